@@ -1,0 +1,70 @@
+/** What went wrong, in terms that every transport can translate. */
+export type ErrorKind =
+  | "invalid_argument"
+  | "unauthenticated"
+  | "permission_denied"
+  | "not_found"
+  | "already_exists"
+  | "failed_precondition"
+  | "aborted"
+  | "resource_exhausted"
+  | "unavailable"
+  | "deadline_exceeded"
+  | "canceled"
+  | "unimplemented"
+  | "internal";
+
+/** One field of a request that breaks its rule. `path` is written as a caller would: `tools[0].name`. */
+export interface FieldViolation {
+  readonly path: string;
+  readonly message: string;
+}
+
+interface ErrorParts {
+  /** For programs: UPPER_SNAKE_CASE, stable, never shown alone. */
+  readonly reason: string;
+  /** For people: a sentence that says what to do. It reaches the caller, so it holds nothing internal and no secret. */
+  readonly message: string;
+  readonly violations?: readonly FieldViolation[];
+  /** Kept for the log; never sent. */
+  readonly cause?: unknown;
+}
+
+/**
+ * The only error whose text reaches a caller. Anything else that is thrown becomes "internal error" on the wire
+ * and keeps its cause for the log.
+ */
+export class DomainError extends Error {
+  readonly kind: ErrorKind;
+  readonly reason: string;
+  readonly violations: readonly FieldViolation[];
+
+  constructor(kind: ErrorKind, parts: ErrorParts) {
+    super(parts.message, parts.cause === undefined ? undefined : { cause: parts.cause });
+    this.name = "DomainError";
+    this.kind = kind;
+    this.reason = parts.reason;
+    this.violations = parts.violations ?? [];
+  }
+}
+
+/** A request with at least one field that breaks its rule; all of them are reported together. */
+export function invalidRequest(violations: readonly FieldViolation[]): DomainError {
+  const [first] = violations;
+  const rest = violations.length > 1 ? ` (and ${violations.length - 1} more)` : "";
+  const message = first ? `${first.path ? `${first.path} ` : ""}${first.message}${rest}` : "The request is not valid";
+  return new DomainError("invalid_argument", { reason: "INVALID_REQUEST", message, violations });
+}
+
+/** A service or the database cannot be reached, or has too much to do. Nothing was stored. */
+export function unavailable(message: string, cause?: unknown): DomainError {
+  return new DomainError("unavailable", { reason: "UNAVAILABLE", message, cause });
+}
+
+/** The caller's time ran out before anything was stored. */
+export function deadlineExceeded(): DomainError {
+  return new DomainError("deadline_exceeded", {
+    reason: "DEADLINE_EXCEEDED",
+    message: "There was not enough time to answer; nothing was stored. Try again.",
+  });
+}
