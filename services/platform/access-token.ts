@@ -1,0 +1,141 @@
+import { createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
+import jwt from "jsonwebtoken";
+import { LRUCache } from "lru-cache";
+import { DomainError, unavailable } from "./domain-error.ts";
+import type { KeyKind, Permission, Principal } from "./principal.ts";
+
+/** Says who minted a token; tokens of anyone else are refused. */
+export const accessTokenIssuer = "setpoint";
+
+/** What an access token says beside the registered claims; `sub` is the user. */
+interface Claims {
+  readonly sub: string;
+  readonly exp: number;
+  readonly key: string;
+  readonly kind: KeyKind;
+  readonly org?: string;
+  readonly ws?: string;
+  readonly perm: Permission[];
+}
+
+export type PrincipalClaims = Omit<Claims, "exp">;
+
+export function claimsFromPrincipal(principal: Principal): PrincipalClaims {
+  return {
+    sub: principal.userId,
+    key: principal.keyId,
+    kind: principal.keyKind,
+    ...(principal.organizationId === undefined ? {} : { org: principal.organizationId }),
+    ...(principal.workspaceId === undefined ? {} : { ws: principal.workspaceId }),
+    perm: [...principal.permissions],
+  };
+}
+
+function principalFromClaims(claims: Claims): Principal {
+  return {
+    keyId: claims.key,
+    keyKind: claims.kind,
+    userId: claims.sub,
+    organizationId: claims.org,
+    workspaceId: claims.ws,
+    permissions: claims.perm,
+  };
+}
+
+/** A public key that tokens may be signed with, as it stands in a JWKS. */
+export interface Jwk extends JsonWebKey {
+  readonly kid: string;
+}
+
+/** Where the public keys come from: the organization service's own, or its JWKS over HTTP. */
+export type FetchKeys = () => Promise<readonly Jwk[]>;
+
+/** Fetches `/.well-known/jwks.json` of the organization service. */
+export function jwksFrom(url: string): FetchKeys {
+  return async () => {
+    const response = await fetch(url, { signal: AbortSignal.timeout(3_000) });
+    if (!response.ok) throw new Error(`GET ${url} answered ${response.status}`);
+    const body = (await response.json()) as { keys: Jwk[] };
+    return body.keys;
+  };
+}
+
+const verifiedTokensMax = 20_000;
+/** Keys are fetched again when they are this old, so that a key taken out of the JWKS stops working. */
+const keysMaxAgeMs = 300_000;
+/** Tokens with made-up key ids cannot make a service fetch more often than this. */
+const keysMinAgeMs = 1_000;
+
+/**
+ * Verifies access tokens. A verified token is remembered until it expires, because a signature check costs more
+ * than the rest of a call.
+ */
+export class AccessTokenVerifier {
+  readonly #fetchKeys: FetchKeys;
+  readonly #verified = new LRUCache<string, { principal: Principal; expiresAtMs: number }>({ max: verifiedTokensMax });
+  #keys = new Map<string, KeyObject>();
+  #keysFetchedAtMs = Number.NEGATIVE_INFINITY;
+  #fetching: Promise<void> | undefined;
+
+  constructor(fetchKeys: FetchKeys) {
+    this.#fetchKeys = fetchKeys;
+  }
+
+  /** The principal of an `authorization` header, or an `unauthenticated` error that says what to do. */
+  async authenticate(authorization: string | undefined): Promise<Principal> {
+    const token = authorization?.match(/^Bearer +(\S+)$/i)?.[1];
+    if (token === undefined) {
+      throw unauthenticated("TOKEN_MISSING", "Send an access token as `authorization: Bearer <token>`.");
+    }
+    const known = this.#verified.get(token);
+    if (known && known.expiresAtMs > Date.now()) return known.principal;
+    const claims = await this.#verify(token);
+    const principal = principalFromClaims(claims);
+    this.#verified.set(token, { principal, expiresAtMs: claims.exp * 1000 });
+    return principal;
+  }
+
+  async #verify(token: string): Promise<Claims> {
+    const kid = jwt.decode(token, { complete: true })?.header.kid;
+    const key = kid === undefined ? undefined : await this.#findKey(kid);
+    if (key === undefined) throw invalidToken();
+    try {
+      return jwt.verify(token, key, { algorithms: ["ES256"], issuer: accessTokenIssuer }) as unknown as Claims;
+    } catch (error) {
+      if (error instanceof jwt.TokenExpiredError) {
+        throw unauthenticated("TOKEN_EXPIRED", "The access token has expired. Exchange the key for a new one.", error);
+      }
+      throw invalidToken(error);
+    }
+  }
+
+  async #findKey(kid: string): Promise<KeyObject | undefined> {
+    const age = Date.now() - this.#keysFetchedAtMs;
+    if (age > keysMaxAgeMs || (!this.#keys.has(kid) && age > keysMinAgeMs)) {
+      this.#fetching ??= this.#refreshKeys().finally(() => {
+        this.#fetching = undefined;
+      });
+      try {
+        await this.#fetching;
+      } catch (error) {
+        // A key that is known already is still good: an unreachable JWKS must not stop calls.
+        if (!this.#keys.has(kid)) throw unavailable("Access tokens cannot be verified right now. Try again.", error);
+      }
+    }
+    return this.#keys.get(kid);
+  }
+
+  async #refreshKeys(): Promise<void> {
+    const keys = await this.#fetchKeys();
+    this.#keys = new Map(keys.map((jwk) => [jwk.kid, createPublicKey({ key: jwk, format: "jwk" })]));
+    this.#keysFetchedAtMs = Date.now();
+  }
+}
+
+function unauthenticated(reason: string, message: string, cause?: unknown): DomainError {
+  return new DomainError("unauthenticated", { reason, message, cause });
+}
+
+function invalidToken(cause?: unknown): DomainError {
+  return unauthenticated("TOKEN_INVALID", "The access token is not valid. Exchange the key for a new one.", cause);
+}

@@ -1,0 +1,35 @@
+/** Says whether a process can do its work right now; throws or rejects where it cannot. */
+export type ReadinessCheck = () => Promise<void>;
+
+/** Answers to probes may be this old, so that many probes make one check. */
+const checkMaxAgeMs = 1_000;
+
+/** Whether a process may be sent work: all its checks pass and it is not draining. */
+export class Health {
+  readonly #checks: readonly ReadinessCheck[];
+  readonly #isDraining: () => boolean;
+  #last: { readonly atMs: number; readonly fault: Promise<string | undefined> } | undefined;
+
+  constructor(checks: readonly ReadinessCheck[], isDraining: () => boolean) {
+    this.#checks = checks;
+    this.#isDraining = isDraining;
+  }
+
+  /** Why the process is not ready, or undefined where it is. */
+  async fault(): Promise<string | undefined> {
+    if (this.#isDraining()) return "draining";
+    if (!this.#last || Date.now() - this.#last.atMs > checkMaxAgeMs) {
+      this.#last = { atMs: Date.now(), fault: this.#check() };
+    }
+    return this.#last.fault;
+  }
+
+  async #check(): Promise<string | undefined> {
+    try {
+      await Promise.all(this.#checks.map((check) => check()));
+      return undefined;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import { collectDefaultMetrics, Histogram, Registry } from "prom-client";
+
+/** Buckets in seconds, from a cached read to a call that ran into its deadline. */
+const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** The metrics of one process. Labels hold names of methods, routes and codes: never anything that a caller wrote. */
+export class Metrics {
+  readonly registry = new Registry();
+  readonly #requests: Histogram<"operation" | "outcome">;
+
+  constructor(processName: string) {
+    this.registry.setDefaultLabels({ process: processName });
+    collectDefaultMetrics({ register: this.registry });
+    this.#requests = new Histogram({
+      name: "setpoint_request_seconds",
+      help: "Time to answer, by operation (RPC method or HTTP route) and outcome (RPC code or HTTP status).",
+      labelNames: ["operation", "outcome"],
+      buckets: latencyBuckets,
+      registers: [this.registry],
+    });
+  }
+
+  requestHandled(operation: string, outcome: string, seconds: number): void {
+    this.#requests.observe({ operation, outcome }, seconds);
+  }
+}

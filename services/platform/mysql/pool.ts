@@ -1,0 +1,35 @@
+import { createPool, type Pool, type PoolConnection } from "mysql2/promise";
+
+export type { Pool, PoolConnection, ResultSetHeader, RowDataPacket } from "mysql2/promise";
+
+/** What can run a statement: a pool, or the connection of a transaction. */
+export type Executor = Pick<Pool | PoolConnection, "execute">;
+
+/**
+ * A pool whose connections all speak UTC, strict SQL and READ COMMITTED.
+ * Under REPEATABLE READ, locking a row that is not there yet locks the gap, and concurrent creations deadlock.
+ */
+export function openPool(url: string, size: number): Pool {
+  const pool = createPool({
+    uri: url,
+    connectionLimit: size,
+    maxIdle: size,
+    connectTimeout: 5_000,
+    enableKeepAlive: true,
+    keepAliveInitialDelay: 10_000,
+    charset: "utf8mb4_bin",
+    timezone: "Z",
+    jsonStrings: true,
+    supportBigNumbers: true,
+  });
+  // Commands of a connection run in order, so this one comes before any that the pool's user sends.
+  pool.pool.on("connection", (connection) => {
+    connection.query(
+      "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'",
+      (error) => {
+        if (error) connection.destroy();
+      },
+    );
+  });
+  return pool;
+}

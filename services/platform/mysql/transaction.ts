@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { deadlineExceeded, unavailable } from "../domain-error.ts";
+import { isConnectionLost, isTransient } from "./errors.ts";
+import type { Pool, PoolConnection } from "./pool.ts";
+
+const backoffFirstMs = 5;
+const backoffMaxMs = 250;
+
+/**
+ * Runs `work` again while it fails for a reason that passes, until the deadline.
+ * `work` must be safe to repeat: where a connection is lost during a commit, the first run may have been stored.
+ */
+export async function retryTransient<T>(deadlineMs: number, work: () => Promise<T>): Promise<T> {
+  for (let attempt = 0; ; attempt += 1) {
+    if (Date.now() >= deadlineMs) throw deadlineExceeded();
+    try {
+      return await work();
+    } catch (error) {
+      if (!isTransient(error)) throw error;
+      // Jitter, so that two that collided do not meet again.
+      const pauseMs = Math.min(backoffMaxMs, backoffFirstMs * 2 ** attempt) * (0.5 + Math.random());
+      if (Date.now() + pauseMs >= deadlineMs) {
+        throw unavailable("The database cannot be reached right now. Try again in a moment.", error);
+      }
+      await sleep(pauseMs);
+    }
+  }
+}
+
+/** Runs `work` in one transaction: all of it is stored, or nothing. */
+export async function inTransaction<T>(pool: Pool, work: (connection: PoolConnection) => Promise<T>): Promise<T> {
+  const connection = await pool.getConnection();
+  try {
+    await connection.query("START TRANSACTION");
+    const result = await work(connection);
+    await connection.query("COMMIT");
+    connection.release();
+    return result;
+  } catch (error) {
+    await abandon(connection, error);
+    throw error;
+  }
+}
+
+/** Gives a connection back clean, or not at all. */
+async function abandon(connection: PoolConnection, error: unknown): Promise<void> {
+  if (isConnectionLost(error)) {
+    connection.destroy();
+    return;
+  }
+  try {
+    await connection.query("ROLLBACK");
+    connection.release();
+  } catch {
+    connection.destroy();
+  }
+}

@@ -1,0 +1,50 @@
+import { DomainError } from "./domain-error.ts";
+
+export type KeyKind = "api" | "management";
+export type Permission = "presets:read" | "presets:write";
+
+/** Who an access token speaks for, and what it may do. */
+export interface Principal {
+  readonly keyId: string;
+  readonly keyKind: KeyKind;
+  /** The creator of the key; what the key creates is theirs. */
+  readonly userId: string;
+  /** Undefined where the organization is gone. */
+  readonly organizationId: string | undefined;
+  /** Undefined where the workspace is gone. */
+  readonly workspaceId: string | undefined;
+  readonly permissions: readonly Permission[];
+}
+
+export function requirePermission(principal: Principal, permission: Permission): void {
+  if (principal.permissions.includes(permission)) return;
+  throw new DomainError("permission_denied", {
+    reason: "PERMISSION_MISSING",
+    message: `This key does not have the permission ${permission}. Use a key that has it.`,
+  });
+}
+
+export function requireManagementKey(principal: Principal): void {
+  if (principal.keyKind === "management") return;
+  throw new DomainError("permission_denied", {
+    reason: "MANAGEMENT_KEY_REQUIRED",
+    message: "This operation needs a management key; an API key cannot do it.",
+  });
+}
+
+/** The workspace that the principal acts in. */
+export function requireWorkspace(principal: Principal): string {
+  if (principal.workspaceId !== undefined) return principal.workspaceId;
+  throw new DomainError("not_found", {
+    reason: "WORKSPACE_NOT_FOUND",
+    message: "The workspace of this key no longer exists. Use a key of another workspace.",
+  });
+}
+
+export function requireOrganization(principal: Principal): string {
+  if (principal.organizationId !== undefined) return principal.organizationId;
+  throw new DomainError("not_found", {
+    reason: "ORGANIZATION_NOT_FOUND",
+    message: "The organization of this key no longer exists. Use a key of another organization.",
+  });
+}

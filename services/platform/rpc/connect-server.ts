@@ -1,0 +1,65 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { Message } from "@bufbuild/protobuf";
+import type { ConnectRouter, HandlerContext } from "@connectrpc/connect";
+import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { rpcMessageBytesMax } from "./grpc-definition.ts";
+import type { IncomingCall, ServedMethod, ServedService } from "./service.ts";
+
+/** Mounts the same services for Connect and gRPC-Web over HTTP/1.1; every other path goes to `others`. */
+export function createConnectServer(services: readonly ServedService[], others: RequestListener): Server {
+  const adapter = connectNodeAdapter({
+    routes: (router) => {
+      for (const service of services) mount(router, service);
+    },
+    readMaxBytes: rpcMessageBytesMax,
+    // Compressing small answers costs more than the bytes it saves between machines that stand side by side.
+    acceptCompression: [],
+  });
+  const names = new Set(services.map(({ descriptor }) => descriptor.typeName));
+  return createServer((request, response) => {
+    const isRpc = names.has(request.url?.split("/", 2)[1] ?? "");
+    return isRpc ? adapter(request, response) : others(request, response);
+  });
+}
+
+/** Listens, and returns the port; 0 chooses a free one. */
+export function bindHttpServer(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      const address = server.address();
+      resolve(typeof address === "object" && address ? address.port : port);
+    });
+  });
+}
+
+/** Takes no more requests, lets those in flight finish, and cuts what is left after the timeout. */
+export function closeHttpServer(server: Server, timeoutMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => server.closeAllConnections(), timeoutMs);
+    server.close(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+function mount(router: ConnectRouter, service: ServedService): void {
+  const methods = service.methods.map((method) => [method.descriptor.localName, connectMethod(method)]);
+  router.service(service.descriptor, Object.fromEntries(methods));
+}
+
+function connectMethod({ handle }: ServedMethod) {
+  return (request: Message, context: HandlerContext) => handle(request, incomingCall(context));
+}
+
+function incomingCall(context: HandlerContext): IncomingCall {
+  const timeoutMs = context.timeoutMs();
+  return {
+    header: (name) => context.requestHeader.get(name) ?? undefined,
+    deadlineMs: timeoutMs === undefined ? undefined : Date.now() + timeoutMs,
+    signal: context.signal,
+  };
+}

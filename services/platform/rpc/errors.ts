@@ -1,0 +1,46 @@
+import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { BadRequestSchema, ErrorInfoSchema } from "../../../proto/gen/google/rpc/error_details_pb.ts";
+import { DomainError, type ErrorKind } from "../domain-error.ts";
+
+/** The one table from the kind of a domain error to its RPC code. */
+const codeByKind: Readonly<Record<ErrorKind, Code>> = {
+  invalid_argument: Code.InvalidArgument,
+  unauthenticated: Code.Unauthenticated,
+  permission_denied: Code.PermissionDenied,
+  not_found: Code.NotFound,
+  already_exists: Code.AlreadyExists,
+  failed_precondition: Code.FailedPrecondition,
+  aborted: Code.Aborted,
+  resource_exhausted: Code.ResourceExhausted,
+  unavailable: Code.Unavailable,
+  deadline_exceeded: Code.DeadlineExceeded,
+  canceled: Code.Canceled,
+  unimplemented: Code.Unimplemented,
+  internal: Code.Internal,
+};
+
+export const errorDomain = "setpoint";
+
+/**
+ * What a caller may see of anything that was thrown. Only a DomainError speaks for itself; all else is an
+ * "internal error" whose cause stays here for the log.
+ */
+export function toRpcError(thrown: unknown): ConnectError {
+  if (!(thrown instanceof DomainError)) {
+    return new ConnectError("internal error", Code.Internal, undefined, undefined, thrown);
+  }
+  const info = create(ErrorInfoSchema, { reason: thrown.reason, domain: errorDomain });
+  const fieldViolations = thrown.violations.map(({ path, message }) => ({ field: path, description: message }));
+  const details = [
+    { desc: ErrorInfoSchema, value: info },
+    ...(fieldViolations.length > 0 ? [{ desc: BadRequestSchema, value: { fieldViolations } }] : []),
+  ];
+  return new ConnectError(thrown.message, codeByKind[thrown.kind], undefined, details, thrown.cause);
+}
+
+/** The canonical spelling of a code, as gRPC and its metrics write it: `INVALID_ARGUMENT`. */
+export function codeName(code: Code | undefined): string {
+  if (code === undefined) return "OK";
+  return Code[code].replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase();
+}

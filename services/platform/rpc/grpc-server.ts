@@ -1,0 +1,106 @@
+import { create, type Message, toBinary } from "@bufbuild/protobuf";
+import { anyPack } from "@bufbuild/protobuf/wkt";
+import type { ConnectError } from "@connectrpc/connect";
+import {
+  Metadata,
+  type MethodDefinition,
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type StatusObject,
+  type sendUnaryData,
+  type UntypedHandleCall,
+} from "@grpc/grpc-js";
+import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
+import { grpcDefinitionOf, rpcMessageBytesMax } from "./grpc-definition.ts";
+import type { IncomingCall, ServedMethod, ServedService } from "./service.ts";
+
+/** Mounts services on grpc-js. The caller binds and closes the server. */
+export function createGrpcServer(services: readonly ServedService[]): Server {
+  const server = new Server({
+    "grpc.max_receive_message_length": rpcMessageBytesMax,
+    "grpc.max_send_message_length": rpcMessageBytesMax,
+    // A peer that vanished without a word is noticed.
+    "grpc.keepalive_time_ms": 30_000,
+    "grpc.keepalive_timeout_ms": 10_000,
+  });
+  for (const { methods } of services) {
+    const definition: Record<string, MethodDefinition<Message, Message>> = {};
+    const handlers: Record<string, UntypedHandleCall> = {};
+    for (const method of methods) {
+      definition[method.descriptor.name] = grpcDefinitionOf(method.descriptor);
+      handlers[method.descriptor.name] = handlerOf(method);
+    }
+    server.addService(definition, handlers);
+  }
+  return server;
+}
+
+/** Listens, and returns the port; 0 chooses a free one. */
+export function bindGrpcServer(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const address = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+    server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(new Error(`Cannot listen for gRPC on ${address}: ${error.message}`)) : resolve(bound),
+    );
+  });
+}
+
+/** Takes no more calls, lets those in flight finish, and cuts what is left after the timeout. */
+export function closeGrpcServer(server: Server, timeoutMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      server.forceShutdown();
+      resolve();
+    }, timeoutMs);
+    server.tryShutdown(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+function handlerOf(method: ServedMethod): UntypedHandleCall {
+  if (method.kind === "unary") {
+    return (call: ServerUnaryCall<Message, Message>, callback: sendUnaryData<Message>) => {
+      method.handle(call.request, incomingCall(call)).then(
+        (response) => callback(null, response),
+        (error: ConnectError) => callback(statusFrom(error)),
+      );
+    };
+  }
+  return async (call: ServerWritableStream<Message, Message>) => {
+    const canceled = new AbortController();
+    call.on("cancelled", () => canceled.abort());
+    try {
+      for await (const message of method.handle(call.request, { ...incomingCall(call), signal: canceled.signal })) {
+        call.write(message);
+      }
+      call.end();
+    } catch (error) {
+      call.emit("error", statusFrom(error as ConnectError));
+    }
+  };
+}
+
+function incomingCall(call: ServerUnaryCall<Message, Message> | ServerWritableStream<Message, Message>): IncomingCall {
+  const deadline = Number(call.getDeadline());
+  return {
+    header: (name) => call.metadata.get(name)[0]?.toString(),
+    deadlineMs: Number.isFinite(deadline) ? deadline : undefined,
+    signal: undefined,
+  };
+}
+
+function statusFrom(error: ConnectError): StatusObject {
+  const metadata = new Metadata();
+  const details = error.details.flatMap((detail) =>
+    "desc" in detail ? [anyPack(detail.desc, create(detail.desc, detail.value))] : [],
+  );
+  if (details.length > 0) {
+    const status = create(StatusSchema, { code: error.code, message: error.rawMessage, details });
+    metadata.set("grpc-status-details-bin", Buffer.from(toBinary(StatusSchema, status)));
+  }
+  return { code: error.code as number, details: error.rawMessage, metadata };
+}

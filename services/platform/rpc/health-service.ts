@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  Health as HealthDescriptor,
+  HealthCheckResponse_ServingStatus as Status,
+} from "../../../proto/gen/grpc/health/v1/health_pb.ts";
+import { DomainError } from "../domain-error.ts";
+import type { Health } from "../health.ts";
+import { type ServedService, serveOpenService } from "./service.ts";
+
+const watchIntervalMs = 1_000;
+
+/** `grpc.health.v1` for the process as a whole (`""`) and for each service by its full name. */
+export function serveHealth(
+  health: Health,
+  serviceNames: readonly string[],
+  surroundings: Parameters<typeof serveOpenService>[2],
+): ServedService {
+  const known = new Set(["", HealthDescriptor.typeName, ...serviceNames]);
+  const statusOf = async () => ((await health.fault()) === undefined ? Status.SERVING : Status.NOT_SERVING);
+  return serveOpenService(
+    HealthDescriptor,
+    {
+      async check({ service }) {
+        if (!known.has(service)) {
+          throw new DomainError("not_found", { reason: "SERVICE_UNKNOWN", message: "No such service here." });
+        }
+        return { status: await statusOf() };
+      },
+      async *watch({ service }, { signal }) {
+        let sent: Status | undefined;
+        while (!signal?.aborted) {
+          const status = known.has(service) ? await statusOf() : Status.SERVICE_UNKNOWN;
+          if (status !== sent) yield { status };
+          sent = status;
+          await sleep(watchIntervalMs, undefined, signal ? { signal } : {}).catch(() => {});
+        }
+      },
+    },
+    surroundings,
+  );
+}

@@ -1,0 +1,47 @@
+import type { ProcessConfig } from "../config.ts";
+import { Health, type ReadinessCheck } from "../health.ts";
+import type { Lifecycle } from "../lifecycle.ts";
+import type { Logger } from "../logger.ts";
+import type { Metrics } from "../metrics.ts";
+import { metricsPage, type Operations, operationsHandler, probes } from "../operations.ts";
+import { bindHttpServer, closeHttpServer, createConnectServer } from "./connect-server.ts";
+import { bindGrpcServer, closeGrpcServer, createGrpcServer } from "./grpc-server.ts";
+import { serveHealth } from "./health-service.ts";
+import type { ServedService } from "./service.ts";
+
+interface ServerOptions extends ProcessConfig {
+  readonly grpcPort: number;
+  readonly httpPort: number;
+  readonly services: readonly ServedService[];
+  readonly readinessChecks: readonly ReadinessCheck[];
+  /** Pages beside probes and metrics. */
+  readonly operations: Operations;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** The ports that a service listens on, once bound. */
+export interface BoundPorts {
+  readonly grpc: number;
+  readonly http: number;
+}
+
+/** Opens the two servers of a service over one implementation: gRPC, and HTTP/1.1 for Connect, gRPC-Web and operators. */
+export async function openServers(lifecycle: Lifecycle, options: ServerOptions): Promise<BoundPorts> {
+  const { host, drainTimeoutMs, logger, metrics } = options;
+  const health = new Health(options.readinessChecks, () => lifecycle.draining);
+  const names = options.services.map(({ descriptor }) => descriptor.typeName);
+  const services = [...options.services, serveHealth(health, names, { logger, metrics })];
+  const operations = { ...probes(health), ...metricsPage(metrics), ...options.operations };
+
+  const httpServer = createConnectServer(services, operationsHandler(operations));
+  const http = await bindHttpServer(httpServer, host, options.httpPort);
+  lifecycle.opened("http server", () => closeHttpServer(httpServer, drainTimeoutMs));
+
+  const grpcServer = createGrpcServer(services);
+  const grpc = await bindGrpcServer(grpcServer, host, options.grpcPort);
+  lifecycle.opened("grpc server", () => closeGrpcServer(grpcServer, drainTimeoutMs));
+
+  logger.info({ grpc, http }, "listening");
+  return { grpc, http };
+}

@@ -1,0 +1,156 @@
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  type DescMethodServerStreaming,
+  type DescMethodUnary,
+  type DescService,
+  type Message,
+  type MessageInitShape,
+  type MessageShape,
+} from "@bufbuild/protobuf";
+import { Code, type ConnectError } from "@connectrpc/connect";
+import type { AccessTokenVerifier } from "../access-token.ts";
+import type { Logger } from "../logger.ts";
+import type { Metrics } from "../metrics.ts";
+import type { Principal } from "../principal.ts";
+import { codeName, toRpcError } from "./errors.ts";
+
+/** What a transport knows about one call. */
+export interface IncomingCall {
+  readonly header: (name: string) => string | undefined;
+  /** Epoch milliseconds; undefined where the caller set none. */
+  readonly deadlineMs: number | undefined;
+  /** Aborted when the caller is gone. Streams always have one; a unary call runs to its end either way. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What an RPC method knows about one call. */
+export interface CallContext extends Omit<IncomingCall, "header"> {
+  readonly principal: Principal;
+}
+
+type OpenContext = Omit<CallContext, "principal">;
+
+/** The methods of a service as plain functions: `(request, context) => response`. */
+export type Implementation<S extends DescService, Context = CallContext> = {
+  [Name in keyof S["method"]]: S["method"][Name] extends DescMethodUnary<infer I, infer O>
+    ? (request: MessageShape<I>, context: Context) => Promise<MessageInitShape<O>>
+    : S["method"][Name] extends DescMethodServerStreaming<infer I, infer O>
+      ? (request: MessageShape<I>, context: Context) => AsyncIterable<MessageInitShape<O>>
+      : never;
+};
+
+/** A method with everything around it; it throws nothing but ConnectError. */
+export type ServedMethod =
+  | { readonly kind: "unary"; readonly descriptor: DescMethod; readonly handle: UnaryHandler }
+  | { readonly kind: "stream"; readonly descriptor: DescMethod; readonly handle: StreamHandler };
+
+type UnaryHandler = (request: Message, call: IncomingCall) => Promise<Message>;
+type StreamHandler = (request: Message, call: IncomingCall) => AsyncIterable<Message>;
+
+/** A service that any transport can mount. */
+export interface ServedService {
+  readonly descriptor: DescService;
+  readonly methods: readonly ServedMethod[];
+}
+
+interface Surroundings {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Wraps every method with authentication, error mapping, access log and metrics. */
+export function serveService<S extends DescService>(
+  descriptor: S,
+  implementation: Implementation<S>,
+  surroundings: Surroundings & { readonly verifier: AccessTokenVerifier },
+): ServedService {
+  const { verifier } = surroundings;
+  return wrap(descriptor, implementation, surroundings, async ({ header, deadlineMs, signal }) => ({
+    deadlineMs,
+    signal,
+    principal: await verifier.authenticate(header("authorization")),
+  }));
+}
+
+/** The same for a service that anyone may call without an access token. */
+export function serveOpenService<S extends DescService>(
+  descriptor: S,
+  implementation: Implementation<S, OpenContext>,
+  surroundings: Surroundings,
+): ServedService {
+  return wrap(descriptor, implementation, surroundings, async ({ deadlineMs, signal }) => ({ deadlineMs, signal }));
+}
+
+function wrap<Context>(
+  descriptor: DescService,
+  implementation: object,
+  { logger, metrics }: Surroundings,
+  contextOf: (call: IncomingCall) => Promise<Context>,
+): ServedService {
+  /** Starts the clock of a call; the function that it returns ends it, with the error where there was one. */
+  const begin = (rpc: string, call: IncomingCall) => {
+    const startedAt = performance.now();
+    return (error?: ConnectError) => {
+      const seconds = (performance.now() - startedAt) / 1000;
+      const code = codeName(error?.code);
+      metrics.requestHandled(rpc, code, seconds);
+      const line = { rpc, code, ms: Math.round(seconds * 1e5) / 100, request_id: call.header("x-request-id") };
+      if (error && isOurFault(error)) logger.error({ ...line, err: error.cause ?? error }, "rpc failed");
+      else logger.info(line, "rpc");
+    };
+  };
+
+  const unary = (rpc: string, { output }: DescMethod, run: AnyUnary<Context>): UnaryHandler => {
+    return async (request, call) => {
+      const end = begin(rpc, call);
+      try {
+        const response = create(output, await run(request, await contextOf(call)));
+        end();
+        return response;
+      } catch (thrown) {
+        const error = toRpcError(thrown);
+        end(error);
+        throw error;
+      }
+    };
+  };
+
+  const stream = (rpc: string, { output }: DescMethod, run: AnyStream<Context>): StreamHandler => {
+    return async function* (request, call) {
+      const end = begin(rpc, call);
+      try {
+        for await (const message of run(request, await contextOf(call))) yield create(output, message);
+        end();
+      } catch (thrown) {
+        const error = toRpcError(thrown);
+        end(error);
+        throw error;
+      }
+    };
+  };
+
+  const methods = descriptor.methods.map((method): ServedMethod => {
+    const rpc = `${descriptor.typeName}/${method.name}`;
+    // The generated types are checked where a service is handed in; in here all methods look alike.
+    const run = (implementation as Record<string, unknown>)[method.localName];
+    switch (method.methodKind) {
+      case "unary":
+        return { kind: "unary", descriptor: method, handle: unary(rpc, method, run as AnyUnary<Context>) };
+      case "server_streaming":
+        return { kind: "stream", descriptor: method, handle: stream(rpc, method, run as AnyStream<Context>) };
+      default:
+        throw new Error(`${rpc}: client streaming is not supported`);
+    }
+  });
+  return { descriptor, methods };
+}
+
+type AnyUnary<Context> = (request: Message, context: Context) => Promise<MessageInitShape<DescMessage>>;
+type AnyStream<Context> = (request: Message, context: Context) => AsyncIterable<MessageInitShape<DescMessage>>;
+
+/** Codes that a person should look at; the others are answers to what the caller sent. */
+function isOurFault(error: ConnectError): boolean {
+  return error.code === Code.Internal || error.code === Code.Unavailable || error.code === Code.Unknown;
+}

@@ -1,0 +1,35 @@
+import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { AccessTokenVerifier, jwksFrom } from "../platform/access-token.ts";
+import type { Lifecycle } from "../platform/lifecycle.ts";
+import type { Logger } from "../platform/logger.ts";
+import { Metrics } from "../platform/metrics.ts";
+import { schemaIsCurrent } from "../platform/mysql/migrate.ts";
+import { openPool } from "../platform/mysql/pool.ts";
+import { type BoundPorts, openServers } from "../platform/rpc/servers.ts";
+import { serveService } from "../platform/rpc/service.ts";
+import type { PresetConfig } from "./config.ts";
+import { presetService } from "./rpc/preset-service.ts";
+import { VersionWriter } from "./store/version-writer.ts";
+
+export const presetMigrations = new URL("./store/migrations/", import.meta.url);
+
+/** Opens everything that the preset service is made of; the lifecycle closes it again. */
+export async function openPresetService(
+  config: PresetConfig,
+  logger: Logger,
+  lifecycle: Lifecycle,
+): Promise<BoundPorts> {
+  const metrics = new Metrics("preset");
+  const pool = openPool(config.databaseUrl, config.databasePoolSize);
+  lifecycle.opened("database pool", () => pool.end());
+  const writer = new VersionWriter(pool);
+  const verifier = new AccessTokenVerifier(jwksFrom(config.jwksUrl));
+  return openServers(lifecycle, {
+    ...config,
+    logger,
+    metrics,
+    services: [serveService(PresetService, presetService(writer), { logger, metrics, verifier })],
+    readinessChecks: [schemaIsCurrent(pool, presetMigrations)],
+    operations: {},
+  });
+}

@@ -1,0 +1,32 @@
+import { type Environment, type ProcessConfig, readConfig, readProcessConfig } from "../platform/config.ts";
+
+export interface PresetConfig extends ProcessConfig {
+  readonly grpcPort: number;
+  readonly httpPort: number;
+  readonly databaseUrl: string;
+  readonly databasePoolSize: number;
+  /** Where the public keys of access tokens are published. */
+  readonly jwksUrl: string;
+}
+
+const databaseMeaning = "where the preset service keeps its tables, such as mysql://user:password@host/setpoint_preset";
+
+export function readPresetConfig(environment: Environment): PresetConfig {
+  return readConfig(environment, (reader) => ({
+    ...readProcessConfig(reader),
+    grpcPort: reader.port("PRESET_GRPC_PORT", 50051),
+    httpPort: reader.port("PRESET_HTTP_PORT", 8081),
+    databaseUrl: reader.url("PRESET_DATABASE_URL", ["mysql:"], databaseMeaning),
+    databasePoolSize: reader.integer("PRESET_DATABASE_POOL_SIZE", { default: 12, min: 3, max: 200 }),
+    jwksUrl: reader.url(
+      "JWKS_URL",
+      ["http:", "https:"],
+      "the organization service's public keys, such as http://organization:8082/.well-known/jwks.json",
+    ),
+  }));
+}
+
+/** The migrate command needs the database alone. */
+export function readPresetDatabaseUrl(environment: Environment): string {
+  return readConfig(environment, (reader) => reader.url("PRESET_DATABASE_URL", ["mysql:"], databaseMeaning));
+}
