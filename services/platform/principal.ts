@@ -16,7 +16,10 @@ export interface Principal {
   readonly permissions: readonly Permission[];
 }
 
-export function requirePermission(principal: Principal, permission: Permission): void {
+export function requirePermission(
+  principal: { readonly permissions: readonly string[] },
+  permission: Permission,
+): void {
   if (principal.permissions.includes(permission)) return;
   throw new DomainError("permission_denied", {
     reason: "PERMISSION_MISSING",

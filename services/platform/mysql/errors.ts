@@ -1,3 +1,5 @@
+import { type DomainError, unavailable } from "../domain-error.ts";
+
 /** What mysql2 throws: errors of the server have `errno`, those of the connection only `code`. */
 interface MysqlError {
   readonly code?: string;
@@ -71,4 +73,8 @@ export function isConnectionLost(error: unknown): boolean {
 /** True where the same work may succeed if it is done again. */
 export function isTransient(error: unknown): boolean {
   return retryableErrnos.has((error as MysqlError).errno ?? 0) || isConnectionLost(error);
+}
+
+export function databaseUnavailable(cause: unknown): DomainError {
+  return unavailable("The database cannot be reached right now; nothing was stored. Try again in a moment.", cause);
 }

@@ -5,6 +5,12 @@ export type { Pool, PoolConnection, ResultSetHeader, RowDataPacket } from "mysql
 /** What can run a statement: a pool, or the connection of a transaction. */
 export type Executor = Pick<Pool | PoolConnection, "execute">;
 
+/** Two statements: SET TRANSACTION stands alone, and MySQL and MariaDB name the variable behind it differently. */
+const sessionStatements = [
+  "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+  "SET SESSION time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'",
+];
+
 /**
  * A pool whose connections all speak UTC, strict SQL and READ COMMITTED.
  * Under REPEATABLE READ, locking a row that is not there yet locks the gap, and concurrent creations deadlock.
@@ -22,14 +28,13 @@ export function openPool(url: string, size: number): Pool {
     jsonStrings: true,
     supportBigNumbers: true,
   });
-  // Commands of a connection run in order, so this one comes before any that the pool's user sends.
+  // Commands of a connection run in order, so these come before any that the pool's user sends.
   pool.pool.on("connection", (connection) => {
-    connection.query(
-      "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'",
-      (error) => {
+    for (const statement of sessionStatements) {
+      connection.query(statement, (error) => {
         if (error) connection.destroy();
-      },
-    );
+      });
+    }
   });
   return pool;
 }

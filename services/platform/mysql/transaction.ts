@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { deadlineExceeded, unavailable } from "../domain-error.ts";
-import { isConnectionLost, isTransient } from "./errors.ts";
+import { databaseUnavailable, isConnectionLost, isTransient } from "./errors.ts";
 import type { Pool, PoolConnection } from "./pool.ts";
 
 const backoffFirstMs = 5;
 const backoffMaxMs = 250;
+
+/** How long to wait before the next attempt. Jitter, so that two that collided do not meet again. */
+export function backoffMs(attempt: number): number {
+  return Math.min(backoffMaxMs, backoffFirstMs * 2 ** attempt) * (0.5 + Math.random());
+}
 
 /**
  * Runs `work` again while it fails for a reason that passes, until the deadline.
@@ -12,16 +16,12 @@ const backoffMaxMs = 250;
  */
 export async function retryTransient<T>(deadlineMs: number, work: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt += 1) {
-    if (Date.now() >= deadlineMs) throw deadlineExceeded();
     try {
       return await work();
     } catch (error) {
       if (!isTransient(error)) throw error;
-      // Jitter, so that two that collided do not meet again.
-      const pauseMs = Math.min(backoffMaxMs, backoffFirstMs * 2 ** attempt) * (0.5 + Math.random());
-      if (Date.now() + pauseMs >= deadlineMs) {
-        throw unavailable("The database cannot be reached right now. Try again in a moment.", error);
-      }
+      const pauseMs = backoffMs(attempt);
+      if (Date.now() + pauseMs >= deadlineMs) throw databaseUnavailable(error);
       await sleep(pauseMs);
     }
   }

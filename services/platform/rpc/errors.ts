@@ -20,6 +20,13 @@ const codeByKind: Readonly<Record<ErrorKind, Code>> = {
   internal: Code.Internal,
 };
 
+const kindByCode = new Map(Object.entries(codeByKind).map(([kind, code]) => [code as number, kind as ErrorKind]));
+
+/** The same table read backwards, by a client. A code that we never send is a fault of ours. */
+export function kindOfCode(code: number): ErrorKind {
+  return kindByCode.get(code) ?? "internal";
+}
+
 export const errorDomain = "setpoint";
 
 /**

@@ -1,10 +1,11 @@
 import type { ProcessConfig } from "../config.ts";
 import { Health, type ReadinessCheck } from "../health.ts";
+import { bindHttpServer, closeHttpServer } from "../http-server.ts";
 import type { Lifecycle } from "../lifecycle.ts";
 import type { Logger } from "../logger.ts";
 import type { Metrics } from "../metrics.ts";
 import { metricsPage, type Operations, operationsHandler, probes } from "../operations.ts";
-import { bindHttpServer, closeHttpServer, createConnectServer } from "./connect-server.ts";
+import { createConnectServer } from "./connect-server.ts";
 import { bindGrpcServer, closeGrpcServer, createGrpcServer } from "./grpc-server.ts";
 import { serveHealth } from "./health-service.ts";
 import type { ServedService } from "./service.ts";

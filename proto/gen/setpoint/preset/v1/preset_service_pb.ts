@@ -51,8 +51,8 @@ export type CreateVersionRequest = Message<"setpoint.preset.v1.CreateVersionRequ
   requestId: string;
 
   /**
-   * What a retry with the same request_id must repeat, at most 64 bytes.
-   * Default: the SHA-256 of the other fields. A caller that maps something larger to this request gives a digest of that.
+   * What a retry with the same request_id must repeat: a SHA-256 (32 bytes).
+   * Default: that of the other fields. A caller that maps something larger to this request gives the digest of that.
    *
    * @generated from field: bytes request_digest = 5;
    */

@@ -1,0 +1,29 @@
+import { createServer } from "node:http";
+import { Health } from "../services/platform/health.ts";
+import { bindHttpServer, closeHttpServer } from "../services/platform/http-server.ts";
+import type { Lifecycle } from "../services/platform/lifecycle.ts";
+import type { Logger } from "../services/platform/logger.ts";
+import { Metrics } from "../services/platform/metrics.ts";
+import { metricsPage, operationsHandler } from "../services/platform/operations.ts";
+import { openClients } from "./clients.ts";
+import type { GatewayConfig } from "./config.ts";
+import { createRestServer } from "./rest-server.ts";
+
+/** Opens everything that the gateway is made of and returns its port; the lifecycle closes it again. */
+export async function openGateway(config: GatewayConfig, logger: Logger, lifecycle: Lifecycle): Promise<number> {
+  const metrics = new Metrics("gateway");
+  const clients = openClients(config, lifecycle);
+  const health = new Health([clients.haveBeenReady], () => lifecycle.draining);
+
+  // On a port of its own: metrics are not for the public.
+  const metricsServer = createServer(operationsHandler(metricsPage(metrics)));
+  await bindHttpServer(metricsServer, config.host, config.metricsPort);
+  lifecycle.opened("metrics server", () => closeHttpServer(metricsServer, config.drainTimeoutMs));
+
+  const rest = await createRestServer({ config, clients, health, logger, metrics });
+  await rest.ready();
+  const port = await bindHttpServer(rest.server, config.host, config.port);
+  lifecycle.opened("rest server", () => rest.close());
+  logger.info({ port }, "listening");
+  return port;
+}

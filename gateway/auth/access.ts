@@ -1,0 +1,76 @@
+import type { FastifyRequest, onRequestAsyncHookHandler } from "fastify";
+import { DomainError, unavailable } from "../../services/platform/domain-error.ts";
+import { type Permission, requirePermission } from "../../services/platform/principal.ts";
+import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
+import { keyFrom, managementKeyRequired } from "./bearer.ts";
+import type { ExchangeRequest, Grant, KeyExchange } from "./key-exchange.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Set by the access hook of the route. */
+    caller: Caller;
+  }
+}
+
+/** Who makes a request; calls services in their name. */
+export interface Caller {
+  call<T>(rpc: (options: CallOptions) => Promise<T>): Promise<T>;
+}
+
+/** Makes the hooks that check a credential before the body is read. */
+export class Access {
+  readonly #exchange: KeyExchange;
+  readonly #requestTimeoutMs: number;
+
+  constructor(exchange: KeyExchange, requestTimeoutMs: number) {
+    this.#exchange = exchange;
+    this.#requestTimeoutMs = requestTimeoutMs;
+  }
+
+  /** For presets: any key with the permission, in its workspace or in the one that the query names. */
+  withPermission(permission: Permission): onRequestAsyncHookHandler {
+    return async (request) => {
+      const { workspace_id: workspaceId } = request.query as { workspace_id?: unknown };
+      const grant = await this.#authenticate(request, typeof workspaceId === "string" ? workspaceId : "");
+      requirePermission(grant.principal, permission);
+    };
+  }
+
+  withManagementKey(): onRequestAsyncHookHandler {
+    return async (request) => {
+      const grant = await this.#authenticate(request, "");
+      if (!grant.isManagement) throw managementKeyRequired();
+    };
+  }
+
+  async #authenticate(request: FastifyRequest, workspaceId: string): Promise<Grant> {
+    const key = keyFrom(request.headers.authorization);
+    const requestId = request.id;
+    const exchangeRequest = () => ({ key, workspaceId, requestId, deadlineMs: Date.now() + this.#requestTimeoutMs });
+    const grant = await this.#exchange.grantFor(exchangeRequest());
+    request.caller = { call: (rpc) => this.#call(exchangeRequest(), grant, rpc) };
+    return grant;
+  }
+
+  async #call<T>(request: ExchangeRequest, grant: Grant, rpc: (options: CallOptions) => Promise<T>): Promise<T> {
+    const { requestId, deadlineMs } = request;
+    try {
+      return await rpc({ accessToken: grant.accessToken, requestId, deadlineMs });
+    } catch (error) {
+      if (!isUnauthenticated(error)) throw error;
+    }
+    // The key was good a moment ago, so it is the token: it ran out while the body was read, or was signed by a key that is gone.
+    this.#exchange.forget(request);
+    const { accessToken } = await this.#exchange.grantFor(request);
+    try {
+      return await rpc({ accessToken, requestId, deadlineMs });
+    } catch (error) {
+      // Never the caller's 401: the key itself was accepted.
+      throw isUnauthenticated(error) ? unavailable("A service does not accept our access tokens.", error) : error;
+    }
+  }
+}
+
+function isUnauthenticated(error: unknown): boolean {
+  return error instanceof DomainError && error.kind === "unauthenticated";
+}

@@ -1,0 +1,28 @@
+import { DomainError } from "../../services/platform/domain-error.ts";
+import { isKey } from "../../services/platform/key-format.ts";
+
+/** The key of an `Authorization` header. A typo is refused here, without a look-up. */
+export function keyFrom(authorization: string | undefined): string {
+  if (authorization === undefined) {
+    throw unauthorized("KEY_MISSING", "Send your key in the header `Authorization: Bearer <key>`.");
+  }
+  const key = authorization.match(/^Bearer +(\S+) *$/i)?.[1];
+  if (key === undefined) {
+    throw unauthorized("KEY_MALFORMED", "The Authorization header must be `Bearer <key>`.");
+  }
+  if (!isKey(key)) {
+    throw unauthorized(
+      "KEY_MALFORMED",
+      "This is not a Setpoint key: it is mistyped or cut short. Check it, or create a new one.",
+    );
+  }
+  return key;
+}
+
+export function managementKeyRequired(): DomainError {
+  return unauthorized("MANAGEMENT_KEY_REQUIRED", "This operation needs a management key; an API key cannot do it.");
+}
+
+function unauthorized(reason: string, message: string): DomainError {
+  return new DomainError("unauthenticated", { reason, message });
+}

@@ -1,0 +1,114 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { LRUCache } from "lru-cache";
+import { KeyKind, type Principal } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
+import { DomainError } from "../../services/platform/domain-error.ts";
+import type { Clients } from "../clients.ts";
+
+/** What a key was exchanged for. */
+export interface Grant {
+  readonly accessToken: string;
+  readonly isManagement: boolean;
+  readonly principal: Principal;
+  /** Not used after this; a while before the token expires, so that it lives through the call it goes with. */
+  readonly useUntilMs: number;
+  /** From here on it is renewed in the background, so that no caller waits for it. */
+  readonly renewAtMs: number;
+}
+
+/** Whose grant is asked for, and for the log of whom. */
+export interface ExchangeRequest {
+  readonly key: string;
+  /** Empty: the key's own, or the default one. */
+  readonly workspaceId: string;
+  readonly requestId: string;
+  readonly deadlineMs: number;
+}
+
+const refusalTtlMs = 5_000;
+/** No grant is used in the last tenth of its life. */
+const usableShare = 0.9;
+const renewShare = 0.6;
+
+/**
+ * Exchanges keys for access tokens and keeps these in memory. Concurrent misses for one key make one call;
+ * refused keys are remembered for a few seconds. Both caches are bounded.
+ */
+export class KeyExchange {
+  readonly #access: Clients["access"];
+  readonly #grants: LRUCache<string, Grant>;
+  readonly #refusals: LRUCache<string, DomainError>;
+  readonly #pending = new Map<string, Promise<Grant>>();
+
+  constructor(access: Clients["access"], cacheMax: number) {
+    this.#access = access;
+    this.#grants = new LRUCache({ max: cacheMax });
+    this.#refusals = new LRUCache({ max: cacheMax, ttl: refusalTtlMs });
+  }
+
+  /** A grant that is good for a call now, or the reason why there is none. */
+  async grantFor(request: ExchangeRequest): Promise<Grant> {
+    const cacheKey = cacheKeyOf(request);
+    const grant = this.#grants.get(cacheKey);
+    const now = Date.now();
+    if (grant && now < grant.useUntilMs) {
+      // A renewal that fails is tried again by the next call; until then the grant is still good.
+      if (now >= grant.renewAtMs) this.#exchange(cacheKey, request).catch(() => {});
+      return grant;
+    }
+    const refusal = this.#refusals.get(cacheKey);
+    if (refusal) throw refusal;
+    return this.#exchange(cacheKey, request);
+  }
+
+  /** Forgets a grant that a service would not take. */
+  forget(request: ExchangeRequest): void {
+    this.#grants.delete(cacheKeyOf(request));
+  }
+
+  #exchange(cacheKey: string, request: ExchangeRequest): Promise<Grant> {
+    const pending = this.#pending.get(cacheKey);
+    if (pending) return pending;
+    const exchange = this.#callExchange(cacheKey, request).finally(() => this.#pending.delete(cacheKey));
+    this.#pending.set(cacheKey, exchange);
+    return exchange;
+  }
+
+  async #callExchange(cacheKey: string, { key, workspaceId, ...options }: ExchangeRequest): Promise<Grant> {
+    try {
+      const answer = await this.#access.exchangeKey({ key, workspaceId }, options);
+      const grant = grantFrom(answer);
+      this.#grants.set(cacheKey, grant);
+      return grant;
+    } catch (error) {
+      if (error instanceof DomainError && isRefusal(error)) {
+        this.#grants.delete(cacheKey);
+        this.#refusals.set(cacheKey, error);
+      }
+      throw error;
+    }
+  }
+}
+
+/** A space is in no key. */
+function cacheKeyOf({ key, workspaceId }: ExchangeRequest): string {
+  return workspaceId === "" ? key : `${key} ${workspaceId}`;
+}
+
+/** The service looked at the key and said no, as opposed to not answering. */
+function isRefusal(error: DomainError): boolean {
+  return error.kind === "unauthenticated" || error.kind === "not_found" || error.kind === "invalid_argument";
+}
+
+function grantFrom(answer: Awaited<ReturnType<Clients["access"]["exchangeKey"]>>): Grant {
+  const { accessToken, expireTime, principal } = answer;
+  if (!expireTime || !principal) throw new Error("ExchangeKey answered without expire_time or principal");
+  const now = Date.now();
+  const lifeMs = timestampMs(expireTime) - now;
+  return {
+    accessToken,
+    principal,
+    isManagement: principal.keyKind === KeyKind.MANAGEMENT,
+    useUntilMs: now + lifeMs * usableShare,
+    renewAtMs: now + lifeMs * renewShare,
+  };
+}

@@ -1,0 +1,55 @@
+import { Health } from "../proto/gen/grpc/health/v1/health_pb.ts";
+import { AccessService } from "../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import { OrganizationService } from "../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
+import { PresetService } from "../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import type { ReadinessCheck } from "../services/platform/health.ts";
+import type { Lifecycle } from "../services/platform/lifecycle.ts";
+import { type Channel, grpcClient, type Methods, openChannel } from "../services/platform/rpc/grpc-client.ts";
+import type { GatewayConfig } from "./config.ts";
+
+/** The services behind the gateway. */
+export interface Clients {
+  readonly presets: Methods<typeof PresetService>;
+  readonly organization: Methods<typeof OrganizationService>;
+  readonly access: Methods<typeof AccessService>;
+  /** Fails until each service has been ready once. After that their faults are answers (503), not a reason to take the gateway away. */
+  readonly haveBeenReady: ReadinessCheck;
+}
+
+export function openClients(config: GatewayConfig, lifecycle: Lifecycle): Clients {
+  const preset = openChannel(config.presetTarget);
+  const organization = openChannel(config.organizationTarget);
+  lifecycle.opened("service channels", () => {
+    preset.close();
+    organization.close();
+  });
+  return {
+    presets: grpcClient(PresetService, preset),
+    organization: grpcClient(OrganizationService, organization),
+    access: grpcClient(AccessService, organization),
+    haveBeenReady: onceReady([
+      ["preset", preset],
+      ["organization", organization],
+    ]),
+  };
+}
+
+const statusServing = 1;
+const checkTimeoutMs = 1_000;
+
+function onceReady(channels: readonly [string, Channel][]): ReadinessCheck {
+  const ready = new Set<string>();
+  return async () => {
+    await Promise.all(
+      channels.map(async ([name, channel]) => {
+        if (ready.has(name)) return;
+        const options = { requestId: "readiness", deadlineMs: Date.now() + checkTimeoutMs };
+        const answer = await grpcClient(Health, channel)
+          .check({}, options)
+          .catch(() => undefined);
+        if (answer?.status !== statusServing) throw new Error(`the ${name} service is not ready`);
+        ready.add(name);
+      }),
+    );
+  };
+}

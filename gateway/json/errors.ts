@@ -1,0 +1,108 @@
+import { DomainError, type ErrorKind, type FieldViolation } from "../../services/platform/domain-error.ts";
+
+/** The one table from the kind of an error, which is its RPC code, to its HTTP status. */
+const statusByKind: Readonly<Record<ErrorKind, number>> = {
+  invalid_argument: 400,
+  unauthenticated: 401,
+  permission_denied: 403,
+  not_found: 404,
+  already_exists: 409,
+  aborted: 409,
+  failed_precondition: 409,
+  resource_exhausted: 429,
+  unavailable: 503,
+  deadline_exceeded: 503,
+  canceled: 500,
+  unimplemented: 500,
+  internal: 500,
+};
+
+/** Statuses that are told apart by their reason. */
+const statusByReason: Readonly<Record<string, number>> = {
+  ETAG_STALE: 412,
+};
+
+interface PublicParts {
+  readonly status: number;
+  readonly message: string;
+  readonly violations: readonly FieldViolation[];
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** An error of HTTP itself, which no service knows. */
+export class HttpError extends Error implements PublicParts {
+  readonly status: number;
+  readonly violations = [];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.name = "HttpError";
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+/** What is sent for an error. */
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const retryAfterSeconds = "1";
+
+/** The answer to anything that was thrown. A fault of ours tells nothing but the request id to look for. */
+export function errorAnswer(thrown: unknown, requestId: string): ErrorAnswer {
+  const { status, message, violations, headers } = publicParts(thrown);
+  return { status, headers, body: errorBody(status, message, violations, requestId) };
+}
+
+function publicParts(thrown: unknown): PublicParts {
+  if (thrown instanceof HttpError) return thrown;
+  if (isFastifyError(thrown)) return fastifyErrors[thrown.code] ?? faultOfOurs;
+  if (!(thrown instanceof DomainError)) return faultOfOurs;
+  const status = statusByReason[thrown.reason] ?? statusByKind[thrown.kind];
+  if (status === 500) return faultOfOurs;
+  if (status === 503) return outOfReach;
+  const headers: Record<string, string> = status === 429 ? { "retry-after": retryAfterSeconds } : {};
+  return { status, message: thrown.message, violations: thrown.violations, headers };
+}
+
+/** What Fastify itself refuses. */
+const fastifyErrors: Readonly<Record<string, PublicParts>> = {
+  FST_ERR_BAD_URL: refusal(400, "The path is not valid: check its percent-encoding."),
+  FST_ERR_CTP_BODY_TOO_LARGE: refusal(413, "The body is too large. Send a smaller one."),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: refusal(400, "The body is not as long as its Content-Length says."),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: refusal(415, "Send JSON, with the header `Content-Type: application/json`."),
+};
+
+function isFastifyError(thrown: unknown): thrown is { code: string } {
+  return (
+    thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" && thrown.code.startsWith("FST_")
+  );
+}
+
+function refusal(status: number, message: string): PublicParts {
+  return { status, message, violations: [], headers: {} };
+}
+
+const faultOfOurs: PublicParts = {
+  status: 500,
+  message: "Something went wrong on our side. Try again; if it stays, report the request id.",
+  violations: [],
+  headers: {},
+};
+
+/** The text of a transport names hosts and ports, so none of it is passed on. */
+const outOfReach: PublicParts = {
+  status: 503,
+  message: "The service is out of reach or has too much to do; nothing was stored. Try again in a moment.",
+  violations: [],
+  headers: { "retry-after": retryAfterSeconds },
+};
+
+function errorBody(status: number, message: string, violations: readonly FieldViolation[], requestId: string): string {
+  const metadata = { request_id: requestId, ...(violations.length > 0 ? { issues: violations } : {}) };
+  return JSON.stringify({ error: { code: status, message, metadata } });
+}

@@ -1,0 +1,28 @@
+import { parse } from "node:querystring";
+import { Type } from "typebox";
+import { pageLimitDefault, pageLimitMax, pageOffsetMax } from "../../services/platform/page.ts";
+
+/** The query of every list. */
+export const pageQuery = {
+  offset: Type.Integer({ minimum: 0, maximum: pageOffsetMax, default: 0, description: "Records to skip." }),
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: pageLimitMax,
+    default: pageLimitDefault,
+    description: "Maximum records to return.",
+  }),
+};
+
+/** Reads a query. A number is decimal digits and nothing else, so that `1e2`, `+5` or an empty value is refused and not guessed at. */
+export function parseQuery(query: string): Record<string, unknown> {
+  const values: Record<string, unknown> = { ...parse(query) };
+  for (const name of Object.keys(pageQuery)) {
+    const value = values[name];
+    if (typeof value === "string" && /^\d{1,15}$/.test(value)) values[name] = Number(value);
+  }
+  return values;
+}
+
+export function pageJson(items: readonly string[], totalCount: number): string {
+  return `{"data":[${items.join(",")}],"total_count":${totalCount}}`;
+}

@@ -1,0 +1,80 @@
+import type { ErrorObject } from "ajv";
+import type { FieldViolation } from "../../services/platform/domain-error.ts";
+import { fieldPath } from "../../services/platform/field-path.ts";
+
+/**
+ * What a JSON Schema validator found, in our words. A `pattern` is explained by the `description` beside it, which says
+ * what the value must be; ajv shows it to us only with its `verbose` option.
+ */
+export function violationsFrom(errors: readonly ErrorObject[]): FieldViolation[] {
+  // This one only repeats that some key broke a rule; the rule's own error comes with it.
+  return errors.filter((error) => error.keyword !== "propertyNames").map(violationFrom);
+}
+
+function violationFrom(error: ErrorObject): FieldViolation {
+  const path = error.instancePath.split("/").slice(1).map(unescapePointer).reduce(fieldPath, "");
+  const { missingProperty, additionalProperty } = error.params;
+  const key = missingProperty ?? additionalProperty ?? error.propertyName;
+  const message = error.propertyName === undefined ? sentence(error) : `has a name that ${sentence(error)}`;
+  return { path: key === undefined ? path : fieldPath(path, key), message };
+}
+
+function unescapePointer(segment: string): string {
+  return segment.replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
+function sentence({ keyword, params, parentSchema, message }: ErrorObject): string {
+  switch (keyword) {
+    case "type":
+      return `must be ${typeNames(params.type)}`;
+    case "required":
+      return "is required";
+    case "additionalProperties":
+      return "is not a known field";
+    case "minimum":
+      return `must be at least ${params.limit}`;
+    case "maximum":
+      return `must be at most ${params.limit}`;
+    case "minLength":
+      return `must have at least ${count(params.limit, "character")}`;
+    case "maxLength":
+      return `must have at most ${count(params.limit, "character")}`;
+    case "minItems":
+      return `must have at least ${count(params.limit, "element")}`;
+    case "maxItems":
+      return `must have at most ${count(params.limit, "element")}`;
+    case "minProperties":
+      return `must have at least ${count(params.limit, "field")}`;
+    case "maxProperties":
+      return `must have at most ${count(params.limit, "field")}`;
+    case "enum":
+      return `must be one of ${params.allowedValues.join(", ")}`;
+    case "pattern":
+      return `must be ${parentSchema?.description ?? `text that matches ${params.pattern}`}`;
+    case "format":
+      return `must be a valid ${params.format}`;
+    default:
+      return message ?? "is not valid";
+  }
+}
+
+const namesOfTypes: Readonly<Record<string, string>> = {
+  string: "a string",
+  number: "a number",
+  integer: "an integer",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+};
+
+/** `null` is left out: it says that a field may be absent, which is no help to someone who sent it. */
+function typeNames(types: string | readonly string[]): string {
+  return [types]
+    .flat()
+    .flatMap((type) => namesOfTypes[type] ?? [])
+    .join(" or ");
+}
+
+function count(limit: number, noun: string): string {
+  return `${limit} ${noun}${limit === 1 ? "" : "s"}`;
+}

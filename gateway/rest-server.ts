@@ -1,0 +1,150 @@
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import type { ErrorObject } from "ajv";
+import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
+import { invalidRequest } from "../services/platform/domain-error.ts";
+import type { Health } from "../services/platform/health.ts";
+import { newId } from "../services/platform/ids.ts";
+import type { Logger } from "../services/platform/logger.ts";
+import type { Metrics } from "../services/platform/metrics.ts";
+import { probes } from "../services/platform/operations.ts";
+import { Access } from "./auth/access.ts";
+import { KeyExchange } from "./auth/key-exchange.ts";
+import type { Clients } from "./clients.ts";
+import type { GatewayConfig } from "./config.ts";
+import { bodyFrom } from "./json/body.ts";
+import { errorAnswer, HttpError } from "./json/errors.ts";
+import { parseQuery } from "./json/page.ts";
+import { violationsFrom } from "./json/violations.ts";
+import { memberRoutes } from "./routes/members.ts";
+import { withMethodsRefused } from "./routes/other-methods.ts";
+import { presetRoutes } from "./routes/presets.ts";
+
+/** What the REST server is made of. */
+export interface RestParts {
+  readonly config: Pick<GatewayConfig, "bodyBytesMax" | "requestTimeoutMs" | "keyCacheMax">;
+  readonly clients: Clients;
+  readonly health: Health;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** The REST server, not listening yet. */
+export async function createRestServer(parts: RestParts): Promise<FastifyInstance> {
+  const { config, clients } = parts;
+  const app = fastify({
+    bodyLimit: config.bodyBytesMax,
+    disableRequestLogging: true,
+    // An upload may be slow, but not forever.
+    requestTimeout: 120_000,
+    // While draining, a request on an open connection is still served; the answer closes the connection.
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (error, request, reply) => {
+      const { status, headers, body } = errorAnswer(error, request.id);
+      reply.raw.writeHead(status, { ...headers, "x-request-id": request.id, "content-type": "application/json" });
+      reply.raw.end(body);
+    },
+    genReqId: ({ headers }) => saneRequestId(headers["x-request-id"]) ?? newId(),
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      // A slug that is too long must reach its check, so the router has no limit of its own.
+      maxParamLength: Number.MAX_SAFE_INTEGER,
+      querystringParser: parseQuery,
+    },
+    ajv: {
+      customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: true, allErrors: true, verbose: true },
+    },
+    schemaErrorFormatter: (errors) => invalidRequest(violationsFrom(errors as ErrorObject[])),
+  });
+  readBodies(app);
+  answerErrors(app, parts.logger);
+  observe(app, parts);
+
+  const access = new Access(new KeyExchange(clients.access, config.keyCacheMax), config.requestTimeoutMs);
+  await withMethodsRefused(app, async () => {
+    presetRoutes(app, access, clients);
+    memberRoutes(app, access, clients);
+    probeRoutes(app, parts.health);
+  });
+  return app;
+}
+
+function probeRoutes(app: FastifyInstance, health: Health): void {
+  for (const [path, answer] of Object.entries(probes(health))) {
+    app.get(path, async (_, reply) => {
+      const { status, contentType, body } = await answer();
+      return reply.status(status).type(contentType).send(body);
+    });
+  }
+}
+
+/** The caller's own request id is taken over where it is safe to log and to echo. */
+function saneRequestId(header: string | string[] | undefined): string | undefined {
+  return typeof header === "string" && /^[\w.:/+=~-]{1,128}$/.test(header) ? header : undefined;
+}
+
+function readBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (request: FastifyRequest, bytes: Buffer) =>
+    bodyFrom(bytes, request.headers["content-encoding"]),
+  );
+}
+
+/** The one place where an error becomes an answer. */
+function answerErrors(app: FastifyInstance, logger: Logger): void {
+  app.setErrorHandler((error, request, reply) => {
+    const { status, headers, body } = errorAnswer(error, request.id);
+    if (status >= 500) logger.error({ err: error, request_id: request.id, status }, "request failed");
+    return reply.status(status).headers(headers).type("application/json").send(body);
+  });
+  app.setNotFoundHandler((request) => {
+    throw new HttpError(
+      404,
+      `There is nothing at ${request.url.split("?")[0]}. See the API reference for what there is.`,
+    );
+  });
+}
+
+/** Bytes that are no HTTP request at all never reach a route. */
+function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable || error.code === "ECONNRESET") {
+    socket.destroy();
+    return;
+  }
+  const requestId = newId();
+  const { status, body } = errorAnswer(clientError(error.code), requestId);
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    "content-type: application/json",
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${requestId}`,
+    "connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+}
+
+function clientError(code: string | undefined): HttpError {
+  if (code === "HPE_HEADER_OVERFLOW")
+    return new HttpError(431, "The headers are too large. Send fewer or shorter ones.");
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT")
+    return new HttpError(408, "The request took too long to arrive. Send it again.");
+  return new HttpError(400, "This is not a valid HTTP request.");
+}
+
+/** Request id header, access log and metrics of every request. */
+function observe(app: FastifyInstance, { logger, metrics }: RestParts): void {
+  app.addHook("onRequest", async (request, reply) => {
+    reply.header("x-request-id", request.id);
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    const route = request.routeOptions.url ?? "none";
+    const status = reply.statusCode;
+    metrics.requestHandled(`${request.method} ${route}`, String(status), reply.elapsedTime / 1000);
+    logger.info(
+      { method: request.method, route, status, ms: Math.round(reply.elapsedTime * 100) / 100, request_id: request.id },
+      "request",
+    );
+  });
+}

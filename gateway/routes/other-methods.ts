@@ -1,0 +1,28 @@
+import type { FastifyInstance, HTTPMethods } from "fastify";
+import { HttpError } from "../json/errors.ts";
+
+/**
+ * Registers `routes`, and then on every path that they have, for every method that they do not have there,
+ * a route that answers 405 with `Allow`.
+ */
+export async function withMethodsRefused(app: FastifyInstance, routes: () => Promise<void>): Promise<void> {
+  const methodsByUrl = new Map<string, Set<string>>();
+  app.addHook("onRoute", ({ url, method }) => {
+    const methods = methodsByUrl.get(url) ?? new Set();
+    for (const each of [method].flat()) methods.add(each);
+    methodsByUrl.set(url, methods);
+  });
+  await routes();
+  for (const [url, methods] of [...methodsByUrl]) {
+    const allow = [...methods].sort().join(", ");
+    app.route({
+      method: app.supportedMethods.filter((method) => !methods.has(method)) as HTTPMethods[],
+      url,
+      // Ahead of the body: what it holds does not matter here.
+      onRequest: async () => {
+        throw new HttpError(405, `This path takes ${allow}.`, { allow });
+      },
+      handler: async () => {},
+    });
+  }
+}

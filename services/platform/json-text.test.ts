@@ -1,0 +1,177 @@
+import { describe, expect, it } from "vitest";
+import { DomainError } from "./domain-error.ts";
+import { cutMembers, jsonDepthMax, parseJsonObject } from "./json-text.ts";
+
+function cutAll(text: string) {
+  return cutMembers(parseJsonObject(text), () => true);
+}
+
+function violationsOf(act: () => unknown) {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof DomainError) return error.violations;
+    throw error;
+  }
+  return [];
+}
+
+function nested(depth: number): string {
+  return `${'{"a":'.repeat(depth - 1)}{}${"}".repeat(depth - 1)}`;
+}
+
+describe("parseJsonObject", () => {
+  it("gives the value that JSON.parse gives", () => {
+    expect(parseJsonObject('{"a":[1,{"b":null}]}').value).toEqual({ a: [1, { b: null }] });
+  });
+
+  it.each(["", " ", "{", '{"a":1,}', "{a:1}", '{"a":01}', '{"a":"\n"}', '{"a', '{"a":1}x', "{,,,]}}", '"\\'])(
+    "refuses %j as not JSON",
+    (text) => {
+      expect(violationsOf(() => parseJsonObject(text))).toEqual([{ path: "", message: "must be valid JSON" }]);
+    },
+  );
+
+  it("does not quote the text it refuses", () => {
+    expect(() => parseJsonObject('{"messages": secret}')).toThrow(/^must be valid JSON$/);
+  });
+
+  it.each(["null", "true", "1", '"{}"', "[]", '[{"a":1}]'])("refuses %s as not an object", (text) => {
+    expect(violationsOf(() => parseJsonObject(text))).toEqual([{ path: "", message: "must be a JSON object" }]);
+  });
+
+  it("names the path that it is given", () => {
+    expect(violationsOf(() => parseJsonObject("[]", "config_json"))).toEqual([
+      { path: "config_json", message: "must be a JSON object" },
+    ]);
+  });
+
+  it("accepts the deepest nesting that is allowed", () => {
+    expect(cutAll(nested(jsonDepthMax)).json).toBe(nested(jsonDepthMax));
+    expect(jsonDepthMax).toBe(64);
+  });
+
+  it.each([
+    ["objects", nested(jsonDepthMax + 1)],
+    ["lists", `{"a":${"[".repeat(jsonDepthMax)}${"]".repeat(jsonDepthMax)}}`],
+    ["a million lists", `{"a":${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}}`],
+    ["lists that are never closed", "[".repeat(1_000_000)],
+  ])("refuses %s nested one level deeper", (_, text) => {
+    expect(violationsOf(() => parseJsonObject(text))).toEqual([
+      { path: "", message: "must not be nested deeper than 64 levels" },
+    ]);
+  });
+
+  it("does not count brackets inside strings, nor siblings, as depth", () => {
+    const text = `{"a":"${"[{".repeat(100)}\\"${"[{".repeat(100)}","b":[${"[],".repeat(100)}[]]}`;
+    expect(cutAll(text).json).toBe(text);
+  });
+});
+
+describe("cutMembers", () => {
+  it.each([
+    ["integer-like keys in their order", '{"logit_bias":{"50256":-1,"7":2,"a":3,"1":4}}'],
+    ["integer-like keys at the top", '{"9":1,"1":2}'],
+    ["a key named __proto__", '{"a":{"__proto__":{"x":1}},"__proto__":2}'],
+    ["numbers as they were written", '{"a":[1.0,1e5,1E+5,-0,0.10,100000000000000000000,1e-400]}'],
+    ["escapes as they were written", '{"a":"\\u0041\\/\\n\\"\\\\","\\u0062":"\\ud83d\\ude00 \\ud800"}'],
+    ["a repeated key of a nested object", '{"a":{"b":1,"b":2}}'],
+    ["white space inside strings", '{"a":"  x , : {\\"  } \\\\","  b  ":[" "]}'],
+    ["text beyond ASCII", '{"a":"é 漢 😀","ключ":1}'],
+    ["literals", '{"a":true,"b":false,"c":null,"d":{},"e":[]}'],
+    ["strings that end in backslashes", '{"a":"\\\\","b":"\\\\\\"","c":"x\\\\\\\\"}'],
+    ["the empty object", "{}"],
+  ])("keeps %s", (_, text) => {
+    expect(cutAll(text)).toEqual({ json: text, violations: [] });
+  });
+
+  it.each([
+    [' {\n\t"a" : 1 ,\r\n "b":[ 1 , { "c" : " d " } ] } \n', '{"a":1,"b":[1,{"c":" d "}]}'],
+    ['{"a":1 ,"b":2}', '{"a":1,"b":2}'],
+    ['{ "a":1,"b": 2}', '{"a":1,"b":2}'],
+    ["{ }", "{}"],
+  ])("leaves out the white space of %j", (text, json) => {
+    expect(cutAll(text).json).toBe(json);
+  });
+
+  it("keeps only what is chosen, in the order it was sent", () => {
+    const object = parseJsonObject('{"z":[1,{"a":2}],"b":"x,\\"y\\":1","a":{"z":3},"n":null,"c":true}');
+    const { json } = cutMembers(object, (key, value) => key !== "b" && value !== null);
+    expect(json).toBe('{"z":[1,{"a":2}],"a":{"z":3},"c":true}');
+  });
+
+  it("chooses an escaped key by its name", () => {
+    const object = parseJsonObject('{"mod\\u0065l":"m","other":1}');
+    expect(cutMembers(object, (key) => key === "model").json).toBe('{"mod\\u0065l":"m"}');
+  });
+
+  it("takes the last member of a repeated key", () => {
+    const text = '{"a":9007199254740993,"b":1,"\\u0061":[2]}';
+    expect(cutAll(text)).toEqual({ json: '{"\\u0061":[2],"b":1}', violations: [] });
+    expect(parseJsonObject(text).value).toEqual({ a: [2], b: 1 });
+  });
+
+  it("agrees with JSON.parse on a text with everything in it", () => {
+    const value = { a: [{ b: ['}{][,:"\\', -1.5e-7, {}] }, [[]]], "": { "\\": "\u2028" }, n: null, t: [true, false] };
+    for (const space of [undefined, 2, "\t"]) {
+      expect(cutAll(JSON.stringify(value, null, space)).json).toBe(JSON.stringify(value));
+    }
+  });
+
+  it.each([
+    "9007199254740991",
+    "9007199254740992",
+    "-9007199254740992",
+    "9007199254740994",
+    "1e20",
+    "1e308",
+    "0.1234567890123456789",
+  ])("accepts the number %s", (number) => {
+    expect(cutAll(`{"a":${number}}`)).toEqual({ json: `{"a":${number}}`, violations: [] });
+  });
+
+  it.each([
+    ["9007199254740993", "must be an integer that a double holds exactly; this one would be read as 9007199254740992"],
+    [
+      "-9007199254740993",
+      "must be an integer that a double holds exactly; this one would be read as -9007199254740992",
+    ],
+    [
+      "100000000000000000001",
+      "must be an integer that a double holds exactly; this one would be read as 100000000000000000000",
+    ],
+    ["1e309", "must be a number that fits in a double"],
+    ["-1e400", "must be a number that fits in a double"],
+    ["9".repeat(400), "must be a number that fits in a double"],
+  ])("refuses the number %s", (number, message) => {
+    expect(cutAll(`{"a":${number}}`).violations).toEqual([{ path: "a", message }]);
+  });
+
+  it("names the path of every bad number", () => {
+    const text = `{
+      "seed": 9007199254740993,
+      "tools": [{ "name": "x" }, { "function": { "enum": [1, "2", [3, 1e400]], "max\\u0069mum": 1e999 } }],
+      "a b": { "c": {}, "d": "e", "7": 9007199254740995 }
+    }`;
+    expect(cutAll(text).violations.map(({ path }) => path)).toEqual([
+      "seed",
+      "tools[1].function.enum[2][1]",
+      "tools[1].function.maximum",
+      '["a b"][7]',
+    ]);
+  });
+
+  it("begins the path of a bad number with that of the object", () => {
+    const object = parseJsonObject('{"seed":1e400}', "config_json");
+    expect(cutMembers(object, () => true).violations).toMatchObject([{ path: "config_json.seed" }]);
+  });
+
+  it("does not look at numbers that are not kept, nor at digits in strings", () => {
+    const object = parseJsonObject('{"a":[1e400],"b":"9007199254740993","c":9007199254740993}');
+    expect(cutMembers(object, (key) => key === "b").violations).toEqual([]);
+  });
+
+  it("reports no more than a hundred bad numbers", () => {
+    expect(cutAll(`{"a":[${Array(200).fill("1e999").join()}]}`).violations).toHaveLength(100);
+  });
+});

@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  create,
+  type DescMethodUnary,
+  type DescService,
+  fromBinary,
+  type Message,
+  type MessageInitShape,
+  type MessageShape,
+} from "@bufbuild/protobuf";
+import { anyUnpack } from "@bufbuild/protobuf/wkt";
+import { ChannelCredentials, Client, Metadata, type MethodDefinition, type ServiceError } from "@grpc/grpc-js";
+import { BadRequestSchema, ErrorInfoSchema } from "../../../proto/gen/google/rpc/error_details_pb.ts";
+import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
+import { DomainError } from "../domain-error.ts";
+import { kindOfCode } from "./errors.ts";
+import { grpcDefinitionOf, rpcMessageBytesMax } from "./grpc-definition.ts";
+
+/** What goes with one call. */
+export interface CallOptions {
+  readonly accessToken?: string;
+  /** Written to the log of the service that is called. */
+  readonly requestId: string;
+  /** Epoch milliseconds. */
+  readonly deadlineMs: number;
+}
+
+/** The unary methods of a service as functions. They throw DomainError. */
+export type Methods<S extends DescService> = {
+  [Name in keyof S["method"] as S["method"][Name] extends DescMethodUnary
+    ? Name
+    : never]: S["method"][Name] extends DescMethodUnary<infer I, infer O>
+    ? (request: MessageInitShape<I>, options: CallOptions) => Promise<MessageShape<O>>
+    : never;
+};
+
+/** A connection to the processes behind one target. */
+export type Channel = Client;
+
+/**
+ * Opens a channel. `dns:///name:port` is resolved to every address behind the name, and calls go to each in turn.
+ */
+export function openChannel(target: string): Channel {
+  return new Client(target, ChannelCredentials.createInsecure(), {
+    "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
+    "grpc.max_receive_message_length": rpcMessageBytesMax,
+    "grpc.max_send_message_length": rpcMessageBytesMax,
+    "grpc.keepalive_time_ms": 30_000,
+    "grpc.keepalive_timeout_ms": 10_000,
+    // A process that restarts is back within a second; do not stay away longer than needed.
+    "grpc.initial_reconnect_backoff_ms": 100,
+    "grpc.min_reconnect_backoff_ms": 100,
+    "grpc.max_reconnect_backoff_ms": 2_000,
+  });
+}
+
+/**
+ * The typed client of a service. A call that fails with UNAVAILABLE is made again until its deadline,
+ * so every method that is called through here must be safe to repeat.
+ */
+export function grpcClient<S extends DescService>(service: S, channel: Channel): Methods<S> {
+  const methods = service.methods
+    .filter((method) => method.methodKind === "unary")
+    .map((method) => {
+      const definition = grpcDefinitionOf(method);
+      const call = (request: MessageInitShape<typeof method.input>, options: CallOptions) =>
+        retryUnavailable(options.deadlineMs, () =>
+          callOnce(channel, definition, create(method.input, request), options),
+        );
+      return [method.localName, call];
+    });
+  return Object.fromEntries(methods);
+}
+
+const backoffFirstMs = 25;
+const backoffMaxMs = 1_000;
+
+async function retryUnavailable<T>(deadlineMs: number, call: () => Promise<T>): Promise<T> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      const pauseMs = Math.min(backoffMaxMs, backoffFirstMs * 2 ** attempt) * (0.5 + Math.random());
+      const hopeless =
+        !(error instanceof DomainError && error.kind === "unavailable") || Date.now() + pauseMs >= deadlineMs;
+      if (hopeless) throw error;
+      await sleep(pauseMs);
+    }
+  }
+}
+
+function callOnce(
+  channel: Channel,
+  { path, requestSerialize, responseDeserialize }: MethodDefinition<Message, Message>,
+  request: Message,
+  options: CallOptions,
+): Promise<Message> {
+  const metadata = new Metadata();
+  metadata.set("x-request-id", options.requestId);
+  if (options.accessToken !== undefined) metadata.set("authorization", `Bearer ${options.accessToken}`);
+  return new Promise((resolve, reject) => {
+    channel.makeUnaryRequest(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      request,
+      metadata,
+      { deadline: options.deadlineMs },
+      (error, response) => (error ? reject(domainErrorFrom(error)) : resolve(response as Message)),
+    );
+  });
+}
+
+/** What the service said, or what grpc-js says of a service that did not answer. */
+function domainErrorFrom(error: ServiceError): DomainError {
+  const [bytes] = error.metadata?.get("grpc-status-details-bin") ?? [];
+  const details = bytes instanceof Buffer ? fromBinary(StatusSchema, bytes).details : [];
+  const info = details.map((detail) => anyUnpack(detail, ErrorInfoSchema)).find((each) => each !== undefined);
+  const badRequest = details.map((detail) => anyUnpack(detail, BadRequestSchema)).find((each) => each !== undefined);
+  return new DomainError(kindOfCode(error.code), {
+    reason: info?.reason ?? "",
+    message: error.details,
+    violations:
+      badRequest?.fieldViolations.map(({ field, description }) => ({ path: field, message: description })) ?? [],
+    cause: error,
+  });
+}

@@ -1,0 +1,98 @@
+import { hash } from "node:crypto";
+import { DomainError, type FieldViolation, invalidRequest } from "../../platform/domain-error.ts";
+import { newId } from "../../platform/ids.ts";
+import { cutMembers, parseJsonObject } from "../../platform/json-text.ts";
+import { type Principal, requirePermission, requireWorkspace } from "../../platform/principal.ts";
+import { configKeys } from "./config-keys.ts";
+import { slugViolations } from "./slug.ts";
+
+/** The content of a version as a caller gives it. */
+export interface VersionDraft {
+  readonly slug: string;
+  readonly configJson: string;
+  readonly systemPrompt?: string | undefined;
+  /** Empty: a new one. */
+  readonly requestId: string;
+  /** Empty: a digest of the fields above. */
+  readonly requestDigest: Uint8Array;
+}
+
+/** A creation that keeps all rules of content, ready to be stored. */
+export interface NewVersion {
+  readonly workspaceId: string;
+  readonly slug: string;
+  readonly configJson: string;
+  readonly systemPrompt: string | undefined;
+  readonly creatorId: string;
+  /** Names this creation within the workspace. */
+  readonly requestId: string;
+  /** SHA-256 of what a retry with the same request id must repeat. */
+  readonly requestDigest: Buffer;
+}
+
+export const contentBytesMax = 1_048_576;
+const digestBytes = 32;
+
+/** Checks a draft against every rule at once and makes it a creation of the principal's workspace. */
+export function newVersion(principal: Principal, draft: VersionDraft): NewVersion {
+  requirePermission(principal, "presets:write");
+  const workspaceId = requireWorkspace(principal);
+  const violations = [
+    ...slugViolations(draft.slug),
+    ...configViolations(draft.configJson),
+    ...sizeViolations("system_prompt", draft.systemPrompt ?? ""),
+    ...requestViolations(draft),
+  ];
+  if (violations.length > 0) throw invalidRequest(violations);
+  return {
+    workspaceId,
+    slug: draft.slug,
+    configJson: draft.configJson,
+    systemPrompt: draft.systemPrompt || undefined,
+    creatorId: principal.userId,
+    requestId: draft.requestId || newId(),
+    requestDigest: draft.requestDigest.length > 0 ? Buffer.from(draft.requestDigest) : digestOf(draft),
+  };
+}
+
+function configViolations(configJson: string): FieldViolation[] {
+  const size = sizeViolations("config_json", configJson);
+  if (size.length > 0) return size;
+  try {
+    const config = parseJsonObject(configJson, "config_json");
+    const unknown = Object.keys(config.value).filter((key) => !configKeys.has(key));
+    return [
+      ...unknown.map((key) => ({
+        path: `config_json.${key.slice(0, 80)}`,
+        message: "is not a field of a preset config",
+      })),
+      ...cutMembers(config, () => true).violations,
+    ];
+  } catch (error) {
+    if (error instanceof DomainError) return [...error.violations];
+    throw error;
+  }
+}
+
+function sizeViolations(path: string, text: string): FieldViolation[] {
+  // No UTF-16 unit takes more than three bytes, so most texts need not be counted.
+  const bytes = text.length * 3 > contentBytesMax ? Buffer.byteLength(text) : 0;
+  if (bytes <= contentBytesMax) return [];
+  return [{ path, message: `must be at most ${contentBytesMax} bytes, not ${bytes}` }];
+}
+
+function requestViolations({ requestId, requestDigest }: VersionDraft): FieldViolation[] {
+  const violations: FieldViolation[] = [];
+  if (!/^[\x20-\x7e]{0,255}$/.test(requestId)) {
+    violations.push({ path: "request_id", message: "must be at most 255 printable ASCII characters" });
+  }
+  if (requestDigest.length !== 0 && requestDigest.length !== digestBytes) {
+    violations.push({ path: "request_digest", message: `must be ${digestBytes} bytes` });
+  }
+  return violations;
+}
+
+function digestOf({ slug, configJson, systemPrompt }: VersionDraft): Buffer {
+  // Neither a slug nor JSON text holds a NUL, so the parts cannot run into each other.
+  return hash("sha256", `${slug}\0${configJson}\0${systemPrompt ?? ""}`, "buffer");
+}

@@ -1,0 +1,40 @@
+import type { DomainError } from "../../platform/domain-error.ts";
+
+export type PresetStatus = "active" | "disabled" | "archived";
+
+/** A named, reusable LLM configuration in one workspace. */
+export interface Preset {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly status: PresetStatus;
+  readonly statusUpdatedAt: Date | undefined;
+  readonly creatorUserId: string;
+  readonly createdAt: Date;
+  /** Never goes back, also where the clocks of two processes differ. */
+  readonly updatedAt: Date;
+  readonly designatedVersionId: string;
+}
+
+/** An immutable snapshot of a preset. */
+export interface PresetVersion {
+  readonly id: string;
+  readonly presetId: string;
+  /** 1, 2, 3 … without gaps. */
+  readonly version: number;
+  /** A JSON object as text, exactly as it was given. */
+  readonly configJson: string;
+  readonly systemPrompt: string | undefined;
+  readonly creatorId: string;
+  readonly createdAt: Date;
+}
+
+/** A preset with the version that it serves. */
+export interface ServedPreset extends Preset {
+  readonly designatedVersion: PresetVersion;
+}
+
+/** The answer to one creation of many: the preset as that creation left it, or why it alone is refused. */
+export type Outcome = ServedPreset | DomainError;

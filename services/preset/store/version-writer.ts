@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { DomainError, deadlineExceeded, unavailable } from "../../platform/domain-error.ts";
+import { databaseUnavailable, isConnectionLost, isTransient } from "../../platform/mysql/errors.ts";
+import type { Pool } from "../../platform/mysql/pool.ts";
+import { backoffMs, inTransaction } from "../../platform/mysql/transaction.ts";
+import { conflictNotSettled } from "../domain/errors.ts";
+import type { NewVersion } from "../domain/new-version.ts";
+import type { Outcome, ServedPreset } from "../domain/preset.ts";
+import { findReplay } from "./find-replay.ts";
+import { insertVersions, PresetAppeared, presetKey, RequestSeen } from "./insert-versions.ts";
+
+const batchMax = 32;
+/** Well below the packet that a server takes by default (16 MiB). */
+const batchBytesMax = 4 * 1024 * 1024;
+const writersMax = 2;
+const waitingMax = 10_000;
+/** Left between giving up and the caller's deadline, so that the caller still hears why. */
+const answerMarginMs = 200;
+
+/** A creation that waits to be stored, and whom to tell. */
+interface Waiting {
+  readonly creation: NewVersion;
+  readonly giveUpAtMs: number;
+  readonly settle: (outcome: Outcome) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/**
+ * Stores versions by group commit. There is no timer: while a batch is being written, arrivals queue for the next one,
+ * so a lone creation is an ordinary transaction and a crowd shares one. An answer is given only after its commit.
+ *
+ * The writers of one process never wait for each other's row locks: a preset is in one batch at a time.
+ */
+export class VersionWriter {
+  readonly #pool: Pool;
+  /** Creations by preset, in order of arrival. */
+  readonly #queues = new Map<string, Waiting[]>();
+  /** Presets that have a queue and are in no batch, oldest first. */
+  readonly #runnable = new Set<string>();
+  readonly #inFlight = new Map<string, Promise<ServedPreset>>();
+  #waiting = 0;
+  #writers = 0;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  /**
+   * Stores one version and returns the preset as this creation left it.
+   * A request id that was stored before returns the first answer. After an error nothing is stored.
+   */
+  async createVersion(creation: NewVersion, deadlineMs: number): Promise<ServedPreset> {
+    const request = `${creation.workspaceId}/${creation.requestId}`;
+    // A duplicate of a request in flight waits for it, and then finds it stored, or stores it itself.
+    for (let first = this.#inFlight.get(request); first; first = this.#inFlight.get(request))
+      await first.catch(() => {});
+    if (this.#waiting >= waitingMax)
+      throw unavailable("Too many creations at once; nothing was stored. Try again in a moment.");
+    const stored = this.#enqueue(creation, deadlineMs - answerMarginMs).finally(() => this.#inFlight.delete(request));
+    this.#inFlight.set(request, stored);
+    return stored;
+  }
+
+  #enqueue(creation: NewVersion, giveUpAtMs: number): Promise<ServedPreset> {
+    return new Promise((resolve, reject) => {
+      const settle = (outcome: Outcome) => (outcome instanceof DomainError ? reject(outcome) : resolve(outcome));
+      const waiting: Waiting = { creation, giveUpAtMs, settle, fail: reject };
+      const key = presetKey(creation);
+      const queue = this.#queues.get(key);
+      if (queue) {
+        queue.push(waiting);
+      } else {
+        this.#queues.set(key, [waiting]);
+        this.#runnable.add(key);
+      }
+      this.#waiting += 1;
+      if (this.#writers < writersMax && this.#runnable.size > 0) void this.#runWriter();
+    });
+  }
+
+  async #runWriter(): Promise<void> {
+    this.#writers += 1;
+    // Creations that arrive in the same turn of the event loop belong in one batch.
+    await new Promise(setImmediate);
+    for (let batch = this.#takeBatch(); batch.length > 0; batch = this.#takeBatch()) {
+      await this.#write(batch);
+      this.#waiting -= batch.length;
+      this.#putBack(batch);
+    }
+    this.#writers -= 1;
+  }
+
+  #takeBatch(): Waiting[] {
+    const batch: Waiting[] = [];
+    let bytes = 0;
+    for (const key of this.#runnable) {
+      this.#runnable.delete(key);
+      const queue = this.#queues.get(key) ?? [];
+      while (queue[0] && batch.length < batchMax && (bytes < batchBytesMax || batch.length === 0)) {
+        const waiting = queue.shift() as Waiting;
+        bytes += waiting.creation.configJson.length + (waiting.creation.systemPrompt?.length ?? 0);
+        batch.push(waiting);
+      }
+      if (batch.length >= batchMax || bytes >= batchBytesMax) break;
+    }
+    return batch;
+  }
+
+  /** Lets the presets of a batch that is done be taken again. */
+  #putBack(batch: readonly Waiting[]): void {
+    for (const { creation } of batch) {
+      const key = presetKey(creation);
+      const queue = this.#queues.get(key);
+      if (queue && queue.length > 0) this.#runnable.add(key);
+      else this.#queues.delete(key);
+    }
+  }
+
+  /** Tells every member of the batch its outcome; tries again while there is time and hope. Never throws. */
+  async #write(batch: readonly Waiting[]): Promise<void> {
+    let members = batch;
+    let lastError: unknown;
+    for (let attempt = 0; ; attempt += 1) {
+      members = members.filter((member) => !gaveUp(member, lastError));
+      if (members.length === 0) return;
+      try {
+        members = await this.#attempt(members);
+      } catch (error) {
+        lastError = error;
+        if (isTransient(error)) await sleep(backoffMs(attempt));
+        else if (!(error instanceof PresetAppeared)) return this.#split(members, error);
+      }
+    }
+  }
+
+  /** Settles the members that it can, and returns the others. */
+  async #attempt(members: readonly Waiting[]): Promise<Waiting[]> {
+    const creations = members.map(({ creation }) => creation);
+    try {
+      const outcomes = await inTransaction(this.#pool, (connection) => insertVersions(connection, creations));
+      for (const [index, outcome] of outcomes.entries()) members[index]?.settle(outcome);
+      return [];
+    } catch (error) {
+      if (!(error instanceof RequestSeen)) throw error;
+    }
+    const replays = await Promise.all(creations.map((creation) => findReplay(this.#pool, creation)));
+    return members.filter((member, index) => {
+      const replay = replays[index];
+      if (replay) member.settle(replay);
+      return replay === undefined;
+    });
+  }
+
+  /** A batch that fails for a reason of one member is halved until the culprit stands alone. */
+  async #split(members: readonly Waiting[], error: unknown): Promise<void> {
+    if (members.length === 1) return members[0]?.fail(error);
+    const middle = members.length >> 1;
+    await this.#write(members.slice(0, middle));
+    await this.#write(members.slice(middle));
+  }
+}
+
+/** True where the member's time is up; it has then been told why nothing was stored. */
+function gaveUp({ giveUpAtMs, fail }: Waiting, lastError: unknown): boolean {
+  if (Date.now() < giveUpAtMs) return false;
+  if (lastError === undefined) fail(deadlineExceeded());
+  else if (isConnectionLost(lastError)) fail(databaseUnavailable(lastError));
+  else fail(conflictNotSettled(lastError));
+  return true;
+}

@@ -1,0 +1,301 @@
+import { hash, randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { idFromBytes, idToBytes, newId } from "../../services/platform/ids.ts";
+import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import type { NewVersion } from "../../services/preset/domain/new-version.ts";
+import { VersionWriter } from "../../services/preset/store/version-writer.ts";
+import type { TestDatabase } from "../support/database.ts";
+import { createPresetDatabase } from "../support/preset-database.ts";
+
+let database: TestDatabase;
+let pool: Pool;
+let otherPool: Pool;
+let writer: VersionWriter;
+/** Stands for a second process: it shares nothing with the first but the database. */
+let otherWriter: VersionWriter;
+let workspaceId: string;
+
+beforeAll(async () => {
+  database = await createPresetDatabase();
+  pool = openPool(database.url, 8);
+  otherPool = openPool(database.url, 8);
+});
+
+afterAll(async () => {
+  await pool.end();
+  await otherPool.end();
+  await database.drop();
+});
+
+beforeEach(() => {
+  writer = new VersionWriter(pool);
+  otherWriter = new VersionWriter(otherPool);
+  workspaceId = newId();
+});
+
+function creation(slug: string, overrides: Partial<NewVersion> = {}): NewVersion {
+  const configJson = overrides.configJson ?? '{"model":"m","temperature":1.0}';
+  return {
+    workspaceId,
+    slug,
+    configJson,
+    systemPrompt: undefined,
+    creatorId: "user_000000000000000000000001",
+    requestId: randomUUID(),
+    requestDigest: hash("sha256", slug + configJson, "buffer"),
+    ...overrides,
+  };
+}
+
+function soon(ms = 10_000): number {
+  return Date.now() + ms;
+}
+
+async function storedVersions(slug: string): Promise<{ version: number; id: string }[]> {
+  const [rows] = await pool.execute<RowDataPacket[]>(
+    `SELECT v.version, v.id FROM preset_versions v JOIN presets p ON p.workspace_id = v.workspace_id AND p.id = v.preset_id
+      WHERE p.workspace_id = ? AND p.slug = ? ORDER BY v.version`,
+    [idToBytes(workspaceId), slug],
+  );
+  return rows.map((row) => ({ version: row.version, id: idFromBytes(row.id) }));
+}
+
+async function storedPreset(slug: string): Promise<RowDataPacket | undefined> {
+  const [rows] = await pool.execute<RowDataPacket[]>(
+    `SELECT id, name, status, latest_version, designated_version, designated_version_id, created_at, updated_at
+      FROM presets WHERE workspace_id = ? AND slug = ?`,
+    [idToBytes(workspaceId), slug],
+  );
+  return rows[0];
+}
+
+function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index + 1);
+}
+
+describe("VersionWriter", () => {
+  it("makes the preset and its version 1 for a new slug", async () => {
+    const preset = await writer.createVersion(creation("new", { systemPrompt: "Be brief 🙂" }), soon());
+    expect(preset).toMatchObject({ slug: "new", name: "new", status: "active", description: undefined, workspaceId });
+    expect(preset.designatedVersion).toMatchObject({ version: 1, presetId: preset.id, systemPrompt: "Be brief 🙂" });
+    expect(preset.designatedVersionId).toBe(preset.designatedVersion.id);
+    expect(await storedVersions("new")).toEqual([{ version: 1, id: preset.designatedVersion.id }]);
+    const row = await storedPreset("new");
+    expect(row).toMatchObject({ latest_version: 1, designated_version: 1, created_at: preset.createdAt });
+    expect(idFromBytes(row?.designated_version_id)).toBe(preset.designatedVersionId);
+  });
+
+  it("stores config text byte for byte", async () => {
+    const configJson =
+      '{"logit_bias":{"50256":-100,"15":1.0},"tools":[{"__proto__":{"a":1}}],"model":"\\u00e9 é \\ud800"}';
+    await writer.createVersion(creation("verbatim", { configJson }), soon());
+    const [rows] = await pool.execute<RowDataPacket[]>("SELECT config FROM preset_versions WHERE workspace_id = ?", [
+      idToBytes(workspaceId),
+    ]);
+    expect(rows[0]?.config).toBe(configJson);
+  });
+
+  it("stores nesting that the database's own JSON check would refuse", async () => {
+    const configJson = `{"tools":${"[".repeat(63)}${"]".repeat(63)}}`;
+    const preset = await writer.createVersion(creation("deep", { configJson }), soon());
+    expect(preset.designatedVersion.configJson).toBe(configJson);
+  });
+
+  it("adds version 2 to a slug that exists and designates it", async () => {
+    const first = await writer.createVersion(creation("again"), soon());
+    const second = await writer.createVersion(creation("again"), soon());
+    expect(second.id).toBe(first.id);
+    expect(second.createdAt).toEqual(first.createdAt);
+    expect(second.designatedVersion.version).toBe(2);
+    expect(await storedPreset("again")).toMatchObject({ latest_version: 2, designated_version: 2 });
+  });
+
+  it("tells slugs apart byte for byte, and workspaces", async () => {
+    const lower = await writer.createVersion(creation("case"), soon());
+    const upper = await writer.createVersion(creation("CASE"), soon());
+    const elsewhere = await writer.createVersion(creation("case", { workspaceId: newId() }), soon());
+    expect(new Set([lower.id, upper.id, elsewhere.id]).size).toBe(3);
+    expect([lower, upper, elsewhere].map(({ designatedVersion }) => designatedVersion.version)).toEqual([1, 1, 1]);
+  });
+
+  it("numbers 200 creations on one new slug from two processes 1 to 200, each with its own answer", async () => {
+    const answers = await Promise.all(
+      upTo(200).map((n) =>
+        (n % 2 === 0 ? writer : otherWriter).createVersion(creation("hot", { configJson: `{"seed":${n}}` }), soon()),
+      ),
+    );
+    expect(answers.map(({ designatedVersion }) => designatedVersion.version).sort((a, b) => a - b)).toEqual(upTo(200));
+    expect(answers.map(({ designatedVersion }) => designatedVersion.configJson)).toEqual(
+      upTo(200).map((n) => `{"seed":${n}}`),
+    );
+    expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
+    const stored = await storedVersions("hot");
+    expect(stored.map(({ version }) => version)).toEqual(upTo(200));
+    expect(new Set(stored.map(({ id }) => id))).toEqual(
+      new Set(answers.map(({ designatedVersionId }) => designatedVersionId)),
+    );
+  });
+
+  it("numbers many slugs without gaps while two processes write them in opposite orders", async () => {
+    const slugs = upTo(20).map((n) => `mixed-${n}`);
+    const rounds = upTo(10).flatMap(() => [
+      ...slugs.map((slug) => writer.createVersion(creation(slug), soon())),
+      ...slugs.toReversed().map((slug) => otherWriter.createVersion(creation(slug), soon())),
+    ]);
+    await Promise.all(rounds);
+    for (const slug of slugs) expect((await storedVersions(slug)).map(({ version }) => version)).toEqual(upTo(20));
+  });
+
+  it("gives a request id that was stored before its first answer, also after newer versions", async () => {
+    const request = creation("replay");
+    const first = await writer.createVersion(request, soon());
+    await writer.createVersion(creation("replay"), soon());
+    expect(await otherWriter.createVersion(request, soon())).toEqual(first);
+    expect(await storedVersions("replay")).toHaveLength(2);
+  });
+
+  it("gives simultaneous duplicates one version, within a process and across two", async () => {
+    const request = creation("duplicates");
+    const answers = await Promise.all(
+      upTo(40).map((n) => (n % 2 === 0 ? writer : otherWriter).createVersion(request, soon())),
+    );
+    expect(new Set(answers.map(({ designatedVersionId }) => designatedVersionId)).size).toBe(1);
+    expect(await storedVersions("duplicates")).toHaveLength(1);
+  });
+
+  it("refuses a request id that was used for another request, and stores the rest of the batch", async () => {
+    const used = creation("used");
+    await writer.createVersion(used, soon());
+    const other = creation("used", { requestId: used.requestId, configJson: '{"model":"other"}' });
+    const results = await Promise.allSettled([
+      writer.createVersion(creation("beside-1"), soon()),
+      writer.createVersion(other, soon()),
+      writer.createVersion(creation("beside-2"), soon()),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect((results[1] as PromiseRejectedResult).reason).toMatchObject({
+      kind: "already_exists",
+      reason: "REQUEST_ID_REUSED",
+    });
+    expect(await storedVersions("used")).toHaveLength(1);
+  });
+
+  it("keeps request ids apart that differ in trailing spaces or in case", async () => {
+    await writer.createVersion(creation("exact", { requestId: "key" }), soon());
+    await writer.createVersion(creation("exact", { requestId: "key " }), soon());
+    await writer.createVersion(creation("exact", { requestId: "KEY" }), soon());
+    expect(await storedVersions("exact")).toHaveLength(3);
+  });
+
+  it("refuses a creation on an archived preset alone, and names the way out", async () => {
+    const before = creation("archived");
+    const first = await writer.createVersion(before, soon());
+    await pool.execute("UPDATE presets SET status = 'archived' WHERE workspace_id = ?", [idToBytes(workspaceId)]);
+    const results = await Promise.allSettled([
+      writer.createVersion(creation("archived"), soon()),
+      writer.createVersion(creation("not-archived"), soon()),
+    ]);
+    expect((results[0] as PromiseRejectedResult).reason).toMatchObject({
+      kind: "failed_precondition",
+      reason: "PRESET_ARCHIVED",
+      message: expect.stringContaining("PATCH /api/v1/presets/archived"),
+    });
+    expect(results[1]?.status).toBe("fulfilled");
+    expect((await writer.createVersion(before, soon())).designatedVersionId).toBe(first.designatedVersionId);
+    expect(await storedVersions("archived")).toHaveLength(1);
+  });
+
+  it("leaves a disabled preset disabled and adds the version", async () => {
+    await writer.createVersion(creation("disabled"), soon());
+    await pool.execute("UPDATE presets SET status = 'disabled' WHERE workspace_id = ?", [idToBytes(workspaceId)]);
+    const preset = await writer.createVersion(creation("disabled"), soon());
+    expect(preset).toMatchObject({ status: "disabled", designatedVersion: { version: 2 } });
+  });
+
+  it("fails only the member that the database refuses", async () => {
+    const results = await Promise.allSettled([
+      ...upTo(5).map((n) => writer.createVersion(creation(`good-${n}`), soon())),
+      writer.createVersion(creation("bad", { creatorId: "x".repeat(100) }), soon()),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual([...Array(5).fill("fulfilled"), "rejected"]);
+    expect(await storedPreset("bad")).toBeUndefined();
+  });
+
+  it("survives deadlocks that others cause", async () => {
+    const slugs = ["lock-a", "lock-b", "lock-c"];
+    await Promise.all(slugs.map((slug) => writer.createVersion(creation(slug), soon())));
+    const stop = soon(1_500);
+    const lockBackwards = async () => {
+      const connection = await otherPool.getConnection();
+      while (Date.now() < stop) {
+        await connection.query("START TRANSACTION");
+        try {
+          for (const slug of slugs.toReversed()) {
+            await connection.execute("UPDATE presets SET name = name WHERE workspace_id = ? AND slug = ?", [
+              idToBytes(workspaceId),
+              slug,
+            ]);
+            await new Promise((resolve) => setTimeout(resolve, 2));
+          }
+        } catch {
+          // This side may lose the deadlock as well.
+        }
+        await connection.query("ROLLBACK");
+      }
+      connection.release();
+    };
+    let created = 0;
+    const create = async () => {
+      while (Date.now() < stop) {
+        await Promise.all(slugs.map((slug) => writer.createVersion(creation(slug), soon())));
+        created += 1;
+      }
+    };
+    await Promise.all([lockBackwards(), create()]);
+    for (const slug of slugs)
+      expect((await storedVersions(slug)).map(({ version }) => version)).toEqual(upTo(created + 1));
+  });
+
+  it("survives connections that are killed under it", async () => {
+    const stop = soon(1_500);
+    const killer = async () => {
+      while (Date.now() < stop) {
+        const [rows] = await otherPool.query<RowDataPacket[]>(
+          "SELECT id FROM information_schema.processlist WHERE db = ? AND id <> CONNECTION_ID()",
+          [database.name],
+        );
+        for (const { id } of rows) await otherPool.query("KILL ?", [id]).catch(() => {});
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    };
+    const answered: number[] = [];
+    const create = async () => {
+      while (Date.now() < stop) {
+        const answers = await Promise.all(upTo(10).map(() => writer.createVersion(creation("killed"), soon())));
+        answered.push(...answers.map(({ designatedVersion }) => designatedVersion.version));
+      }
+    };
+    await Promise.all([killer().catch(() => {}), create()]);
+    expect(answered.sort((a, b) => a - b)).toEqual(upTo(answered.length));
+    expect((await storedVersions("killed")).map(({ version }) => version)).toEqual(upTo(answered.length));
+  });
+
+  it("says that the database is out of reach, in time for the caller to hear it", async () => {
+    const nowhere = openPool("mysql://root@localhost/none?socketPath=/nonexistent.sock", 2);
+    const deadlineMs = soon(600);
+    const failure = await new VersionWriter(nowhere)
+      .createVersion(creation("lost"), deadlineMs)
+      .catch((error) => error);
+    expect(failure).toMatchObject({ kind: "unavailable" });
+    expect(Date.now()).toBeLessThan(deadlineMs);
+    await nowhere.end();
+  });
+
+  it("never lets updated_at go back where another process's clock runs ahead", async () => {
+    await writer.createVersion(creation("clock"), soon());
+    const ahead = new Date(Date.now() + 60_000);
+    await pool.execute("UPDATE presets SET updated_at = ? WHERE workspace_id = ?", [ahead, idToBytes(workspaceId)]);
+    const preset = await writer.createVersion(creation("clock"), soon());
+    expect(preset.updatedAt).toEqual(ahead);
+  });
+});
