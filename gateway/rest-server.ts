@@ -12,7 +12,7 @@ import { Access } from "./auth/access.ts";
 import { KeyExchange } from "./auth/key-exchange.ts";
 import type { Clients } from "./clients.ts";
 import type { GatewayConfig } from "./config.ts";
-import { bodyFrom } from "./json/body.ts";
+import { bodyText } from "./json/body.ts";
 import { errorAnswer, HttpError } from "./json/errors.ts";
 import { parseQuery } from "./json/page.ts";
 import { violationsFrom } from "./json/violations.ts";
@@ -88,7 +88,7 @@ function saneRequestId(header: string | string[] | undefined): string | undefine
 function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (request: FastifyRequest, bytes: Buffer) =>
-    bodyFrom(bytes, request.headers["content-encoding"]),
+    bodyText(bytes, request.headers["content-encoding"]),
   );
 }
 

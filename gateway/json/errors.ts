@@ -60,8 +60,7 @@ export function errorAnswer(thrown: unknown, requestId: string): ErrorAnswer {
 
 function publicParts(thrown: unknown): PublicParts {
   if (thrown instanceof HttpError) return thrown;
-  if (isFastifyError(thrown)) return fastifyErrors[thrown.code] ?? faultOfOurs;
-  if (!(thrown instanceof DomainError)) return faultOfOurs;
+  if (!(thrown instanceof DomainError)) return (isFastifyError(thrown) && fastifyErrors[thrown.code]) || faultOfOurs;
   const status = statusByReason[thrown.reason] ?? statusByKind[thrown.kind];
   if (status === 500) return faultOfOurs;
   if (status === 503) return outOfReach;

@@ -18,7 +18,7 @@ export function parseQuery(query: string): Record<string, unknown> {
   const values: Record<string, unknown> = { ...parse(query) };
   for (const name of Object.keys(pageQuery)) {
     const value = values[name];
-    if (typeof value === "string" && /^\d{1,15}$/.test(value)) values[name] = Number(value);
+    if (typeof value === "string" && /^-?\d{1,15}$/.test(value)) values[name] = Number(value);
   }
   return values;
 }

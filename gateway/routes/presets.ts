@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { invalidRequest } from "../../services/platform/domain-error.ts";
 import { newId } from "../../services/platform/ids.ts";
-import type { JsonObject } from "../../services/platform/json-text.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients.ts";
 import { chatCompletions } from "../dialects/chat-completions.ts";
@@ -20,22 +19,25 @@ const params = Type.Object({
   }),
 });
 
+/** By the last part of their path, which is that of the inference API they come from. */
+const dialects = { "chat/completions": chatCompletions, messages, responses };
+
 interface Creation {
   Params: { slug: string };
-  Body: JsonObject | undefined;
+  Body: string | undefined;
 }
 
 export function presetRoutes(app: FastifyInstance, access: Access, { presets }: Clients): void {
-  for (const dialect of [chatCompletions, messages, responses]) {
+  for (const [path, dialect] of Object.entries(dialects)) {
     app.post<Creation>(
-      `/api/v1/presets/:slug/${dialect.path}`,
+      `/api/v1/presets/:slug/${path}`,
       { schema: { params }, onRequest: access.withPermission("presets:write") },
       async (request, reply) => {
         if (request.body === undefined) throw emptyBody();
         const creation = {
           slug: request.params.slug,
           ...readBody(dialect, request.body),
-          ...idempotencyOf(request, dialect.path, request.body.text),
+          ...idempotencyOf(request, path, request.body),
         };
         const { preset } = await request.caller.call((options) => presets.createVersion(creation, options));
         if (!preset) throw new Error("CreateVersion answered without a preset");

@@ -14,7 +14,7 @@ export type ErrorKind =
   | "unimplemented"
   | "internal";
 
-/** One field of a request that breaks its rule. `path` is written as a caller would: `tools[0].name`. */
+/** One field of a request that breaks its rule. `path` is written as a caller would, `tools[0].name`; empty for the whole body. */
 export interface FieldViolation {
   readonly path: string;
   readonly message: string;
@@ -52,7 +52,7 @@ export class DomainError extends Error {
 export function invalidRequest(violations: readonly FieldViolation[]): DomainError {
   const [first] = violations;
   const rest = violations.length > 1 ? ` (and ${violations.length - 1} more)` : "";
-  const message = first ? `${first.path ? `${first.path} ` : ""}${first.message}${rest}` : "The request is not valid";
+  const message = first ? `${first.path || "The body"} ${first.message}${rest}` : "The request is not valid";
   return new DomainError("invalid_argument", { reason: "INVALID_REQUEST", message, violations });
 }
 

@@ -33,7 +33,9 @@ describe("parseJsonObject", () => {
   );
 
   it("does not quote the text it refuses", () => {
-    expect(() => parseJsonObject('{"messages": secret}')).toThrow(/^must be valid JSON$/);
+    const parse = () => parseJsonObject('{"messages": secret}');
+    expect(parse).toThrow(/must be valid JSON/);
+    expect(parse).not.toThrow(/secret/);
   });
 
   it.each(["null", "true", "1", '"{}"', "[]", '[{"a":1}]'])("refuses %s as not an object", (text) => {

@@ -32,13 +32,14 @@ interface LockedRow extends PresetRow {
  */
 export async function insertVersions(connection: PoolConnection, creations: readonly NewVersion[]): Promise<Outcome[]> {
   const drafts = await lockPresets(connection, creations);
+  const now = new Date();
   const versions: [NewVersion, PresetVersion][] = [];
   const outcomes = creations.map((creation): Outcome => {
     const key = presetKey(creation);
-    const draft = drafts.get(key) ?? newDraft(creation);
+    const draft = drafts.get(key) ?? newDraft(creation, now);
     if (draft.preset.status === "archived") return presetArchived(creation.slug);
     drafts.set(key, draft);
-    const version = nextVersion(draft, creation);
+    const version = nextVersion(draft, creation, now);
     versions.push([creation, version]);
     draft.latestVersion = version.version;
     draft.preset = { ...draft.preset, updatedAt: version.createdAt, designatedVersionId: version.id };
@@ -87,8 +88,7 @@ async function lockPresets(connection: PoolConnection, creations: readonly NewVe
   );
 }
 
-function newDraft(creation: NewVersion): Draft {
-  const now = new Date();
+function newDraft(creation: NewVersion, now: Date): Draft {
   return {
     isNew: true,
     latestVersion: 0,
@@ -108,7 +108,7 @@ function newDraft(creation: NewVersion): Draft {
   };
 }
 
-function nextVersion({ preset, latestVersion }: Draft, creation: NewVersion): PresetVersion {
+function nextVersion({ preset, latestVersion }: Draft, creation: NewVersion, now: Date): PresetVersion {
   return {
     id: newId(),
     presetId: preset.id,
@@ -116,7 +116,8 @@ function nextVersion({ preset, latestVersion }: Draft, creation: NewVersion): Pr
     configJson: creation.configJson,
     systemPrompt: creation.systemPrompt,
     creatorId: creation.creatorId,
-    createdAt: new Date(Math.max(Date.now(), preset.updatedAt.getTime())),
+    // The clock of the process that wrote last may run ahead of ours.
+    createdAt: now > preset.updatedAt ? now : preset.updatedAt,
   };
 }
 

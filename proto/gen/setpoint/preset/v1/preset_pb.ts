@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file setpoint/preset/v1/preset.proto.
  */
 export const file_setpoint_preset_v1_preset: GenFile = /*@__PURE__*/
-  fileDesc("Ch9zZXRwb2ludC9wcmVzZXQvdjEvcHJlc2V0LnByb3RvEhJzZXRwb2ludC5wcmVzZXQudjEiswMKBlByZXNldBIKCgJpZBgBIAEoCRIMCgRzbHVnGAIgASgJEgwKBG5hbWUYAyABKAkSGAoLZGVzY3JpcHRpb24YBCABKAlIAIgBARIwCgZzdGF0dXMYBSABKA4yIC5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0U3RhdHVzEjYKEnN0YXR1c191cGRhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLY3JlYXRlX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCg9jcmVhdG9yX3VzZXJfaWQYCSABKAkSFAoMd29ya3NwYWNlX2lkGAogASgJEh0KFWRlc2lnbmF0ZWRfdmVyc2lvbl9pZBgLIAEoCRI9ChJkZXNpZ25hdGVkX3ZlcnNpb24YDCABKAsyIS5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0VmVyc2lvbkIOCgxfZGVzY3JpcHRpb24i+AEKDVByZXNldFZlcnNpb24SCgoCaWQYASABKAkSEQoJcHJlc2V0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAUSEwoLY29uZmlnX2pzb24YBCABKAkSGgoNc3lzdGVtX3Byb21wdBgFIAEoCUgAiAEBEhIKCmNyZWF0b3JfaWQYBiABKAkSLwoLY3JlYXRlX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIQCg5fc3lzdGVtX3Byb21wdCp/CgxQcmVzZXRTdGF0dXMSHQoZUFJFU0VUX1NUQVRVU19VTlNQRUNJRklFRBAAEhgKFFBSRVNFVF9TVEFUVVNfQUNUSVZFEAESGgoWUFJFU0VUX1NUQVRVU19ESVNBQkxFRBACEhoKFlBSRVNFVF9TVEFUVVNfQVJDSElWRUQQA2IGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("Ch9zZXRwb2ludC9wcmVzZXQvdjEvcHJlc2V0LnByb3RvEhJzZXRwb2ludC5wcmVzZXQudjEiwQMKBlByZXNldBIKCgJpZBgBIAEoCRIMCgRzbHVnGAIgASgJEgwKBG5hbWUYAyABKAkSGAoLZGVzY3JpcHRpb24YBCABKAlIAIgBARIwCgZzdGF0dXMYBSABKA4yIC5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0U3RhdHVzEjYKEnN0YXR1c191cGRhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLY3JlYXRlX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCg9jcmVhdG9yX3VzZXJfaWQYCSABKAkSFAoMd29ya3NwYWNlX2lkGAogASgJEh0KFWRlc2lnbmF0ZWRfdmVyc2lvbl9pZBgLIAEoCRI9ChJkZXNpZ25hdGVkX3ZlcnNpb24YDCABKAsyIS5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0VmVyc2lvbhIMCgRldGFnGA0gASgJQg4KDF9kZXNjcmlwdGlvbiL4AQoNUHJlc2V0VmVyc2lvbhIKCgJpZBgBIAEoCRIRCglwcmVzZXRfaWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoBRITCgtjb25maWdfanNvbhgEIAEoCRIaCg1zeXN0ZW1fcHJvbXB0GAUgASgJSACIAQESEgoKY3JlYXRvcl9pZBgGIAEoCRIvCgtjcmVhdGVfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLdXBkYXRlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQhAKDl9zeXN0ZW1fcHJvbXB0ItsBCgxQcmVzZXRDaGFuZ2USEAoIcmV2aXNpb24YASABKAUSNgoGYWN0aW9uGAIgASgOMiYuc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldENoYW5nZUFjdGlvbhIPCgd1c2VyX2lkGAMgASgJEg4KBmtleV9pZBgEIAEoCRIvCgtjcmVhdGVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoGZmllbGRzGAYgAygLMh8uc2V0cG9pbnQucHJlc2V0LnYxLkZpZWxkQ2hhbmdlIkAKC0ZpZWxkQ2hhbmdlEg0KBWZpZWxkGAEgASgJEhEKCWZyb21fanNvbhgCIAEoCRIPCgd0b19qc29uGAMgASgJImcKEENvbmZpZ0RpZmZlcmVuY2USCwoDa2V5GAEgASgJEhYKCWZyb21fanNvbhgCIAEoCUgAiAEBEhQKB3RvX2pzb24YAyABKAlIAYgBAUIMCgpfZnJvbV9qc29uQgoKCF90b19qc29uKrYBChJQcmVzZXRDaGFuZ2VBY3Rpb24SJAogUFJFU0VUX0NIQU5HRV9BQ1RJT05fVU5TUEVDSUZJRUQQABInCiNQUkVTRVRfQ0hBTkdFX0FDVElPTl9QUkVTRVRfQ1JFQVRFRBABEigKJFBSRVNFVF9DSEFOR0VfQUNUSU9OX1ZFUlNJT05fQ1JFQVRFRBACEicKI1BSRVNFVF9DSEFOR0VfQUNUSU9OX1BSRVNFVF9VUERBVEVEEAMqfwoMUHJlc2V0U3RhdHVzEh0KGVBSRVNFVF9TVEFUVVNfVU5TUEVDSUZJRUQQABIYChRQUkVTRVRfU1RBVFVTX0FDVElWRRABEhoKFlBSRVNFVF9TVEFUVVNfRElTQUJMRUQQAhIaChZQUkVTRVRfU1RBVFVTX0FSQ0hJVkVEEANiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * A named, reusable LLM configuration in one workspace, found by its slug.
@@ -103,6 +103,13 @@ export type Preset = Message<"setpoint.preset.v1.Preset"> & {
    * @generated from field: setpoint.preset.v1.PresetVersion designated_version = 12;
    */
   designatedVersion?: PresetVersion | undefined;
+
+  /**
+   * Changes with every change of the preset. Opaque, at most 32 characters.
+   *
+   * @generated from field: string etag = 13;
+   */
+  etag: string;
 };
 
 /**
@@ -183,6 +190,180 @@ export const PresetVersionSchema: GenMessage<PresetVersion> = /*@__PURE__*/
   messageDesc(file_setpoint_preset_v1_preset, 1);
 
 /**
+ * One entry of a preset's change log.
+ *
+ * @generated from message setpoint.preset.v1.PresetChange
+ */
+export type PresetChange = Message<"setpoint.preset.v1.PresetChange"> & {
+  /**
+   * 1 for the creation of the preset, then 2, 3, … without gaps.
+   *
+   * @generated from field: int32 revision = 1;
+   */
+  revision: number;
+
+  /**
+   * What was done.
+   *
+   * @generated from field: setpoint.preset.v1.PresetChangeAction action = 2;
+   */
+  action: PresetChangeAction;
+
+  /**
+   * The user whose key did it.
+   *
+   * @generated from field: string user_id = 3;
+   */
+  userId: string;
+
+  /**
+   * UUIDv7 of the key that did it.
+   *
+   * @generated from field: string key_id = 4;
+   */
+  keyId: string;
+
+  /**
+   * When it was done, to the millisecond.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time = 5;
+   */
+  createTime?: Timestamp | undefined;
+
+  /**
+   * At least one.
+   *
+   * @generated from field: repeated setpoint.preset.v1.FieldChange fields = 6;
+   */
+  fields: FieldChange[];
+};
+
+/**
+ * Describes the message setpoint.preset.v1.PresetChange.
+ * Use `create(PresetChangeSchema)` to create a new message.
+ */
+export const PresetChangeSchema: GenMessage<PresetChange> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset, 2);
+
+/**
+ * A field before and after a change.
+ *
+ * @generated from message setpoint.preset.v1.FieldChange
+ */
+export type FieldChange = Message<"setpoint.preset.v1.FieldChange"> & {
+  /**
+   * name, description, status or designated_version.
+   *
+   * @generated from field: string field = 1;
+   */
+  field: string;
+
+  /**
+   * JSON as text; `null` where there was no value.
+   *
+   * @generated from field: string from_json = 2;
+   */
+  fromJson: string;
+
+  /**
+   * JSON as text; `null` where there is no value any more.
+   *
+   * @generated from field: string to_json = 3;
+   */
+  toJson: string;
+};
+
+/**
+ * Describes the message setpoint.preset.v1.FieldChange.
+ * Use `create(FieldChangeSchema)` to create a new message.
+ */
+export const FieldChangeSchema: GenMessage<FieldChange> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset, 3);
+
+/**
+ * A config field that differs between two versions.
+ *
+ * @generated from message setpoint.preset.v1.ConfigDifference
+ */
+export type ConfigDifference = Message<"setpoint.preset.v1.ConfigDifference"> & {
+  /**
+   * The name of the field.
+   *
+   * @generated from field: string key = 1;
+   */
+  key: string;
+
+  /**
+   * JSON as text. Unset where the field was added.
+   *
+   * @generated from field: optional string from_json = 2;
+   */
+  fromJson?: string | undefined;
+
+  /**
+   * JSON as text. Unset where the field was removed.
+   *
+   * @generated from field: optional string to_json = 3;
+   */
+  toJson?: string | undefined;
+};
+
+/**
+ * Describes the message setpoint.preset.v1.ConfigDifference.
+ * Use `create(ConfigDifferenceSchema)` to create a new message.
+ */
+export const ConfigDifferenceSchema: GenMessage<ConfigDifference> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset, 4);
+
+/**
+ * What was done to a preset.
+ *
+ * @generated from enum setpoint.preset.v1.PresetChangeAction
+ */
+export const PresetChangeAction = {
+  /**
+   * Never sent by the service.
+   *
+   * @generated from enum value: PRESET_CHANGE_ACTION_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The preset was made, with its version 1.
+   *
+   * @generated from enum value: PRESET_CHANGE_ACTION_PRESET_CREATED = 1;
+   */
+  PRESET_CREATED: 1,
+
+  /**
+   * A version was added and designated.
+   *
+   * @generated from enum value: PRESET_CHANGE_ACTION_VERSION_CREATED = 2;
+   */
+  VERSION_CREATED: 2,
+
+  /**
+   * Fields of the preset were changed.
+   *
+   * @generated from enum value: PRESET_CHANGE_ACTION_PRESET_UPDATED = 3;
+   */
+  PRESET_UPDATED: 3,
+} as const;
+
+/**
+ * What was done to a preset.
+ *
+ * @generated from enum setpoint.preset.v1.PresetChangeAction
+ */
+export type PresetChangeAction = (typeof PresetChangeAction)[keyof typeof PresetChangeAction] | UnknownEnum;
+
+/**
+ * Describes the enum setpoint.preset.v1.PresetChangeAction.
+ */
+export const PresetChangeActionSchema: GenEnum<PresetChangeAction> = /*@__PURE__*/
+  enumDesc(file_setpoint_preset_v1_preset, 0);
+
+/**
  * What a preset may be used for.
  *
  * @generated from enum setpoint.preset.v1.PresetStatus
@@ -228,5 +409,5 @@ export type PresetStatus = (typeof PresetStatus)[keyof typeof PresetStatus] | Un
  * Describes the enum setpoint.preset.v1.PresetStatus.
  */
 export const PresetStatusSchema: GenEnum<PresetStatus> = /*@__PURE__*/
-  enumDesc(file_setpoint_preset_v1_preset, 0);
+  enumDesc(file_setpoint_preset_v1_preset, 1);
 

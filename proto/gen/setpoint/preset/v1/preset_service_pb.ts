@@ -4,7 +4,9 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Preset } from "./preset_pb.ts";
+import type { FieldMask } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_field_mask } from "@bufbuild/protobuf/wkt";
+import type { ConfigDifference, Preset, PresetChange, PresetStatus, PresetVersion } from "./preset_pb.ts";
 import { file_setpoint_preset_v1_preset } from "./preset_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -12,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file setpoint/preset/v1/preset_service.proto.
  */
 export const file_setpoint_preset_v1_preset_service: GenFile = /*@__PURE__*/
-  fileDesc("CidzZXRwb2ludC9wcmVzZXQvdjEvcHJlc2V0X3NlcnZpY2UucHJvdG8SEnNldHBvaW50LnByZXNldC52MSKTAQoUQ3JlYXRlVmVyc2lvblJlcXVlc3QSDAoEc2x1ZxgBIAEoCRITCgtjb25maWdfanNvbhgCIAEoCRIaCg1zeXN0ZW1fcHJvbXB0GAMgASgJSACIAQESEgoKcmVxdWVzdF9pZBgEIAEoCRIWCg5yZXF1ZXN0X2RpZ2VzdBgFIAEoDEIQCg5fc3lzdGVtX3Byb21wdCJDChVDcmVhdGVWZXJzaW9uUmVzcG9uc2USKgoGcHJlc2V0GAEgASgLMhouc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldDJ1Cg1QcmVzZXRTZXJ2aWNlEmQKDUNyZWF0ZVZlcnNpb24SKC5zZXRwb2ludC5wcmVzZXQudjEuQ3JlYXRlVmVyc2lvblJlcXVlc3QaKS5zZXRwb2ludC5wcmVzZXQudjEuQ3JlYXRlVmVyc2lvblJlc3BvbnNlYgZwcm90bzM", [file_setpoint_preset_v1_preset]);
+  fileDesc("CidzZXRwb2ludC9wcmVzZXQvdjEvcHJlc2V0X3NlcnZpY2UucHJvdG8SEnNldHBvaW50LnByZXNldC52MSKTAQoUQ3JlYXRlVmVyc2lvblJlcXVlc3QSDAoEc2x1ZxgBIAEoCRITCgtjb25maWdfanNvbhgCIAEoCRIaCg1zeXN0ZW1fcHJvbXB0GAMgASgJSACIAQESEgoKcmVxdWVzdF9pZBgEIAEoCRIWCg5yZXF1ZXN0X2RpZ2VzdBgFIAEoDEIQCg5fc3lzdGVtX3Byb21wdCJDChVDcmVhdGVWZXJzaW9uUmVzcG9uc2USKgoGcHJlc2V0GAEgASgLMhouc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldCIgChBHZXRQcmVzZXRSZXF1ZXN0EgwKBHNsdWcYASABKAkiPwoRR2V0UHJlc2V0UmVzcG9uc2USKgoGcHJlc2V0GAEgASgLMhouc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldCJ2ChJMaXN0UHJlc2V0c1JlcXVlc3QSDgoGb2Zmc2V0GAEgASgFEg0KBWxpbWl0GAIgASgFEjIKCHN0YXR1c2VzGAMgAygOMiAuc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldFN0YXR1cxINCgVxdWVyeRgEIAEoCSJXChNMaXN0UHJlc2V0c1Jlc3BvbnNlEisKB3ByZXNldHMYASADKAsyGi5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0EhMKC3RvdGFsX2NvdW50GAIgASgFIv0BChNVcGRhdGVQcmVzZXRSZXF1ZXN0EgwKBHNsdWcYASABKAkSLwoLdXBkYXRlX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEgwKBG5hbWUYAyABKAkSGAoLZGVzY3JpcHRpb24YBCABKAlIAIgBARIwCgZzdGF0dXMYBSABKA4yIC5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0U3RhdHVzEhoKEmRlc2lnbmF0ZWRfdmVyc2lvbhgGIAEoBRINCgVldGFncxgHIAMoCRISCgpyZXF1ZXN0X2lkGAggASgJQg4KDF9kZXNjcmlwdGlvbiJCChRVcGRhdGVQcmVzZXRSZXNwb25zZRIqCgZwcmVzZXQYASABKAsyGi5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0IjIKEUdldFZlcnNpb25SZXF1ZXN0EgwKBHNsdWcYASABKAkSDwoHdmVyc2lvbhgCIAEoBSJIChJHZXRWZXJzaW9uUmVzcG9uc2USMgoHdmVyc2lvbhgBIAEoCzIhLnNldHBvaW50LnByZXNldC52MS5QcmVzZXRWZXJzaW9uIkIKE0xpc3RWZXJzaW9uc1JlcXVlc3QSDAoEc2x1ZxgBIAEoCRIOCgZvZmZzZXQYAiABKAUSDQoFbGltaXQYAyABKAUiYAoUTGlzdFZlcnNpb25zUmVzcG9uc2USMwoIdmVyc2lvbnMYASADKAsyIS5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0VmVyc2lvbhITCgt0b3RhbF9jb3VudBgCIAEoBSJNChNEaWZmVmVyc2lvbnNSZXF1ZXN0EgwKBHNsdWcYASABKAkSFAoMZnJvbV92ZXJzaW9uGAIgASgFEhIKCnRvX3ZlcnNpb24YAyABKAUiawoURGlmZlZlcnNpb25zUmVzcG9uc2USNAoGY29uZmlnGAEgAygLMiQuc2V0cG9pbnQucHJlc2V0LnYxLkNvbmZpZ0RpZmZlcmVuY2USHQoVc3lzdGVtX3Byb21wdF9jaGFuZ2VkGAIgASgIIkEKEkxpc3RDaGFuZ2VzUmVxdWVzdBIMCgRzbHVnGAEgASgJEg4KBm9mZnNldBgCIAEoBRINCgVsaW1pdBgDIAEoBSJdChNMaXN0Q2hhbmdlc1Jlc3BvbnNlEjEKB2NoYW5nZXMYASADKAsyIC5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0Q2hhbmdlEhMKC3RvdGFsX2NvdW50GAIgASgFMrMGCg1QcmVzZXRTZXJ2aWNlEmQKDUNyZWF0ZVZlcnNpb24SKC5zZXRwb2ludC5wcmVzZXQudjEuQ3JlYXRlVmVyc2lvblJlcXVlc3QaKS5zZXRwb2ludC5wcmVzZXQudjEuQ3JlYXRlVmVyc2lvblJlc3BvbnNlEl0KCUdldFByZXNldBIkLnNldHBvaW50LnByZXNldC52MS5HZXRQcmVzZXRSZXF1ZXN0GiUuc2V0cG9pbnQucHJlc2V0LnYxLkdldFByZXNldFJlc3BvbnNlIgOQAgESYwoLTGlzdFByZXNldHMSJi5zZXRwb2ludC5wcmVzZXQudjEuTGlzdFByZXNldHNSZXF1ZXN0Gicuc2V0cG9pbnQucHJlc2V0LnYxLkxpc3RQcmVzZXRzUmVzcG9uc2UiA5ACARJhCgxVcGRhdGVQcmVzZXQSJy5zZXRwb2ludC5wcmVzZXQudjEuVXBkYXRlUHJlc2V0UmVxdWVzdBooLnNldHBvaW50LnByZXNldC52MS5VcGRhdGVQcmVzZXRSZXNwb25zZRJgCgpHZXRWZXJzaW9uEiUuc2V0cG9pbnQucHJlc2V0LnYxLkdldFZlcnNpb25SZXF1ZXN0GiYuc2V0cG9pbnQucHJlc2V0LnYxLkdldFZlcnNpb25SZXNwb25zZSIDkAIBEmYKDExpc3RWZXJzaW9ucxInLnNldHBvaW50LnByZXNldC52MS5MaXN0VmVyc2lvbnNSZXF1ZXN0Giguc2V0cG9pbnQucHJlc2V0LnYxLkxpc3RWZXJzaW9uc1Jlc3BvbnNlIgOQAgESZgoMRGlmZlZlcnNpb25zEicuc2V0cG9pbnQucHJlc2V0LnYxLkRpZmZWZXJzaW9uc1JlcXVlc3QaKC5zZXRwb2ludC5wcmVzZXQudjEuRGlmZlZlcnNpb25zUmVzcG9uc2UiA5ACARJjCgtMaXN0Q2hhbmdlcxImLnNldHBvaW50LnByZXNldC52MS5MaXN0Q2hhbmdlc1JlcXVlc3QaJy5zZXRwb2ludC5wcmVzZXQudjEuTGlzdENoYW5nZXNSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_google_protobuf_field_mask, file_setpoint_preset_v1_preset]);
 
 /**
  * The content of a new version.
@@ -88,10 +90,453 @@ export const CreateVersionResponseSchema: GenMessage<CreateVersionResponse> = /*
   messageDesc(file_setpoint_preset_v1_preset_service, 1);
 
 /**
+ * Which preset.
+ *
+ * @generated from message setpoint.preset.v1.GetPresetRequest
+ */
+export type GetPresetRequest = Message<"setpoint.preset.v1.GetPresetRequest"> & {
+  /**
+   * As in CreateVersionRequest.
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+};
+
+/**
+ * Describes the message setpoint.preset.v1.GetPresetRequest.
+ * Use `create(GetPresetRequestSchema)` to create a new message.
+ */
+export const GetPresetRequestSchema: GenMessage<GetPresetRequest> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset_service, 2);
+
+/**
+ * The preset that was asked for.
+ *
+ * @generated from message setpoint.preset.v1.GetPresetResponse
+ */
+export type GetPresetResponse = Message<"setpoint.preset.v1.GetPresetResponse"> & {
+  /**
+   * With its designated_version.
+   *
+   * @generated from field: setpoint.preset.v1.Preset preset = 1;
+   */
+  preset?: Preset | undefined;
+};
+
+/**
+ * Describes the message setpoint.preset.v1.GetPresetResponse.
+ * Use `create(GetPresetResponseSchema)` to create a new message.
+ */
+export const GetPresetResponseSchema: GenMessage<GetPresetResponse> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset_service, 3);
+
+/**
+ * Which presets.
+ *
+ * @generated from message setpoint.preset.v1.ListPresetsRequest
+ */
+export type ListPresetsRequest = Message<"setpoint.preset.v1.ListPresetsRequest"> & {
+  /**
+   * How many presets to skip, at least 0. Default: 0.
+   *
+   * @generated from field: int32 offset = 1;
+   */
+  offset: number;
+
+  /**
+   * How many presets to return at most, 1 to 100. Default (0): 50.
+   *
+   * @generated from field: int32 limit = 2;
+   */
+  limit: number;
+
+  /**
+   * Only presets with one of these statuses. Default: all.
+   *
+   * @generated from field: repeated setpoint.preset.v1.PresetStatus statuses = 3;
+   */
+  statuses: PresetStatus[];
+
+  /**
+   * Only presets whose slug or name holds this text, upper and lower case alike. At most 255 characters. Default: all.
+   *
+   * @generated from field: string query = 4;
+   */
+  query: string;
+};
+
+/**
+ * Describes the message setpoint.preset.v1.ListPresetsRequest.
+ * Use `create(ListPresetsRequestSchema)` to create a new message.
+ */
+export const ListPresetsRequestSchema: GenMessage<ListPresetsRequest> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset_service, 4);
+
+/**
+ * One page of presets.
+ *
+ * @generated from message setpoint.preset.v1.ListPresetsResponse
+ */
+export type ListPresetsResponse = Message<"setpoint.preset.v1.ListPresetsResponse"> & {
+  /**
+   * At most `limit`, without designated_version; empty past the end.
+   *
+   * @generated from field: repeated setpoint.preset.v1.Preset presets = 1;
+   */
+  presets: Preset[];
+
+  /**
+   * How many presets there are in all, not how many are on this page.
+   *
+   * @generated from field: int32 total_count = 2;
+   */
+  totalCount: number;
+};
+
+/**
+ * Describes the message setpoint.preset.v1.ListPresetsResponse.
+ * Use `create(ListPresetsResponseSchema)` to create a new message.
+ */
+export const ListPresetsResponseSchema: GenMessage<ListPresetsResponse> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset_service, 5);
+
+/**
+ * What to change.
+ *
+ * @generated from message setpoint.preset.v1.UpdatePresetRequest
+ */
+export type UpdatePresetRequest = Message<"setpoint.preset.v1.UpdatePresetRequest"> & {
+  /**
+   * Which preset. As in CreateVersionRequest.
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+
+  /**
+   * Which of the fields below to change: name, description, status, designated_version. At least one.
+   *
+   * @generated from field: google.protobuf.FieldMask update_mask = 2;
+   */
+  updateMask?: FieldMask | undefined;
+
+  /**
+   * 1 to 255 characters.
+   *
+   * @generated from field: string name = 3;
+   */
+  name: string;
+
+  /**
+   * At most 2,000 characters. Unset: the description is removed.
+   *
+   * @generated from field: optional string description = 4;
+   */
+  description?: string | undefined;
+
+  /**
+   * Any but PRESET_STATUS_UNSPECIFIED.
+   *
+   * @generated from field: setpoint.preset.v1.PresetStatus status = 5;
+   */
+  status: PresetStatus;
+
+  /**
+   * The number of a version that exists, at least 1. The preset serves it from then on.
+   *
+   * @generated from field: int32 designated_version = 6;
+   */
+  designatedVersion: number;
+
+  /**
+   * The change is made only where the preset's etag is one of these, at most 100. Default: it is made in any case.
+   *
+   * @generated from field: repeated string etags = 7;
+   */
+  etags: string[];
+
+  /**
+   * Names this change, so that a retry does not make it twice: at most 255 printable ASCII characters. Default: a new one.
+   *
+   * @generated from field: string request_id = 8;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message setpoint.preset.v1.UpdatePresetRequest.
+ * Use `create(UpdatePresetRequestSchema)` to create a new message.
+ */
+export const UpdatePresetRequestSchema: GenMessage<UpdatePresetRequest> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset_service, 6);
+
+/**
+ * The preset after the change.
+ *
+ * @generated from message setpoint.preset.v1.UpdatePresetResponse
+ */
+export type UpdatePresetResponse = Message<"setpoint.preset.v1.UpdatePresetResponse"> & {
+  /**
+   * With its designated_version.
+   *
+   * @generated from field: setpoint.preset.v1.Preset preset = 1;
+   */
+  preset?: Preset | undefined;
+};
+
+/**
+ * Describes the message setpoint.preset.v1.UpdatePresetResponse.
+ * Use `create(UpdatePresetResponseSchema)` to create a new message.
+ */
+export const UpdatePresetResponseSchema: GenMessage<UpdatePresetResponse> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset_service, 7);
+
+/**
+ * Which version.
+ *
+ * @generated from message setpoint.preset.v1.GetVersionRequest
+ */
+export type GetVersionRequest = Message<"setpoint.preset.v1.GetVersionRequest"> & {
+  /**
+   * Which preset. As in CreateVersionRequest.
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+
+  /**
+   * At least 1.
+   *
+   * @generated from field: int32 version = 2;
+   */
+  version: number;
+};
+
+/**
+ * Describes the message setpoint.preset.v1.GetVersionRequest.
+ * Use `create(GetVersionRequestSchema)` to create a new message.
+ */
+export const GetVersionRequestSchema: GenMessage<GetVersionRequest> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset_service, 8);
+
+/**
+ * The version that was asked for.
+ *
+ * @generated from message setpoint.preset.v1.GetVersionResponse
+ */
+export type GetVersionResponse = Message<"setpoint.preset.v1.GetVersionResponse"> & {
+  /**
+   * Always set.
+   *
+   * @generated from field: setpoint.preset.v1.PresetVersion version = 1;
+   */
+  version?: PresetVersion | undefined;
+};
+
+/**
+ * Describes the message setpoint.preset.v1.GetVersionResponse.
+ * Use `create(GetVersionResponseSchema)` to create a new message.
+ */
+export const GetVersionResponseSchema: GenMessage<GetVersionResponse> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset_service, 9);
+
+/**
+ * Which versions.
+ *
+ * @generated from message setpoint.preset.v1.ListVersionsRequest
+ */
+export type ListVersionsRequest = Message<"setpoint.preset.v1.ListVersionsRequest"> & {
+  /**
+   * Which preset. As in CreateVersionRequest.
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+
+  /**
+   * How many versions to skip, at least 0. Default: 0.
+   *
+   * @generated from field: int32 offset = 2;
+   */
+  offset: number;
+
+  /**
+   * How many versions to return at most, 1 to 100. Default (0): 50.
+   *
+   * @generated from field: int32 limit = 3;
+   */
+  limit: number;
+};
+
+/**
+ * Describes the message setpoint.preset.v1.ListVersionsRequest.
+ * Use `create(ListVersionsRequestSchema)` to create a new message.
+ */
+export const ListVersionsRequestSchema: GenMessage<ListVersionsRequest> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset_service, 10);
+
+/**
+ * One page of versions.
+ *
+ * @generated from message setpoint.preset.v1.ListVersionsResponse
+ */
+export type ListVersionsResponse = Message<"setpoint.preset.v1.ListVersionsResponse"> & {
+  /**
+   * At most `limit`; empty past the end.
+   *
+   * @generated from field: repeated setpoint.preset.v1.PresetVersion versions = 1;
+   */
+  versions: PresetVersion[];
+
+  /**
+   * How many versions the preset has, not how many are on this page.
+   *
+   * @generated from field: int32 total_count = 2;
+   */
+  totalCount: number;
+};
+
+/**
+ * Describes the message setpoint.preset.v1.ListVersionsResponse.
+ * Use `create(ListVersionsResponseSchema)` to create a new message.
+ */
+export const ListVersionsResponseSchema: GenMessage<ListVersionsResponse> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset_service, 11);
+
+/**
+ * Which versions to compare.
+ *
+ * @generated from message setpoint.preset.v1.DiffVersionsRequest
+ */
+export type DiffVersionsRequest = Message<"setpoint.preset.v1.DiffVersionsRequest"> & {
+  /**
+   * Which preset. As in CreateVersionRequest.
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+
+  /**
+   * At least 1.
+   *
+   * @generated from field: int32 from_version = 2;
+   */
+  fromVersion: number;
+
+  /**
+   * At least 1. May be lower than from_version.
+   *
+   * @generated from field: int32 to_version = 3;
+   */
+  toVersion: number;
+};
+
+/**
+ * Describes the message setpoint.preset.v1.DiffVersionsRequest.
+ * Use `create(DiffVersionsRequestSchema)` to create a new message.
+ */
+export const DiffVersionsRequestSchema: GenMessage<DiffVersionsRequest> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset_service, 12);
+
+/**
+ * What differs between the two versions.
+ *
+ * @generated from message setpoint.preset.v1.DiffVersionsResponse
+ */
+export type DiffVersionsResponse = Message<"setpoint.preset.v1.DiffVersionsResponse"> & {
+  /**
+   * One for each config field that was added, removed or changed. The order of keys within a value does not count.
+   *
+   * @generated from field: repeated setpoint.preset.v1.ConfigDifference config = 1;
+   */
+  config: ConfigDifference[];
+
+  /**
+   * Whether the system prompts differ.
+   *
+   * @generated from field: bool system_prompt_changed = 2;
+   */
+  systemPromptChanged: boolean;
+};
+
+/**
+ * Describes the message setpoint.preset.v1.DiffVersionsResponse.
+ * Use `create(DiffVersionsResponseSchema)` to create a new message.
+ */
+export const DiffVersionsResponseSchema: GenMessage<DiffVersionsResponse> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset_service, 13);
+
+/**
+ * Which changes.
+ *
+ * @generated from message setpoint.preset.v1.ListChangesRequest
+ */
+export type ListChangesRequest = Message<"setpoint.preset.v1.ListChangesRequest"> & {
+  /**
+   * Which preset. As in CreateVersionRequest.
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+
+  /**
+   * How many changes to skip, at least 0. Default: 0.
+   *
+   * @generated from field: int32 offset = 2;
+   */
+  offset: number;
+
+  /**
+   * How many changes to return at most, 1 to 100. Default (0): 50.
+   *
+   * @generated from field: int32 limit = 3;
+   */
+  limit: number;
+};
+
+/**
+ * Describes the message setpoint.preset.v1.ListChangesRequest.
+ * Use `create(ListChangesRequestSchema)` to create a new message.
+ */
+export const ListChangesRequestSchema: GenMessage<ListChangesRequest> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset_service, 14);
+
+/**
+ * One page of the change log.
+ *
+ * @generated from message setpoint.preset.v1.ListChangesResponse
+ */
+export type ListChangesResponse = Message<"setpoint.preset.v1.ListChangesResponse"> & {
+  /**
+   * At most `limit`; empty past the end.
+   *
+   * @generated from field: repeated setpoint.preset.v1.PresetChange changes = 1;
+   */
+  changes: PresetChange[];
+
+  /**
+   * How many changes the log holds, not how many are on this page.
+   *
+   * @generated from field: int32 total_count = 2;
+   */
+  totalCount: number;
+};
+
+/**
+ * Describes the message setpoint.preset.v1.ListChangesResponse.
+ * Use `create(ListChangesResponseSchema)` to create a new message.
+ */
+export const ListChangesResponseSchema: GenMessage<ListChangesResponse> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset_service, 15);
+
+/**
  * Presets of the workspace that the caller's access token names.
  *
  * Every call needs the header `authorization: Bearer <access token>`; AccessService.ExchangeKey gives one for a key.
  * An error carries google.rpc.ErrorInfo (domain `setpoint`) and, for INVALID_ARGUMENT, google.rpc.BadRequest.
+ * Every read needs the permission presets:read, every other call presets:write.
+ * NOT_FOUND has the reason PRESET_NOT_FOUND, VERSION_NOT_FOUND, or WORKSPACE_NOT_FOUND where the token names no workspace.
  *
  * @generated from service setpoint.preset.v1.PresetService
  */
@@ -99,9 +544,8 @@ export const PresetService: GenService<{
   /**
    * Creates a version, and first the preset where the slug is new. The new version becomes the designated one.
    *
-   * Needs the permission presets:write. FAILED_PRECONDITION with the reason PRESET_ARCHIVED on an archived preset;
-   * ALREADY_EXISTS with the reason REQUEST_ID_REUSED where request_id was used for another request;
-   * NOT_FOUND with the reason WORKSPACE_NOT_FOUND where the token names no workspace.
+   * FAILED_PRECONDITION with the reason PRESET_ARCHIVED on an archived preset;
+   * ALREADY_EXISTS with the reason REQUEST_ID_REUSED where request_id was used for another request.
    * After any other code than OK nothing was stored.
    *
    * @generated from rpc setpoint.preset.v1.PresetService.CreateVersion
@@ -110,6 +554,79 @@ export const PresetService: GenService<{
     methodKind: "unary";
     input: typeof CreateVersionRequestSchema;
     output: typeof CreateVersionResponseSchema;
+  },
+  /**
+   * Returns one preset with its designated version.
+   *
+   * @generated from rpc setpoint.preset.v1.PresetService.GetPreset
+   */
+  getPreset: {
+    methodKind: "unary";
+    input: typeof GetPresetRequestSchema;
+    output: typeof GetPresetResponseSchema;
+  },
+  /**
+   * Lists the presets of the workspace, most recently updated first, then by id.
+   *
+   * @generated from rpc setpoint.preset.v1.PresetService.ListPresets
+   */
+  listPresets: {
+    methodKind: "unary";
+    input: typeof ListPresetsRequestSchema;
+    output: typeof ListPresetsResponseSchema;
+  },
+  /**
+   * Changes fields of a preset: all that the mask names, or nothing.
+   *
+   * FAILED_PRECONDITION with the reason ETAG_STALE where etags are given and none is the preset's own,
+   * or STATUS_TRANSITION where an archived preset would become disabled.
+   *
+   * @generated from rpc setpoint.preset.v1.PresetService.UpdatePreset
+   */
+  updatePreset: {
+    methodKind: "unary";
+    input: typeof UpdatePresetRequestSchema;
+    output: typeof UpdatePresetResponseSchema;
+  },
+  /**
+   * Returns one version of a preset.
+   *
+   * @generated from rpc setpoint.preset.v1.PresetService.GetVersion
+   */
+  getVersion: {
+    methodKind: "unary";
+    input: typeof GetVersionRequestSchema;
+    output: typeof GetVersionResponseSchema;
+  },
+  /**
+   * Lists the versions of a preset, in ascending order.
+   *
+   * @generated from rpc setpoint.preset.v1.PresetService.ListVersions
+   */
+  listVersions: {
+    methodKind: "unary";
+    input: typeof ListVersionsRequestSchema;
+    output: typeof ListVersionsResponseSchema;
+  },
+  /**
+   * Compares two versions of a preset.
+   *
+   * @generated from rpc setpoint.preset.v1.PresetService.DiffVersions
+   */
+  diffVersions: {
+    methodKind: "unary";
+    input: typeof DiffVersionsRequestSchema;
+    output: typeof DiffVersionsResponseSchema;
+  },
+  /**
+   * Lists the change log of a preset, newest first.
+   *
+   * @generated from rpc setpoint.preset.v1.PresetService.ListChanges
+   */
+  listChanges: {
+    methodKind: "unary";
+    input: typeof ListChangesRequestSchema;
+    output: typeof ListChangesResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_setpoint_preset_v1_preset_service, 0);

@@ -1,0 +1,77 @@
+import {
+  anything,
+  boolean,
+  either,
+  ignore,
+  integer,
+  keep,
+  listOf,
+  mapOf,
+  modelName,
+  number,
+  object,
+  oneOf,
+  prompt,
+  text,
+} from "./config-fields.ts";
+import { defineDialect } from "./dialect.ts";
+import { promptOfMessages } from "./system-prompt.ts";
+
+/** The body of POST /presets/{slug}/chat/completions. A field that is not in the table is ignored. */
+export const chatCompletions = defineDialect({
+  required: ["messages"],
+  fields: {
+    model: keep(modelName()),
+    models: keep(listOf(modelName())),
+    provider: keep(object()),
+    route: keep(anything()),
+    plugins: keep(listOf(object())),
+    service_tier: keep(text()),
+    cache_control: keep(object()),
+    prompt_cache_options: keep(object()),
+
+    temperature: keep(number(0, 2)),
+    top_p: keep(number(0, 1)),
+    top_k: keep(integer(0)),
+    min_p: keep(number(0, 1)),
+    top_a: keep(number(0, 1)),
+    frequency_penalty: keep(number(-2, 2)),
+    presence_penalty: keep(number(-2, 2)),
+    repetition_penalty: keep(number(0, 2)),
+    logit_bias: keep(mapOf(number())),
+    seed: keep(integer()),
+
+    max_tokens: keep(integer(1)),
+    max_completion_tokens: keep(integer(1)),
+    stop: keep(either(text(), listOf(text(), 4))),
+    logprobs: keep(boolean()),
+    top_logprobs: keep(integer(0, 20)),
+    response_format: keep(object()),
+    modalities: keep(listOf(oneOf("text", "image", "audio"))),
+    image_config: keep(either(text(), number(), listOf(anything()), object())),
+    verbosity: keep(text()),
+    reasoning: keep(object()),
+    reasoning_effort: keep(text()),
+
+    tools: keep(listOf(object())),
+    tool_choice: keep(either(text(), object())),
+    parallel_tool_calls: keep(boolean()),
+    stop_server_tools_when: keep(listOf(object())),
+
+    messages: prompt(listOf(object({ role: text() }))),
+
+    stream: ignore(boolean()),
+    user: ignore(text()),
+    session_id: ignore(text(256)),
+    metadata: ignore(mapOf(text(512), { pairsMax: 16, keyLengthMax: 64 })),
+    stream_options: ignore(),
+    prompt: ignore(),
+    prediction: ignore(),
+    store: ignore(),
+    debug: ignore(),
+    trace: ignore(),
+    safety_identifier: ignore(),
+    prompt_cache_key: ignore(),
+  },
+  findPrompt: (body) => promptOfMessages(body.messages, "messages"),
+});

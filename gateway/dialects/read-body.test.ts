@@ -1,0 +1,370 @@
+import { chatRequestToJSON, messagesRequestToJSON, responsesRequestToJSON } from "@openrouter/sdk/models";
+import { describe, expect, it } from "vitest";
+import { DomainError } from "../../services/platform/domain-error.ts";
+import { chatCompletions } from "./chat-completions.ts";
+import type { Dialect } from "./dialect.ts";
+import { messages } from "./messages.ts";
+import { readBody } from "./read-body.ts";
+import { responses } from "./responses.ts";
+
+const bytesMax = 1_048_576;
+
+function violationsOf(dialect: Dialect, body: unknown) {
+  return violationsOfText(dialect, JSON.stringify(body));
+}
+
+function violationsOfText(dialect: Dialect, text: string) {
+  try {
+    readBody(dialect, text);
+  } catch (error) {
+    if (error instanceof DomainError) return error.violations;
+    throw error;
+  }
+  return [];
+}
+
+describe("config", () => {
+  it("holds the kept fields in the order they were sent", () => {
+    const text = '{"top_p":1,"messages":[{"role":"user","content":"hi"}],"model":"m","stream":true,"temperature":0.5}';
+    expect(readBody(chatCompletions, text).configJson).toBe('{"top_p":1,"model":"m","temperature":0.5}');
+  });
+
+  it("is an empty object where nothing is kept", () => {
+    expect(readBody(responses, "{}")).toEqual({ configJson: "{}", systemPrompt: undefined });
+  });
+
+  it.each([
+    '{"logit_bias":{"50256":-100,"15":1,"a":2,"1":3}}',
+    '{"tools":[{"function":{"parameters":{"__proto__":{"a":1},"constructor":{}}}}]}',
+    '{"temperature":1.0}',
+    '{"temperature":-0}',
+    '{"max_tokens":1e5}',
+    '{"stop":"\\u000a\\/"}',
+    '{"response_format":{"a":null,"b":{"x":1,"x":2}}}',
+  ])("keeps %s as it was sent", (config) => {
+    expect(readBody(chatCompletions, `${config.slice(0, -1)},"messages":[]}`).configJson).toBe(config);
+  });
+
+  it("leaves out white space between tokens only", () => {
+    const text = '{ "messages" : [ ],\n  "stop" : [ " a ", "b" ] }';
+    expect(readBody(chatCompletions, text).configJson).toBe('{"stop":[" a ","b"]}');
+  });
+
+  it("takes the last of a repeated field", () => {
+    expect(readBody(responses, '{"model":"a","top_k":1,"model":"b"}').configJson).toBe('{"model":"b","top_k":1}');
+    expect(readBody(responses, '{"top_k":1,"top_k":null}').configJson).toBe("{}");
+  });
+
+  it("may be as large as the limit, and no larger", () => {
+    const around = Buffer.byteLength('{"text":{"a":""}}');
+    const fill = (bytes: number) => ({ text: { a: `é${"x".repeat(bytes - around - 2)}` } });
+    expect(Buffer.byteLength(readBody(responses, JSON.stringify(fill(bytesMax))).configJson)).toBe(bytesMax);
+    expect(violationsOf(responses, fill(bytesMax + 1))).toEqual([
+      { path: "config", message: "must be at most 1048576 bytes of UTF-8 in all, and is 1048577" },
+    ]);
+  });
+
+  it("does not count what is ignored, nor white space", () => {
+    const text = `{"input":"${"x".repeat(bytesMax)}",${" ".repeat(bytesMax)}"model":"m"}`;
+    expect(readBody(responses, text).configJson).toBe('{"model":"m"}');
+  });
+
+  it("refuses numbers that would be read as others, but only in what is kept", () => {
+    const text = `{
+      "messages": [{ "role": "user", "at": 9007199254740993 }],
+      "trace": { "id": 1e400 },
+      "seed": 9007199254740993,
+      "tools": [{ "function": { "parameters": { "maximum": 1e400 } } }]
+    }`;
+    expect(violationsOfText(chatCompletions, text)).toEqual([
+      {
+        path: "seed",
+        message: "must be an integer that a double holds exactly; this one would be read as 9007199254740992",
+      },
+      { path: "tools[0].function.parameters.maximum", message: "must be a number that fits in a double" },
+    ]);
+  });
+});
+
+describe("system prompt", () => {
+  const image = { type: "image_url", image_url: { url: "https://example.com/a.png" } };
+  const notText = "must be a text part: a system prompt holds only text";
+  const user = { role: "user", content: "hi" };
+
+  it.each<[string, Dialect, Record<string, unknown>, string | undefined]>([
+    ["chat: no system message", chatCompletions, { messages: [user] }, undefined],
+    ["chat: an empty list", chatCompletions, { messages: [] }, undefined],
+    ["chat: one message", chatCompletions, { messages: [{ role: "system", content: "a" }, user] }, "a"],
+    [
+      "chat: system and developer messages",
+      chatCompletions,
+      {
+        messages: [
+          { role: "developer", content: "a" },
+          user,
+          { role: "system", content: [{ type: "text", text: "b" }] },
+        ],
+      },
+      "a\n\nb",
+    ],
+    [
+      "chat: text parts",
+      chatCompletions,
+      {
+        messages: [
+          {
+            role: "system",
+            content: [
+              { type: "text", text: "a" },
+              { type: "text", text: "b" },
+            ],
+          },
+        ],
+      },
+      "a\n\nb",
+    ],
+    [
+      "chat: empty texts",
+      chatCompletions,
+      {
+        messages: [
+          { role: "system", content: "" },
+          { role: "system", content: "a" },
+          { role: "system", content: [] },
+        ],
+      },
+      "a",
+    ],
+    ["chat: only an empty text", chatCompletions, { messages: [{ role: "system", content: "" }] }, undefined],
+    ["chat: null content", chatCompletions, { messages: [{ role: "system", content: null }] }, undefined],
+    ["chat: no content", chatCompletions, { messages: [{ role: "system" }] }, undefined],
+    ["chat: an image for the user", chatCompletions, { messages: [{ role: "user", content: [image] }] }, undefined],
+    ["messages: none", messages, {}, undefined],
+    ["messages: null", messages, { system: null }, undefined],
+    ["messages: empty", messages, { system: "" }, undefined],
+    ["messages: an empty list", messages, { system: [] }, undefined],
+    ["messages: a string", messages, { system: " a\n" }, " a\n"],
+    [
+      "messages: blocks",
+      messages,
+      {
+        system: [
+          { type: "text", text: "a" },
+          { type: "text", text: "b" },
+        ],
+      },
+      "a\n\nb",
+    ],
+    ["messages: a system message in the list", messages, { messages: [{ role: "system", content: "a" }] }, undefined],
+    ["responses: none", responses, {}, undefined],
+    ["responses: instructions", responses, { instructions: "a" }, "a"],
+    [
+      "responses: empty instructions",
+      responses,
+      { instructions: "", input: [{ role: "system", content: "b" }] },
+      undefined,
+    ],
+    [
+      "responses: instructions win",
+      responses,
+      { instructions: "a", input: [{ role: "system", content: [image] }] },
+      "a",
+    ],
+    ["responses: plain input", responses, { input: "hi" }, undefined],
+    ["responses: null instructions", responses, { instructions: null, input: [{ role: "system", content: "b" }] }, "b"],
+    [
+      "responses: items of input",
+      responses,
+      {
+        input: [
+          { type: "message", role: "system", content: [{ type: "input_text", text: "a" }] },
+          { type: "function_call", name: "f", arguments: "{}" },
+          { role: "developer", content: "b" },
+          { type: "additional_tools", role: "developer", tools: [] },
+          user,
+        ],
+      },
+      "a\n\nb",
+    ],
+  ])("%s", (_, dialect, body, prompt) => {
+    const least = dialect === chatCompletions ? {} : dialect === messages ? { model: "m", messages: [] } : {};
+    expect(readBody(dialect, JSON.stringify({ ...least, ...body })).systemPrompt).toBe(prompt);
+  });
+
+  it.each<[string, Dialect, Record<string, unknown>, { path: string; message: string }]>([
+    [
+      "a chat part",
+      chatCompletions,
+      { messages: [{ role: "system", content: [{ type: "text", text: "a" }, image] }] },
+      { path: "messages[0].content[1]", message: notText },
+    ],
+    [
+      "a chat content",
+      chatCompletions,
+      { messages: [user, { role: "developer", content: 1 }] },
+      { path: "messages[1].content", message: "must be a string or a list" },
+    ],
+    [
+      "a block",
+      messages,
+      { model: "m", messages: [], system: [{ type: "text" }] },
+      { path: "system[0]", message: notText },
+    ],
+    [
+      "a block that is no object",
+      messages,
+      { model: "m", messages: [], system: ["a"] },
+      { path: "system[0]", message: "must be an object" },
+    ],
+    [
+      "a system",
+      messages,
+      { model: "m", messages: [], system: 1 },
+      { path: "system", message: "must be a string or a list" },
+    ],
+    [
+      "an input part",
+      responses,
+      { input: [{ role: "system", content: [{ type: "input_image" }] }] },
+      { path: "input[0].content[0]", message: notText },
+    ],
+    ["instructions", responses, { instructions: ["a"] }, { path: "instructions", message: "must be a string" }],
+  ])("refuses %s that is not text, once", (_, dialect, body, violation) => {
+    expect(violationsOf(dialect, body)).toEqual([violation]);
+  });
+
+  it("refuses half of a surrogate pair, which UTF-8 cannot hold", () => {
+    expect(violationsOfText(responses, '{"instructions":"a\\ud800"}')).toEqual([
+      { path: "system_prompt", message: "must not hold half of a surrogate pair" },
+    ]);
+    expect(readBody(responses, '{"instructions":"\\ud83d\\ude00"}').systemPrompt).toBe("😀");
+  });
+
+  it("may be as large as the limit, and no larger", () => {
+    const fill = (bytes: number) => ({ instructions: `é${"x".repeat(bytes - 2)}` });
+    expect(readBody(responses, JSON.stringify(fill(bytesMax))).systemPrompt).toHaveLength(bytesMax - 1);
+    expect(violationsOf(responses, fill(bytesMax + 1))).toEqual([
+      { path: "system_prompt", message: "must be at most 1048576 bytes of UTF-8 in all, and is 1048577" },
+    ]);
+  });
+});
+
+describe("violations", () => {
+  it("come all at once, each with its path", () => {
+    const text = `{
+      "messages": [{ "role": "system", "content": [{ "type": "image_url" }] }, { "content": "hi" }],
+      "model": "@preset/other",
+      "temperature": 3,
+      "top_p": "1",
+      "stop": ["a", "b", "c", "d", 5],
+      "session_id": "${"x".repeat(257)}",
+      "metadata": { "a": 1 },
+      "seed": 9007199254740993,
+      "unknown": 1e400
+    }`;
+    const paths = violationsOfText(chatCompletions, text).map(({ path }) => path);
+    expect(paths.sort()).toEqual(
+      [
+        "messages[0].content[0]",
+        "messages[1].role",
+        "metadata.a",
+        "model",
+        "seed",
+        "session_id",
+        "stop",
+        "stop[4]",
+        "temperature",
+        "top_p",
+      ].sort(),
+    );
+  });
+
+  it("are found in the first hundred elements of a list", () => {
+    expect(violationsOf(chatCompletions, { messages: [], tools: Array(1000).fill(1) })).toHaveLength(100);
+    expect(violationsOf(chatCompletions, { messages: [], logit_bias: { ...Array(1000).fill("x") } })).toHaveLength(100);
+  });
+
+  it("are found past the first hundred elements too", () => {
+    const tools = [...Array(1000).fill({}), 1];
+    expect(violationsOf(chatCompletions, { messages: [], tools })).toEqual([
+      { path: "tools[1000]", message: "must be an object" },
+    ]);
+  });
+
+  it.each([
+    ["null", "must be a JSON object"],
+    ["[]", "must be a JSON object"],
+    ['"{}"', "must be a JSON object"],
+    ["", "must be valid JSON"],
+    ["{", "must be valid JSON"],
+    [`{"a":${"[".repeat(64)}${"]".repeat(64)}}`, "must not be nested deeper than 64 levels"],
+  ])("of the body %s have no path", (text, message) => {
+    expect(violationsOfText(responses, text)).toEqual([{ path: "", message }]);
+  });
+
+  it("accept a body nested as deep as allowed", () => {
+    const metadata = `${"[".repeat(62)}${"]".repeat(62)}`;
+    expect(readBody(responses, `{"text":{"a":${metadata}}}`).configJson).toBe(`{"text":{"a":${metadata}}}`);
+  });
+});
+
+describe("bodies of the public client", () => {
+  it("are accepted from its chat call", () => {
+    const json = chatRequestToJSON({
+      messages: [
+        { role: "system", content: [{ type: "text", text: "Be kind." }] },
+        { role: "user", content: "hi" },
+      ],
+      model: "openai/gpt-4o",
+      provider: null,
+      temperature: null,
+      maxTokens: 16,
+      stop: ["a"],
+      imageConfig: { aspect_ratio: "1:1", size: 2 },
+      toolChoice: "auto",
+      stopServerToolsWhen: [{ type: "step_count_is", stepCount: 3 }],
+      serviceTier: "flex",
+    });
+    const { configJson, systemPrompt } = readBody(chatCompletions, json);
+    expect(systemPrompt).toBe("Be kind.");
+    expect(Object.keys(JSON.parse(configJson)).sort()).toEqual(
+      ["image_config", "max_tokens", "model", "service_tier", "stop", "stop_server_tools_when", "tool_choice"].sort(),
+    );
+  });
+
+  it("are accepted from its messages call", () => {
+    const json = messagesRequestToJSON({
+      model: "anthropic/claude",
+      messages: null,
+      maxTokens: 1024,
+      system: [{ type: "text", text: "Be kind." }],
+      speed: null,
+      fallbacks: [{ model: "m" }],
+      toolChoice: { type: "auto" },
+    });
+    const { configJson, systemPrompt } = readBody(messages, json);
+    expect(systemPrompt).toBe("Be kind.");
+    expect(JSON.parse(configJson)).toEqual({
+      model: "anthropic/claude",
+      max_tokens: 1024,
+      fallbacks: [{ model: "m" }],
+      tool_choice: { type: "auto" },
+    });
+  });
+
+  it("are accepted from its responses call, without the tier that it adds", () => {
+    const json = responsesRequestToJSON({
+      model: "openai/gpt-4o",
+      input: [
+        { role: "developer", content: [{ type: "input_text", text: "Be kind." }] },
+        { role: "user", content: "hi" },
+      ],
+      maxOutputTokens: 100,
+      instructions: null,
+    });
+    expect(JSON.parse(json).service_tier).toBe("auto");
+    const { configJson, systemPrompt } = readBody(responses, json);
+    expect(systemPrompt).toBe("Be kind.");
+    expect(JSON.parse(configJson)).toEqual({ model: "openai/gpt-4o", max_output_tokens: 100 });
+  });
+});

@@ -1,0 +1,44 @@
+import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
+import { AccessTokenVerifier } from "../platform/access-token.ts";
+import type { Lifecycle } from "../platform/lifecycle.ts";
+import type { Logger } from "../platform/logger.ts";
+import { Metrics } from "../platform/metrics.ts";
+import { schemaIsCurrent } from "../platform/mysql/migrate.ts";
+import { openPool } from "../platform/mysql/pool.ts";
+import { json } from "../platform/operations.ts";
+import { type BoundPorts, openServers } from "../platform/rpc/servers.ts";
+import { serveOpenService, serveService } from "../platform/rpc/service.ts";
+import type { OrganizationConfig } from "./config.ts";
+import { accessService } from "./rpc/access-service.ts";
+import { organizationService } from "./rpc/organization-service.ts";
+import { KeyUseRecorder } from "./store/key-use.ts";
+
+export const organizationMigrations = new URL("./store/migrations/", import.meta.url);
+
+/** Opens everything that the organization service is made of; the lifecycle closes it again. */
+export async function openOrganizationService(
+  config: OrganizationConfig,
+  logger: Logger,
+  lifecycle: Lifecycle,
+): Promise<BoundPorts> {
+  const metrics = new Metrics("organization");
+  const pool = openPool(config.databaseUrl, config.databasePoolSize);
+  lifecycle.opened("database pool", () => pool.end());
+  const keyUse = new KeyUseRecorder(pool, logger);
+  const [signingKey] = config.signingKeys;
+  const jwks = config.signingKeys.map(({ jwk }) => jwk);
+  const verifier = new AccessTokenVerifier(async () => jwks);
+  const access = accessService({ pool, keyUse, signingKey, ttlSeconds: config.accessTokenTtlSeconds });
+  return openServers(lifecycle, {
+    ...config,
+    logger,
+    metrics,
+    services: [
+      serveOpenService(AccessService, access, { logger, metrics }),
+      serveService(OrganizationService, organizationService(pool), { logger, metrics, verifier }),
+    ],
+    readinessChecks: [schemaIsCurrent(pool, organizationMigrations)],
+    operations: { "/.well-known/jwks.json": async () => json(200, { keys: jwks }) },
+  });
+}

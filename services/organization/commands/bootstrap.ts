@@ -1,0 +1,68 @@
+import { newId } from "../../platform/ids.ts";
+import { CommandError } from "../../platform/lifecycle.ts";
+import type { Pool } from "../../platform/mysql/pool.ts";
+import { inTransaction } from "../../platform/mysql/transaction.ts";
+import { newApiKey, newManagementKey, permissions } from "../domain/keys.ts";
+import { insertKey } from "../store/keys.ts";
+import { findOrInsertUser, insertMembership } from "../store/members.ts";
+import { insertOrganization, insertWorkspace } from "../store/organizations.ts";
+import { email, name, readFlags, required, toggle } from "./flags.ts";
+
+const usage = "bootstrap --organization NAME --admin-email EMAIL [--json]";
+
+/** Makes an organization with all that it needs to be used: a workspace, an admin and two keys. All of it, or nothing. */
+export async function bootstrap(pool: Pool, parameters: string[], print: (text: string) => void): Promise<void> {
+  const flags = { organization: required(name), "admin-email": required(email), json: toggle };
+  const { organization, "admin-email": adminEmail, json } = readFlags(parameters, flags, usage);
+  const made = await makeOrganization(pool, organization, adminEmail);
+  print(
+    json
+      ? JSON.stringify(made)
+      : `The organization "${organization}" is ready.
+
+  organization    ${made.organization_id}
+  workspace       ${made.workspace_id}
+  admin           ${made.admin_user_id}
+  API key         ${made.api_key}
+  management key  ${made.management_key}
+
+The keys are shown only now. Keep them safe.`,
+  );
+}
+
+/** What scripts read; the names are part of the command's contract. */
+interface Made {
+  readonly organization_id: string;
+  readonly workspace_id: string;
+  readonly admin_user_id: string;
+  readonly api_key: string;
+  readonly management_key: string;
+}
+
+function makeOrganization(pool: Pool, organizationName: string, adminEmail: string): Promise<Made> {
+  return inTransaction(pool, async (connection) => {
+    const createdAt = new Date();
+    const workspace = { id: newId(), organizationId: newId(), name: "Default" };
+    const organization = { id: workspace.organizationId, name: organizationName, defaultWorkspaceId: workspace.id };
+    if (!(await insertOrganization(connection, organization, createdAt))) {
+      throw new CommandError(`The organization name "${organizationName}" is taken; choose another`);
+    }
+    await insertWorkspace(connection, workspace, createdAt);
+    const admin = { email: adminEmail, firstName: undefined, lastName: undefined, createdAt };
+    const userId = await findOrInsertUser(connection, admin);
+    await insertMembership(connection, { organizationId: organization.id, userId, role: "org:admin", createdAt });
+
+    const owner = { organizationId: organization.id, creatorUserId: userId, expiresAt: undefined };
+    const apiKey = newApiKey({ ...owner, name: "First API key" }, { workspaceId: workspace.id, permissions });
+    const managementKey = newManagementKey({ ...owner, name: "First management key" });
+    await insertKey(connection, apiKey);
+    await insertKey(connection, managementKey);
+    return {
+      organization_id: organization.id,
+      workspace_id: workspace.id,
+      admin_user_id: userId,
+      api_key: apiKey.secret,
+      management_key: managementKey.secret,
+    };
+  });
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { CommandError } from "../../platform/lifecycle.ts";
+import { email, futureTime, id, name, oneOf, optional, readFlags, required, someOf, toggle } from "./flags.ts";
+
+const flags = {
+  name: required(name),
+  email: optional(email),
+  id: optional(id),
+  kind: optional(oneOf(["a", "b"])),
+  some: optional(someOf(["x", "y"])),
+  until: optional(futureTime),
+  json: toggle,
+};
+
+function read(...parameters: string[]) {
+  return readFlags(["--name", "Ada", ...parameters], flags, "try --name NAME");
+}
+
+function faultOf(...parameters: string[]): string {
+  try {
+    readFlags(parameters, flags, "try --name NAME");
+  } catch (error) {
+    expect(error).toBeInstanceOf(CommandError);
+    return (error as CommandError).message;
+  }
+  throw new Error("nothing was refused");
+}
+
+describe("flags", () => {
+  it("leaves out what is not given", () => {
+    expect(read()).toEqual({ name: "Ada", json: false });
+  });
+
+  it.each([
+    ["trims", ["--email", " a@b "], { email: "a@b" }],
+    ["takes --flag=value", ["--email=a@b"], { email: "a@b" }],
+    [
+      "writes ids in lower case",
+      ["--id", "0190A000-0000-7000-8000-00000000000A"],
+      { id: "0190a000-0000-7000-8000-00000000000a" },
+    ],
+    ["takes a list in any order", ["--some", "y, x,y"], { some: ["x", "y"] }],
+    ["takes a time with an offset", ["--until", "2999-01-01T00:00+01:00"], { until: new Date("2998-12-31T23:00:00Z") }],
+    ["takes a switch", ["--json"], { json: true }],
+  ])("%s", (_name, parameters, expected) => {
+    expect(read(...parameters)).toMatchObject(expected);
+  });
+
+  it.each([
+    [["--name", " "], "--name must be 1 to 255 characters"],
+    [["--email", "ada"], "--email must be an e-mail address"],
+    [["--id", "1"], "--id must be a UUID"],
+    [["--kind", "c"], "--kind must be one of a, b"],
+    [["--some", "x,z"], "--some must be one or more of x, y"],
+    [["--some", ""], "--some must be one or more of x, y"],
+    [["--until", "2999-01-01T00:00:00"], "--until must be a time to come"],
+    [["--until", "2020-01-01T00:00:00Z"], "--until must be a time to come"],
+    [["--until", "2999-13-01T00:00:00Z"], "--until must be a time to come"],
+    [["--nam", "x"], "Unknown option '--nam'"],
+    [["--name"], "Option '--name <value>' argument missing"],
+    [["--json=yes"], "Option '--json' does not take an argument"],
+    [["x"], "Unexpected argument 'x'"],
+  ])("refuses %j", (parameters, message) => {
+    expect(faultOf(...parameters)).toContain(message);
+  });
+
+  it("names every fault, and shows how the command is used", () => {
+    expect(faultOf("--email", "ada", "--kind", "c")).toBe(
+      [
+        "--name is required: 1 to 255 characters without line breaks",
+        "--email must be an e-mail address of at most 320 characters",
+        "--kind must be one of a, b",
+        "Usage: try --name NAME",
+      ].join("\n"),
+    );
+  });
+});

@@ -1,0 +1,118 @@
+import { type ParseArgsConfig, parseArgs } from "node:util";
+import { isId } from "../../platform/ids.ts";
+import { CommandError } from "../../platform/lifecycle.ts";
+import { isEmail } from "../domain/members.ts";
+import { isName } from "../domain/organizations.ts";
+
+type Given = ReturnType<typeof parseArgs>["values"][string];
+
+interface Flag<T> {
+  readonly type: "string" | "boolean";
+  /** What the flag means, or throws an Error whose message goes behind the flag's name. */
+  readonly read: (given: Given) => T;
+}
+
+type Values<F extends Record<string, Flag<unknown>>> = { readonly [Name in keyof F]: ReturnType<F[Name]["read"]> };
+
+/** The flags of a command, or one CommandError that names every fault and shows the usage. */
+export function readFlags<F extends Record<string, Flag<unknown>>>(
+  parameters: string[],
+  flags: F,
+  usage: string,
+): Values<F> {
+  const given = parse({ args: parameters, options: flags }, usage);
+  const faults: string[] = [];
+  const values = Object.entries(flags).map(([name, flag]) => {
+    try {
+      return [name, flag.read(given[name])];
+    } catch (error) {
+      faults.push(`--${name} ${(error as Error).message}`);
+      return [name, undefined];
+    }
+  });
+  if (faults.length > 0) throw refusal(faults.join("\n"), usage);
+  return Object.fromEntries(values) as Values<F>;
+}
+
+function parse(config: ParseArgsConfig, usage: string): Record<string, Given> {
+  try {
+    return parseArgs(config).values;
+  } catch (error) {
+    // The sentences after the first explain how to write what no command here takes.
+    throw refusal((error as Error).message.split(/\.\s/)[0] as string, usage);
+  }
+}
+
+function refusal(message: string, usage: string): CommandError {
+  return new CommandError(`${message}\nUsage: ${usage}`);
+}
+
+/** What the text of a flag must be; `parse` returns undefined where it is not. */
+interface Rule<T> {
+  readonly meaning: string;
+  readonly parse: (text: string) => T | undefined;
+}
+
+export const toggle: Flag<boolean> = { type: "boolean", read: (given) => given === true };
+
+export function optional<T>({ meaning, parse }: Rule<T>): Flag<T | undefined> {
+  return {
+    type: "string",
+    read: (given) => {
+      if (typeof given !== "string") return undefined;
+      const value = parse(given.trim());
+      if (value === undefined) throw new Error(`must be ${meaning}`);
+      return value;
+    },
+  };
+}
+
+export function required<T>(rule: Rule<T>): Flag<T> {
+  const { type, read } = optional(rule);
+  return {
+    type,
+    read: (given) => {
+      const value = read(given);
+      if (value === undefined) throw new Error(`is required: ${rule.meaning}`);
+      return value;
+    },
+  };
+}
+
+export const name: Rule<string> = {
+  meaning: "1 to 255 characters without line breaks",
+  parse: (text) => (isName(text) ? text : undefined),
+};
+
+export const email: Rule<string> = {
+  meaning: "an e-mail address of at most 320 characters",
+  parse: (text) => (isEmail(text) ? text : undefined),
+};
+
+export const id: Rule<string> = { meaning: "a UUID", parse: (text) => (isId(text) ? text.toLowerCase() : undefined) };
+
+export const futureTime: Rule<Date> = {
+  meaning: "a time to come in ISO 8601 with its zone, such as 2030-01-31T12:00:00Z",
+  parse: (text) => {
+    const hasZone = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text);
+    const time = hasZone ? Date.parse(text) : Number.NaN;
+    return time > Date.now() ? new Date(time) : undefined;
+  },
+};
+
+export function oneOf<T extends string>(values: readonly T[]): Rule<T> {
+  return { meaning: `one of ${values.join(", ")}`, parse: (text) => values.find((value) => value === text) };
+}
+
+/** One or more of the values, separated by commas. */
+export function someOf<T extends string>(values: readonly T[]): Rule<T[]> {
+  return {
+    meaning: `one or more of ${values.join(", ")}, separated by commas`,
+    parse: (text) => {
+      const parts = text.split(",").map((part) => part.trim());
+      return parts.every((part) => values.some((value) => value === part))
+        ? values.filter((value) => parts.includes(value))
+        : undefined;
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import { generateKeyPairSync } from "node:crypto";
+import jwt from "jsonwebtoken";
+import { describe, expect, it } from "vitest";
+import { AccessTokenVerifier } from "../../platform/access-token.ts";
+import type { Principal } from "../../platform/principal.ts";
+import { mintAccessToken } from "./access-token.ts";
+import { parseSigningKeys } from "./signing-keys.ts";
+
+const pem = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" });
+const [signingKey] = parseSigningKeys(pem.toString(), "KEY");
+const principal: Principal = {
+  keyId: "k",
+  keyKind: "management",
+  userId: "user_1",
+  organizationId: "o",
+  workspaceId: "w",
+  permissions: ["presets:read", "presets:write"],
+};
+
+describe("an access token", () => {
+  it.each([
+    ["whole", principal],
+    ["without a workspace", { ...principal, workspaceId: undefined }],
+    ["without an organization", { ...principal, organizationId: undefined, workspaceId: undefined }],
+  ])("says who the principal is: %s", async (_name, whole) => {
+    const token = mintAccessToken(whole, signingKey, { now: new Date(), ttlSeconds: 60, keyExpiresAt: undefined });
+    const verifier = new AccessTokenVerifier(async () => [signingKey.jwk]);
+    expect(await verifier.authenticate(`Bearer ${token.text}`)).toEqual(whole);
+  });
+
+  it("is an ES256 JWT that names its issuer and its signing key", () => {
+    const { text } = mintAccessToken(principal, signingKey, {
+      now: new Date(),
+      ttlSeconds: 60,
+      keyExpiresAt: undefined,
+    });
+    expect(jwt.decode(text, { complete: true })).toMatchObject({
+      header: { alg: "ES256", kid: signingKey.jwk.kid },
+      payload: { iss: "setpoint", sub: "user_1" },
+    });
+  });
+
+  const now = new Date("2026-01-01T00:00:00.900Z");
+  it.each([
+    ["its own life", undefined, "2026-01-01T00:01:00.000Z"],
+    ["its own life where the key lives longer", "2026-01-01T00:01:01.000Z", "2026-01-01T00:01:00.000Z"],
+    ["the key's life where that is shorter", "2026-01-01T00:00:30.999Z", "2026-01-01T00:00:30.000Z"],
+  ])("expires after %s", (_name, keyExpiry, expected) => {
+    const keyExpiresAt = keyExpiry === undefined ? undefined : new Date(keyExpiry);
+    const token = mintAccessToken(principal, signingKey, { now, ttlSeconds: 60, keyExpiresAt });
+    expect(token.expiresAt.toISOString()).toBe(expected);
+    expect(jwt.decode(token.text)).toMatchObject({ exp: token.expiresAt.getTime() / 1000 });
+  });
+});

@@ -1,0 +1,29 @@
+import jwt from "jsonwebtoken";
+import { accessTokenIssuer, claimsFromPrincipal } from "../../platform/access-token.ts";
+import type { Principal } from "../../platform/principal.ts";
+import { wholeSeconds } from "./keys.ts";
+import type { SigningKey } from "./signing-keys.ts";
+
+export interface AccessToken {
+  readonly text: string;
+  readonly expiresAt: Date;
+}
+
+interface TokenLife {
+  readonly now: Date;
+  readonly ttlSeconds: number;
+  /** When the key stops working; its tokens stop no later. */
+  readonly keyExpiresAt: Date | undefined;
+}
+
+/** Signs what a principal is and may do, for services that trust nothing else. */
+export function mintAccessToken(principal: Principal, signingKey: SigningKey, life: TokenLife): AccessToken {
+  const iat = wholeSeconds(life.now);
+  const exp = Math.min(iat + life.ttlSeconds, life.keyExpiresAt ? wholeSeconds(life.keyExpiresAt) : Infinity);
+  const text = jwt.sign({ ...claimsFromPrincipal(principal), iat, exp }, signingKey.privateKey, {
+    algorithm: "ES256",
+    keyid: signingKey.jwk.kid,
+    issuer: accessTokenIssuer,
+  });
+  return { text, expiresAt: new Date(exp * 1000) };
+}

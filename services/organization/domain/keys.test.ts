@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { isKey } from "../../platform/key-format.ts";
+import { getPrincipal, hashKey, type KeyReach, keyStatus, newApiKey, newManagementKey } from "./keys.ts";
+
+const now = new Date("2026-01-01T00:00:00.500Z");
+const owner = { name: "Key", organizationId: "o", creatorUserId: "user_1", expiresAt: undefined };
+const api = newApiKey(owner, { workspaceId: "w", permissions: ["presets:read"] });
+const management = newManagementKey(owner);
+
+describe("a new key", () => {
+  it("has a well-formed secret, and is stored by its hash", () => {
+    expect(isKey(api.secret)).toBe(true);
+    expect(api.keyHash).toEqual(hashKey(api.secret));
+    expect(JSON.stringify(api.key)).not.toContain(api.secret);
+  });
+
+  it("is like no other", () => {
+    expect(management.secret).not.toBe(api.secret);
+    expect(management.key.id).not.toBe(api.key.id);
+  });
+});
+
+describe("the status of a key", () => {
+  const unlimited = { disabled: false, expiresAt: undefined, revokedAt: undefined };
+  it.each([
+    ["active", unlimited],
+    ["active", { ...unlimited, expiresAt: new Date("2026-01-01T00:00:01.000Z") }],
+    ["expired", { ...unlimited, expiresAt: new Date("2026-01-01T00:00:00.999Z") }],
+    ["expired", { ...unlimited, expiresAt: new Date("2025-12-31T00:00:00.000Z") }],
+    ["disabled", { ...unlimited, disabled: true }],
+    ["revoked", { ...unlimited, disabled: true, revokedAt: now }],
+  ])("is %s for %j", (status, key) => {
+    expect(keyStatus(key, now)).toBe(status);
+  });
+});
+
+describe("the principal of a key", () => {
+  const reach = (kind: "api" | "management", parts: Partial<KeyReach> = {}): KeyReach => ({
+    key: (kind === "api" ? api : management).key,
+    organizationId: "o",
+    workspaceId: "w",
+    ...parts,
+  });
+
+  it("has the permissions of an API key, and all those there are for a management key", () => {
+    expect(getPrincipal(reach("api"), undefined, now).permissions).toEqual(["presets:read"]);
+    expect(getPrincipal(reach("management"), undefined, now).permissions).toEqual(["presets:read", "presets:write"]);
+  });
+
+  it("lacks what is gone", () => {
+    const principal = getPrincipal(reach("api", { organizationId: undefined, workspaceId: undefined }), undefined, now);
+    expect(principal).toMatchObject({ organizationId: undefined, workspaceId: undefined });
+  });
+
+  it.each([
+    ["a key that is not there", undefined, undefined, "KEY_INVALID"],
+    ["a key that is not active", { ...reach("api"), key: { ...api.key, disabled: true } }, "x", "KEY_INVALID"],
+    ["another workspace than the reached one", reach("api"), "x", "WORKSPACE_NOT_FOUND"],
+    ["a workspace that is gone", reach("api", { workspaceId: undefined }), "w", "WORKSPACE_NOT_FOUND"],
+  ])("is refused for %s", (_name, found, workspaceId, reason) => {
+    expect(() => getPrincipal(found, workspaceId, now)).toThrow(expect.objectContaining({ reason }));
+  });
+});

@@ -1,0 +1,43 @@
+import { createHash, createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
+import type { Jwk } from "../../platform/access-token.ts";
+
+/** A private key that access tokens are signed with, and its public half as the JWKS shows it. */
+export interface SigningKey {
+  readonly privateKey: KeyObject;
+  readonly jwk: Jwk;
+}
+
+/** The first key signs; all are published, so that tokens of the key before and of the one to come are good too. */
+export type SigningKeys = readonly [SigningKey, ...SigningKey[]];
+
+const pemBlock = /-----BEGIN [A-Z0-9 ]+-----.*?-----END [A-Z0-9 ]+-----/gs;
+
+/** The private keys of a PEM text, in order. Throws an Error that names the source and shows nothing of the text. */
+export function parseSigningKeys(pem: string, source: string): SigningKeys {
+  // A variable that must be one line often holds `\n` for its line breaks.
+  const blocks = pem.replaceAll("\\n", "\n").match(pemBlock) ?? [];
+  const [first, ...others] = blocks.map((block, index) => {
+    const privateKey = privateKeyFrom(block);
+    if (privateKey?.asymmetricKeyDetails?.namedCurve === "prime256v1") return signingKeyFrom(privateKey);
+    throw new Error(
+      `${source} must hold unencrypted EC P-256 private keys only; PEM block ${index + 1} is something else`,
+    );
+  });
+  if (!first) throw new Error(`${source} must hold a private key as PEM text (-----BEGIN PRIVATE KEY-----)`);
+  return [first, ...others];
+}
+
+function signingKeyFrom(privateKey: KeyObject): SigningKey {
+  const { kty, crv, x, y } = createPublicKey(privateKey).export({ format: "jwk" }) as Required<JsonWebKey>;
+  // RFC 7638: the required members alone, in alphabetical order, without white space.
+  const kid = createHash("sha256").update(JSON.stringify({ crv, kty, x, y })).digest("base64url");
+  return { privateKey, jwk: { kty, crv, x, y, kid, alg: "ES256", use: "sig" } };
+}
+
+function privateKeyFrom(block: string): KeyObject | undefined {
+  try {
+    return createPrivateKey(block);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,49 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { KeyKind as KeyKindMessage } from "../../../proto/gen/setpoint/organization/v1/access_pb.ts";
+import type {
+  ExchangeKeyRequest,
+  ExchangeKeyResponseSchema,
+} from "../../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import { invalidRequest } from "../../platform/domain-error.ts";
+import { isId } from "../../platform/ids.ts";
+import { isKey } from "../../platform/key-format.ts";
+import type { KeyKind, Principal } from "../../platform/principal.ts";
+import type { AccessToken } from "../domain/access-token.ts";
+import { keyInvalid } from "../domain/errors.ts";
+
+const kindMessages: Readonly<Record<KeyKind, KeyKindMessage>> = {
+  api: KeyKindMessage.API,
+  management: KeyKindMessage.MANAGEMENT,
+};
+
+interface KeyExchange {
+  readonly secret: string;
+  readonly workspaceId: string | undefined;
+}
+
+export function fromExchangeKeyRequest({ key, workspaceId }: ExchangeKeyRequest): KeyExchange {
+  if (!isKey(key)) throw keyInvalid();
+  if (workspaceId === "") return { secret: key, workspaceId: undefined };
+  if (!isId(workspaceId)) throw invalidRequest([{ path: "workspace_id", message: "must be a UUID" }]);
+  // Ids are compared as text, and a UUID may be written in upper case.
+  return { secret: key, workspaceId: workspaceId.toLowerCase() };
+}
+
+export function toExchangeKeyResponse(
+  token: AccessToken,
+  principal: Principal,
+): MessageInitShape<typeof ExchangeKeyResponseSchema> {
+  return {
+    accessToken: token.text,
+    expireTime: timestampFromDate(token.expiresAt),
+    principal: {
+      keyId: principal.keyId,
+      keyKind: kindMessages[principal.keyKind],
+      userId: principal.userId,
+      organizationId: principal.organizationId ?? "",
+      workspaceId: principal.workspaceId ?? "",
+      permissions: [...principal.permissions],
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import type { AccessService } from "../../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import type { Pool } from "../../platform/mysql/pool.ts";
+import { retryTransient } from "../../platform/mysql/transaction.ts";
+import type { CallContext, Implementation } from "../../platform/rpc/service.ts";
+import { mintAccessToken } from "../domain/access-token.ts";
+import { getPrincipal, hashKey } from "../domain/keys.ts";
+import type { SigningKey } from "../domain/signing-keys.ts";
+import type { KeyUseRecorder } from "../store/key-use.ts";
+import { findKeyReach } from "../store/keys.ts";
+import { fromExchangeKeyRequest, toExchangeKeyResponse } from "./access-mapper.ts";
+import { readDeadlineMs } from "./deadline.ts";
+
+interface Parts {
+  readonly pool: Pool;
+  readonly keyUse: KeyUseRecorder;
+  readonly signingKey: SigningKey;
+  readonly ttlSeconds: number;
+}
+
+export function accessService({
+  pool,
+  keyUse,
+  signingKey,
+  ttlSeconds,
+}: Parts): Implementation<typeof AccessService, Omit<CallContext, "principal">> {
+  return {
+    async exchangeKey(request, { deadlineMs }) {
+      const { secret, workspaceId } = fromExchangeKeyRequest(request);
+      const keyHash = hashKey(secret);
+      const reach = await retryTransient(readDeadlineMs(deadlineMs), () => findKeyReach(pool, keyHash, workspaceId));
+      const now = new Date();
+      const principal = getPrincipal(reach, workspaceId, now);
+      const token = mintAccessToken(principal, signingKey, { now, ttlSeconds, keyExpiresAt: reach?.key.expiresAt });
+      keyUse.record(principal.keyId, now);
+      return toExchangeKeyResponse(token, principal);
+    },
+  };
+}

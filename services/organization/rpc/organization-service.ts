@@ -1,0 +1,24 @@
+import type { OrganizationService } from "../../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
+import type { Pool } from "../../platform/mysql/pool.ts";
+import { retryTransient } from "../../platform/mysql/transaction.ts";
+import { pageFrom } from "../../platform/page.ts";
+import { requireManagementKey, requireOrganization } from "../../platform/principal.ts";
+import type { Implementation } from "../../platform/rpc/service.ts";
+import { organizationNotFound } from "../domain/errors.ts";
+import { listMembers } from "../store/members.ts";
+import { readDeadlineMs } from "./deadline.ts";
+import { toMemberMessage } from "./member-mapper.ts";
+
+export function organizationService(pool: Pool): Implementation<typeof OrganizationService> {
+  return {
+    async listMembers(request, { principal, deadlineMs }) {
+      requireManagementKey(principal);
+      const organizationId = requireOrganization(principal);
+      const page = pageFrom(request);
+      const found = await retryTransient(readDeadlineMs(deadlineMs), () => listMembers(pool, organizationId, page));
+      // The organization was deleted after the token had been given out.
+      if (!found) throw organizationNotFound();
+      return { members: found.members.map(toMemberMessage), totalCount: found.totalCount };
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import { idToBytes } from "../../platform/ids.ts";
+import { isDuplicateKey } from "../../platform/mysql/errors.ts";
+import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
+import type { Page } from "../../platform/page.ts";
+import { emailKey, type Member, type MemberPage, type MemberRole, newUserId } from "../domain/members.ts";
+
+interface MemberRow extends RowDataPacket {
+  readonly member_count: number;
+  /** Null in the one row of an empty page. */
+  readonly user_id: string | null;
+  readonly email: string;
+  readonly first_name: string | null;
+  readonly last_name: string | null;
+  readonly role: MemberRole;
+  readonly created_at: Date;
+}
+
+/**
+ * A page of members, oldest membership first; undefined where the organization is gone.
+ * The page is cut before users are joined, so that skipped members cost no look-up; and the organization comes first,
+ * so that a page past the end still has a row that holds the count.
+ */
+export async function listMembers(
+  executor: Executor,
+  organizationId: string,
+  page: Page,
+): Promise<MemberPage | undefined> {
+  const id = idToBytes(organizationId);
+  const [rows] = await executor.execute<MemberRow[]>(
+    `SELECT o.member_count, m.user_id, m.role, m.created_at, u.email, u.first_name, u.last_name
+      FROM organizations o
+      LEFT JOIN (
+        SELECT user_id, role, created_at FROM memberships WHERE organization_id = ?
+        ORDER BY created_at, user_id LIMIT ? OFFSET ?
+      ) m ON TRUE
+      LEFT JOIN users u ON u.id = m.user_id
+      WHERE o.id = ? AND o.deleted_at IS NULL
+      ORDER BY m.created_at, m.user_id`,
+    // Strings: MySQL refuses the doubles that numbers are sent as.
+    [id, String(page.limit), String(page.offset), id],
+  );
+  const [first] = rows;
+  return first && { members: rows.flatMap(memberFromRow), totalCount: first.member_count };
+}
+
+/** False where the user is a member already. Run it in a transaction: the count changes with the rows. */
+export async function insertMembership(
+  executor: Executor,
+  membership: { organizationId: string; userId: string; role: MemberRole; createdAt: Date },
+): Promise<boolean> {
+  const organizationId = idToBytes(membership.organizationId);
+  try {
+    await executor.execute("INSERT INTO memberships (organization_id, created_at, user_id, role) VALUES (?, ?, ?, ?)", [
+      organizationId,
+      membership.createdAt,
+      membership.userId,
+      membership.role,
+    ]);
+  } catch (error) {
+    if (isDuplicateKey(error)) return false;
+    throw error;
+  }
+  await executor.execute("UPDATE organizations SET member_count = member_count + 1 WHERE id = ?", [organizationId]);
+  return true;
+}
+
+/** The id of the user with this address, who is made where there is none. A user who exists keeps their names. */
+export async function findOrInsertUser(
+  executor: Executor,
+  user: Pick<Member, "email" | "firstName" | "lastName" | "createdAt">,
+): Promise<string> {
+  const key = emailKey(user.email);
+  // A no-op on a duplicate, so that two processes may add the same user at once.
+  await executor.execute(
+    `INSERT INTO users (id, email, email_key, first_name, last_name, created_at) VALUES (?, ?, ?, ?, ?, ?)
+      ON DUPLICATE KEY UPDATE email_key = email_key`,
+    [newUserId(), user.email, key, user.firstName ?? null, user.lastName ?? null, user.createdAt],
+  );
+  const [rows] = await executor.execute<MemberRow[]>("SELECT id AS user_id FROM users WHERE email_key = ?", [key]);
+  return rows[0]?.user_id as string;
+}
+
+export async function findOldestAdmin(executor: Executor, organizationId: string): Promise<string | undefined> {
+  const [rows] = await executor.execute<MemberRow[]>(
+    "SELECT user_id FROM memberships WHERE organization_id = ? AND role = 'org:admin' ORDER BY created_at, user_id LIMIT 1",
+    [idToBytes(organizationId)],
+  );
+  return rows[0]?.user_id ?? undefined;
+}
+
+function memberFromRow(row: MemberRow): Member[] {
+  if (row.user_id === null) return [];
+  return [
+    {
+      userId: row.user_id,
+      email: row.email,
+      firstName: row.first_name ?? undefined,
+      lastName: row.last_name ?? undefined,
+      role: row.role,
+      createdAt: row.created_at,
+    },
+  ];
+}

@@ -1,0 +1,8 @@
+CREATE TABLE IF NOT EXISTS workspaces (
+  id BINARY(16) NOT NULL,
+  organization_id BINARY(16) NOT NULL,
+  name VARCHAR(255) NOT NULL,
+  created_at DATETIME(3) NOT NULL,
+  deleted_at DATETIME(3) NULL,
+  PRIMARY KEY (id)
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET = utf8mb4 COLLATE = utf8mb4_bin

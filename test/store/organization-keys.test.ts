@@ -1,0 +1,179 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { organizationMigrations } from "../../services/organization/app.ts";
+import { type NewKey, newApiKey, newManagementKey } from "../../services/organization/domain/keys.ts";
+import { KeyUseRecorder } from "../../services/organization/store/key-use.ts";
+import {
+  findKey,
+  findKeyReach,
+  insertKey,
+  listKeys,
+  updateKeyLastUsed,
+  updateKeyRevoked,
+} from "../../services/organization/store/keys.ts";
+import { insertOrganization, insertWorkspace } from "../../services/organization/store/organizations.ts";
+import { idToBytes, newId } from "../../services/platform/ids.ts";
+import { silentLogger } from "../../services/platform/logger.ts";
+import { migrate } from "../../services/platform/mysql/migrate.ts";
+import { type Executor, openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { inTransaction } from "../../services/platform/mysql/transaction.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+
+let database: TestDatabase;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await migrate(database.url, organizationMigrations, () => {});
+  pool = openPool(database.url, 4);
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+let organizationId: string;
+let defaultWorkspaceId: string;
+let secondWorkspaceId: string;
+let apiKey: NewKey;
+let managementKey: NewKey;
+
+beforeEach(async () => {
+  [organizationId, defaultWorkspaceId, secondWorkspaceId] = [newId(), newId(), newId()];
+  const now = new Date();
+  await insertOrganization(pool, { id: organizationId, name: organizationId, defaultWorkspaceId }, now);
+  await insertWorkspace(pool, { id: defaultWorkspaceId, organizationId, name: "Default" }, now);
+  await insertWorkspace(pool, { id: secondWorkspaceId, organizationId, name: "Second" }, now);
+  const owner = { name: "Key", organizationId, creatorUserId: "user_1", expiresAt: undefined };
+  apiKey = newApiKey(owner, { workspaceId: secondWorkspaceId, permissions: ["presets:read"] });
+  managementKey = newManagementKey(owner);
+  await insertKey(pool, apiKey);
+  await insertKey(pool, managementKey);
+});
+
+describe("a stored key", () => {
+  it("comes back as it was put in", async () => {
+    const expiresAt = new Date("2030-01-01T00:00:00.123Z");
+    const full = newApiKey(
+      { name: "Schlüssel 🔑", organizationId, creatorUserId: "user_2", expiresAt },
+      { workspaceId: secondWorkspaceId, permissions: ["presets:read", "presets:write"] },
+    );
+    await insertKey(pool, full);
+    expect(await findKey(pool, full.key.id)).toEqual(full.key);
+    expect(await findKey(pool, managementKey.key.id)).toEqual(managementKey.key);
+    expect(await findKey(pool, newId())).toBeUndefined();
+  });
+
+  it("leaves no trace of its secret in the table", async () => {
+    const [rows] = await pool.query<RowDataPacket[]>("SELECT * FROM api_keys WHERE id = ?", [idToBytes(apiKey.key.id)]);
+    const stored = Object.values(rows[0] ?? {}).map((value) =>
+      value instanceof Buffer ? value.toString("latin1") : `${value}`,
+    );
+    expect(stored).toContain(apiKey.keyHash.toString("latin1"));
+    expect(stored.join()).not.toContain(apiKey.secret.slice("sk-sp-v1-".length, -6));
+  });
+
+  it("is listed with those of its organization, oldest first", async () => {
+    expect((await listKeys(pool, organizationId)).map(({ id }) => id)).toEqual([apiKey.key.id, managementKey.key.id]);
+    expect(await listKeys(pool, newId())).toEqual([]);
+  });
+
+  it("keeps the time of its first revocation", async () => {
+    await updateKeyRevoked(pool, apiKey.key.id, new Date(1_000));
+    await updateKeyRevoked(pool, apiKey.key.id, new Date(2_000));
+    expect((await findKey(pool, apiKey.key.id))?.revokedAt).toEqual(new Date(1_000));
+  });
+});
+
+describe("what a key reaches", () => {
+  const reachOf = (key: NewKey, workspaceId?: string) => findKeyReach(pool, key.keyHash, workspaceId);
+
+  it("is nothing where no key has the hash", async () => {
+    expect(await findKeyReach(pool, Buffer.alloc(32), undefined)).toBeUndefined();
+  });
+
+  it("is an API key's own workspace, whatever is requested", async () => {
+    const expected = { key: apiKey.key, organizationId, workspaceId: secondWorkspaceId };
+    expect(await reachOf(apiKey)).toEqual(expected);
+    expect(await reachOf(apiKey, defaultWorkspaceId)).toEqual(expected);
+  });
+
+  it("is the default workspace for a management key, or the requested one of its organization", async () => {
+    expect(await reachOf(managementKey)).toMatchObject({ organizationId, workspaceId: defaultWorkspaceId });
+    expect(await reachOf(managementKey, secondWorkspaceId)).toMatchObject({ workspaceId: secondWorkspaceId });
+    expect(await reachOf(managementKey, newId())).toMatchObject({ organizationId, workspaceId: undefined });
+  });
+
+  it("is no workspace of another organization", async () => {
+    const foreign = newId();
+    await insertWorkspace(pool, { id: foreign, organizationId: newId(), name: "Foreign" }, new Date());
+    expect(await reachOf(managementKey, foreign)).toMatchObject({ organizationId, workspaceId: undefined });
+  });
+
+  it("lacks a deleted workspace", async () => {
+    await pool.execute("UPDATE workspaces SET deleted_at = ? WHERE id = ?", [new Date(), idToBytes(secondWorkspaceId)]);
+    expect(await reachOf(apiKey)).toMatchObject({ organizationId, workspaceId: undefined });
+    expect(await reachOf(managementKey)).toMatchObject({ organizationId, workspaceId: defaultWorkspaceId });
+    expect(await reachOf(managementKey, secondWorkspaceId)).toMatchObject({ organizationId, workspaceId: undefined });
+  });
+
+  it("lacks a deleted organization with all its workspaces", async () => {
+    await pool.execute("UPDATE organizations SET deleted_at = ? WHERE id = ?", [new Date(), idToBytes(organizationId)]);
+    const gone = { organizationId: undefined, workspaceId: undefined };
+    expect(await reachOf(apiKey)).toMatchObject(gone);
+    expect(await reachOf(managementKey)).toMatchObject(gone);
+    expect(await reachOf(managementKey, secondWorkspaceId)).toMatchObject(gone);
+  });
+
+  it("is found by one unique key in each table", async () => {
+    let plan: RowDataPacket[] = [];
+    const explaining = {
+      execute: async (sql: string, values: unknown[]) => {
+        [plan] = await pool.query<RowDataPacket[]>(`EXPLAIN ${sql}`, values);
+        return [[], []];
+      },
+    } as unknown as Executor;
+    await findKeyReach(explaining, apiKey.keyHash, undefined);
+    expect(plan).toHaveLength(3);
+    for (const { type } of plan) expect(["const", "eq_ref"]).toContain(type);
+  });
+});
+
+describe("the last use of a key", () => {
+  const lastUse = async () => (await findKey(pool, apiKey.key.id))?.lastUsedAt;
+
+  it("is written unless it was written a short while ago", async () => {
+    await updateKeyLastUsed(pool, apiKey.key.id, new Date(100_000), new Date(40_000));
+    expect(await lastUse()).toEqual(new Date(100_000));
+    await updateKeyLastUsed(pool, apiKey.key.id, new Date(150_000), new Date(90_000));
+    expect(await lastUse()).toEqual(new Date(100_000));
+    await updateKeyLastUsed(pool, apiKey.key.id, new Date(170_000), new Date(110_000));
+    expect(await lastUse()).toEqual(new Date(170_000));
+  });
+
+  it("is noted in the background, once for many uses", async () => {
+    const recorder = new KeyUseRecorder(pool, silentLogger());
+    const first = new Date(200_000);
+    for (let use = 0; use < 100; use += 1) recorder.record(apiKey.key.id, new Date(first.getTime() + use));
+    await expect.poll(lastUse).toEqual(first);
+  });
+
+  it("does not throw where it cannot be noted", async () => {
+    const closed = openPool(database.url, 1);
+    await closed.end();
+    new KeyUseRecorder(closed, silentLogger()).record(apiKey.key.id, new Date());
+    await sleep(50);
+    expect(await lastUse()).toBeUndefined();
+  });
+
+  it("makes nobody wait while the row is locked", async () => {
+    const recorder = new KeyUseRecorder(pool, silentLogger());
+    await inTransaction(pool, async (connection) => {
+      await connection.execute("SELECT id FROM api_keys WHERE id = ? FOR UPDATE", [idToBytes(apiKey.key.id)]);
+      recorder.record(apiKey.key.id, new Date(300_000));
+      expect(await findKeyReach(pool, apiKey.keyHash, undefined)).toBeDefined();
+    });
+    await expect.poll(lastUse).toEqual(new Date(300_000));
+  });
+});

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { organizationMigrations } from "../../services/organization/app.ts";
+import type { MemberRole } from "../../services/organization/domain/members.ts";
+import {
+  findOldestAdmin,
+  findOrInsertUser,
+  insertMembership,
+  listMembers,
+} from "../../services/organization/store/members.ts";
+import { insertOrganization } from "../../services/organization/store/organizations.ts";
+import { newId } from "../../services/platform/ids.ts";
+import { migrate } from "../../services/platform/mysql/migrate.ts";
+import { openPool, type Pool } from "../../services/platform/mysql/pool.ts";
+import { inTransaction } from "../../services/platform/mysql/transaction.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+
+let database: TestDatabase;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await migrate(database.url, organizationMigrations, () => {});
+  pool = openPool(database.url, 8);
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+async function newOrganization(): Promise<string> {
+  const id = newId();
+  await insertOrganization(pool, { id, name: `Organization ${id}`, defaultWorkspaceId: newId() }, new Date());
+  return id;
+}
+
+function addMember(organizationId: string, email: string, createdAt: Date, role: MemberRole = "org:member") {
+  return inTransaction(pool, async (connection) => {
+    const userId = await findOrInsertUser(connection, { email, firstName: undefined, lastName: undefined, createdAt });
+    const isNew = await insertMembership(connection, { organizationId, userId, role, createdAt });
+    return { userId, isNew };
+  });
+}
+
+describe("users", () => {
+  const createdAt = new Date("2026-01-01T00:00:00.123Z");
+
+  it("are one user per address, in whatever case it is written, and keep their first names", async () => {
+    const first = await findOrInsertUser(pool, {
+      email: "Ada@example.com",
+      firstName: "Ada",
+      lastName: "L",
+      createdAt,
+    });
+    const second = await findOrInsertUser(pool, { email: "ada@EXAMPLE.com", firstName: "X", lastName: "Y", createdAt });
+    expect(second).toBe(first);
+    const organizationId = await newOrganization();
+    await addMember(organizationId, "ADA@example.com", createdAt);
+    expect((await listMembers(pool, organizationId, { offset: 0, limit: 1 }))?.members).toEqual([
+      { userId: first, email: "Ada@example.com", firstName: "Ada", lastName: "L", role: "org:member", createdAt },
+    ]);
+  });
+
+  it("are told apart by an accent", async () => {
+    const names = { firstName: undefined, lastName: undefined, createdAt };
+    const plain = await findOrInsertUser(pool, { email: "rene@example.com", ...names });
+    expect(await findOrInsertUser(pool, { email: "rené@example.com", ...names })).not.toBe(plain);
+  });
+
+  it("are made once where many add the same address at the same time", async () => {
+    const user = { email: "crowd@example.com", firstName: undefined, lastName: undefined, createdAt };
+    const ids = await Promise.all(Array.from({ length: 20 }, () => findOrInsertUser(pool, user)));
+    expect(new Set(ids).size).toBe(1);
+  });
+});
+
+describe("members", () => {
+  it("are counted exactly while many are added at the same time, some of them twice", async () => {
+    const organizationId = await newOrganization();
+    const emails = Array.from({ length: 40 }, (_, index) => `member-${index % 25}@example.com`);
+    const added = await Promise.all(emails.map((email) => addMember(organizationId, email, new Date())));
+    expect(added.filter(({ isNew }) => isNew)).toHaveLength(25);
+    const page = await listMembers(pool, organizationId, { offset: 0, limit: 100 });
+    expect(page?.members).toHaveLength(25);
+    expect(page?.totalCount).toBe(25);
+  });
+
+  it("are listed oldest first, and by id within a millisecond", async () => {
+    const organizationId = await newOrganization();
+    const late = await addMember(organizationId, "late@example.com", new Date(2_000));
+    const twins = await Promise.all(
+      ["a", "b", "c", "d"].map((email) => addMember(organizationId, `${email}@example.com`, new Date(1_500))),
+    );
+    const early = await addMember(organizationId, "early@example.com", new Date(1_000));
+    const expected = [early.userId, ...twins.map(({ userId }) => userId).sort(), late.userId];
+    const page = await listMembers(pool, organizationId, { offset: 0, limit: 100 });
+    expect(page?.members.map(({ userId }) => userId)).toEqual(expected);
+  });
+
+  it("belong to one organization's list alone", async () => {
+    const [one, other] = [await newOrganization(), await newOrganization()];
+    await addMember(one, "shared@example.com", new Date());
+    await addMember(other, "shared@example.com", new Date());
+    await addMember(other, "lonely@example.com", new Date());
+    expect((await listMembers(pool, one, { offset: 0, limit: 100 }))?.totalCount).toBe(1);
+    expect((await listMembers(pool, other, { offset: 0, limit: 100 }))?.totalCount).toBe(2);
+  });
+
+  it("are undefined for an organization that is not there", async () => {
+    expect(await listMembers(pool, newId(), { offset: 0, limit: 100 })).toBeUndefined();
+  });
+
+  it("are an empty list for an organization without any", async () => {
+    expect(await listMembers(pool, await newOrganization(), { offset: 0, limit: 1 })).toEqual({
+      members: [],
+      totalCount: 0,
+    });
+  });
+
+  it("have an oldest admin", async () => {
+    const organizationId = await newOrganization();
+    expect(await findOldestAdmin(pool, organizationId)).toBeUndefined();
+    await addMember(organizationId, "member@example.com", new Date(1_000));
+    await addMember(organizationId, "younger@example.com", new Date(3_000), "org:admin");
+    const { userId } = await addMember(organizationId, "older@example.com", new Date(2_000), "org:admin");
+    expect(await findOldestAdmin(pool, organizationId)).toBe(userId);
+  });
+});
