@@ -9,21 +9,25 @@ import { openClients } from "./clients.ts";
 import type { GatewayConfig } from "./config.ts";
 import { createRestServer } from "./rest-server.ts";
 
-/** Opens everything that the gateway is made of and returns its port; the lifecycle closes it again. */
-export async function openGateway(config: GatewayConfig, logger: Logger, lifecycle: Lifecycle): Promise<number> {
+/** Opens everything that the gateway is made of and returns its ports; the lifecycle closes it again. */
+export async function openGateway(
+  config: GatewayConfig,
+  logger: Logger,
+  lifecycle: Lifecycle,
+): Promise<Pick<GatewayConfig, "port" | "metricsPort">> {
   const metrics = new Metrics("gateway");
   const clients = openClients(config, lifecycle);
   const health = new Health([clients.haveBeenReady], () => lifecycle.draining);
 
   // On a port of its own: metrics are not for the public.
   const metricsServer = createServer(operationsHandler(metricsPage(metrics)));
-  await bindHttpServer(metricsServer, config.host, config.metricsPort);
+  const metricsPort = await bindHttpServer(metricsServer, config.host, config.metricsPort);
   lifecycle.opened("metrics server", () => closeHttpServer(metricsServer, config.drainTimeoutMs));
 
   const rest = await createRestServer({ config, clients, health, logger, metrics });
   await rest.ready();
   const port = await bindHttpServer(rest.server, config.host, config.port);
   lifecycle.opened("rest server", () => rest.close());
-  logger.info({ port }, "listening");
-  return port;
+  logger.info({ port, metricsPort }, "listening");
+  return { port, metricsPort };
 }

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { finished } from "node:stream/promises";
 import type { ErrorObject } from "ajv";
 import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
 import { invalidRequest } from "../services/platform/domain-error.ts";
@@ -15,10 +16,13 @@ import type { GatewayConfig } from "./config.ts";
 import { bodyText } from "./json/body.ts";
 import { errorAnswer, HttpError } from "./json/errors.ts";
 import { parseQuery } from "./json/page.ts";
+import { ajv } from "./json/validator.ts";
 import { violationsFrom } from "./json/violations.ts";
+import { createPresetRoutes } from "./routes/create-presets.ts";
 import { memberRoutes } from "./routes/members.ts";
 import { withMethodsRefused } from "./routes/other-methods.ts";
 import { presetRoutes } from "./routes/presets.ts";
+import { versionRoutes } from "./routes/versions.ts";
 
 /** What the REST server is made of. */
 export interface RestParts {
@@ -53,18 +57,21 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
       maxParamLength: Number.MAX_SAFE_INTEGER,
       querystringParser: parseQuery,
     },
-    ajv: {
-      customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: true, allErrors: true, verbose: true },
-    },
     schemaErrorFormatter: (errors) => invalidRequest(violationsFrom(errors as ErrorObject[])),
   });
+  // Bodies are checked by their handlers, which read them as text; their schemas are there to be read by people.
+  app.setValidatorCompiler(({ schema, httpPart }) =>
+    httpPart === "body" ? () => true : ajv.compile(schema as object),
+  );
   readBodies(app);
-  answerErrors(app, parts.logger);
   observe(app, parts);
+  answerErrors(app, parts.logger);
 
   const access = new Access(new KeyExchange(clients.access, config.keyCacheMax), config.requestTimeoutMs);
   await withMethodsRefused(app, async () => {
+    createPresetRoutes(app, access, clients);
     presetRoutes(app, access, clients);
+    versionRoutes(app, access, clients);
     memberRoutes(app, access, clients);
     probeRoutes(app, parts.health);
   });
@@ -94,17 +101,28 @@ function readBodies(app: FastifyInstance): void {
 
 /** The one place where an error becomes an answer. */
 function answerErrors(app: FastifyInstance, logger: Logger): void {
-  app.setErrorHandler((error, request, reply) => {
+  app.setErrorHandler(async (error, request, reply) => {
     const { status, headers, body } = errorAnswer(error, request.id);
     if (status >= 500) logger.error({ err: error, request_id: request.id, status }, "request failed");
+    await dropBody(request);
     return reply.status(status).headers(headers).type("application/json").send(body);
   });
-  app.setNotFoundHandler((request) => {
-    throw new HttpError(
-      404,
-      `There is nothing at ${request.url.split("?")[0]}. See the API reference for what there is.`,
-    );
+  // A hook and not a handler: the body of such a request is not read.
+  app.addHook("onRequest", async ({ is404, url }) => {
+    if (!is404) return;
+    throw new HttpError(404, `There is nothing at ${url.split("?")[0]}. See the API reference for what there is.`);
   });
+}
+
+/**
+ * Receives what is left of a body, and drops it. An answer that closes the connection while the caller is still sending
+ * would reach them as a reset.
+ */
+async function dropBody({ raw }: FastifyRequest): Promise<void> {
+  if (raw.complete) return;
+  raw.resume();
+  // It fails where the caller is gone, and then nobody waits for an answer.
+  await finished(raw).catch(() => {});
 }
 
 /** Bytes that are no HTTP request at all never reach a route. */

@@ -7,13 +7,14 @@ export function bodyText(bytes: Buffer, contentEncoding: string | undefined): st
   if (contentEncoding !== undefined && contentEncoding !== "identity") {
     throw new HttpError(415, "Send the body uncompressed, without a Content-Encoding.");
   }
-  if (bytes.length === 0) throw emptyBody();
   // Decoding would replace bytes that are not UTF-8 without a word.
   if (!isUtf8(bytes)) throw invalidRequest([{ path: "", message: "must be UTF-8" }]);
   const text = bytes.toString("utf8");
   return text.startsWith("\uFEFF") ? text.slice(1) : text;
 }
 
-export function emptyBody() {
-  return invalidRequest([{ path: "", message: "is empty; send a JSON object" }]);
+/** The body of a request that cannot do without. */
+export function requireBody(body: string | undefined): string {
+  if (!body) throw invalidRequest([{ path: "", message: "is empty; send a JSON object" }]);
+  return body;
 }

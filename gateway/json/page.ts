@@ -13,13 +13,17 @@ export const pageQuery = {
   }),
 };
 
-/** Reads a query. A number is decimal digits and nothing else, so that `1e2`, `+5` or an empty value is refused and not guessed at. */
+/**
+ * Reads a query into what the routes' schemas describe. A number is decimal digits and nothing else, so that `1e2`, `+5`
+ * or an empty value is refused and not guessed at. A list may be repeated, or separated by commas.
+ */
 export function parseQuery(query: string): Record<string, unknown> {
   const values: Record<string, unknown> = { ...parse(query) };
   for (const name of Object.keys(pageQuery)) {
     const value = values[name];
     if (typeof value === "string" && /^-?\d{1,15}$/.test(value)) values[name] = Number(value);
   }
+  if (values.status !== undefined) values.status = [values.status].flat().flatMap((value) => String(value).split(","));
   return values;
 }
 

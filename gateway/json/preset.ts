@@ -1,22 +1,51 @@
 import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
-import { type Preset, PresetStatus, type PresetVersion } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
+import type { FastifyReply } from "fastify";
+import {
+  type FieldChange,
+  type Preset,
+  type PresetChange,
+  PresetChangeAction,
+  PresetStatus,
+  type PresetVersion,
+} from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
+import type { DiffVersionsResponse } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { etagHeader, isNotModified } from "./etag.ts";
 
-// Answers are put together as text: `config` is JSON already and goes out exactly as it was stored.
+// Answers are put together as text: a config is JSON already and goes out exactly as it was stored.
 
-const statusNames: Readonly<Record<number, string>> = {
-  [PresetStatus.ACTIVE]: "active",
-  [PresetStatus.DISABLED]: "disabled",
-  [PresetStatus.ARCHIVED]: "archived",
+/** The public name of each status. */
+export const statusByName = {
+  active: PresetStatus.ACTIVE,
+  disabled: PresetStatus.DISABLED,
+  archived: PresetStatus.ARCHIVED,
+} as const;
+
+export type StatusName = keyof typeof statusByName;
+
+const statusNames = new Map<number, string>(Object.entries(statusByName).map(([name, status]) => [status, name]));
+
+const actionNames: Readonly<Record<number, string>> = {
+  [PresetChangeAction.PRESET_CREATED]: "preset_created",
+  [PresetChangeAction.VERSION_CREATED]: "version_created",
+  [PresetChangeAction.PRESET_UPDATED]: "preset_updated",
 };
 
-/** The preset with its designated version. */
-export function presetJson(preset: Preset): string {
-  const fields = JSON.stringify({
+/** Answers with a preset and its ETag, or with 304 where `ifNoneMatch` says that the caller has it already. */
+export function sendPreset(reply: FastifyReply, preset: Preset | undefined, ifNoneMatch?: string): FastifyReply {
+  if (!preset) throw new Error("The preset service answered without a preset");
+  reply.header("etag", etagHeader(preset.etag));
+  if (isNotModified(ifNoneMatch, preset.etag)) return reply.status(304).send();
+  return reply.type("application/json").send(`{"data":${presetJson(preset)}}`);
+}
+
+/** A preset as it stands in lists. */
+export function listedPresetJson(preset: Preset): string {
+  return JSON.stringify({
     id: preset.id,
     name: preset.name,
     slug: preset.slug,
     description: preset.description ?? null,
-    status: statusNames[preset.status] ?? null,
+    status: statusNames.get(preset.status) ?? null,
     status_updated_at: isoTime(preset.statusUpdateTime),
     created_at: isoTime(preset.createTime),
     updated_at: isoTime(preset.updateTime),
@@ -24,8 +53,12 @@ export function presetJson(preset: Preset): string {
     workspace_id: preset.workspaceId,
     designated_version_id: preset.designatedVersionId,
   });
+}
+
+/** A preset with its designated version. */
+export function presetJson(preset: Preset): string {
   const version = preset.designatedVersion ? versionJson(preset.designatedVersion) : "null";
-  return `${fields.slice(0, -1)},"designated_version":${version}}`;
+  return withMember(listedPresetJson(preset), "designated_version", version);
 }
 
 export function versionJson(version: PresetVersion): string {
@@ -38,7 +71,42 @@ export function versionJson(version: PresetVersion): string {
     created_at: isoTime(version.createTime),
     updated_at: isoTime(version.updateTime),
   });
-  return `${fields.slice(0, -1)},"config":${version.configJson}}`;
+  return withMember(fields, "config", version.configJson);
+}
+
+export function changeJson(change: PresetChange): string {
+  const fields = JSON.stringify({
+    revision: change.revision,
+    action: actionNames[change.action] ?? null,
+    user_id: change.userId,
+    key_id: change.keyId,
+    created_at: isoTime(change.createTime),
+  });
+  return withMember(fields, "changes", `[${change.fields.map(fieldChangeJson).join(",")}]`);
+}
+
+function fieldChangeJson({ field, fromJson, toJson }: FieldChange): string {
+  return `{"field":${JSON.stringify(field)},"from":${fromJson},"to":${toJson}}`;
+}
+
+/** Which config fields were added, removed or changed between two versions. */
+export function diffJson(from: number, to: number, { config, systemPromptChanged }: DiffVersionsResponse): string {
+  const added: string[] = [];
+  const removed: string[] = [];
+  const changed: string[] = [];
+  for (const { key, fromJson, toJson } of config) {
+    const name = JSON.stringify(key);
+    if (fromJson === undefined) added.push(`${name}:${toJson}`);
+    else if (toJson === undefined) removed.push(`${name}:${fromJson}`);
+    else changed.push(`${name}:{"from":${fromJson},"to":${toJson}}`);
+  }
+  const parts = `"added":{${added.join(",")}},"removed":{${removed.join(",")}},"changed":{${changed.join(",")}}`;
+  return `{"from":${from},"to":${to},"config":{${parts}},"system_prompt_changed":${systemPromptChanged}}`;
+}
+
+/** A JSON object with one more member, whose value is JSON text. */
+function withMember(object: string, key: string, value: string): string {
+  return `${object.slice(0, -1)},"${key}":${value}}`;
 }
 
 function isoTime(time: Timestamp | undefined): string | null {

@@ -1,61 +1,76 @@
-import { hash } from "node:crypto";
-import type { FastifyInstance, FastifyRequest } from "fastify";
-import { Type } from "typebox";
-import { invalidRequest } from "../../services/platform/domain-error.ts";
+import type { FastifyInstance } from "fastify";
+import { type Static, Type } from "typebox";
 import { newId } from "../../services/platform/ids.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients.ts";
-import { chatCompletions } from "../dialects/chat-completions.ts";
-import { messages } from "../dialects/messages.ts";
-import { readBody } from "../dialects/read-body.ts";
-import { responses } from "../dialects/responses.ts";
-import { emptyBody } from "../json/body.ts";
-import { presetJson } from "../json/preset.ts";
+import { requireBody } from "../json/body.ts";
+import { etagsOfIfMatch } from "../json/etag.ts";
+import { pageJson, pageQuery } from "../json/page.ts";
+import { listedPresetJson, sendPreset, statusByName } from "../json/preset.ts";
+import { updateFrom, updateSchema } from "../json/update.ts";
+import { slugParams, workspaceQuery } from "./preset-parameters.ts";
 
-const params = Type.Object({
-  slug: Type.String({
-    pattern: "^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$",
-    description: "1 to 128 characters of A-Z a-z 0-9 . _ ~ -, with a letter or digit first",
-  }),
+const params = Type.Object(slugParams);
+const workspace = Type.Object(workspaceQuery);
+const listQuery = Type.Object({
+  ...pageQuery,
+  ...workspaceQuery,
+  status: Type.Optional(
+    Type.Array(Type.Enum(["active", "disabled", "archived"]), {
+      description: "Only presets with one of these statuses: repeated, or separated by commas. Default: all.",
+    }),
+  ),
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: "Only presets whose slug or name holds this text, in any case.",
+    }),
+  ),
 });
 
-/** By the last part of their path, which is that of the inference API they come from. */
-const dialects = { "chat/completions": chatCompletions, messages, responses };
-
-interface Creation {
+interface OnePreset {
   Params: { slug: string };
-  Body: string | undefined;
 }
 
+/** What can be seen and changed of presets as a whole. */
 export function presetRoutes(app: FastifyInstance, access: Access, { presets }: Clients): void {
-  for (const [path, dialect] of Object.entries(dialects)) {
-    app.post<Creation>(
-      `/api/v1/presets/:slug/${path}`,
-      { schema: { params }, onRequest: access.withPermission("presets:write") },
-      async (request, reply) => {
-        if (request.body === undefined) throw emptyBody();
-        const creation = {
-          slug: request.params.slug,
-          ...readBody(dialect, request.body),
-          ...idempotencyOf(request, path, request.body),
-        };
-        const { preset } = await request.caller.call((options) => presets.createVersion(creation, options));
-        if (!preset) throw new Error("CreateVersion answered without a preset");
-        return reply.type("application/json").send(`{"data":${presetJson(preset)}}`);
-      },
-    );
-  }
-}
+  const reading = access.withPermission("presets:read");
+  const writing = access.withPermission("presets:write");
 
-/**
- * Names the creation, so that a retry never makes a second version: with the caller's own key, which must go with
- * the same request, or with a new one, for the retries that the gateway itself makes.
- */
-function idempotencyOf(request: FastifyRequest<Creation>, dialectPath: string, body: string) {
-  const key = request.headers["idempotency-key"];
-  if (key === undefined) return { requestId: newId() };
-  if (typeof key !== "string" || !/^[\x20-\x7e]{1,255}$/.test(key)) {
-    throw invalidRequest([{ path: "Idempotency-Key", message: "must be 1 to 255 printable ASCII characters" }]);
-  }
-  return { requestId: key, requestDigest: hash("sha256", `${dialectPath}\0${request.params.slug}\0${body}`, "buffer") };
+  app.get<{ Querystring: Static<typeof listQuery> }>(
+    "/api/v1/presets",
+    { schema: { querystring: listQuery }, onRequest: reading },
+    async ({ query, caller }, reply) => {
+      const { offset, limit, q = "", status = [] } = query;
+      const request = { offset, limit, query: q, statuses: status.map((name) => statusByName[name]) };
+      const page = await caller.call((options) => presets.listPresets(request, options));
+      return reply.type("application/json").send(pageJson(page.presets.map(listedPresetJson), page.totalCount));
+    },
+  );
+
+  app.get<OnePreset>(
+    "/api/v1/presets/:slug",
+    { schema: { params, querystring: workspace }, onRequest: reading },
+    async (request, reply) => {
+      const { slug } = request.params;
+      const { preset } = await request.caller.call((options) => presets.getPreset({ slug }, options));
+      return sendPreset(reply, preset, request.headers["if-none-match"]);
+    },
+  );
+
+  app.patch<OnePreset & { Body: string | undefined }>(
+    "/api/v1/presets/:slug",
+    { schema: { params, querystring: workspace, body: updateSchema }, onRequest: writing },
+    async (request, reply) => {
+      const update = {
+        slug: request.params.slug,
+        ...updateFrom(requireBody(request.body)),
+        etags: etagsOfIfMatch(request.headers["if-match"]) ?? [],
+        requestId: newId(),
+      };
+      const { preset } = await request.caller.call((options) => presets.updatePreset(update, options));
+      return sendPreset(reply, preset);
+    },
+  );
 }

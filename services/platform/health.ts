@@ -7,17 +7,17 @@ const checkMaxAgeMs = 1_000;
 /** Whether a process may be sent work: all its checks pass and it is not draining. */
 export class Health {
   readonly #checks: readonly ReadinessCheck[];
-  readonly #isDraining: () => boolean;
+  readonly isDraining: () => boolean;
   #last: { readonly atMs: number; readonly fault: Promise<string | undefined> } | undefined;
 
   constructor(checks: readonly ReadinessCheck[], isDraining: () => boolean) {
     this.#checks = checks;
-    this.#isDraining = isDraining;
+    this.isDraining = isDraining;
   }
 
   /** Why the process is not ready, or undefined where it is. */
   async fault(): Promise<string | undefined> {
-    if (this.#isDraining()) return "draining";
+    if (this.isDraining()) return "draining";
     if (!this.#last || Date.now() - this.#last.atMs > checkMaxAgeMs) {
       this.#last = { atMs: Date.now(), fault: this.#check() };
     }

@@ -68,6 +68,16 @@ export function cutMembers(
   return { json: `{${json}}`, violations: numberViolations(object, kept) };
 }
 
+/** The compact text of each member's value, by its key. */
+export function memberTexts({ text, members }: JsonObject): Map<string, string> {
+  const texts = new Map<string, string>();
+  for (const [key, member] of members) {
+    const compacted = compact(text, member);
+    texts.set(key, compacted.slice(stringEnd(compacted, 0) + 2));
+  }
+  return texts;
+}
+
 function parseJson(text: string, path: string): unknown {
   try {
     return JSON.parse(text);

@@ -9,6 +9,7 @@ import { type BoundPorts, openServers } from "../platform/rpc/servers.ts";
 import { serveService } from "../platform/rpc/service.ts";
 import type { PresetConfig } from "./config.ts";
 import { presetService } from "./rpc/preset-service.ts";
+import { PresetReader } from "./store/preset-reader.ts";
 import { VersionWriter } from "./store/version-writer.ts";
 
 export const presetMigrations = new URL("./store/migrations/", import.meta.url);
@@ -22,13 +23,16 @@ export async function openPresetService(
   const metrics = new Metrics("preset");
   const pool = openPool(config.databaseUrl, config.databasePoolSize);
   lifecycle.opened("database pool", () => pool.end());
-  const writer = new VersionWriter(pool);
+  // The writers have connections of their own, so that no crowd of other calls keeps them waiting.
+  const writerPool = openPool(config.databaseUrl, VersionWriter.connectionsMax);
+  lifecycle.opened("writer pool", () => writerPool.end());
+  const store = { pool, reader: new PresetReader(pool), writer: new VersionWriter(writerPool) };
   const verifier = new AccessTokenVerifier(jwksFrom(config.jwksUrl));
   return openServers(lifecycle, {
     ...config,
     logger,
     metrics,
-    services: [serveService(PresetService, presetService(writer), { logger, metrics, verifier })],
+    services: [serveService(PresetService, presetService(store), { logger, metrics, verifier })],
     readinessChecks: [schemaIsCurrent(pool, presetMigrations)],
     operations: {},
   });

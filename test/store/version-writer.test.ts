@@ -40,7 +40,7 @@ function creation(slug: string, overrides: Partial<NewVersion> = {}): NewVersion
     slug,
     configJson,
     systemPrompt: undefined,
-    creatorId: "user_000000000000000000000001",
+    actor: { userId: "user_000000000000000000000001", keyId: newId() },
     requestId: randomUUID(),
     requestDigest: hash("sha256", slug + configJson, "buffer"),
     ...overrides,
@@ -215,7 +215,7 @@ describe("VersionWriter", () => {
   it("fails only the member that the database refuses", async () => {
     const results = await Promise.allSettled([
       ...upTo(5).map((n) => writer.createVersion(creation(`good-${n}`), soon())),
-      writer.createVersion(creation("bad", { creatorId: "x".repeat(100) }), soon()),
+      writer.createVersion(creation("bad", { actor: { userId: "x".repeat(100), keyId: newId() } }), soon()),
     ]);
     expect(results.map(({ status }) => status)).toEqual([...Array(5).fill("fulfilled"), "rejected"]);
     expect(await storedPreset("bad")).toBeUndefined();

@@ -27,11 +27,23 @@ export async function retryTransient<T>(deadlineMs: number, work: () => Promise<
   }
 }
 
+type Work<T> = (connection: PoolConnection) => Promise<T>;
+
 /** Runs `work` in one transaction: all of it is stored, or nothing. */
-export async function inTransaction<T>(pool: Pool, work: (connection: PoolConnection) => Promise<T>): Promise<T> {
+export function inTransaction<T>(pool: Pool, work: Work<T>): Promise<T> {
+  return run(pool, ["START TRANSACTION"], work);
+}
+
+/** Runs reads that must agree with each other: all of them see one moment. */
+export function inSnapshot<T>(pool: Pool, work: Work<T>): Promise<T> {
+  // The level is for this transaction only; the session stays at READ COMMITTED.
+  return run(pool, ["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION READ ONLY"], work);
+}
+
+async function run<T>(pool: Pool, beginning: readonly string[], work: Work<T>): Promise<T> {
   const connection = await pool.getConnection();
   try {
-    await connection.query("START TRANSACTION");
+    for (const statement of beginning) await connection.query(statement);
     const result = await work(connection);
     await connection.query("COMMIT");
     connection.release();

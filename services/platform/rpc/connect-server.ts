@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { Message } from "@bufbuild/protobuf";
 import type { ConnectRouter, HandlerContext } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
-import { rpcMessageBytesMax } from "./grpc-definition.ts";
+import { requestBytesMax } from "./grpc-definition.ts";
 import type { IncomingCall, ServedMethod, ServedService } from "./service.ts";
 
 /** Mounts the same services for Connect and gRPC-Web over HTTP/1.1; every other path goes to `others`. */
@@ -11,7 +11,7 @@ export function createConnectServer(services: readonly ServedService[], others: 
     routes: (router) => {
       for (const service of services) mount(router, service);
     },
-    readMaxBytes: rpcMessageBytesMax,
+    readMaxBytes: requestBytesMax,
     // Compressing small answers costs more than the bytes it saves between machines that stand side by side.
     acceptCompression: [],
   });

@@ -14,7 +14,7 @@ import { BadRequestSchema, ErrorInfoSchema } from "../../../proto/gen/google/rpc
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
 import { DomainError } from "../domain-error.ts";
 import { kindOfCode } from "./errors.ts";
-import { grpcDefinitionOf, rpcMessageBytesMax } from "./grpc-definition.ts";
+import { grpcDefinitionOf, requestBytesMax, responseBytesMax } from "./grpc-definition.ts";
 
 /** What goes with one call. */
 export interface CallOptions {
@@ -43,8 +43,8 @@ export type Channel = Client;
 export function openChannel(target: string): Channel {
   return new Client(target, ChannelCredentials.createInsecure(), {
     "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
-    "grpc.max_receive_message_length": rpcMessageBytesMax,
-    "grpc.max_send_message_length": rpcMessageBytesMax,
+    "grpc.max_receive_message_length": responseBytesMax,
+    "grpc.max_send_message_length": requestBytesMax,
     "grpc.keepalive_time_ms": 30_000,
     "grpc.keepalive_timeout_ms": 10_000,
     // A process that restarts is back within a second; do not stay away longer than needed.

@@ -1,8 +1,11 @@
 import { type DescMethod, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import type { MethodDefinition } from "@grpc/grpc-js";
 
-/** The same for every server and client of ours: a version holds at most 2 MiB, a page of lists less than that. */
-export const rpcMessageBytesMax = 16 * 1024 * 1024;
+/** The largest request is a version of 2 MiB; more is let in, so that the answer can say which part is too large. */
+export const requestBytesMax = 16 * 1024 * 1024;
+
+/** The largest answer is a page of 100 versions of 2 MiB each. */
+export const responseBytesMax = 256 * 1024 * 1024;
 
 /** A method as grpc-js wants it, from its generated descriptor. */
 export function grpcDefinitionOf(method: DescMethod): MethodDefinition<Message, Message> {

@@ -13,14 +13,14 @@ import {
   type UntypedHandleCall,
 } from "@grpc/grpc-js";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
-import { grpcDefinitionOf, rpcMessageBytesMax } from "./grpc-definition.ts";
+import { grpcDefinitionOf, requestBytesMax, responseBytesMax } from "./grpc-definition.ts";
 import type { IncomingCall, ServedMethod, ServedService } from "./service.ts";
 
 /** Mounts services on grpc-js. The caller binds and closes the server. */
 export function createGrpcServer(services: readonly ServedService[]): Server {
   const server = new Server({
-    "grpc.max_receive_message_length": rpcMessageBytesMax,
-    "grpc.max_send_message_length": rpcMessageBytesMax,
+    "grpc.max_receive_message_length": requestBytesMax,
+    "grpc.max_send_message_length": responseBytesMax,
     // A peer that vanished without a word is noticed.
     "grpc.keepalive_time_ms": 30_000,
     "grpc.keepalive_timeout_ms": 10_000,

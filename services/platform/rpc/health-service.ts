@@ -32,6 +32,8 @@ export function serveHealth(
           const status = known.has(service) ? await statusOf() : Status.SERVICE_UNKNOWN;
           if (status !== sent) yield { status };
           sent = status;
+          // A watcher must not hold up the drain.
+          if (health.isDraining()) return;
           await sleep(watchIntervalMs, undefined, signal ? { signal } : {}).catch(() => {});
         }
       },

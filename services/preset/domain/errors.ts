@@ -22,3 +22,31 @@ export function conflictNotSettled(cause: unknown): DomainError {
     cause,
   });
 }
+
+export function presetNotFound(slug: string): DomainError {
+  return new DomainError("not_found", {
+    reason: "PRESET_NOT_FOUND",
+    message: `There is no preset ${slug} in this workspace. Check the slug, or create it first.`,
+  });
+}
+
+export function versionNotFound(slug: string, version: number): DomainError {
+  return new DomainError("not_found", {
+    reason: "VERSION_NOT_FOUND",
+    message: `The preset ${slug} has no version ${version}. List its versions to see which there are.`,
+  });
+}
+
+export function etagStale(): DomainError {
+  return new DomainError("failed_precondition", {
+    reason: "ETAG_STALE",
+    message: "The preset has changed since you read it. Read it again and repeat your change.",
+  });
+}
+
+export function statusTransition(slug: string, from: string, to: string): DomainError {
+  return new DomainError("failed_precondition", {
+    reason: "STATUS_TRANSITION",
+    message: `The preset ${slug} is ${from} and cannot become ${to}. Make it active first.`,
+  });
+}

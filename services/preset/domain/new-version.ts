@@ -3,7 +3,9 @@ import { DomainError, type FieldViolation, invalidRequest } from "../../platform
 import { newId } from "../../platform/ids.ts";
 import { cutMembers, parseJsonObject } from "../../platform/json-text.ts";
 import { type Principal, requirePermission, requireWorkspace } from "../../platform/principal.ts";
+import type { Actor } from "./change.ts";
 import { configKeys } from "./config-keys.ts";
+import { requestIdViolations } from "./request-id.ts";
 import { slugViolations } from "./slug.ts";
 
 /** The content of a version as a caller gives it. */
@@ -23,7 +25,7 @@ export interface NewVersion {
   readonly slug: string;
   readonly configJson: string;
   readonly systemPrompt: string | undefined;
-  readonly creatorId: string;
+  readonly actor: Actor;
   /** Names this creation within the workspace. */
   readonly requestId: string;
   /** SHA-256 of what a retry with the same request id must repeat. */
@@ -41,7 +43,8 @@ export function newVersion(principal: Principal, draft: VersionDraft): NewVersio
     ...slugViolations(draft.slug),
     ...configViolations(draft.configJson),
     ...sizeViolations("system_prompt", draft.systemPrompt ?? ""),
-    ...requestViolations(draft),
+    ...requestIdViolations(draft.requestId),
+    ...digestViolations(draft.requestDigest),
   ];
   if (violations.length > 0) throw invalidRequest(violations);
   return {
@@ -49,7 +52,7 @@ export function newVersion(principal: Principal, draft: VersionDraft): NewVersio
     slug: draft.slug,
     configJson: draft.configJson,
     systemPrompt: draft.systemPrompt || undefined,
-    creatorId: principal.userId,
+    actor: principal,
     requestId: draft.requestId || newId(),
     requestDigest: draft.requestDigest.length > 0 ? Buffer.from(draft.requestDigest) : digestOf(draft),
   };
@@ -81,15 +84,9 @@ function sizeViolations(path: string, text: string): FieldViolation[] {
   return [{ path, message: `must be at most ${contentBytesMax} bytes, not ${bytes}` }];
 }
 
-function requestViolations({ requestId, requestDigest }: VersionDraft): FieldViolation[] {
-  const violations: FieldViolation[] = [];
-  if (!/^[\x20-\x7e]{0,255}$/.test(requestId)) {
-    violations.push({ path: "request_id", message: "must be at most 255 printable ASCII characters" });
-  }
-  if (requestDigest.length !== 0 && requestDigest.length !== digestBytes) {
-    violations.push({ path: "request_digest", message: `must be ${digestBytes} bytes` });
-  }
-  return violations;
+function digestViolations(digest: Uint8Array): FieldViolation[] {
+  if (digest.length === 0 || digest.length === digestBytes) return [];
+  return [{ path: "request_digest", message: `must be ${digestBytes} bytes` }];
 }
 
 function digestOf({ slug, configJson, systemPrompt }: VersionDraft): Buffer {

@@ -1,6 +1,7 @@
 import type { DomainError } from "../../platform/domain-error.ts";
 
-export type PresetStatus = "active" | "disabled" | "archived";
+export const presetStatuses = ["active", "disabled", "archived"] as const;
+export type PresetStatus = (typeof presetStatuses)[number];
 
 /** A named, reusable LLM configuration in one workspace. */
 export interface Preset {
@@ -15,7 +16,13 @@ export interface Preset {
   readonly createdAt: Date;
   /** Never goes back, also where the clocks of two processes differ. */
   readonly updatedAt: Date;
+  /** How many versions there are, and the number of the newest. */
+  readonly latestVersion: number;
+  /** The number of the version that is served. */
+  readonly designatedNumber: number;
   readonly designatedVersionId: string;
+  /** Counts the changes, the creation included. */
+  readonly revision: number;
 }
 
 /** An immutable snapshot of a preset. */
@@ -38,3 +45,8 @@ export interface ServedPreset extends Preset {
 
 /** The answer to one creation of many: the preset as that creation left it, or why it alone is refused. */
 export type Outcome = ServedPreset | DomainError;
+
+/** Changes with every change of the preset, and never comes back. */
+export function etagOf(preset: Pick<Preset, "revision">): string {
+  return `r${preset.revision}`;
+}

@@ -1,19 +1,42 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
+  type ConfigDifferenceSchema,
+  PresetChangeAction,
+  type PresetChangeSchema,
   type PresetSchema,
-  PresetStatus,
   type PresetVersionSchema,
+  PresetStatus as StatusMessage,
 } from "../../../proto/gen/setpoint/preset/v1/preset_pb.ts";
-import type { PresetVersion, ServedPreset } from "../domain/preset.ts";
+import type {
+  ListPresetsRequest,
+  UpdatePresetRequest,
+} from "../../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { type FieldViolation, invalidRequest } from "../../platform/domain-error.ts";
+import type { PresetChange } from "../domain/change.ts";
+import type { ConfigDifference } from "../domain/diff-versions.ts";
+import { etagOf, type Preset, type PresetStatus, type PresetVersion, type ServedPreset } from "../domain/preset.ts";
+import type { PresetUpdate } from "../domain/update-preset.ts";
+import type { PresetFilter } from "../store/list-presets.ts";
 
 const statusMessages = {
-  active: PresetStatus.ACTIVE,
-  disabled: PresetStatus.DISABLED,
-  archived: PresetStatus.ARCHIVED,
+  active: StatusMessage.ACTIVE,
+  disabled: StatusMessage.DISABLED,
+  archived: StatusMessage.ARCHIVED,
 } as const;
 
-export function toPresetMessage(preset: ServedPreset): MessageInitShape<typeof PresetSchema> {
+const statusesByMessage = new Map<number, PresetStatus>(
+  Object.entries(statusMessages).map(([status, message]) => [message, status as PresetStatus]),
+);
+
+const actionMessages = {
+  preset_created: PresetChangeAction.PRESET_CREATED,
+  version_created: PresetChangeAction.VERSION_CREATED,
+  preset_updated: PresetChangeAction.PRESET_UPDATED,
+} as const;
+
+/** With the designated version, where the preset comes with it. */
+export function toPresetMessage(preset: Preset | ServedPreset): MessageInitShape<typeof PresetSchema> {
   return {
     id: preset.id,
     slug: preset.slug,
@@ -26,11 +49,13 @@ export function toPresetMessage(preset: ServedPreset): MessageInitShape<typeof P
     creatorUserId: preset.creatorUserId,
     workspaceId: preset.workspaceId,
     designatedVersionId: preset.designatedVersionId,
-    designatedVersion: toVersionMessage(preset.designatedVersion),
+    designatedVersion: "designatedVersion" in preset ? toVersionMessage(preset.designatedVersion) : undefined,
+    etag: etagOf(preset),
   };
 }
 
 export function toVersionMessage(version: PresetVersion): MessageInitShape<typeof PresetVersionSchema> {
+  const createTime = timestampFromDate(version.createdAt);
   return {
     id: version.id,
     presetId: version.presetId,
@@ -38,7 +63,69 @@ export function toVersionMessage(version: PresetVersion): MessageInitShape<typeo
     configJson: version.configJson,
     systemPrompt: version.systemPrompt,
     creatorId: version.creatorId,
-    createTime: timestampFromDate(version.createdAt),
-    updateTime: timestampFromDate(version.createdAt),
+    createTime,
+    updateTime: createTime,
   };
+}
+
+export function toChangeMessage(change: PresetChange): MessageInitShape<typeof PresetChangeSchema> {
+  return {
+    revision: change.revision,
+    action: actionMessages[change.action],
+    userId: change.actor.userId,
+    keyId: change.actor.keyId,
+    createTime: timestampFromDate(change.createdAt),
+    fields: change.fields.map(({ field, from, to }) => ({
+      field,
+      fromJson: JSON.stringify(from),
+      toJson: JSON.stringify(to),
+    })),
+  };
+}
+
+export function toDifferenceMessage({
+  key,
+  from,
+  to,
+}: ConfigDifference): MessageInitShape<typeof ConfigDifferenceSchema> {
+  return { key, fromJson: from, toJson: to };
+}
+
+const queryLengthMax = 255;
+
+export function fromListPresetsRequest({ statuses, query }: ListPresetsRequest): PresetFilter {
+  const violations: FieldViolation[] = [];
+  const known = statuses.flatMap((message, index) => {
+    const status = statusesByMessage.get(message);
+    if (!status) violations.push({ path: `statuses[${index}]`, message: "must be a known status" });
+    return status ?? [];
+  });
+  if (Array.from(query).length > queryLengthMax) {
+    violations.push({ path: "query", message: `must have at most ${queryLengthMax} characters` });
+  }
+  if (violations.length > 0) throw invalidRequest(violations);
+  return { statuses: [...new Set(known)], text: query };
+}
+
+/** Reads the fields that the mask names, and no others. */
+export function fromUpdatePresetRequest(request: UpdatePresetRequest): PresetUpdate {
+  const violations: FieldViolation[] = [];
+  const update: { -readonly [Field in keyof PresetUpdate]: PresetUpdate[Field] } = {
+    slug: request.slug,
+    etags: request.etags,
+    requestId: request.requestId,
+  };
+  const paths = request.updateMask?.paths ?? [];
+  if (paths.length === 0) violations.push({ path: "update_mask", message: "must name at least one field" });
+  for (const [index, path] of paths.entries()) {
+    const status = statusesByMessage.get(request.status);
+    if (path === "name") update.name = request.name;
+    else if (path === "description") update.description = request.description ?? null;
+    else if (path === "designated_version") update.designatedVersion = request.designatedVersion;
+    else if (path === "status" && status) update.status = status;
+    else if (path === "status") violations.push({ path: "status", message: "must be a known status" });
+    else violations.push({ path: `update_mask.paths[${index}]`, message: "is not a field that can be changed" });
+  }
+  if (violations.length > 0) throw invalidRequest(violations);
+  return update;
 }

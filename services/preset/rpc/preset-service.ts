@@ -1,18 +1,128 @@
 import type { PresetService } from "../../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import type { Implementation } from "../../platform/rpc/service.ts";
+import { newId } from "../../platform/ids.ts";
+import type { Pool } from "../../platform/mysql/pool.ts";
+import { retryTransient } from "../../platform/mysql/transaction.ts";
+import { pageFrom } from "../../platform/page.ts";
+import { requirePermission, requireWorkspace } from "../../platform/principal.ts";
+import type { CallContext, Implementation } from "../../platform/rpc/service.ts";
+import { diffVersions } from "../domain/diff-versions.ts";
+import { presetNotFound, versionNotFound } from "../domain/errors.ts";
 import { newVersion } from "../domain/new-version.ts";
+import type { PresetVersion } from "../domain/preset.ts";
+import { checkSlug } from "../domain/slug.ts";
+import { checkUpdate } from "../domain/update-preset.ts";
+import { checkVersionNumber } from "../domain/version-number.ts";
+import { listChanges } from "../store/list-changes.ts";
+import { listPresets } from "../store/list-presets.ts";
+import { listVersions } from "../store/list-versions.ts";
+import type { PresetReader } from "../store/preset-reader.ts";
+import { updatePreset } from "../store/update-preset.ts";
 import type { VersionWriter } from "../store/version-writer.ts";
-import { toPresetMessage } from "./preset-mapper.ts";
+import {
+  fromListPresetsRequest,
+  fromUpdatePresetRequest,
+  toChangeMessage,
+  toDifferenceMessage,
+  toPresetMessage,
+  toVersionMessage,
+} from "./preset-mapper.ts";
+
+/** What the methods are made of. */
+export interface PresetStore {
+  readonly pool: Pool;
+  readonly reader: PresetReader;
+  readonly writer: VersionWriter;
+}
+
+export function presetService({ pool, reader, writer }: PresetStore): Implementation<typeof PresetService> {
+  const getVersion = async (workspaceId: string, slug: string, version: number): Promise<PresetVersion> => {
+    checkSlug(slug);
+    checkVersionNumber(version);
+    const found = await reader.findVersion(workspaceId, slug, version);
+    if (found) return found;
+    throw (await reader.findPreset(workspaceId, slug)) ? versionNotFound(slug, version) : presetNotFound(slug);
+  };
+
+  return {
+    async createVersion(request, context) {
+      const creation = newVersion(context.principal, request);
+      const preset = await writer.createVersion(creation, deadlineOf(context));
+      return { preset: toPresetMessage(preset) };
+    },
+
+    async getPreset({ slug }, context) {
+      const workspaceId = workspaceToRead(context);
+      checkSlug(slug);
+      const preset = await reader.findPreset(workspaceId, slug);
+      if (!preset) throw presetNotFound(slug);
+      return { preset: toPresetMessage(preset) };
+    },
+
+    async listPresets(request, context) {
+      const workspaceId = workspaceToRead(context);
+      const page = pageFrom(request);
+      const filter = fromListPresetsRequest(request);
+      const { presets, totalCount } = await retryTransient(deadlineOf(context), () =>
+        listPresets(pool, workspaceId, filter, page),
+      );
+      return { presets: presets.map(toPresetMessage), totalCount };
+    },
+
+    async updatePreset(request, context) {
+      requirePermission(context.principal, "presets:write");
+      const workspaceId = requireWorkspace(context.principal);
+      const update = { ...fromUpdatePresetRequest(request), requestId: request.requestId || newId() };
+      checkUpdate(update);
+      const preset = await retryTransient(deadlineOf(context), () =>
+        updatePreset(pool, workspaceId, context.principal, update),
+      );
+      return { preset: toPresetMessage(preset) };
+    },
+
+    async getVersion({ slug, version }, context) {
+      return { version: toVersionMessage(await getVersion(workspaceToRead(context), slug, version)) };
+    },
+
+    async listVersions(request, context) {
+      const workspaceId = workspaceToRead(context);
+      const page = pageFrom(request);
+      checkSlug(request.slug);
+      const found = await retryTransient(deadlineOf(context), () =>
+        listVersions(pool, workspaceId, request.slug, page),
+      );
+      if (!found) throw presetNotFound(request.slug);
+      return { versions: found.versions.map(toVersionMessage), totalCount: found.totalCount };
+    },
+
+    async diffVersions({ slug, fromVersion, toVersion }, context) {
+      const workspaceId = workspaceToRead(context);
+      const [from, to] = await Promise.all([
+        getVersion(workspaceId, slug, fromVersion),
+        getVersion(workspaceId, slug, toVersion),
+      ]);
+      const { config, systemPromptChanged } = diffVersions(from, to);
+      return { config: config.map(toDifferenceMessage), systemPromptChanged };
+    },
+
+    async listChanges(request, context) {
+      const workspaceId = workspaceToRead(context);
+      const page = pageFrom(request);
+      checkSlug(request.slug);
+      const found = await retryTransient(deadlineOf(context), () => listChanges(pool, workspaceId, request.slug, page));
+      if (!found) throw presetNotFound(request.slug);
+      return { changes: found.changes.map(toChangeMessage), totalCount: found.totalCount };
+    },
+  };
+}
 
 /** A call without a deadline of its own does not wait longer than this. */
 const deadlineDefaultMs = 15_000;
 
-export function presetService(writer: VersionWriter): Implementation<typeof PresetService> {
-  return {
-    async createVersion(request, { principal, deadlineMs }) {
-      const creation = newVersion(principal, request);
-      const preset = await writer.createVersion(creation, deadlineMs ?? Date.now() + deadlineDefaultMs);
-      return { preset: toPresetMessage(preset) };
-    },
-  };
+function deadlineOf({ deadlineMs }: CallContext): number {
+  return deadlineMs ?? Date.now() + deadlineDefaultMs;
+}
+
+function workspaceToRead({ principal }: CallContext): string {
+  requirePermission(principal, "presets:read");
+  return requireWorkspace(principal);
 }

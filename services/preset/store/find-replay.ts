@@ -11,15 +11,18 @@ import {
   versionColumns,
   versionFromRow,
 } from "./preset-rows.ts";
+import { presetStateFrom } from "./preset-state.ts";
 
 interface ReplayRow extends PresetRow, VersionRow {
   readonly request_digest: Buffer;
+  readonly revision_then: number;
+  readonly preset_state: string | null;
 }
 
 /** What a creation was answered before, where its request id is stored already. */
 export async function findReplay(executor: Executor, creation: NewVersion): Promise<Outcome | undefined> {
   const [rows] = await executor.execute<ReplayRow[]>(
-    `SELECT ${presetColumns}, ${versionColumns}, v.request_digest
+    `SELECT ${presetColumns}, ${versionColumns}, v.request_digest, v.revision AS revision_then, v.preset_state
       FROM preset_versions v JOIN presets p ON p.workspace_id = v.workspace_id AND p.id = v.preset_id
       WHERE v.workspace_id = ? AND v.request_id = ?`,
     [idToBytes(creation.workspaceId), creation.requestId],
@@ -27,12 +30,16 @@ export async function findReplay(executor: Executor, creation: NewVersion): Prom
   const [row] = rows;
   if (!row) return undefined;
   if (!row.request_digest.equals(creation.requestDigest)) return requestIdReused();
-  const designatedVersion = versionFromRow(row);
-  // The preset as the first answer showed it: its newest version was this one.
+  const version = versionFromRow(row);
+  // The preset as the first answer showed it, whatever has become of it since.
   return {
     ...presetFromRow(row),
-    updatedAt: designatedVersion.createdAt,
-    designatedVersionId: designatedVersion.id,
-    designatedVersion,
+    ...presetStateFrom(row.preset_state, row.slug),
+    updatedAt: version.createdAt,
+    latestVersion: version.version,
+    designatedNumber: version.version,
+    designatedVersionId: version.id,
+    revision: row.revision_then,
+    designatedVersion: version,
   };
 }

@@ -4,7 +4,8 @@ import type { Preset, PresetStatus, PresetVersion } from "../domain/preset.ts";
 
 /** The columns of `presets` that a Preset is made of, under the names that presetFromRow reads. */
 export const presetColumns = `p.id, p.workspace_id, p.slug, p.name, p.description, p.status, p.status_updated_at,
-  p.creator_user_id, p.created_at, p.updated_at, p.designated_version_id`;
+  p.creator_user_id, p.created_at, p.updated_at, p.latest_version, p.designated_version, p.designated_version_id,
+  p.revision`;
 
 export interface PresetRow extends RowDataPacket {
   readonly id: Buffer;
@@ -17,7 +18,10 @@ export interface PresetRow extends RowDataPacket {
   readonly creator_user_id: string;
   readonly created_at: Date;
   readonly updated_at: Date;
+  readonly latest_version: number;
+  readonly designated_version: number;
   readonly designated_version_id: Buffer;
+  readonly revision: number;
 }
 
 export function presetFromRow(row: PresetRow): Preset {
@@ -32,7 +36,10 @@ export function presetFromRow(row: PresetRow): Preset {
     creatorUserId: row.creator_user_id,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
+    latestVersion: row.latest_version,
+    designatedNumber: row.designated_version,
     designatedVersionId: idFromBytes(row.designated_version_id),
+    revision: row.revision,
   };
 }
 

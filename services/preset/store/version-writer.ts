@@ -7,7 +7,8 @@ import { conflictNotSettled } from "../domain/errors.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import type { Outcome, ServedPreset } from "../domain/preset.ts";
 import { findReplay } from "./find-replay.ts";
-import { insertVersions, PresetAppeared, presetKey, RequestSeen } from "./insert-versions.ts";
+import { PresetAppeared } from "./insert-presets.ts";
+import { insertVersions, presetKey, RequestSeen } from "./insert-versions.ts";
 
 const batchMax = 32;
 /** Well below the packet that a server takes by default (16 MiB). */
@@ -32,6 +33,9 @@ interface Waiting {
  * The writers of one process never wait for each other's row locks: a preset is in one batch at a time.
  */
 export class VersionWriter {
+  /** More than this it cannot use. */
+  static readonly connectionsMax = writersMax;
+
   readonly #pool: Pool;
   /** Creations by preset, in order of arrival. */
   readonly #queues = new Map<string, Waiting[]>();

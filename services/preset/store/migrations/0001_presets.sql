@@ -12,9 +12,12 @@ CREATE TABLE IF NOT EXISTS presets (
   latest_version INT NOT NULL,
   designated_version INT NOT NULL,
   designated_version_id BINARY(16) NOT NULL,
+  -- Counts the changes of the preset: its etag, and the number of its newest entry in preset_changes.
+  revision INT NOT NULL,
   created_at DATETIME(3) NOT NULL,
   updated_at DATETIME(3) NOT NULL,
   PRIMARY KEY (workspace_id, slug),
   UNIQUE KEY presets_id (id),
-  KEY presets_updated (workspace_id, updated_at, id)
+  -- The order of the list. It holds the primary key as well, so a page is found in the index alone.
+  KEY presets_updated (workspace_id, updated_at DESC, id)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET = utf8mb4 COLLATE = utf8mb4_bin

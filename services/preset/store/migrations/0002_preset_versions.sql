@@ -10,6 +10,10 @@ CREATE TABLE IF NOT EXISTS preset_versions (
   -- Commits with the row, so that a retry of the same creation cannot make two.
   request_id VARBINARY(255) NOT NULL,
   request_digest BINARY(32) NOT NULL,
+  -- What a retry must be answered beside the version: the preset's revision and, unless all are as at its creation,
+  -- its changeable fields.
+  revision INT NOT NULL,
+  preset_state TEXT NULL,
   created_at DATETIME(3) NOT NULL,
   PRIMARY KEY (workspace_id, preset_id, version),
   UNIQUE KEY preset_versions_id (id),

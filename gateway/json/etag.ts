@@ -1,0 +1,40 @@
+import { invalidRequest } from "../../services/platform/domain-error.ts";
+
+/** An entity tag as it stands in a header. */
+interface HeaderTag {
+  readonly value: string;
+  readonly isWeak: boolean;
+}
+
+const tagPattern = /^(W\/)?"([\x21\x23-\x7e]*)"$/;
+
+/** `*` stands for any tag. */
+function tagsFrom(name: string, header: string): "*" | HeaderTag[] {
+  if (header.trim() === "*") return "*";
+  return header.split(",").map((part) => {
+    const match = part.trim().match(tagPattern);
+    if (!match) {
+      throw invalidRequest([{ path: name, message: 'must be the ETag of an earlier answer, with its quotes: "…"' }]);
+    }
+    return { value: match[2] as string, isWeak: match[1] !== undefined };
+  });
+}
+
+/** The tags that `If-Match` allows, as the preset service takes them; undefined where any will do. */
+export function etagsOfIfMatch(header: string | undefined): string[] | undefined {
+  const tags = header === undefined ? "*" : tagsFrom("If-Match", header);
+  if (tags === "*") return undefined;
+  // A weak tag never matches here (RFC 9110, 13.1.1), and our own are strong. It must not turn into "any will do".
+  return tags.map(({ value, isWeak }) => (isWeak ? "" : value));
+}
+
+/** Whether `If-None-Match` says that the caller has this already. */
+export function isNotModified(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  const tags = tagsFrom("If-None-Match", header);
+  return tags === "*" || tags.some(({ value }) => value === etag);
+}
+
+export function etagHeader(etag: string): string {
+  return `"${etag}"`;
+}

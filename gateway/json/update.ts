@@ -1,0 +1,46 @@
+import { type Static, Type } from "typebox";
+import { invalidRequest } from "../../services/platform/domain-error.ts";
+import { parseJsonObject } from "../../services/platform/json-text.ts";
+import { statusByName } from "./preset.ts";
+import { validator } from "./validator.ts";
+
+/** The body of PATCH /presets/{slug}. */
+export const updateSchema = Type.Object(
+  {
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: "Display name." })),
+    description: Type.Optional(
+      Type.Unsafe<string | null>({ type: ["string", "null"], maxLength: 2000, description: "Null removes it." }),
+    ),
+    status: Type.Optional(Type.Enum(["active", "disabled", "archived"])),
+    designated_version: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 2_147_483_647,
+        description: "The number of the version to serve: a rollback.",
+      }),
+    ),
+  },
+  { additionalProperties: false, minProperties: 1 },
+);
+
+const violationsOf = validator(updateSchema);
+
+/** What is to be changed, as the preset service takes it. */
+export function updateFrom(body: string) {
+  const { value } = parseJsonObject(body);
+  const violations = violationsOf(value);
+  for (const [path, text] of Object.entries(value)) {
+    if (typeof text === "string" && !text.isWellFormed()) {
+      violations.push({ path, message: "must not hold half of a surrogate pair" });
+    }
+  }
+  if (violations.length > 0) throw invalidRequest(violations);
+  const { name, description, status, designated_version: designatedVersion } = value as Static<typeof updateSchema>;
+  return {
+    updateMask: { paths: Object.keys(value) },
+    ...(name === undefined ? {} : { name }),
+    ...(typeof description === "string" ? { description } : {}),
+    ...(status === undefined ? {} : { status: statusByName[status] }),
+    ...(designatedVersion === undefined ? {} : { designatedVersion }),
+  };
+}

@@ -1,0 +1,55 @@
+import { hash } from "node:crypto";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { invalidRequest } from "../../services/platform/domain-error.ts";
+import { newId } from "../../services/platform/ids.ts";
+import type { Access } from "../auth/access.ts";
+import type { Clients } from "../clients.ts";
+import { chatCompletions } from "../dialects/chat-completions.ts";
+import { messages } from "../dialects/messages.ts";
+import { readBody } from "../dialects/read-body.ts";
+import { responses } from "../dialects/responses.ts";
+import { requireBody } from "../json/body.ts";
+import { sendPreset } from "../json/preset.ts";
+import { slugParams, workspaceQuery } from "./preset-parameters.ts";
+
+/** By the last part of their path, which is that of the inference API they come from. */
+const dialects = { "chat/completions": chatCompletions, messages, responses };
+
+const params = Type.Object(slugParams);
+const querystring = Type.Object(workspaceQuery);
+
+interface Creation {
+  Params: { slug: string };
+  Body: string | undefined;
+}
+
+/** A creation from an inference request body, in each dialect. */
+export function createPresetRoutes(app: FastifyInstance, access: Access, { presets }: Clients): void {
+  for (const [path, dialect] of Object.entries(dialects)) {
+    app.post<Creation>(
+      `/api/v1/presets/:slug/${path}`,
+      { schema: { params, querystring, body: dialect.bodySchema }, onRequest: access.withPermission("presets:write") },
+      async (request, reply) => {
+        const body = requireBody(request.body);
+        const { slug } = request.params;
+        const creation = { slug, ...readBody(dialect, body), ...idempotencyOf(request, path, body) };
+        const { preset } = await request.caller.call((options) => presets.createVersion(creation, options));
+        return sendPreset(reply, preset);
+      },
+    );
+  }
+}
+
+/**
+ * Names the creation, so that a retry never makes a second version: with the caller's own key, which must go with
+ * the same request, or with a new one, for the retries that the gateway itself makes.
+ */
+function idempotencyOf(request: FastifyRequest<Creation>, dialectPath: string, body: string) {
+  const key = request.headers["idempotency-key"];
+  if (key === undefined) return { requestId: newId() };
+  if (typeof key !== "string" || !/^[\x20-\x7e]{1,255}$/.test(key)) {
+    throw invalidRequest([{ path: "Idempotency-Key", message: "must be 1 to 255 printable ASCII characters" }]);
+  }
+  return { requestId: key, requestDigest: hash("sha256", `${dialectPath}\0${request.params.slug}\0${body}`, "buffer") };
+}

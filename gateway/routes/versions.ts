@@ -1,0 +1,68 @@
+import type { FastifyInstance } from "fastify";
+import { type Static, Type } from "typebox";
+import type { Access } from "../auth/access.ts";
+import type { Clients } from "../clients.ts";
+import { HttpError } from "../json/errors.ts";
+import { pageJson, pageQuery } from "../json/page.ts";
+import { changeJson, diffJson, versionJson } from "../json/preset.ts";
+import { slugParams, workspaceQuery } from "./preset-parameters.ts";
+
+const versionNumber = Type.String({ pattern: "^[1-9][0-9]{0,9}$", description: "the number of a version: 1, 2, 3 …" });
+const versionParams = Type.Object({ ...slugParams, version: versionNumber });
+const diffParams = Type.Object({ ...slugParams, from: versionNumber, to: versionNumber });
+const workspace = Type.Object(workspaceQuery);
+const historyParams = Type.Object(slugParams);
+const historyQuery = Type.Object({ ...pageQuery, ...workspaceQuery });
+
+interface History {
+  Params: Static<typeof historyParams>;
+  Querystring: Static<typeof historyQuery>;
+}
+
+/** The history of a preset: its versions, how they differ, and who changed what. */
+export function versionRoutes(app: FastifyInstance, access: Access, { presets }: Clients): void {
+  const onRequest = access.withPermission("presets:read");
+  const history = { schema: { params: historyParams, querystring: historyQuery }, onRequest };
+
+  app.get<History>("/api/v1/presets/:slug/versions", history, async ({ params, query, caller }, reply) => {
+    const page = await caller.call((options) => presets.listVersions({ ...params, ...pageOf(query) }, options));
+    return reply.type("application/json").send(pageJson(page.versions.map(versionJson), page.totalCount));
+  });
+
+  app.get<{ Params: Static<typeof versionParams> }>(
+    "/api/v1/presets/:slug/versions/:version",
+    { schema: { params: versionParams, querystring: workspace }, onRequest },
+    async ({ params: { slug, version: number }, caller }, reply) => {
+      const request = { slug, version: versionFrom(number) };
+      const { version } = await caller.call((options) => presets.getVersion(request, options));
+      if (!version) throw new Error("GetVersion answered without a version");
+      return reply.type("application/json").send(`{"data":${versionJson(version)}}`);
+    },
+  );
+
+  app.get<{ Params: Static<typeof diffParams> }>(
+    "/api/v1/presets/:slug/versions/:from/diff/:to",
+    { schema: { params: diffParams, querystring: workspace }, onRequest },
+    async ({ params: { slug, from, to }, caller }, reply) => {
+      const request = { slug, fromVersion: versionFrom(from), toVersion: versionFrom(to) };
+      const diff = await caller.call((options) => presets.diffVersions(request, options));
+      return reply.type("application/json").send(`{"data":${diffJson(request.fromVersion, request.toVersion, diff)}}`);
+    },
+  );
+
+  app.get<History>("/api/v1/presets/:slug/changes", history, async ({ params, query, caller }, reply) => {
+    const page = await caller.call((options) => presets.listChanges({ ...params, ...pageOf(query) }, options));
+    return reply.type("application/json").send(pageJson(page.changes.map(changeJson), page.totalCount));
+  });
+}
+
+function pageOf({ offset, limit }: History["Querystring"]) {
+  return { offset, limit };
+}
+
+/** No preset has as many versions as an int32 holds. */
+function versionFrom(digits: string): number {
+  const version = Number(digits);
+  if (version > 2_147_483_647) throw new HttpError(404, `There is no version ${digits} of this preset.`);
+  return version;
+}

@@ -1,0 +1,36 @@
+import type { Preset } from "./preset.ts";
+
+export type ChangeAction = "preset_created" | "version_created" | "preset_updated";
+
+/** A field before and after a change, under its public name; null where there is no value. */
+export interface FieldChange {
+  readonly field: "name" | "description" | "status" | "designated_version";
+  readonly from: string | number | null;
+  readonly to: string | number | null;
+}
+
+/** Who changes something. */
+export interface Actor {
+  readonly userId: string;
+  readonly keyId: string;
+}
+
+/** One entry of a preset's change log. */
+export interface PresetChange {
+  readonly revision: number;
+  readonly action: ChangeAction;
+  readonly actor: Actor;
+  readonly fields: readonly FieldChange[];
+  readonly createdAt: Date;
+}
+
+/** What the log says of a creation; `before` is the preset without the new version, undefined where it made the preset. */
+export function creationChange(before: Preset | undefined, after: Preset, actor: Actor): PresetChange {
+  return {
+    revision: after.revision,
+    action: before ? "version_created" : "preset_created",
+    actor,
+    fields: [{ field: "designated_version", from: before?.designatedNumber ?? null, to: after.designatedNumber }],
+    createdAt: after.updatedAt,
+  };
+}

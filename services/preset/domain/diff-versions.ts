@@ -1,0 +1,30 @@
+import { isDeepStrictEqual } from "node:util";
+import { memberTexts, parseJsonObject } from "../../platform/json-text.ts";
+import type { PresetVersion } from "./preset.ts";
+
+/** A config field that differs; a side is undefined where it does not have the field. Values are JSON text, as stored. */
+export interface ConfigDifference {
+  readonly key: string;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
+
+export interface VersionDiff {
+  readonly config: readonly ConfigDifference[];
+  readonly systemPromptChanged: boolean;
+}
+
+/** Compares by value: neither the order of keys nor the spelling of a number makes a difference. */
+export function diffVersions(from: PresetVersion, to: PresetVersion): VersionDiff {
+  const before = parseJsonObject(from.configJson);
+  const after = parseJsonObject(to.configJson);
+  const textsBefore = memberTexts(before);
+  const textsAfter = memberTexts(after);
+  const keys = new Set([...textsBefore.keys(), ...textsAfter.keys()]);
+  return {
+    config: [...keys]
+      .filter((key) => !isDeepStrictEqual(before.value[key], after.value[key]))
+      .map((key) => ({ key, from: textsBefore.get(key), to: textsAfter.get(key) })),
+    systemPromptChanged: from.systemPrompt !== to.systemPrompt,
+  };
+}

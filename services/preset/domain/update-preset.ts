@@ -1,0 +1,96 @@
+import { type FieldViolation, invalidRequest } from "../../platform/domain-error.ts";
+import type { FieldChange } from "./change.ts";
+import { etagStale, statusTransition, versionNotFound } from "./errors.ts";
+import { etagOf, type Preset, type PresetStatus } from "./preset.ts";
+import { requestIdViolations } from "./request-id.ts";
+import { slugViolations } from "./slug.ts";
+
+/** What a caller wants to change. A field that is absent stays as it is. */
+export interface PresetUpdate {
+  readonly slug: string;
+  readonly name?: string;
+  /** Null removes it. */
+  readonly description?: string | null;
+  readonly status?: PresetStatus;
+  /** The number of the version to serve. */
+  readonly designatedVersion?: number;
+  /** The preset's etag must be one of these; empty: any will do. */
+  readonly etags: readonly string[];
+  readonly requestId: string;
+}
+
+const nameLengthMax = 255;
+const descriptionLengthMax = 2_000;
+const etagsMax = 100;
+
+/** Which status may follow which. Back from `archived` there is only the restore. */
+const transitions: Readonly<Record<PresetStatus, readonly PresetStatus[]>> = {
+  active: ["disabled", "archived"],
+  disabled: ["active", "archived"],
+  archived: ["active"],
+};
+
+/** Throws where the update breaks a rule that can be checked without the preset; all violations at once. */
+export function checkUpdate(update: PresetUpdate): void {
+  const { name, description, designatedVersion } = update;
+  const violations: FieldViolation[] = [...slugViolations(update.slug), ...requestIdViolations(update.requestId)];
+  if (name !== undefined) {
+    if (name === "") violations.push({ path: "name", message: "must have at least 1 character" });
+    violations.push(...textViolations("name", name, nameLengthMax));
+  }
+  if (description) violations.push(...textViolations("description", description, descriptionLengthMax));
+  if (designatedVersion !== undefined && designatedVersion < 1) {
+    violations.push({ path: "designated_version", message: "must be at least 1" });
+  }
+  if (update.etags.length > etagsMax) {
+    violations.push({ path: "etags", message: `must have at most ${etagsMax} elements` });
+  }
+  if (violations.length > 0) throw invalidRequest(violations);
+}
+
+/** The preset after the update, and what of it differs: nothing, where every field had its value already. */
+export function applyUpdate(
+  preset: Preset,
+  update: PresetUpdate,
+  now: Date,
+): { readonly preset: Preset; readonly fields: readonly FieldChange[] } {
+  if (update.etags.length > 0 && !update.etags.includes(etagOf(preset))) throw etagStale();
+  const { name = preset.name, status = preset.status, designatedVersion = preset.designatedNumber } = update;
+  const description = update.description === undefined ? preset.description : (update.description ?? undefined);
+  if (status !== preset.status && !transitions[preset.status].includes(status)) {
+    throw statusTransition(preset.slug, preset.status, status);
+  }
+  if (designatedVersion > preset.latestVersion) throw versionNotFound(preset.slug, designatedVersion);
+
+  const all: FieldChange[] = [
+    { field: "name", from: preset.name, to: name },
+    { field: "description", from: preset.description ?? null, to: description ?? null },
+    { field: "status", from: preset.status, to: status },
+    { field: "designated_version", from: preset.designatedNumber, to: designatedVersion },
+  ];
+  const fields = all.filter(({ from, to }) => from !== to);
+  if (fields.length === 0) return { preset, fields };
+  const updatedAt = now > preset.updatedAt ? now : preset.updatedAt;
+  return {
+    preset: {
+      ...preset,
+      name,
+      description,
+      status,
+      statusUpdatedAt: status === preset.status ? preset.statusUpdatedAt : updatedAt,
+      designatedNumber: designatedVersion,
+      revision: preset.revision + 1,
+      updatedAt,
+    },
+    fields,
+  };
+}
+
+/** Lengths are counted in characters, as people count them, and not in UTF-16 units. */
+function textViolations(path: string, text: string, lengthMax: number): FieldViolation[] {
+  const violations: FieldViolation[] = [];
+  if (text.length > lengthMax && Array.from(text).length > lengthMax) {
+    violations.push({ path, message: `must have at most ${lengthMax} characters` });
+  }
+  return violations;
+}

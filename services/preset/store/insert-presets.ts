@@ -1,0 +1,70 @@
+import { idToBytes } from "../../platform/ids.ts";
+import { isDuplicateKey } from "../../platform/mysql/errors.ts";
+import type { PoolConnection } from "../../platform/mysql/pool.ts";
+import type { Preset } from "../domain/preset.ts";
+
+/** Another process has made one of the presets since we looked: look again. */
+export class PresetAppeared extends Error {}
+
+const insert = `INSERT INTO presets (workspace_id, slug, id, name, description, status, status_updated_at, creator_user_id,
+  latest_version, designated_version, designated_version_id, revision, created_at, updated_at) VALUES `;
+
+function placeholdersFor(presets: readonly Preset[]): string {
+  return Array(presets.length).fill("(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").join(", ");
+}
+
+function valuesOf(presets: readonly Preset[]) {
+  return presets.flatMap((preset) => [
+    idToBytes(preset.workspaceId),
+    preset.slug,
+    idToBytes(preset.id),
+    preset.name,
+    preset.description ?? null,
+    preset.status,
+    preset.statusUpdatedAt ?? null,
+    preset.creatorUserId,
+    preset.latestVersion,
+    preset.designatedNumber,
+    idToBytes(preset.designatedVersionId),
+    preset.revision,
+    preset.createdAt,
+    preset.updatedAt,
+  ]);
+}
+
+export async function insertPresets(connection: PoolConnection, presets: readonly Preset[]): Promise<void> {
+  try {
+    await connection.execute(insert + placeholdersFor(presets), valuesOf(presets));
+  } catch (error) {
+    throw isDuplicateKey(error) ? new PresetAppeared() : error;
+  }
+}
+
+/** Every row must exist and be locked, so that nothing is inserted: this is how one statement gives many rows different values. */
+export async function updatePresets(connection: PoolConnection, presets: readonly Preset[]): Promise<void> {
+  await connection.execute(
+    `${insert}${placeholdersFor(presets)} ON DUPLICATE KEY UPDATE name = VALUES(name), description = VALUES(description),
+      status = VALUES(status), status_updated_at = VALUES(status_updated_at), latest_version = VALUES(latest_version),
+      designated_version = VALUES(designated_version), designated_version_id = VALUES(designated_version_id),
+      revision = VALUES(revision), updated_at = VALUES(updated_at)`,
+    valuesOf(presets),
+  );
+}
+
+const slots = 16;
+
+/**
+ * Adds new presets to the counts of their workspaces. Comes last in a transaction: from here to the commit, others that
+ * hit the same slot of a workspace wait.
+ */
+export async function countPresets(connection: PoolConnection, presets: readonly Preset[]): Promise<void> {
+  const counts = new Map<string, number>();
+  for (const { workspaceId } of presets) counts.set(workspaceId, (counts.get(workspaceId) ?? 0) + 1);
+  const slot = Math.floor(Math.random() * slots);
+  const rows = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
+  await connection.execute(
+    `INSERT INTO preset_counts (workspace_id, slot, presets) VALUES ${Array(rows.length).fill("(?, ?, ?)").join(", ")}
+      ON DUPLICATE KEY UPDATE presets = presets + VALUES(presets)`,
+    rows.flatMap(([workspaceId, count]) => [idToBytes(workspaceId), slot, count]),
+  );
+}

@@ -1,0 +1,88 @@
+import { idToBytes } from "../../platform/ids.ts";
+import type { Executor, Pool, RowDataPacket } from "../../platform/mysql/pool.ts";
+import { inSnapshot } from "../../platform/mysql/transaction.ts";
+import type { Page } from "../../platform/page.ts";
+import type { Preset, PresetStatus } from "../domain/preset.ts";
+import { type PresetRow, presetColumns, presetFromRow } from "./preset-rows.ts";
+
+/** Which presets of a workspace; empty statuses or text: all. */
+export interface PresetFilter {
+  readonly statuses: readonly PresetStatus[];
+  /** Part of the slug or name, in any case. */
+  readonly text: string;
+}
+
+/** A page, and how many there are in all. */
+export interface PresetPage {
+  readonly presets: readonly Preset[];
+  readonly totalCount: number;
+}
+
+/** Both come from one snapshot, so that the page never contradicts the count. */
+export function listPresets(pool: Pool, workspaceId: string, filter: PresetFilter, page: Page): Promise<PresetPage> {
+  const where = whereOf(workspaceId, filter);
+  return inSnapshot(pool, async (connection) => {
+    const isFiltered = filter.statuses.length > 0 || filter.text !== "";
+    const totalCount = isFiltered ? await countMatching(connection, where) : await countAll(connection, workspaceId);
+    return { totalCount, presets: await findPage(connection, where, page, totalCount) };
+  });
+}
+
+interface Where {
+  readonly sql: string;
+  readonly values: readonly (Buffer | string)[];
+}
+
+function whereOf(workspaceId: string, { statuses, text }: PresetFilter): Where {
+  const conditions = ["workspace_id = ?"];
+  const values: (Buffer | string)[] = [idToBytes(workspaceId)];
+  if (statuses.length > 0) {
+    conditions.push(`status IN (${statuses.map(() => "?").join(", ")})`);
+    values.push(...statuses);
+  }
+  if (text !== "") {
+    conditions.push("(LOCATE(LOWER(?), LOWER(slug)) > 0 OR LOCATE(LOWER(?), LOWER(name)) > 0)");
+    values.push(text, text);
+  }
+  return { sql: conditions.join(" AND "), values };
+}
+
+async function countAll(executor: Executor, workspaceId: string): Promise<number> {
+  const [rows] = await executor.execute<RowDataPacket[]>(
+    "SELECT COALESCE(SUM(presets), 0) AS total FROM preset_counts WHERE workspace_id = ?",
+    [idToBytes(workspaceId)],
+  );
+  return Number(rows[0]?.total);
+}
+
+async function countMatching(executor: Executor, { sql, values }: Where): Promise<number> {
+  const [rows] = await executor.execute<RowDataPacket[]>(`SELECT COUNT(*) AS total FROM presets WHERE ${sql}`, [
+    ...values,
+  ]);
+  return Number(rows[0]?.total);
+}
+
+/**
+ * A page is found by walking the index from the nearer end, so that the last page costs what the first one does.
+ * The walk touches the index alone; rows are read for the page only.
+ */
+async function findPage(
+  executor: Executor,
+  where: Where,
+  { offset, limit }: Page,
+  totalCount: number,
+): Promise<Preset[]> {
+  const count = Math.min(limit, totalCount - offset);
+  if (count <= 0) return [];
+  const behind = totalCount - offset - count;
+  const [order, skip] = behind < offset ? ["updated_at ASC, id DESC", behind] : ["updated_at DESC, id ASC", offset];
+  const [rows] = await executor.execute<PresetRow[]>(
+    `SELECT ${presetColumns} FROM presets p
+      JOIN (SELECT workspace_id, slug FROM presets WHERE ${where.sql} ORDER BY ${order} LIMIT ? OFFSET ?) page
+        ON page.workspace_id = p.workspace_id AND page.slug = p.slug
+      ORDER BY p.updated_at DESC, p.id ASC`,
+    // As text: MySQL does not take a number here in a prepared statement.
+    [...where.values, String(count), String(skip)],
+  );
+  return rows.map(presetFromRow);
+}

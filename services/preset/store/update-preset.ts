@@ -1,0 +1,78 @@
+import { idFromBytes, idToBytes } from "../../platform/ids.ts";
+import type { Pool, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
+import { inTransaction } from "../../platform/mysql/transaction.ts";
+import type { Actor } from "../domain/change.ts";
+import { presetNotFound, versionNotFound } from "../domain/errors.ts";
+import type { Preset, PresetVersion, ServedPreset } from "../domain/preset.ts";
+import { applyUpdate, type PresetUpdate } from "../domain/update-preset.ts";
+import { insertChanges } from "./insert-changes.ts";
+import { updatePresets } from "./insert-presets.ts";
+import {
+  type PresetRow,
+  presetColumns,
+  presetFromRow,
+  type VersionRow,
+  versionColumns,
+  versionFromRow,
+} from "./preset-rows.ts";
+
+/** How many of the newest changes are searched for a retry. */
+const replayRevisionsMax = 1_000;
+
+/** Makes all changes of an update with their entry in the change log, or none. */
+export function updatePreset(
+  pool: Pool,
+  workspaceId: string,
+  actor: Actor,
+  update: PresetUpdate,
+): Promise<ServedPreset> {
+  return inTransaction(pool, async (connection) => {
+    const before = await lockPreset(connection, workspaceId, update.slug);
+    if (!before) throw presetNotFound(update.slug);
+    // A retry of a change whose answer was lost: the preset is answered as it is, and nothing is changed.
+    if (await isReplay(connection, before, update.requestId)) return withVersion(connection, before);
+
+    const { preset, fields } = applyUpdate(before, update, new Date());
+    const served = await withVersion(connection, preset);
+    if (fields.length === 0) return served;
+    const change = {
+      revision: preset.revision,
+      action: "preset_updated",
+      actor,
+      fields,
+      createdAt: preset.updatedAt,
+    } as const;
+    await updatePresets(connection, [served]);
+    await insertChanges(connection, [{ preset, change, requestId: update.requestId }]);
+    return served;
+  });
+}
+
+async function lockPreset(connection: PoolConnection, workspaceId: string, slug: string): Promise<Preset | undefined> {
+  const [rows] = await connection.execute<PresetRow[]>(
+    `SELECT ${presetColumns} FROM presets p WHERE p.workspace_id = ? AND p.slug = ? FOR UPDATE`,
+    [idToBytes(workspaceId), slug],
+  );
+  return rows[0] && presetFromRow(rows[0]);
+}
+
+async function isReplay(connection: PoolConnection, preset: Preset, requestId: string): Promise<boolean> {
+  const [rows] = await connection.execute<RowDataPacket[]>(
+    `SELECT revision FROM preset_changes
+      WHERE workspace_id = ? AND preset_id = ? AND revision > ? AND request_id = ? LIMIT 1`,
+    [idToBytes(preset.workspaceId), idToBytes(preset.id), preset.revision - replayRevisionsMax, requestId],
+  );
+  return rows.length > 0;
+}
+
+/** The preset with the version that its designated number names. */
+async function withVersion(connection: PoolConnection, preset: Preset): Promise<ServedPreset> {
+  const [rows] = await connection.execute<VersionRow[]>(
+    `SELECT ${versionColumns} FROM preset_versions v WHERE v.workspace_id = ? AND v.preset_id = ? AND v.version = ?`,
+    [idToBytes(preset.workspaceId), idToBytes(preset.id), preset.designatedNumber],
+  );
+  const [row] = rows;
+  if (!row) throw versionNotFound(preset.slug, preset.designatedNumber);
+  const designatedVersion: PresetVersion = versionFromRow(row);
+  return { ...preset, designatedVersionId: idFromBytes(row.version_id), designatedVersion };
+}
