@@ -1,0 +1,105 @@
+import { spawn, spawnSync } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+
+interface BackgroundCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: NodeJS.ProcessEnv | undefined;
+  /** Gets standard output and standard error, appended. */
+  readonly logFile: string;
+}
+
+/** How a process ended, in words. `killed` means by a signal, so that its log does not tell why. */
+export interface Exit {
+  readonly reason: string;
+  readonly killed: boolean;
+}
+
+export interface BackgroundProcess {
+  readonly pid: number;
+  readonly exited: Promise<Exit>;
+  /** Asks it to stop, and ends it by force where it has not within the time. */
+  stop(graceMs?: number): Promise<void>;
+}
+
+/** Longer than a process of ours takes to drain. */
+const GRACE_MS = 20_000;
+
+const running = new Set<number>();
+
+let deathSignalPrefix: readonly string[] | undefined;
+
+/**
+ * On Linux the kernel itself can tell a child that its parent died, even by SIGKILL. `setpriv` asks for that and then
+ * becomes the command. Elsewhere nothing is put before the command, and the next start stops what was left.
+ */
+function endWithParent(): readonly string[] {
+  const prefix = ["setpriv", "--pdeathsig", "TERM", "--"];
+  deathSignalPrefix ??= spawnSync("setpriv", [...prefix.slice(1), "true"]).status === 0 ? prefix : [];
+  return deathSignalPrefix;
+}
+
+/** Starts a process that does not outlive this one, and that Ctrl-C reaches only through this one. */
+export function startInBackground({ command, args, env, logFile }: BackgroundCommand): BackgroundProcess {
+  const log = openSync(logFile, "a", 0o600);
+  const [executable = command, ...rest] = [...endWithParent(), command, ...args];
+  // A group of its own: the terminal's Ctrl-C must not stop it before those that depend on it.
+  const child = spawn(executable, rest, { env, stdio: ["ignore", log, log], detached: true });
+  closeSync(log);
+  const pid = child.pid ?? 0;
+  if (pid) running.add(pid);
+  const exited = new Promise<Exit>((resolve) => {
+    child.once("error", (error) => resolve({ reason: `could not be run: ${error.message}`, killed: false }));
+    child.once("exit", (code, signal) =>
+      resolve({ reason: signal ? `ended by ${signal}` : `exit code ${code}`, killed: signal !== null }),
+    );
+  }).finally(() => running.delete(pid));
+  const stop = async (graceMs = GRACE_MS): Promise<void> => {
+    if (running.has(pid)) await stopProcess(pid, exited, graceMs);
+  };
+  return { pid, exited, stop };
+}
+
+/** Ends at once, without asking, all that this process has started and that still runs. */
+export function killBackgroundProcesses(): void {
+  for (const pid of running) sendSignal(pid, "SIGKILL");
+}
+
+/**
+ * Stops a process that an earlier run has left behind. The number alone proves nothing, for it may have been given to
+ * another process since: the command line must contain `mark`.
+ */
+export async function stopLeftover(pid: number, mark: string): Promise<void> {
+  const isLeft = (): boolean => commandLineOf(pid)?.includes(mark) ?? false;
+  if (pid === process.pid || !isLeft()) return;
+  const gone = (async () => {
+    while (isLeft()) await delay(20);
+  })();
+  await stopProcess(pid, gone, GRACE_MS);
+}
+
+/** The command line of a running process, its words separated by spaces. */
+export function commandLineOf(pid: number): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim() || undefined;
+  } catch {
+    if (process.platform === "linux") return undefined;
+    return spawnSync("ps", ["-o", "command=", "-p", String(pid)], { encoding: "utf8" }).stdout?.trim() || undefined;
+  }
+}
+
+async function stopProcess(pid: number, ended: Promise<unknown>, graceMs: number): Promise<void> {
+  sendSignal(pid, "SIGTERM");
+  const force = setTimeout(() => sendSignal(pid, "SIGKILL"), graceMs);
+  await ended;
+  clearTimeout(force);
+}
+
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended by itself meanwhile.
+  }
+}

@@ -1,0 +1,56 @@
+import { spawn } from "node:child_process";
+
+interface CommandOptions {
+  readonly env?: NodeJS.ProcessEnv | undefined;
+  /** Ends the command, and all that it started, where it is aborted. */
+  readonly signal?: AbortSignal | undefined;
+  /** Gets each line of output as it comes. */
+  readonly onLine?: ((line: string) => void) | undefined;
+}
+
+/** A command that could not be run or did not end with 0. `output` is all that it printed. */
+export class CommandFailure extends Error {
+  readonly output: string;
+
+  constructor(commandLine: string, outcome: string, output: string) {
+    super(`"${commandLine}" ${outcome}`);
+    this.name = "CommandFailure";
+    this.output = output.trim();
+  }
+}
+
+/** Runs a command to its end and returns what it wrote to standard output. */
+export function runCommand(command: string, args: readonly string[], options: CommandOptions = {}): Promise<string> {
+  return new Promise((resolve, reject) => {
+    options.signal?.throwIfAborted();
+    // A group of its own: Ctrl-C in the terminal reaches only us, and we decide what it means.
+    const child = spawn(command, args, { env: options.env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+    let stdout = "";
+    let output = "";
+    let partialLine = "";
+    const receive = (text: string): void => {
+      output += text;
+      const lines = (partialLine + text).split("\n");
+      partialLine = lines.pop() ?? "";
+      for (const line of lines) options.onLine?.(line);
+    };
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      stdout += text;
+      receive(text);
+    });
+    child.stderr.setEncoding("utf8").on("data", receive);
+    const abort = (): void => {
+      const isRunning = child.exitCode === null && child.signalCode === null;
+      if (child.pid !== undefined && isRunning) process.kill(-child.pid, "SIGTERM");
+    };
+    options.signal?.addEventListener("abort", abort);
+    const fail = (outcome: string): void => reject(new CommandFailure([command, ...args].join(" "), outcome, output));
+    child.once("error", (error) => fail(`could not be run: ${error.message}`));
+    child.once("close", (code, signal) => {
+      options.signal?.removeEventListener("abort", abort);
+      if (options.signal?.aborted) reject(options.signal.reason);
+      else if (code === 0) resolve(stdout);
+      else fail(signal ? `was ended by ${signal}` : `failed with exit code ${code}`);
+    });
+  });
+}

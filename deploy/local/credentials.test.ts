@@ -1,0 +1,60 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { findKeys, writeCredentials } from "./credentials.ts";
+import { StartError } from "./start-error.ts";
+
+const keys = { api_key: "sk-api", management_key: "sk-management" };
+const ports = {
+  PORT: 8080,
+  METRICS_PORT: 9080,
+  PRESET_GRPC_PORT: 50051,
+  PRESET_HTTP_PORT: 8081,
+  ORGANIZATION_GRPC_PORT: 50052,
+  ORGANIZATION_HTTP_PORT: 8082,
+};
+
+let folder: string;
+let file: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "setpoint-credentials-"));
+  file = join(folder, "credentials.json");
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe("credentials", () => {
+  it("hold the keys and every address, for their owner alone", () => {
+    writeCredentials(file, keys, ports);
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
+      base_url: "http://127.0.0.1:8080",
+      ...keys,
+      preset_grpc: "127.0.0.1:50051",
+      preset_http: "127.0.0.1:8081",
+      organization_grpc: "127.0.0.1:50052",
+      organization_http: "127.0.0.1:8082",
+    });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it("keep the keys when the addresses change", () => {
+    writeCredentials(file, keys, ports);
+    writeCredentials(file, findKeys(file) ?? { api_key: "", management_key: "" }, { ...ports, PORT: 8090 });
+    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ base_url: "http://127.0.0.1:8090", ...keys });
+  });
+
+  it("have no keys before the first start", () => {
+    expect(findKeys(file)).toBeUndefined();
+  });
+
+  it.each(["", "{", "{}", '{"api_key": "sk-api"}', '{"api_key": 1, "management_key": 2}'])(
+    "are refused when they hold %j, and not overwritten",
+    (content) => {
+      writeFileSync(file, content);
+      expect(() => findKeys(file)).toThrow(StartError);
+      expect(readFileSync(file, "utf8")).toBe(content);
+    },
+  );
+});

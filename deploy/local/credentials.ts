@@ -1,0 +1,43 @@
+import { existsSync, readFileSync } from "node:fs";
+import { HOST, type Ports } from "./ports.ts";
+import { writePrivateFile } from "./private-file.ts";
+import { StartError } from "./start-error.ts";
+
+/** The two keys of the demo organization. They are shown once, when they are made. */
+export interface Keys {
+  readonly api_key: string;
+  readonly management_key: string;
+}
+
+/** The keys of an earlier start; undefined before the first one. */
+export function findKeys(file: string): Keys | undefined {
+  if (!existsSync(file)) return undefined;
+  const { api_key, management_key } = parseKeys(file);
+  if (typeof api_key === "string" && typeof management_key === "string") return { api_key, management_key };
+  throw new StartError(`${file} holds no "api_key" and "management_key". Restore it, or remove it to read what to do.`);
+}
+
+function parseKeys(file: string): Partial<Record<keyof Keys, unknown>> {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    return {};
+  }
+}
+
+/** Writes what a script needs to call this system: the keys, and the addresses of this start. */
+export function writeCredentials(file: string, keys: Keys, ports: Ports): void {
+  const credentials = {
+    base_url: baseUrl(ports),
+    ...keys,
+    preset_grpc: `${HOST}:${ports.PRESET_GRPC_PORT}`,
+    preset_http: `${HOST}:${ports.PRESET_HTTP_PORT}`,
+    organization_grpc: `${HOST}:${ports.ORGANIZATION_GRPC_PORT}`,
+    organization_http: `${HOST}:${ports.ORGANIZATION_HTTP_PORT}`,
+  };
+  writePrivateFile(file, `${JSON.stringify(credentials, null, 2)}\n`);
+}
+
+export function baseUrl(ports: Ports): string {
+  return `http://${HOST}:${ports.PORT}`;
+}

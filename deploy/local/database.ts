@@ -1,0 +1,145 @@
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { type BackgroundProcess, startInBackground, stopLeftover } from "./background-process.ts";
+import { CommandFailure, runCommand } from "./command.ts";
+import { lookForConnectionFault } from "./database-connection.ts";
+import type { DatabaseServer, Flavor } from "./database-server.ts";
+import { prepareDockerDatabase } from "./docker-database.ts";
+import { waitUntilUp } from "./readiness.ts";
+import { StartError } from "./start-error.ts";
+
+export interface DatabaseOptions {
+  readonly server: DatabaseServer;
+  /** Made where it is missing. Its parent holds the socket. */
+  readonly dataDir: string;
+  readonly logFile: string;
+  /** Whether a commit must survive a crash of the machine. Tests do without, and are faster. */
+  readonly durable: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** A server of our own, ready to be started, and started again after a crash. */
+export interface PrivateDatabase {
+  /** Where it listens; the same for each start. Names no database. */
+  readonly serverUrl: string;
+  /** Starts it and waits until it takes connections. */
+  start(signal: AbortSignal): Promise<BackgroundProcess>;
+  /** Removes what was made for this run. The data stays. */
+  close(): Promise<void>;
+}
+
+/** The file in a data folder that says which flavor made it. */
+const FLAVOR_FILE = "setpoint-flavor";
+
+// The kernel's limit for the path of a socket is 108 bytes on Linux and 104 on macOS, with the closing zero.
+const SOCKET_PATH_BYTES_MAX = 103;
+
+/** The flavor that made the data folder, where there is one. */
+export function findDataFlavor(dataDir: string): Flavor | undefined {
+  const file = join(dataDir, FLAVOR_FILE);
+  return existsSync(file) ? (readFileSync(file, "utf8").trim() as Flavor) : undefined;
+}
+
+/** Makes the data folder where it is missing, and stops the server that a killed run has left on it. */
+export async function prepareDatabase(options: DatabaseOptions): Promise<PrivateDatabase> {
+  const { server, dataDir, logFile } = options;
+  await mkdir(dirname(dataDir), { recursive: true, mode: 0o700 });
+  if (server.flavor === "docker") {
+    const database = await prepareDockerDatabase(options);
+    await writeFile(join(dataDir, FLAVOR_FILE), server.flavor);
+    return database;
+  }
+  const pidFile = join(dataDir, "server.pid");
+  const leftPid = Number(await readFile(pidFile, "utf8").catch(() => ""));
+  if (leftPid > 0) await stopLeftover(leftPid, `--datadir=${dataDir} `);
+  if (!existsSync(dataDir)) await initialize(server, options);
+  const socket = await chooseSocketPath(dirname(dataDir));
+  const serverUrl = new URL("mysql://root@localhost/");
+  serverUrl.searchParams.set("socketPath", socket.path);
+  const args = [...serverArguments(options), `--socket=${socket.path}`, `--pid-file=${pidFile}`, "--skip-networking"];
+  return {
+    serverUrl: serverUrl.href,
+    start: (signal) => {
+      const process = startInBackground({ command: server.daemon, args, logFile });
+      const lookForFault = () => lookForConnectionFault(serverUrl.href);
+      return waitUntilUp(process, { title: "The database", logFile, lookForFault, signal });
+    },
+    close: socket.remove,
+  };
+}
+
+type InstalledServer = Exclude<DatabaseServer, { flavor: "docker" }>;
+
+/** Under another name first: a folder with the right name is always a whole one, even after Ctrl-C. */
+async function initialize(server: InstalledServer, options: DatabaseOptions): Promise<void> {
+  const unfinished = `${options.dataDir}.new`;
+  // The work of a killed run may still be going on in it for a moment.
+  await rm(unfinished, { recursive: true, force: true, maxRetries: 20 });
+  await mkdir(unfinished, { mode: 0o700 });
+  const { path: dataDir, remove } = await linkWithoutSpaces(unfinished);
+  const args = serverArguments({ ...options, dataDir });
+  try {
+    if (server.flavor === "mysql") {
+      await runCommand(server.daemon, [...args, "--initialize-insecure"], { signal: options.signal });
+    } else {
+      const rootWithoutPassword = ["--auth-root-authentication-method=normal", "--skip-test-db"];
+      await runCommand(server.initializer, [...args, ...rootWithoutPassword], { signal: options.signal });
+    }
+  } catch (error) {
+    if (!(error instanceof CommandFailure)) throw error;
+    throw new StartError(`${server.title} could not make its data folder: ${error.message}\n${error.output}`);
+  } finally {
+    await remove();
+  }
+  await writeFile(join(unfinished, FLAVOR_FILE), server.flavor);
+  await rename(unfinished, options.dataDir);
+}
+
+function serverArguments({ server, dataDir, durable }: DatabaseOptions): string[] {
+  const args = [
+    // The first, or the server reads the settings of the machine.
+    "--no-defaults",
+    `--datadir=${dataDir}`,
+    "--skip-name-resolve",
+    "--skip-log-bin",
+    "--performance-schema=OFF",
+    "--character-set-server=utf8mb4",
+    "--max-connections=300",
+    "--max-allowed-packet=64M",
+    "--innodb-buffer-pool-size=256M",
+  ];
+  if (process.getuid?.() === 0) args.push("--user=root");
+  if (server.flavor === "mysql") args.push("--loose-mysqlx=OFF");
+  if (!durable) {
+    args.push("--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0", "--loose-innodb-flush-method=nosync");
+    args.push("--loose-sync-frm=0", "--loose-innodb-log-file-size=32M");
+  }
+  return args;
+}
+
+interface TemporaryPath {
+  readonly path: string;
+  readonly remove: () => Promise<void>;
+}
+
+/** The script that makes MariaDB's data folder cannot do with a space in its path. */
+async function linkWithoutSpaces(path: string): Promise<TemporaryPath> {
+  if (!/\s/.test(path)) return { path, remove: async () => {} };
+  const link = await temporaryPath("data");
+  await symlink(path, link.path);
+  return link;
+}
+
+async function chooseSocketPath(directory: string): Promise<TemporaryPath> {
+  const path = join(directory, "database.sock");
+  if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX) return { path, remove: async () => {} };
+  return temporaryPath("database.sock");
+}
+
+/** A short path to a file of ours alone. */
+async function temporaryPath(name: string): Promise<TemporaryPath> {
+  const folder = await mkdtemp(join(tmpdir(), "setpoint-"));
+  return { path: join(folder, name), remove: () => rm(folder, { recursive: true, force: true }) };
+}

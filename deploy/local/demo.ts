@@ -1,0 +1,53 @@
+import type { Keys } from "./credentials.ts";
+import { StartError } from "./start-error.ts";
+
+/** Runs a command of the organization service and returns what it prints; throws a StartError where it refuses. */
+type RunCommand = (args: readonly string[]) => Promise<string>;
+
+interface Demo extends Keys {
+  /** False where the organization was there already, and only its keys are new. */
+  readonly isNew: boolean;
+}
+
+const ORGANIZATION = ["--organization", "Demo"];
+const ADMIN_EMAIL = "ada@example.com";
+const MEMBERS = [
+  { email: "grace@example.com", firstName: "Grace", lastName: "Hopper" },
+  { email: "alan@example.com", firstName: "Alan", lastName: "Turing" },
+];
+
+/**
+ * Makes the organization that a first start has to show. Where an earlier start was cut short, or its keys were lost,
+ * the organization is there already: then it gets new keys, and the members that it lacks.
+ */
+export async function createDemo(run: RunCommand): Promise<Demo> {
+  const demo = await bootstrap(run);
+  for (const { email, firstName, lastName } of MEMBERS) {
+    const member = ["--email", email, "--first-name", firstName, "--last-name", lastName, "--role", "org:member"];
+    await run(["add-member", ...ORGANIZATION, ...member]).catch((error: unknown) => {
+      if (demo.isNew || !(error instanceof StartError)) throw error;
+    });
+  }
+  return demo;
+}
+
+async function bootstrap(run: RunCommand): Promise<Demo> {
+  try {
+    const made = JSON.parse(await run(["bootstrap", ...ORGANIZATION, "--admin-email", ADMIN_EMAIL, "--json"]));
+    return { api_key: made.api_key, management_key: made.management_key, isNew: true };
+  } catch (refusal) {
+    if (!(refusal instanceof StartError)) throw refusal;
+    // Refused for another reason than the name, it refuses the keys as well: the first reason is the one to tell.
+    return createKeys(run).catch(() => {
+      throw refusal;
+    });
+  }
+}
+
+async function createKeys(run: RunCommand): Promise<Demo> {
+  const createKey = async (kind: string): Promise<string> => {
+    const flags = ["--name", `Replacement ${kind} key`, "--kind", kind, "--json"];
+    return JSON.parse(await run(["create-key", ...ORGANIZATION, ...flags])).key;
+  };
+  return { api_key: await createKey("api"), management_key: await createKey("management"), isNew: false };
+}

@@ -1,0 +1,63 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { startInBackground } from "./background-process.ts";
+import { CommandFailure, runCommand } from "./command.ts";
+import type { PrivateDatabase } from "./database.ts";
+import { lookForConnectionFault } from "./database-connection.ts";
+import { findFreePort } from "./ports.ts";
+import { waitUntilUp } from "./readiness.ts";
+import { StartError } from "./start-error.ts";
+
+interface DockerOptions {
+  /** Holds only what is needed to find the data again: the data itself is in a volume. */
+  readonly dataDir: string;
+  readonly logFile: string;
+  readonly signal: AbortSignal;
+}
+
+const IMAGE = "mysql:8.4";
+
+/** A server in a container of its own, on a random port of the loopback interface, behind a random password. */
+export async function prepareDockerDatabase({ dataDir, logFile, signal }: DockerOptions): Promise<PrivateDatabase> {
+  const { name, password } = await readOrMakeIdentity(join(dataDir, "docker.json"), dataDir);
+  await pullImage(signal);
+  const port = await findFreePort();
+  const serverUrl = `mysql://root:${password}@127.0.0.1:${port}/`;
+  const run = ["run", "--rm", "--name", name, "--env", "MYSQL_ROOT_PASSWORD", "--volume", `${name}:/var/lib/mysql`];
+  const listen = ["--publish", `127.0.0.1:${port}:3306`];
+  return {
+    serverUrl,
+    start: async (startSignal) => {
+      // A killed run leaves its container, which would hold the name and the data.
+      await runCommand("docker", ["rm", "--force", name]);
+      const env = { ...process.env, MYSQL_ROOT_PASSWORD: password };
+      const args = [...run, ...listen, IMAGE, "--mysqlx=OFF", "--skip-log-bin", "--max-connections=300"];
+      const container = startInBackground({ command: "docker", args, env, logFile });
+      const lookForFault = () => lookForConnectionFault(serverUrl);
+      return waitUntilUp(container, { title: "The database", logFile, lookForFault, signal: startSignal });
+    },
+    close: async () => {},
+  };
+}
+
+async function readOrMakeIdentity(file: string, dataDir: string): Promise<{ name: string; password: string }> {
+  if (existsSync(file)) return JSON.parse(await readFile(file, "utf8"));
+  const identity = { name: `setpoint-${randomBytes(4).toString("hex")}`, password: randomBytes(24).toString("hex") };
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await writeFile(file, JSON.stringify(identity), { mode: 0o600 });
+  return identity;
+}
+
+async function pullImage(signal: AbortSignal): Promise<void> {
+  try {
+    await runCommand("docker", ["image", "inspect", IMAGE], { signal }).catch((error: unknown) => {
+      if (!(error instanceof CommandFailure)) throw error;
+      return runCommand("docker", ["pull", "--quiet", IMAGE], { signal });
+    });
+  } catch (error) {
+    if (!(error instanceof CommandFailure)) throw error;
+    throw new StartError(`Docker could not fetch ${IMAGE}: ${error.message}\n${error.output}`);
+  }
+}

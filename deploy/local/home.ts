@@ -1,0 +1,32 @@
+import { mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+/** The root of the repository. */
+export const ROOT = resolve(import.meta.dirname, "../..");
+
+/** Where a running system keeps everything of its own. Nobody else may look into it: it holds keys. */
+export interface Home {
+  readonly path: string;
+  readonly dataDir: string;
+  readonly logs: string;
+  readonly runFile: string;
+  readonly credentialsFile: string;
+  readonly signingKeyFile: string;
+  logFile(process: string): string;
+}
+
+export function openHome(environment: NodeJS.ProcessEnv): Home {
+  const path = resolve(environment.SETPOINT_HOME || join(ROOT, ".setpoint"));
+  const logs = join(path, "logs");
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  mkdirSync(logs, { recursive: true, mode: 0o700 });
+  return {
+    path,
+    dataDir: join(path, "data"),
+    logs,
+    runFile: join(path, "run.json"),
+    credentialsFile: join(path, "credentials.json"),
+    signingKeyFile: join(path, "signing-key.pem"),
+    logFile: (process) => join(logs, `${process}.log`),
+  };
+}

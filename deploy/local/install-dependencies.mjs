@@ -1,0 +1,101 @@
+// Makes sure that node_modules holds what package-lock.json says, and the pinned Node with it.
+// It runs on the machine's own Node, before anything is installed: plain JavaScript, no dependency.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const modules = join(root, "node_modules");
+const lockFile = join(root, ".setpoint", "install.lock");
+
+/** Every package is there in its locked version. An optional one may be missing: it may be for another platform. */
+function isInstalled() {
+  const wanted = readPackages(join(root, "package-lock.json"));
+  // npm writes this file last, so an install that was cut short has none.
+  const present = readPackages(join(modules, ".package-lock.json"));
+  return Object.entries(wanted).every(([path, { version, optional }]) => {
+    if (path === "" || (optional && !present[path])) return true;
+    return present[path]?.version === version && existsSync(join(root, path, "package.json"));
+  });
+}
+
+function readPackages(file) {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")).packages;
+  } catch {
+    return {};
+  }
+}
+
+/** The package `node` fetches its program in an install script, which npm may have been told not to run. */
+function hasPinnedNode() {
+  return existsSync(join(modules, ".bin", "node"));
+}
+
+function install() {
+  if (!isInstalled()) {
+    console.log("Installing the dependencies (once, about a minute) ...");
+    const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
+    run("npm ci", root, "npm", ["ci", "--include=dev", "--include=optional", ...quiet]);
+  }
+  if (!hasPinnedNode()) {
+    console.log("Fetching the pinned Node ...");
+    run("fetching the pinned Node", join(modules, "node"), "node", ["installArchSpecificPackage"]);
+    rmSync(join(modules, ".bin", "node"), { force: true });
+    symlinkSync(join("..", "node", "bin", "node"), join(modules, ".bin", "node"));
+  }
+}
+
+function run(step, cwd, command, args) {
+  // The Node in node_modules may be the very thing that is replaced now.
+  const isOurs = (directory) => directory.startsWith(modules);
+  const PATH = (process.env.PATH ?? "")
+    .split(delimiter)
+    .filter((directory) => !isOurs(directory))
+    .join(delimiter);
+  const result = spawnSync(command, args, { cwd, env: { ...process.env, PATH }, encoding: "utf8" });
+  if (result.status === 0) return;
+  const reason = result.error?.message ?? (result.signal ? `ended by ${result.signal}` : `exit code ${result.status}`);
+  const output = `${result.stdout ?? ""}${result.stderr ?? ""}`.trim();
+  fail(`${output}\n\nThe dependencies could not be installed: ${step} failed (${reason}); its output is above.
+Check that the machine reaches the npm registry and has free disk space, then run the same command again.`);
+}
+
+function fail(message) {
+  console.error(message.trim());
+  rmSync(lockFile, { force: true });
+  process.exit(1);
+}
+
+/** Waits while another process installs into the same folder: two at once would remove each other's files. */
+async function takeLock() {
+  mkdirSync(join(root, ".setpoint"), { recursive: true, mode: 0o700 });
+  for (;;) {
+    try {
+      // A link, for it is made together with what it says: who holds the lock.
+      symlinkSync(String(process.pid), lockFile);
+      return;
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+    }
+    if (isHeld()) await delay(200);
+    else rmSync(lockFile, { force: true });
+  }
+}
+
+function isHeld() {
+  try {
+    return process.kill(Number(readlinkSync(lockFile)), 0);
+  } catch (error) {
+    // EPERM: the holder lives, as another user.
+    return error.code === "EPERM";
+  }
+}
+
+if (!isInstalled() || !hasPinnedNode()) {
+  await takeLock();
+  install();
+  rmSync(lockFile, { force: true });
+}

@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { takeHome } from "./run-record.ts";
+
+let folder: string;
+let file: string;
+const spawned: ChildProcess[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "setpoint-run-"));
+  file = join(folder, "run.json");
+});
+
+afterEach(() => {
+  for (const child of spawned.splice(0)) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true });
+});
+
+/** A process that does nothing, with these words at the end of its command line. */
+async function idleProcess(...words: string[]): Promise<ChildProcess & { pid: number }> {
+  const child = spawn(process.execPath, ["-e", "console.log('up'); setInterval(() => {}, 1000)", "--", ...words]);
+  spawned.push(child);
+  await once(child.stdout, "data");
+  return child as ChildProcess & { pid: number };
+}
+
+function record(): unknown {
+  return JSON.parse(readFileSync(file, "utf8"));
+}
+
+describe("takeHome", () => {
+  it("records who runs and what was started, and removes it again", async () => {
+    const run = await takeHome(file, "mark");
+    run.update({ baseUrl: "http://127.0.0.1:8080" });
+    run.update({ children: { preset: 11 } });
+    run.update({ children: { gateway: 12 } });
+    expect(record()).toEqual({
+      pid: process.pid,
+      baseUrl: "http://127.0.0.1:8080",
+      children: { preset: 11, gateway: 12 },
+    });
+    expect(readdirSync(folder)).toEqual(["run.json"]);
+    run.remove();
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it("refuses a home in which another one runs, and names it", async () => {
+    const { pid } = await idleProcess("deploy/local/start.ts");
+    writeFileSync(file, JSON.stringify({ pid, baseUrl: "http://127.0.0.1:8080", children: {} }));
+    await expect(takeHome(file, "mark")).rejects.toThrow(
+      `already running here on http://127.0.0.1:8080 (process ${pid}`,
+    );
+    expect(record()).toMatchObject({ pid });
+    expect(readdirSync(folder)).toEqual(["run.json"]);
+  });
+
+  it("stops what a killed run has left", async () => {
+    const left = await idleProcess("--mark=here");
+    writeFileSync(file, JSON.stringify({ pid: 2 ** 22, children: { preset: left.pid } }));
+    const ended = once(left, "exit");
+    await takeHome(file, "--mark=here");
+    expect(await ended).toEqual([null, "SIGTERM"]);
+    expect(record()).toMatchObject({ pid: process.pid });
+  });
+
+  it("leaves a stranger alone that has got the number of a process of ours", async () => {
+    const stranger = await idleProcess("--mark=elsewhere");
+    writeFileSync(file, JSON.stringify({ pid: stranger.pid, children: { preset: stranger.pid } }));
+    await takeHome(file, "--mark=here");
+    expect(stranger.exitCode ?? stranger.signalCode).toBeNull();
+  });
+
+  it.each(["", "{", JSON.stringify({ pid: process.pid, children: {} })])(
+    "takes over from the record %j",
+    async (content) => {
+      writeFileSync(file, content);
+      await takeHome(file, "mark");
+      expect(record()).toEqual({ pid: process.pid, children: {} });
+    },
+  );
+});

@@ -1,0 +1,93 @@
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { type BackgroundProcess, startInBackground } from "./background-process.ts";
+import { CommandFailure, runCommand } from "./command.ts";
+import { type Home, ROOT } from "./home.ts";
+import { HOST, type Ports } from "./ports.ts";
+import { lookForHttpFault, waitUntilUp } from "./readiness.ts";
+import { StartError } from "./start-error.ts";
+
+export type ServiceName = "preset" | "organization" | "gateway";
+
+const ENTRIES: Readonly<Record<ServiceName, string>> = {
+  preset: "services/preset/main.ts",
+  organization: "services/organization/main.ts",
+  gateway: "gateway/main.ts",
+};
+
+const PROBE_PORTS: Readonly<Record<ServiceName, keyof Ports>> = {
+  preset: "PRESET_HTTP_PORT",
+  organization: "ORGANIZATION_HTTP_PORT",
+  gateway: "PORT",
+};
+
+export interface DatabaseUrls {
+  readonly PRESET_DATABASE_URL: string;
+  readonly ORGANIZATION_DATABASE_URL: string;
+}
+
+/** What the three processes read. Each takes its own from it. */
+export function serviceEnvironment(home: Home, ports: Ports, databases: DatabaseUrls): NodeJS.ProcessEnv {
+  const portTexts = Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, String(port)]));
+  return {
+    ...process.env,
+    ...databases,
+    ...portTexts,
+    HOST,
+    // Only one of the two may be set.
+    SIGNING_KEY: undefined,
+    SIGNING_KEY_FILE: home.signingKeyFile,
+    JWKS_URL: `http://${HOST}:${ports.ORGANIZATION_HTTP_PORT}/.well-known/jwks.json`,
+    PRESET_GRPC_TARGET: `${HOST}:${ports.PRESET_GRPC_PORT}`,
+    ORGANIZATION_GRPC_TARGET: `${HOST}:${ports.ORGANIZATION_GRPC_PORT}`,
+  };
+}
+
+/** An argument of every process that names the home folder, so that what a killed run leaves can be told apart. */
+export function homeMark(home: Home): string {
+  return `--diagnostic-dir=${home.logs}`;
+}
+
+interface ServiceOptions {
+  readonly home: Home;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+}
+
+/** Starts a process and returns it once it answers at all; whether it is ready is another question. */
+export function startService(
+  name: ServiceName,
+  { home, environment, signal }: ServiceOptions,
+  onSpawn: (pid: number) => void,
+): Promise<BackgroundProcess> {
+  const logFile = home.logFile(name);
+  const args = [homeMark(home), join(ROOT, ENTRIES[name])];
+  const service = startInBackground({ command: process.execPath, args, env: environment, logFile });
+  onSpawn(service.pid);
+  const lookForFault = (): Promise<string | undefined> => lookForHttpFault(probeUrl(name, "healthz", environment));
+  return waitUntilUp(service, { title: `The ${name} process`, logFile, lookForFault, signal });
+}
+
+/** What keeps a process from being ready; undefined where nothing does. */
+export function lookForServiceFault(name: ServiceName, environment: NodeJS.ProcessEnv): Promise<string | undefined> {
+  return lookForHttpFault(probeUrl(name, "readyz", environment));
+}
+
+function probeUrl(name: ServiceName, probe: string, environment: NodeJS.ProcessEnv): string {
+  return `http://${HOST}:${environment[PROBE_PORTS[name]]}/${probe}`;
+}
+
+/** Runs a command of a service, such as `migrate`, and returns what it prints. */
+export async function runServiceCommand(
+  name: ServiceName,
+  args: readonly string[],
+  { home, environment, signal }: ServiceOptions,
+): Promise<string> {
+  try {
+    return await runCommand(process.execPath, [join(ROOT, ENTRIES[name]), ...args], { env: environment, signal });
+  } catch (error) {
+    if (!(error instanceof CommandFailure)) throw error;
+    appendFileSync(home.logFile(name), `${error.output}\n`, { mode: 0o600 });
+    throw new StartError(`The command "${args[0]}" of the ${name} service failed:\n${error.output || error.message}`);
+  }
+}

@@ -1,0 +1,11 @@
+import { generateKeyPairSync } from "node:crypto";
+import { existsSync } from "node:fs";
+import { writePrivateFile } from "./private-file.ts";
+
+/** Makes the key that access tokens are signed with, on the first start. Returns whether it did. */
+export function ensureSigningKey(file: string): boolean {
+  if (existsSync(file)) return false;
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  writePrivateFile(file, privateKey.export({ type: "pkcs8", format: "pem" }).toString());
+  return true;
+}

@@ -1,0 +1,68 @@
+import { once } from "node:events";
+import { killBackgroundProcesses } from "./background-process.ts";
+import { say } from "./progress.ts";
+import { StartError } from "./start-error.ts";
+import { openSystem } from "./system.ts";
+
+/** npm passes on a Ctrl-C that the terminal has already sent to us: a second one counts only after this time. */
+const SECOND_SIGNAL_AFTER_MS = 500;
+
+const stopping = new AbortController();
+const closers: (() => Promise<void> | void)[] = [];
+let signalledAt = 0;
+
+function stop(reason: unknown): void {
+  if (!stopping.signal.aborted) stopping.abort(reason);
+}
+
+for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.on(name, () => {
+    if (signalledAt === 0) {
+      signalledAt = Date.now();
+      say("\nStopping (once more stops at once) ...");
+      stop(name);
+    } else if (Date.now() - signalledAt > SECOND_SIGNAL_AFTER_MS) {
+      killBackgroundProcesses();
+      process.exit(1);
+    }
+  });
+}
+
+// npm that was killed cannot tell us. It is our parent as long as it lives.
+if (process.env.npm_lifecycle_event) {
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) stop("npm has ended");
+  }, 500).unref();
+}
+
+// The reader of our output may leave before us: a closed terminal, a pipe into `head`.
+process.stdout.on("error", () => {});
+
+try {
+  await openSystem({
+    environment: process.env,
+    signal: stopping.signal,
+    opened: (close) => closers.push(close),
+    fail: stop,
+  });
+  if (!stopping.signal.aborted) await once(stopping.signal, "abort");
+} catch (error) {
+  stop(error);
+}
+for (const close of closers.reverse()) {
+  try {
+    await close();
+  } catch (error) {
+    // What is left to close matters more than why this did not.
+    say(`Not closed cleanly: ${error}`);
+  }
+}
+
+const { reason } = stopping.signal;
+if (reason instanceof Error) {
+  process.stderr.write(`\n${reason instanceof StartError ? reason.message : reason.stack}\n`);
+  process.exit(1);
+}
+say("Stopped.");
+process.exit(0);

@@ -1,0 +1,179 @@
+import type { Exit } from "./background-process.ts";
+import { baseUrl, findKeys, type Keys, writeCredentials } from "./credentials.ts";
+import { findDataFlavor, prepareDatabase } from "./database.ts";
+import { createDatabases, databaseUrl } from "./database-connection.ts";
+import { findDatabaseServer } from "./database-server.ts";
+import { createDemo } from "./demo.ts";
+import { type Home, openHome } from "./home.ts";
+import { lastLines } from "./last-lines.ts";
+import { choosePorts, HOST, type Ports } from "./ports.ts";
+import { say, step } from "./progress.ts";
+import { waitFor } from "./readiness.ts";
+import { type RunRecord, takeHome } from "./run-record.ts";
+import {
+  type DatabaseUrls,
+  homeMark,
+  lookForServiceFault,
+  runServiceCommand,
+  type ServiceName,
+  serviceEnvironment,
+  startService,
+} from "./services.ts";
+import { ensureSigningKey } from "./signing-key.ts";
+import { StartError } from "./start-error.ts";
+import { type Supervised, supervise } from "./supervisor.ts";
+
+export interface SystemOptions {
+  readonly environment: NodeJS.ProcessEnv;
+  /** Aborted to stop; a step that is under way ends then. */
+  readonly signal: AbortSignal;
+  /** Told how to close something, right after it was opened. */
+  readonly opened: (close: () => Promise<void> | void) => void;
+  /** Told why the system cannot go on. */
+  readonly fail: (reason: unknown) => void;
+}
+
+interface Context extends SystemOptions {
+  readonly home: Home;
+  readonly record: RunRecord;
+}
+
+/** Starts everything, step by step, and returns when it is ready for callers. */
+export async function openSystem(options: SystemOptions): Promise<void> {
+  const { environment: given, opened, signal } = options;
+  const home = openHome(given);
+  const record = await takeHome(home.runFile, homeMark(home));
+  opened(record.remove);
+  const ports = await choosePorts(given);
+  record.update({ baseUrl: baseUrl(ports) });
+  say("Starting Setpoint");
+  const context = { ...options, home, record };
+  const urls = givenDatabases(given) ?? (await openDatabase(context));
+  const environment = serviceEnvironment(home, ports, urls);
+  const service = { home, environment, signal };
+  await step("schema", async (detail) => {
+    const printed = await Promise.all(
+      (["preset", "organization"] as const).map((name) => runServiceCommand(name, ["migrate"], service)),
+    );
+    detail([...new Set(printed.map((text) => text.trim().split("\n").at(-1)))].join(", "));
+  });
+  await step("signing key", (detail) => detail(ensureSigningKey(home.signingKeyFile) ? "made" : "kept"));
+  const keys = await step("demo", async (detail) => {
+    const kept = findKeys(home.credentialsFile);
+    if (kept) detail("kept");
+    return kept ?? (await makeKeys((args) => runServiceCommand("organization", args, service), detail));
+  });
+  writeCredentials(home.credentialsFile, keys, ports);
+  await openServices(context, environment);
+  say(summary(home, ports, keys));
+}
+
+/** The databases of the caller's own server; undefined where there are none. */
+function givenDatabases({
+  PRESET_DATABASE_URL,
+  ORGANIZATION_DATABASE_URL,
+}: NodeJS.ProcessEnv): DatabaseUrls | undefined {
+  if (PRESET_DATABASE_URL && ORGANIZATION_DATABASE_URL) return { PRESET_DATABASE_URL, ORGANIZATION_DATABASE_URL };
+  if (!PRESET_DATABASE_URL && !ORGANIZATION_DATABASE_URL) return undefined;
+  const missing = PRESET_DATABASE_URL ? "ORGANIZATION_DATABASE_URL" : "PRESET_DATABASE_URL";
+  throw new StartError(
+    `${missing} is not set, but the other database URL is. Set both, or neither for a private database.`,
+  );
+}
+
+function openDatabase(context: Context): Promise<DatabaseUrls> {
+  const { home, signal, opened } = context;
+  return step("database", async (detail) => {
+    const server = await findDatabaseServer({
+      flavor: findDataFlavor(home.dataDir),
+      report: (text) => say(`  ${text}`),
+    });
+    signal.throwIfAborted();
+    const logFile = home.logFile("database");
+    const database = await prepareDatabase({ server, dataDir: home.dataDir, logFile, durable: true, signal });
+    opened(database.close);
+    const supervised = keepUp("database", context, database.start);
+    opened(supervised.stop);
+    await supervised.up;
+    await createDatabases(database.serverUrl, ["setpoint_preset", "setpoint_organization"]);
+    detail(server.title);
+    return {
+      PRESET_DATABASE_URL: databaseUrl(database.serverUrl, "setpoint_preset"),
+      ORGANIZATION_DATABASE_URL: databaseUrl(database.serverUrl, "setpoint_organization"),
+    };
+  });
+}
+
+async function makeKeys(
+  run: (args: readonly string[]) => Promise<string>,
+  detail: (text: string) => void,
+): Promise<Keys> {
+  const { isNew, api_key, management_key } = await createDemo(run);
+  detail(
+    isNew
+      ? "organization with three members and two keys"
+      : "two new keys, for the old ones were lost; those still work",
+  );
+  return { api_key, management_key };
+}
+
+function openServices(context: Context, environment: NodeJS.ProcessEnv): Promise<void> {
+  const { home, opened, signal, record } = context;
+  const open = (name: ServiceName): Supervised =>
+    keepUp(name, context, (startSignal) =>
+      startService(name, { home, environment, signal: startSignal }, (pid) =>
+        record.update({ children: { [name]: pid } }),
+      ),
+    );
+  return step("processes", async (detail) => {
+    const behind = [open("organization"), open("preset")];
+    opened(async () => {
+      await Promise.all(behind.map((supervised) => supervised.stop()));
+    });
+    const gateway = open("gateway");
+    opened(gateway.stop);
+    await Promise.all([...behind, gateway].map((supervised) => supervised.up));
+    for (const name of ["organization", "preset", "gateway"] as const) {
+      const lookForFault = (): Promise<string | undefined> => lookForServiceFault(name, environment);
+      await waitFor({ title: `The ${name} process`, logFile: home.logFile(name), lookForFault, signal });
+    }
+    detail("organization, preset, gateway");
+  });
+}
+
+function keepUp(name: string, context: Context, start: Parameters<typeof supervise>[0]["start"]): Supervised {
+  const onDeath = ({ reason, killed }: Exit): void => {
+    say(`  ${name} died (${reason}) and is started again`);
+    if (!killed) say(lastLines(context.home.logFile(name), 5));
+  };
+  return supervise({ start, onDeath, onGiveUp: context.fail, signal: context.signal });
+}
+
+function summary(home: Home, ports: Ports, keys: Keys): string {
+  const url = `${baseUrl(ports)}/api/v1`;
+  const body = {
+    model: "openai/gpt-4.1-mini",
+    temperature: 0.2,
+    messages: [{ role: "system", content: "Answer in one sentence." }],
+  };
+  return `
+Setpoint is ready at ${baseUrl(ports)}
+
+Create a preset:
+  curl ${url}/presets/my-first-preset/chat/completions \\
+    -H 'Authorization: Bearer ${keys.api_key}' \\
+    -H 'Content-Type: application/json' \\
+    -d '${JSON.stringify(body)}'
+
+List the members of the organization:
+  curl ${url}/organization/members \\
+    -H 'Authorization: Bearer ${keys.management_key}'
+
+gRPC       preset ${HOST}:${ports.PRESET_GRPC_PORT}, organization ${HOST}:${ports.ORGANIZATION_GRPC_PORT}
+Connect    preset ${HOST}:${ports.PRESET_HTTP_PORT}, organization ${HOST}:${ports.ORGANIZATION_HTTP_PORT}
+Metrics    http://${HOST}:${ports.METRICS_PORT}/metrics
+Keys       ${home.credentialsFile}
+Logs       ${home.logs}
+
+Ctrl-C stops everything; the data stays.`;
+}

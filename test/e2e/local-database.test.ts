@@ -1,0 +1,119 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createConnection, type RowDataPacket } from "mysql2/promise";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { BackgroundProcess } from "../../deploy/local/background-process.ts";
+import { findDataFlavor, type PrivateDatabase, prepareDatabase } from "../../deploy/local/database.ts";
+import { createDatabases, databaseUrl } from "../../deploy/local/database-connection.ts";
+import { findDatabaseServer } from "../../deploy/local/database-server.ts";
+
+const server = await findDatabaseServer({ report: () => {} });
+const { signal } = new AbortController();
+
+let folder: string;
+const opened: (BackgroundProcess | PrivateDatabase)[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "setpoint-local-database-"));
+});
+
+afterEach(async () => {
+  for (const each of opened.splice(0).reverse()) await ("stop" in each ? each.stop(0) : each.close());
+  rmSync(folder, { recursive: true });
+});
+
+async function prepare(home = folder): Promise<PrivateDatabase> {
+  const files = { dataDir: join(home, "data"), logFile: join(folder, "database.log") };
+  const database = await prepareDatabase({ server, ...files, durable: false, signal });
+  opened.push(database);
+  return database;
+}
+
+async function start(database: PrivateDatabase): Promise<BackgroundProcess> {
+  const running = await database.start(signal);
+  opened.push(running);
+  return running;
+}
+
+/** Adds a row to a table, and returns how many there are. */
+async function addRow({ serverUrl }: PrivateDatabase): Promise<number> {
+  await createDatabases(serverUrl, ["kept"]);
+  const connection = await createConnection(databaseUrl(serverUrl, "kept"));
+  await connection.query("CREATE TABLE IF NOT EXISTS t (id INT PRIMARY KEY AUTO_INCREMENT, text VARCHAR(9))");
+  await connection.query("INSERT INTO t (text) VALUES ('größe 😀')");
+  const [rows] = await connection.query<RowDataPacket[]>("SELECT COUNT(*) AS count FROM t WHERE text = 'größe 😀'");
+  await connection.end();
+  return rows[0]?.count;
+}
+
+describe("the private database", () => {
+  it("keeps its data over a stop and a new start", async () => {
+    const database = await prepare();
+    const first = await start(database);
+    expect(await addRow(database)).toBe(1);
+    await first.stop();
+    expect(await first.exited).toEqual({ reason: "exit code 0", killed: false });
+    const again = await prepare();
+    await start(again);
+    expect(await addRow(again)).toBe(2);
+    expect(findDataFlavor(join(folder, "data"))).toBe(server.flavor);
+  });
+
+  it("is back at the same address after it was killed", async () => {
+    const database = await prepare();
+    const first = await start(database);
+    await addRow(database);
+    process.kill(first.pid, "SIGKILL");
+    expect(await first.exited).toEqual({ reason: "ended by SIGKILL", killed: true });
+    await start(database);
+    expect(await addRow(database)).toBeGreaterThan(0);
+  });
+
+  it("runs in a folder whose path has spaces and is too long for a socket", async () => {
+    const database = await prepare(join(folder, "a home", "x".repeat(100)));
+    await start(database);
+    expect(await addRow(database)).toBe(1);
+  });
+
+  it("takes over from a server that a killed run has left", async () => {
+    const left = await start(await prepare());
+    const database = await prepare();
+    expect(await left.exited).toMatchObject({ killed: false });
+    await start(database);
+    expect(await addRow(database)).toBe(1);
+  });
+
+  it("leaves a stranger alone that has got the number in the pid file", async () => {
+    const running = await start(await prepare());
+    await running.stop();
+    const stranger = spawn("sleep", ["60"]);
+    writeFileSync(join(folder, "data", "server.pid"), String(stranger.pid));
+    await start(await prepare());
+    expect(stranger.exitCode ?? stranger.signalCode).toBeNull();
+    stranger.kill();
+    await once(stranger, "exit");
+  });
+
+  it("leaves no half-made data folder when it is interrupted", async () => {
+    const interrupted = new AbortController();
+    const dataDir = join(folder, "data");
+    const logFile = join(folder, "database.log");
+    const options = { server, dataDir, logFile, durable: false, signal: interrupted.signal };
+    const preparing = prepareDatabase(options).catch((reason: unknown) => reason);
+    await expect.poll(() => existsSync(`${dataDir}.new/ibdata1`)).toBe(true);
+    interrupted.abort("Ctrl-C");
+    expect(await preparing).toBe("Ctrl-C");
+    expect(existsSync(dataDir)).toBe(false);
+    await start(await prepare());
+    expect(readdirSync(folder)).not.toContain("data.new");
+  });
+
+  it("tells why it does not start, with the end of its log", async () => {
+    await (await start(await prepare())).stop();
+    writeFileSync(join(folder, "data", "ibdata1"), "broken");
+    await expect((await prepare()).start(signal)).rejects.toThrow(/did not start \(exit code 1\).*InnoDB/s);
+  });
+});

@@ -1,0 +1,322 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { idToBytes } from "../../services/platform/ids.ts";
+import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { isoTime, jsonType, userId, uuidV7 } from "../support/patterns.ts";
+import { requestRaw } from "../support/rest.ts";
+import { type CreationParts, type Stack, startStack } from "../support/stack.ts";
+
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack();
+});
+
+afterAll(() => stack.close());
+
+/** The stored versions of a preset, oldest first. */
+async function storedVersions(slug: string, workspaceId = stack.workspaceId): Promise<RowDataPacket[]> {
+  const [rows] = await stack.presetPool.execute<RowDataPacket[]>(
+    `SELECT v.version, v.config, v.system_prompt FROM preset_versions v
+      JOIN presets p ON p.workspace_id = v.workspace_id AND p.id = v.preset_id
+      WHERE p.workspace_id = ? AND p.slug = ? ORDER BY v.version`,
+    [idToBytes(workspaceId), slug],
+  );
+  return rows;
+}
+
+function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index + 1);
+}
+
+const bodies: Record<Required<CreationParts>["dialect"], unknown> = {
+  "chat/completions": {
+    model: "openai/gpt-4.1",
+    temperature: 0.3,
+    stream: true,
+    messages: [
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "Hello" },
+    ],
+  },
+  messages: {
+    model: "openai/gpt-4.1",
+    temperature: 0.3,
+    system: [{ type: "text", text: "Be brief." }],
+    messages: [{ role: "user", content: "Hello" }],
+  },
+  responses: { model: "openai/gpt-4.1", temperature: 0.3, instructions: "Be brief.", input: "Hello" },
+};
+
+const dialects = Object.keys(bodies) as (keyof typeof bodies)[];
+
+describe.each(dialects)("a creation from %s", (dialect) => {
+  const slug = dialect.replace("/", "-");
+
+  it("makes a preset with version 1, every documented field and no other", async () => {
+    const { status, headers, json } = await stack.create(slug, bodies[dialect], { dialect });
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toMatch(jsonType);
+    const { data } = json;
+    expect(json).toEqual({
+      data: {
+        id: expect.stringMatching(uuidV7),
+        name: slug,
+        slug,
+        description: null,
+        status: "active",
+        status_updated_at: null,
+        created_at: expect.stringMatching(isoTime),
+        updated_at: data.created_at,
+        creator_user_id: expect.stringMatching(userId),
+        workspace_id: stack.workspaceId,
+        designated_version_id: data.designated_version.id,
+        designated_version: {
+          id: expect.stringMatching(uuidV7),
+          preset_id: data.id,
+          version: 1,
+          config: { model: "openai/gpt-4.1", temperature: 0.3 },
+          system_prompt: "Be brief.",
+          creator_id: data.creator_user_id,
+          created_at: data.created_at,
+          updated_at: data.created_at,
+        },
+      },
+    });
+    expect(data.creator_user_id).toBe(stack.userId);
+    expect(Date.now() - Date.parse(data.created_at)).toBeLessThan(5_000);
+    expect(await storedVersions(slug)).toEqual([
+      { version: 1, config: '{"model":"openai/gpt-4.1","temperature":0.3}', system_prompt: "Be brief." },
+    ]);
+  });
+
+  it("adds version 2 to a preset that exists and designates it", async () => {
+    const [first, second] = [
+      await stack.create(`${slug}-again`, bodies[dialect], { dialect }),
+      await stack.create(`${slug}-again`, bodies[dialect], { dialect }),
+    ].map(({ json }) => json.data);
+    expect(second).toEqual({
+      ...first,
+      updated_at: expect.stringMatching(isoTime),
+      designated_version_id: second?.designated_version.id,
+      designated_version: {
+        ...first?.designated_version,
+        id: expect.stringMatching(uuidV7),
+        version: 2,
+        created_at: second?.updated_at,
+        updated_at: second?.updated_at,
+      },
+    });
+    expect(second?.designated_version_id).not.toBe(first?.designated_version_id);
+    expect(Date.parse(second?.updated_at ?? "")).toBeGreaterThanOrEqual(Date.parse(first?.updated_at ?? ""));
+  });
+
+  it("keeps values, key order and spelling of numbers as they were sent", async () => {
+    const config =
+      '{"model":"m\\u00e9","temperature":1.0,"provider":{"b":1e2,"10":"x","2":-0,"__proto__":{"a":null}},"top_p":1.00}';
+    const required = '"messages":[]';
+    const { status, text } = await stack.create(`${slug}-verbatim`, `{${required},${config.slice(1)}`, { dialect });
+    expect(status).toBe(200);
+    expect(text).toContain(`"config":${config}`);
+    expect(await storedVersions(`${slug}-verbatim`)).toMatchObject([{ config }]);
+  });
+});
+
+describe("versions", () => {
+  it("are numbered over all dialects, and inherit nothing", async () => {
+    await stack.create("mixed", bodies["chat/completions"]);
+    await stack.create("mixed", { model: "m", messages: null }, { dialect: "messages" });
+    const { json } = await stack.create("mixed", {}, { dialect: "responses" });
+    expect(json.data.designated_version).toMatchObject({ version: 3, config: {}, system_prompt: null });
+  });
+
+  it("number 100 simultaneous creations on one new slug 1 to 100, each with its own content", async () => {
+    const answers = await Promise.all(upTo(100).map((n) => stack.create("crowd", { messages: [], seed: n })));
+    expect(answers.map(({ status }) => status)).toEqual(Array(100).fill(200));
+    const versions = answers.map(({ json }) => json.data.designated_version);
+    expect(versions.map(({ version }) => version).sort((a, b) => a - b)).toEqual(upTo(100));
+    expect(versions.map(({ config }) => config.seed)).toEqual(upTo(100));
+    expect(new Set(answers.map(({ json }) => json.data.id)).size).toBe(1);
+    expect((await storedVersions("crowd")).map(({ version }) => version)).toEqual(upTo(100));
+  });
+
+  it("start at 1 in each workspace and for each spelling of a slug", async () => {
+    const other = await stack.tenants.createOrganization();
+    const answers = [
+      await stack.create("same"),
+      await stack.create("SAME"),
+      await stack.create("same", undefined, { key: other.apiKey }),
+    ];
+    expect(answers.map(({ json }) => json.data.designated_version.version)).toEqual([1, 1, 1]);
+    expect(answers.map(({ json }) => json.data.workspace_id)).toEqual([
+      stack.workspaceId,
+      stack.workspaceId,
+      other.workspaceId,
+    ]);
+  });
+
+  it("are added to a disabled preset, which stays disabled", async () => {
+    await stack.create("disabled");
+    await setStatus("disabled");
+    const { status, json } = await stack.create("disabled");
+    expect(status).toBe(200);
+    expect(json.data).toMatchObject({ status: "disabled", designated_version: { version: 2 } });
+  });
+
+  it("are refused by an archived preset, with the way out", async () => {
+    await stack.create("archived");
+    await setStatus("archived");
+    const { status, json } = await stack.create("archived");
+    expect(status).toBe(409);
+    expect(json.error).toMatchObject({
+      code: 409,
+      message: expect.stringContaining("PATCH /api/v1/presets/archived"),
+    });
+    expect(await storedVersions("archived")).toHaveLength(1);
+  });
+
+  async function setStatus(status: string): Promise<void> {
+    await stack.presetPool.execute(
+      "UPDATE presets SET status = ?, status_updated_at = ? WHERE workspace_id = ? AND slug = ?",
+      [status, new Date(), idToBytes(stack.workspaceId), status],
+    );
+  }
+});
+
+describe("a slug", () => {
+  it.each([
+    ["one character", "a", "a"],
+    ["a digit first", "0a", "0a"],
+    ["all kinds of characters", "A.b_c~d-9", "A.b_c~d-9"],
+    ["128 characters", "a".repeat(128), "a".repeat(128)],
+    ["percent-encoded letters", "%61%2Eb", "a.b"],
+    ["the name of another path", "versions", "versions"],
+    ["the name of a member of every object", "constructor", "constructor"],
+  ])("may have %s", async (_name, path, slug) => {
+    const { status, json } = await stack.create(path);
+    expect(status).toBe(200);
+    expect(json.data.slug).toBe(slug);
+  });
+
+  it.each([
+    ["a hyphen first", "-a"],
+    ["a dot first", ".a"],
+    ["an underscore first", "_a"],
+    ["a tilde first", "~a"],
+    ["129 characters", "a".repeat(129)],
+    ["5,000 characters", "a".repeat(5_000)],
+    ["a space", "a%20b"],
+    ["a slash", "a%2Fb"],
+    ["an encoded percent sign", "a%2561"],
+    ["a line break at the end", "a%0A"],
+    ["a NUL", "a%00"],
+    ["a plus", "a+b"],
+    ["an at sign", "@preset"],
+    ["a colon", "a:b"],
+    ["a letter beyond ASCII", "caf%C3%A9"],
+    ["nothing", ""],
+    ["two dots", ".."],
+    ["two encoded dots", "%2e%2e"],
+    ["a broken percent-encoding", "a%2"],
+    ["bytes that are not UTF-8", "a%FF"],
+  ])("with %s is 400, and nothing is stored", async (_name, slug) => {
+    const before = await presetCount();
+    const { status, headers, json } = await requestRaw(
+      "POST",
+      stack.baseUrl,
+      `/api/v1/presets/${slug}/chat/completions`,
+      {
+        headers: { authorization: `Bearer ${stack.apiKey}`, "content-type": "application/json" },
+        chunks: ['{"messages":[]}'],
+      },
+    );
+    expect(status).toBe(400);
+    expect(headers.get("content-type")).toMatch(jsonType);
+    expect(json.error).toMatchObject({ code: 400, metadata: { request_id: headers.get("x-request-id") } });
+    expect(await presetCount()).toBe(before);
+  });
+
+  it("that breaks its rule is named, with the rule", async () => {
+    const { json } = await stack.create("-a");
+    expect(json.error.metadata.issues).toEqual([
+      { path: "slug", message: "must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ -, with a letter or digit first" },
+    ]);
+  });
+
+  async function presetCount(): Promise<number> {
+    const [rows] = await stack.presetPool.query<RowDataPacket[]>("SELECT COUNT(*) AS count FROM presets");
+    return rows[0]?.count;
+  }
+});
+
+describe("an Idempotency-Key", () => {
+  const body = { messages: [], model: "m" };
+  const withKey = (idempotencyKey: string, parts: CreationParts = {}): CreationParts => ({
+    ...parts,
+    headers: { "idempotency-key": idempotencyKey },
+  });
+
+  it("gives the same request its first answer again, also after newer versions", async () => {
+    const first = await stack.create("retried", body, withKey("retry"));
+    await stack.create("retried", body);
+    const again = await stack.create("retried", body, withKey("retry"));
+    expect(again.status).toBe(200);
+    expect(again.text).toBe(first.text);
+    expect(await storedVersions("retried")).toHaveLength(2);
+  });
+
+  it("gives simultaneous duplicates one version and one answer", async () => {
+    const answers = await Promise.all(upTo(20).map(() => stack.create("twins", body, withKey("twins"))));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(await storedVersions("twins")).toHaveLength(1);
+  });
+
+  it("may be used for a good request after a refused one", async () => {
+    expect((await stack.create("mended", { messages: 1 }, withKey("mended"))).status).toBe(400);
+    expect((await stack.create("mended", body, withKey("mended"))).status).toBe(200);
+  });
+
+  it("belongs to its workspace", async () => {
+    const other = await stack.tenants.createOrganization();
+    const first = await stack.create("shared", body, withKey("shared"));
+    const second = await stack.create("shared", body, withKey("shared", { key: other.apiKey }));
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expect(second.json.data.id).not.toBe(first.json.data.id);
+  });
+
+  it.each([
+    ["another body", "used", { ...body, model: "other" }, {}],
+    ["another slug", "used-elsewhere", body, {}],
+    ["another dialect", "used", body, { dialect: "messages" }],
+  ] as const)("used for %s is 409, and nothing is stored", async (_name, slug, otherBody, parts) => {
+    await stack.create("used", body, withKey("used"));
+    const { status, json } = await stack.create(slug, otherBody, withKey("used", parts));
+    expect(status).toBe(409);
+    expect(json.error).toMatchObject({ code: 409, message: expect.stringContaining("another request") });
+    expect(await storedVersions("used")).toHaveLength(1);
+    expect(await storedVersions("used-elsewhere")).toHaveLength(0);
+  });
+
+  it.each([
+    ["one character", "x"],
+    ["255 characters", "x".repeat(255)],
+    ["all printable ASCII characters", Array.from({ length: 94 }, (_, n) => String.fromCharCode(33 + n)).join("")],
+    ["a space inside", "a b"],
+  ])("may have %s", async (_name, key) => {
+    const answers = [await stack.create("good-keys", body, withKey(key)), await stack.create("good-keys", body, withKey(key))];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(answers[1]?.text).toBe(answers[0]?.text);
+  });
+
+  it.each([
+    ["no character", ""],
+    ["256 characters", "x".repeat(256)],
+    ["a character beyond ASCII", "é"],
+    ["a tab inside", "a\tb"],
+  ])("with %s is 400", async (_name, key) => {
+    const { status, json } = await stack.create("bad-keys", body, withKey(key));
+    expect(status).toBe(400);
+    expect(json.error.metadata.issues).toEqual([
+      { path: "Idempotency-Key", message: "must be 1 to 255 printable ASCII characters" },
+    ]);
+  });
+});

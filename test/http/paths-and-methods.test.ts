@@ -1,0 +1,175 @@
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { jsonType, uuidV7 } from "../support/patterns.ts";
+import { type Answer, request, requestRaw } from "../support/rest.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack();
+});
+
+afterAll(() => stack.close());
+
+function expectError({ status, headers, json }: Answer<unknown>, code: number): void {
+  expect(status).toBe(code);
+  expect(headers.get("content-type")).toMatch(jsonType);
+  expect(json).toEqual({
+    error: {
+      code,
+      message: expect.stringMatching(/\w/),
+      metadata: { request_id: headers.get("x-request-id") },
+    },
+  });
+}
+
+describe("a path that is not there", () => {
+  it.each([
+    ["GET", "/"],
+    ["GET", "/api"],
+    ["GET", "/api/v1"],
+    ["GET", "/api/v1/organization"],
+    ["GET", "/api/v1/organization/members/1"],
+    ["POST", "/api/v1/presets/a/completions"],
+    ["POST", "/api/v1/presets/a/chat"],
+    ["POST", "/api/v1/presets/a/b/chat/completions"],
+    ["POST", "/API/v1/presets/a/messages"],
+    ["POST", "/api/v2/presets/a/messages"],
+    ["GET", "/metrics"],
+    ["GET", "/constructor"],
+  ])("is 404 with the error body: %s %s", async (method, path) => {
+    expectError(await request(method, stack.baseUrl + path, { key: stack.apiKey }), 404);
+  });
+
+  it.each([
+    ["malformed JSON", "{", "application/json"],
+    ["another type", "hello", "text/plain"],
+    ["more bytes than the limit", "x".repeat(11 * 1024 * 1024), "application/json"],
+  ])("is 404 also with a body of %s", async (_name, body, type) => {
+    expectError(await request("POST", `${stack.baseUrl}/nowhere`, { body, headers: { "content-type": type } }), 404);
+  });
+});
+
+describe("a method that a path does not take", () => {
+  const creations = ["chat/completions", "messages", "responses"].map((dialect) => `/api/v1/presets/a/${dialect}`);
+  const cases = [
+    ...creations.flatMap((path) => ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"].map((method) => [method, path, "POST"])),
+    ...["POST", "PUT", "PATCH", "DELETE", "OPTIONS"].map((method) => [method, "/api/v1/organization/members", "GET, HEAD"]),
+    ...["POST", "DELETE"].flatMap((method) => ["/healthz", "/readyz"].map((path) => [method, path, "GET, HEAD"])),
+  ] as [string, string, string][];
+
+  it.each(cases)("is 405 with Allow: %s %s", async (method, path, allow) => {
+    const answer = await request(method, stack.baseUrl + path);
+    expect(answer.headers.get("allow")).toBe(allow);
+    if (method === "HEAD") expect(answer.status).toBe(405);
+    else expectError(answer, 405);
+  });
+
+  it("is 405 whatever the body holds", async () => {
+    const answer = await request("PUT", `${stack.baseUrl}${creations[0]}`, {
+      body: "hello",
+      headers: { "content-type": "text/plain" },
+    });
+    expectError(answer, 405);
+  });
+});
+
+describe("a path", () => {
+  it("may end with a slash", async () => {
+    for (const dialect of ["chat/completions/", "messages/", "responses/"]) {
+      const body = { messages: [], model: "m" };
+      const answer = await stack.request("POST", `/presets/slash/${dialect}`, { key: stack.apiKey, body });
+      expect(answer.status).toBe(200);
+    }
+    expect((await stack.request("GET", "/organization/members/?limit=1", { key: stack.managementKey })).status).toBe(200);
+  });
+
+  it("takes HEAD where it takes GET", async () => {
+    const answer = await stack.request("HEAD", "/organization/members", { key: stack.managementKey });
+    expect(answer).toMatchObject({ status: 200, text: "" });
+    expect(Number(answer.headers.get("content-length"))).toBeGreaterThan(0);
+    expect((await stack.request("HEAD", "/organization/members")).status).toBe(401);
+  });
+
+  it("with a broken percent-encoding is 400", async () => {
+    expectError(await requestRaw("GET", stack.baseUrl, "/api/v1/organization/members%"), 400);
+  });
+});
+
+describe("the probes", () => {
+  it.each([
+    ["/healthz", { status: "ok" }],
+    ["/readyz", { status: "ready" }],
+  ])("answer %s without a key", async (path, body) => {
+    const { status, json } = await request("GET", stack.baseUrl + path);
+    expect(status).toBe(200);
+    expect(json).toEqual(body);
+  });
+});
+
+describe("a request id", () => {
+  const send = (id: string, key = stack.apiKey) =>
+    stack.create("named", undefined, { key, headers: { "x-request-id": id } });
+
+  it.each(["a", "01a1dd13-1df0-7790-9f80-957fd577f547", "trace:1/2+3=4~5_6.7", "x".repeat(128)])(
+    "of the caller is taken over: %s",
+    async (id) => {
+      expect((await send(id)).headers.get("x-request-id")).toBe(id);
+      const { headers, json } = await send(id, "wrong");
+      expect(headers.get("x-request-id")).toBe(id);
+      expect(json.error.metadata.request_id).toBe(id);
+    },
+  );
+
+  it.each([
+    ["empty", ""],
+    ["too long", "x".repeat(129)],
+    ["with a space", "a b"],
+    ["with markup", "<script>"],
+    ["with quotes", '"a"'],
+    ["beyond ASCII", "é"],
+  ])("that is %s is replaced", async (_name, id) => {
+    expect((await send(id)).headers.get("x-request-id")).toMatch(uuidV7);
+    const { headers, json } = await send(id, "wrong");
+    expect(headers.get("x-request-id")).toMatch(uuidV7);
+    expect(json.error.metadata.request_id).toBe(headers.get("x-request-id"));
+  });
+
+  it("is made where there is none, a new one each time", async () => {
+    const ids = await Promise.all(
+      [stack.create("named"), stack.create("named"), request("GET", `${stack.baseUrl}/nowhere`)].map(
+        async (answer) => (await answer).headers.get("x-request-id"),
+      ),
+    );
+    for (const id of ids) expect(id).toMatch(uuidV7);
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  it("is in the log of every process that worked on the request", async () => {
+    await send("followed-through");
+    const lines = stack.log().split("\n").filter((line) => line.includes("followed-through"));
+    expect(lines.map((line) => JSON.parse(line)).map(({ rpc, route }) => rpc ?? route)).toEqual([
+      "setpoint.preset.v1.PresetService/CreateVersion",
+      "/api/v1/presets/:slug/chat/completions",
+    ]);
+  });
+});
+
+describe("bytes that are no HTTP request", () => {
+  it.each([
+    ["nonsense", "nonsense\r\n\r\n", 400],
+    ["two lengths", "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n", 400],
+    ["headers without end", `GET / HTTP/1.1\r\nhost: a\r\nx: ${"y".repeat(40_000)}\r\n\r\n`, 431],
+  ])("are answered in JSON: %s", async (_name, bytes, status) => {
+    const socket = connect(stack.gateway.config.port, "127.0.0.1");
+    socket.write(bytes);
+    const [head = "", body = ""] = (await text(socket)).split("\r\n\r\n");
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(head).toContain("content-type: application/json");
+    const { error } = JSON.parse(body);
+    expect(error.code).toBe(status);
+    expect(head).toContain(`x-request-id: ${error.metadata.request_id}`);
+  });
+});

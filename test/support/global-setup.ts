@@ -1,0 +1,46 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { prepareDatabase } from "../../deploy/local/database.ts";
+import { findDatabaseServer } from "../../deploy/local/database-server.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** A server on which a test may make databases; the URL names none. */
+    databaseServerUrl: string;
+  }
+}
+
+/** Gives all test files one server: that of TEST_DATABASE_URL, or a private one that is thrown away afterwards. */
+export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const givenUrl = process.env.TEST_DATABASE_URL;
+  if (givenUrl) {
+    project.provide("databaseServerUrl", givenUrl);
+    return undefined;
+  }
+  const server = await findDatabaseServer({ report: (text) => process.stderr.write(`${text}\n`) });
+  const folder = await mkdtemp(join(tmpdir(), "setpoint-test-"));
+  const dismissWatchdog = startWatchdog(folder);
+  const logFile = join(folder, "database.log");
+  const { signal } = new AbortController();
+  const database = await prepareDatabase({ server, dataDir: join(folder, "data"), logFile, durable: false, signal });
+  const running = await database.start(signal);
+  project.provide("databaseServerUrl", database.serverUrl);
+  return async () => {
+    await running.stop();
+    await database.close();
+    await rm(folder, { recursive: true, force: true });
+    dismissWatchdog();
+  };
+}
+
+/** Removes the folder, with the server that runs in it, where this process is ended before it can do so itself. */
+function startWatchdog(folder: string): () => void {
+  // Again until it succeeds: a server that is still stopping, or still being set up, writes into the folder.
+  const script = 'cat; kill -9 $(cat "$0/data/server.pid"); until rm -rf "$0"; do sleep 0.1; done';
+  const watchdog = spawn("sh", ["-c", script, folder], { stdio: ["pipe", "ignore", "ignore"], detached: true });
+  watchdog.unref();
+  return () => watchdog.kill();
+}

@@ -1,0 +1,166 @@
+import { generateKeyPairSync } from "node:crypto";
+import { type Logger, pino } from "pino";
+import { openGateway } from "../../gateway/app.ts";
+import { type GatewayConfig, readGatewayConfig } from "../../gateway/config.ts";
+import { openOrganizationService, organizationMigrations } from "../../services/organization/app.ts";
+import { type OrganizationConfig, readOrganizationConfig } from "../../services/organization/config.ts";
+import { Lifecycle } from "../../services/platform/lifecycle.ts";
+import { migrate } from "../../services/platform/mysql/migrate.ts";
+import { openPool, type Pool } from "../../services/platform/mysql/pool.ts";
+import type { BoundPorts } from "../../services/platform/rpc/servers.ts";
+import { openPresetService } from "../../services/preset/app.ts";
+import { type PresetConfig, readPresetConfig } from "../../services/preset/config.ts";
+import { createTestDatabase } from "./database.ts";
+import { createPresetDatabase } from "./preset-database.ts";
+import { type Answer, type RequestParts, request } from "./rest.ts";
+import { type Tenant, Tenants } from "./tenants.ts";
+
+const host = "127.0.0.1";
+
+/** The whole system inside the test's own process, on free ports, with databases of its own and one organization. */
+export interface Stack extends Tenant {
+  readonly organization: Part<OrganizationConfig>;
+  readonly preset: Part<PresetConfig>;
+  readonly gateway: Part<GatewayConfig>;
+  readonly tenants: Tenants;
+  readonly organizationPool: Pool;
+  readonly presetPool: Pool;
+  readonly baseUrl: string;
+  readonly metricsUrl: string;
+  /** All that the three have logged so far, as JSON lines. */
+  log(): string;
+  /** A request to the gateway; the path begins behind `/api/v1`. */
+  request<Data>(method: string, path: string, parts?: RequestParts): Promise<Answer<Data>>;
+  /** A creation from a chat-completions body, with the API key of the organization, unless the parts say otherwise. */
+  create(slug: string, body?: unknown, parts?: CreationParts): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface CreationParts extends RequestParts {
+  readonly dialect?: "chat/completions" | "messages" | "responses";
+  readonly query?: string;
+}
+
+interface StackOptions {
+  readonly organization?: Partial<OrganizationConfig>;
+  readonly preset?: Partial<PresetConfig>;
+  readonly gateway?: Partial<GatewayConfig>;
+}
+
+/** One process of the system. Where it is started again, it is at the same ports. */
+export interface Part<Config> {
+  readonly config: Config;
+  start(change?: Partial<Config>): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startStack(options: StackOptions = {}): Promise<Stack> {
+  const [organizationDatabase, presetDatabase] = await Promise.all([
+    createOrganizationDatabase(),
+    createPresetDatabase(),
+  ]);
+  const lines: string[] = [];
+  const logger = pino({ level: "info" }, { write: (line) => lines.push(line) });
+  const common = { HOST: host, DRAIN_TIMEOUT_MS: "500" };
+
+  const organization = await startPart(logger, boundTo(openOrganizationService), {
+    ...readOrganizationConfig({
+      ...common,
+      ORGANIZATION_GRPC_PORT: "0",
+      ORGANIZATION_HTTP_PORT: "0",
+      ORGANIZATION_DATABASE_URL: organizationDatabase.url,
+      SIGNING_KEY: newSigningKeyPem(),
+    }),
+    ...options.organization,
+  });
+  const preset = await startPart(logger, boundTo(openPresetService), {
+    ...readPresetConfig({
+      ...common,
+      PRESET_GRPC_PORT: "0",
+      PRESET_HTTP_PORT: "0",
+      PRESET_DATABASE_URL: presetDatabase.url,
+      JWKS_URL: `http://${host}:${organization.config.httpPort}/.well-known/jwks.json`,
+    }),
+    ...options.preset,
+  });
+  const gateway = await startPart(logger, openGateway, {
+    ...readGatewayConfig({
+      ...common,
+      PORT: "0",
+      METRICS_PORT: "0",
+      PRESET_GRPC_TARGET: `${host}:${preset.config.grpcPort}`,
+      ORGANIZATION_GRPC_TARGET: `${host}:${organization.config.grpcPort}`,
+    }),
+    ...options.gateway,
+  });
+
+  const organizationPool = openPool(organizationDatabase.url, 2);
+  const presetPool = openPool(presetDatabase.url, 2);
+  const tenants = new Tenants(organizationPool);
+  const tenant = await tenants.createOrganization();
+  const baseUrl = `http://${host}:${gateway.config.port}`;
+
+  return {
+    ...tenant,
+    organization,
+    preset,
+    gateway,
+    tenants,
+    organizationPool,
+    presetPool,
+    baseUrl,
+    metricsUrl: `http://${host}:${gateway.config.metricsPort}/metrics`,
+    log: () => lines.join(""),
+    request: (method, path, parts) => request(method, `${baseUrl}/api/v1${path}`, parts),
+    create: (slug, body = { messages: [] }, { dialect = "chat/completions", query = "", ...parts } = {}) =>
+      request("POST", `${baseUrl}/api/v1/presets/${slug}/${dialect}${query}`, { key: tenant.apiKey, body, ...parts }),
+    close: async () => {
+      for (const part of [gateway, preset, organization]) await part.stop();
+      await Promise.all([organizationPool.end(), presetPool.end()]);
+      await Promise.all([organizationDatabase.drop(), presetDatabase.drop()]);
+    },
+  };
+}
+
+export function newSigningKeyPem(): string {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  return privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+}
+
+async function createOrganizationDatabase() {
+  const database = await createTestDatabase();
+  await migrate(database.url, organizationMigrations, () => {});
+  return database;
+}
+
+type Open<Config, Bound> = (config: Config, logger: Logger, lifecycle: Lifecycle) => Promise<Bound>;
+
+/** Names the ports of a service as its config does. */
+function boundTo<Config>(open: Open<Config, BoundPorts>): Open<Config, { grpcPort: number; httpPort: number }> {
+  return async (...parts) => {
+    const { grpc, http } = await open(...parts);
+    return { grpcPort: grpc, httpPort: http };
+  };
+}
+
+async function startPart<Config extends object>(
+  logger: Logger,
+  open: Open<Config, Partial<Config>>,
+  initialConfig: Config,
+): Promise<Part<Config>> {
+  let config = initialConfig;
+  let lifecycle: Lifecycle;
+  const start = async (change: Partial<Config> = {}): Promise<void> => {
+    lifecycle = new Lifecycle(logger);
+    config = { ...config, ...change };
+    config = { ...config, ...(await open(config, logger, lifecycle)) };
+  };
+  await start();
+  return {
+    get config() {
+      return config;
+    },
+    start,
+    stop: () => lifecycle.close(),
+  };
+}

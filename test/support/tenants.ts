@@ -1,0 +1,94 @@
+import { bootstrap } from "../../services/organization/commands/bootstrap.ts";
+import { type NewKey, newApiKey, newManagementKey, permissions } from "../../services/organization/domain/keys.ts";
+import type { Member } from "../../services/organization/domain/members.ts";
+import { insertKey, updateKeyRevoked } from "../../services/organization/store/keys.ts";
+import { findOrInsertUser, insertMembership } from "../../services/organization/store/members.ts";
+import { insertWorkspace } from "../../services/organization/store/organizations.ts";
+import { idToBytes, newId } from "../../services/platform/ids.ts";
+import type { Pool } from "../../services/platform/mysql/pool.ts";
+import { inTransaction } from "../../services/platform/mysql/transaction.ts";
+import type { KeyKind, Permission } from "../../services/platform/principal.ts";
+
+/** An organization as the bootstrap command leaves it. */
+export interface Tenant {
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly apiKey: string;
+  readonly managementKey: string;
+}
+
+interface KeyParts {
+  readonly kind?: KeyKind;
+  readonly permissions?: readonly Permission[];
+  readonly workspaceId?: string;
+  readonly expiresAt?: Date;
+  readonly disabled?: boolean;
+}
+
+/** Makes and unmakes what the organization service stores, as its commands do. */
+export class Tenants {
+  readonly #pool: Pool;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  async createOrganization(): Promise<Tenant> {
+    const name = newId();
+    let printed = "";
+    await bootstrap(this.#pool, ["--organization", name, "--admin-email", `${name}@example.com`, "--json"], (text) => {
+      printed = text;
+    });
+    const made = JSON.parse(printed);
+    return {
+      organizationId: made.organization_id,
+      workspaceId: made.workspace_id,
+      userId: made.admin_user_id,
+      apiKey: made.api_key,
+      managementKey: made.management_key,
+    };
+  }
+
+  async createWorkspace({ organizationId }: Tenant): Promise<string> {
+    const id = newId();
+    await insertWorkspace(this.#pool, { id, organizationId, name: "Another" }, new Date());
+    return id;
+  }
+
+  /** An API key with all permissions in the default workspace, unless told otherwise. */
+  async createKey(tenant: Tenant, parts: KeyParts = {}): Promise<NewKey> {
+    const { organizationId, userId: creatorUserId } = tenant;
+    const owner = { name: "A key", organizationId, creatorUserId, expiresAt: parts.expiresAt };
+    const reach = {
+      workspaceId: parts.workspaceId ?? tenant.workspaceId,
+      permissions: parts.permissions ?? permissions,
+    };
+    const made = parts.kind === "management" ? newManagementKey(owner) : newApiKey(owner, reach);
+    const stored = { ...made, key: { ...made.key, disabled: parts.disabled ?? false } };
+    await insertKey(this.#pool, stored);
+    return stored;
+  }
+
+  async revokeKey({ key }: NewKey): Promise<void> {
+    await updateKeyRevoked(this.#pool, key.id, new Date());
+  }
+
+  async addMembers({ organizationId }: Tenant, users: readonly Omit<Member, "userId">[]): Promise<void> {
+    await inTransaction(this.#pool, async (connection) => {
+      for (const { role, ...user } of users) {
+        const userId = await findOrInsertUser(connection, user);
+        await insertMembership(connection, { organizationId, userId, role, createdAt: user.createdAt });
+      }
+    });
+  }
+
+  async deleteWorkspace(id: string): Promise<void> {
+    await this.#pool.execute("UPDATE workspaces SET deleted_at = ? WHERE id = ?", [new Date(), idToBytes(id)]);
+  }
+
+  async deleteOrganization({ organizationId }: Tenant): Promise<void> {
+    const now = new Date();
+    await this.#pool.execute("UPDATE organizations SET deleted_at = ? WHERE id = ?", [now, idToBytes(organizationId)]);
+  }
+}
