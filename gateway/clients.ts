@@ -17,8 +17,8 @@ export interface Clients {
 }
 
 export function openClients(config: GatewayConfig, lifecycle: Lifecycle): Clients {
-  const preset = openChannel(config.presetTarget);
-  const organization = openChannel(config.organizationTarget);
+  const preset = openChannel(config.presetTarget, config.grpcTls);
+  const organization = openChannel(config.organizationTarget, config.grpcTls);
   lifecycle.opened("service channels", () => {
     preset.close();
     organization.close();

@@ -29,7 +29,7 @@ function readPackages(file) {
   }
 }
 
-/** The package `node` fetches its program in an install script, which npm may have been told not to run. */
+/** The package `node` fetches its program in an install script. We run that one ourselves, and no other, so that it works where npm refuses scripts. */
 function hasPinnedNode() {
   return existsSync(join(modules, ".bin", "node"));
 }
@@ -38,7 +38,7 @@ function install() {
   if (!isInstalled()) {
     console.log("Installing the dependencies (once, about a minute) ...");
     const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
-    run("npm ci", root, "npm", ["ci", "--include=dev", "--include=optional", ...quiet]);
+    run("npm ci", root, "npm", ["ci", "--ignore-scripts", "--include=dev", "--include=optional", ...quiet]);
   }
   if (!hasPinnedNode()) {
     console.log("Fetching the pinned Node ...");

@@ -1,5 +1,6 @@
 import type { FastifyRequest, onRequestAsyncHookHandler } from "fastify";
-import { DomainError, unavailable } from "../../services/platform/domain-error.ts";
+import { DomainError, invalidRequest, unavailable } from "../../services/platform/domain-error.ts";
+import { isId } from "../../services/platform/ids.ts";
 import { type Permission, requirePermission } from "../../services/platform/principal.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
 import { keyFrom, managementKeyRequired } from "./bearer.ts";
@@ -30,21 +31,21 @@ export class Access {
   /** For presets: any key with the permission, in its workspace or in the one that the query names. */
   withPermission(permission: Permission): onRequestAsyncHookHandler {
     return async (request) => {
-      const { workspace_id: workspaceId } = request.query as { workspace_id?: unknown };
-      const grant = await this.#authenticate(request, typeof workspaceId === "string" ? workspaceId : "");
+      const grant = await this.#authenticate(request, request.query);
       requirePermission(grant.principal, permission);
     };
   }
 
   withManagementKey(): onRequestAsyncHookHandler {
     return async (request) => {
-      const grant = await this.#authenticate(request, "");
+      const grant = await this.#authenticate(request, {});
       if (!grant.isManagement) throw managementKeyRequired();
     };
   }
 
-  async #authenticate(request: FastifyRequest, workspaceId: string): Promise<Grant> {
+  async #authenticate(request: FastifyRequest, query: unknown): Promise<Grant> {
     const key = keyFrom(request.headers.authorization);
+    const workspaceId = workspaceIdFrom(query);
     const requestId = request.id;
     const exchangeRequest = () => ({ key, workspaceId, requestId, deadlineMs: Date.now() + this.#requestTimeoutMs });
     const grant = await this.#exchange.grantFor(exchangeRequest());
@@ -69,6 +70,14 @@ export class Access {
       throw isUnauthenticated(error) ? unavailable("A service does not accept our access tokens.", error) : error;
     }
   }
+}
+
+/** Empty where the query names none. It becomes part of a cache key, so it is checked here. */
+function workspaceIdFrom(query: unknown): string {
+  const { workspace_id: id } = query as { workspace_id?: unknown };
+  if (id === undefined) return "";
+  if (typeof id === "string" && isId(id)) return id.toLowerCase();
+  throw invalidRequest([{ path: "workspace_id", message: "must be a UUID, given once" }]);
 }
 
 function isUnauthenticated(error: unknown): boolean {

@@ -1,3 +1,5 @@
+import { readTlsFiles, type TlsFiles } from "./rpc/tls.ts";
+
 /** The environment of a process, as `process.env` gives it. Tests pass plain objects. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -62,11 +64,16 @@ export class EnvironmentReader {
     return known ?? fallback;
   }
 
-  /** The value may hold a password, so a fault names only the variable. */
   url(name: string, protocols: readonly string[], meaning: string): string {
-    const value = this.required(name, meaning);
-    const protocol = URL.canParse(value) ? new URL(value).protocol : "";
-    if (value !== "" && !protocols.includes(protocol)) {
+    this.required(name, meaning);
+    return this.optionalUrl(name, protocols) ?? "";
+  }
+
+  /** The value may hold a password, so a fault names only the variable. */
+  optionalUrl(name: string, protocols: readonly string[]): string | undefined {
+    const value = this.optional(name);
+    const protocol = value !== undefined && URL.canParse(value) ? new URL(value).protocol : "";
+    if (value !== undefined && !protocols.includes(protocol)) {
       this.faults.push(`${name} must be a URL that starts with ${protocols.map((each) => `${each}//`).join(" or ")}`);
     }
     return value;
@@ -90,6 +97,8 @@ export interface ProcessConfig {
   readonly logLevel: LogLevel;
   /** How long calls in flight may take to finish after SIGTERM. */
   readonly drainTimeoutMs: number;
+  /** Undefined: gRPC in clear text. */
+  readonly grpcTls: TlsFiles | undefined;
 }
 
 export function readProcessConfig(reader: EnvironmentReader): ProcessConfig {
@@ -97,5 +106,6 @@ export function readProcessConfig(reader: EnvironmentReader): ProcessConfig {
     host: reader.text("HOST", "0.0.0.0"),
     logLevel: reader.oneOf("LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "fatal", "silent"], "info"),
     drainTimeoutMs: reader.integer("DRAIN_TIMEOUT_MS", { default: 15_000, min: 0, max: 600_000 }),
+    grpcTls: readTlsFiles(reader),
   };
 }

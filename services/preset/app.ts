@@ -26,7 +26,10 @@ export async function openPresetService(
   // The writers have connections of their own, so that no crowd of other calls keeps them waiting.
   const writerPool = openPool(config.databaseUrl, VersionWriter.connectionsMax);
   lifecycle.opened("writer pool", () => writerPool.end());
-  const store = { pool, reader: new PresetReader(pool), writer: new VersionWriter(writerPool) };
+  const writer = new VersionWriter(writerPool, { batchByWorkspace: config.batchByWorkspace });
+  const listPool = config.readDatabaseUrl ? openPool(config.readDatabaseUrl, config.databasePoolSize) : pool;
+  if (listPool !== pool) lifecycle.opened("list pool", () => listPool.end());
+  const store = { pool, listPool, reader: new PresetReader(pool), writer };
   const verifier = new AccessTokenVerifier(jwksFrom(config.jwksUrl));
   return openServers(lifecycle, {
     ...config,

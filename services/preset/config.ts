@@ -5,6 +5,10 @@ export interface PresetConfig extends ProcessConfig {
   readonly httpPort: number;
   readonly databaseUrl: string;
   readonly databasePoolSize: number;
+  /** A replica for lists, which may lag behind. Undefined: lists are read where all else is. */
+  readonly readDatabaseUrl: string | undefined;
+  /** Needed where the database is sharded by workspace: a transaction then stays on one shard. */
+  readonly batchByWorkspace: boolean;
   /** Where the public keys of access tokens are published. */
   readonly jwksUrl: string;
 }
@@ -18,6 +22,8 @@ export function readPresetConfig(environment: Environment): PresetConfig {
     httpPort: reader.port("PRESET_HTTP_PORT", 8081),
     databaseUrl: reader.url("PRESET_DATABASE_URL", ["mysql:"], databaseMeaning),
     databasePoolSize: reader.integer("PRESET_DATABASE_POOL_SIZE", { default: 12, min: 3, max: 200 }),
+    readDatabaseUrl: reader.optionalUrl("PRESET_READ_DATABASE_URL", ["mysql:"]),
+    batchByWorkspace: reader.oneOf("PRESET_BATCH_BY_WORKSPACE", ["true", "false"], "false") === "true",
     jwksUrl: reader.url(
       "JWKS_URL",
       ["http:", "https:"],

@@ -28,8 +28,8 @@ afterAll(async () => {
 });
 
 beforeEach(() => {
-  writer = new VersionWriter(pool);
-  otherWriter = new VersionWriter(otherPool);
+  writer = new VersionWriter(pool, { batchByWorkspace: false });
+  otherWriter = new VersionWriter(otherPool, { batchByWorkspace: true });
   workspaceId = newId();
 });
 
@@ -283,7 +283,7 @@ describe("VersionWriter", () => {
   it("says that the database is out of reach, in time for the caller to hear it", async () => {
     const nowhere = openPool("mysql://root@localhost/none?socketPath=/nonexistent.sock", 2);
     const deadlineMs = soon(600);
-    const failure = await new VersionWriter(nowhere)
+    const failure = await new VersionWriter(nowhere, { batchByWorkspace: false })
       .createVersion(creation("lost"), deadlineMs)
       .catch((error) => error);
     expect(failure).toMatchObject({ kind: "unavailable" });

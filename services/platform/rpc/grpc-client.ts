@@ -9,12 +9,13 @@ import {
   type MessageShape,
 } from "@bufbuild/protobuf";
 import { anyUnpack } from "@bufbuild/protobuf/wkt";
-import { ChannelCredentials, Client, Metadata, type MethodDefinition, type ServiceError } from "@grpc/grpc-js";
+import { Client, Metadata, type MethodDefinition, type ServiceError } from "@grpc/grpc-js";
 import { BadRequestSchema, ErrorInfoSchema } from "../../../proto/gen/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
 import { DomainError } from "../domain-error.ts";
 import { kindOfCode } from "./errors.ts";
 import { grpcDefinitionOf, requestBytesMax, responseBytesMax } from "./grpc-definition.ts";
+import { channelCredentials, type TlsFiles } from "./tls.ts";
 
 /** What goes with one call. */
 export interface CallOptions {
@@ -40,8 +41,8 @@ export type Channel = Client;
 /**
  * Opens a channel. `dns:///name:port` is resolved to every address behind the name, and calls go to each in turn.
  */
-export function openChannel(target: string): Channel {
-  return new Client(target, ChannelCredentials.createInsecure(), {
+export function openChannel(target: string, tls: TlsFiles | undefined): Channel {
+  return new Client(target, channelCredentials(tls), {
     "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
     "grpc.max_receive_message_length": responseBytesMax,
     "grpc.max_send_message_length": requestBytesMax,

@@ -5,7 +5,6 @@ import {
   Metadata,
   type MethodDefinition,
   Server,
-  ServerCredentials,
   type ServerUnaryCall,
   type ServerWritableStream,
   type StatusObject,
@@ -15,6 +14,7 @@ import {
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
 import { grpcDefinitionOf, requestBytesMax, responseBytesMax } from "./grpc-definition.ts";
 import type { IncomingCall, ServedMethod, ServedService } from "./service.ts";
+import { serverCredentials, type TlsFiles } from "./tls.ts";
 
 /** Mounts services on grpc-js. The caller binds and closes the server. */
 export function createGrpcServer(services: readonly ServedService[]): Server {
@@ -38,10 +38,10 @@ export function createGrpcServer(services: readonly ServedService[]): Server {
 }
 
 /** Listens, and returns the port; 0 chooses a free one. */
-export function bindGrpcServer(server: Server, host: string, port: number): Promise<number> {
+export function bindGrpcServer(server: Server, host: string, port: number, tls: TlsFiles | undefined): Promise<number> {
   return new Promise((resolve, reject) => {
     const address = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-    server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) =>
+    server.bindAsync(address, serverCredentials(tls), (error, bound) =>
       error ? reject(new Error(`Cannot listen for gRPC on ${address}: ${error.message}`)) : resolve(bound),
     );
   });

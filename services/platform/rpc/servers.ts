@@ -40,7 +40,7 @@ export async function openServers(lifecycle: Lifecycle, options: ServerOptions):
   lifecycle.opened("http server", () => closeHttpServer(httpServer, drainTimeoutMs));
 
   const grpcServer = createGrpcServer(services);
-  const grpc = await bindGrpcServer(grpcServer, host, options.grpcPort);
+  const grpc = await bindGrpcServer(grpcServer, host, options.grpcPort, options.grpcTls);
   lifecycle.opened("grpc server", () => closeGrpcServer(grpcServer, drainTimeoutMs));
 
   logger.info({ grpc, http }, "listening");

@@ -30,11 +30,13 @@ import {
 /** What the methods are made of. */
 export interface PresetStore {
   readonly pool: Pool;
+  /** Where lists are read; what it shows may be a little old. */
+  readonly listPool: Pool;
   readonly reader: PresetReader;
   readonly writer: VersionWriter;
 }
 
-export function presetService({ pool, reader, writer }: PresetStore): Implementation<typeof PresetService> {
+export function presetService({ pool, listPool, reader, writer }: PresetStore): Implementation<typeof PresetService> {
   const getVersion = async (workspaceId: string, slug: string, version: number): Promise<PresetVersion> => {
     checkSlug(slug);
     checkVersionNumber(version);
@@ -63,7 +65,7 @@ export function presetService({ pool, reader, writer }: PresetStore): Implementa
       const page = pageFrom(request);
       const filter = fromListPresetsRequest(request);
       const { presets, totalCount } = await retryTransient(deadlineOf(context), () =>
-        listPresets(pool, workspaceId, filter, page),
+        listPresets(listPool, workspaceId, filter, page),
       );
       return { presets: presets.map(toPresetMessage), totalCount };
     },
@@ -88,7 +90,7 @@ export function presetService({ pool, reader, writer }: PresetStore): Implementa
       const page = pageFrom(request);
       checkSlug(request.slug);
       const found = await retryTransient(deadlineOf(context), () =>
-        listVersions(pool, workspaceId, request.slug, page),
+        listVersions(listPool, workspaceId, request.slug, page),
       );
       if (!found) throw presetNotFound(request.slug);
       return { versions: found.versions.map(toVersionMessage), totalCount: found.totalCount };
@@ -108,7 +110,9 @@ export function presetService({ pool, reader, writer }: PresetStore): Implementa
       const workspaceId = workspaceToRead(context);
       const page = pageFrom(request);
       checkSlug(request.slug);
-      const found = await retryTransient(deadlineOf(context), () => listChanges(pool, workspaceId, request.slug, page));
+      const found = await retryTransient(deadlineOf(context), () =>
+        listChanges(listPool, workspaceId, request.slug, page),
+      );
       if (!found) throw presetNotFound(request.slug);
       return { changes: found.changes.map(toChangeMessage), totalCount: found.totalCount };
     },

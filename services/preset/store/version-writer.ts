@@ -37,6 +37,7 @@ export class VersionWriter {
   static readonly connectionsMax = writersMax;
 
   readonly #pool: Pool;
+  readonly #batchByWorkspace: boolean;
   /** Creations by preset, in order of arrival. */
   readonly #queues = new Map<string, Waiting[]>();
   /** Presets that have a queue and are in no batch, oldest first. */
@@ -45,8 +46,9 @@ export class VersionWriter {
   #waiting = 0;
   #writers = 0;
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, { batchByWorkspace }: { readonly batchByWorkspace: boolean }) {
     this.#pool = pool;
+    this.#batchByWorkspace = batchByWorkspace;
   }
 
   /**
@@ -98,8 +100,10 @@ export class VersionWriter {
     const batch: Waiting[] = [];
     let bytes = 0;
     for (const key of this.#runnable) {
-      this.#runnable.delete(key);
       const queue = this.#queues.get(key) ?? [];
+      const [first] = batch;
+      if (this.#batchByWorkspace && first && queue[0]?.creation.workspaceId !== first.creation.workspaceId) continue;
+      this.#runnable.delete(key);
       while (queue[0] && batch.length < batchMax && (bytes < batchBytesMax || batch.length === 0)) {
         const waiting = queue.shift() as Waiting;
         bytes += waiting.creation.configJson.length + (waiting.creation.systemPrompt?.length ?? 0);
