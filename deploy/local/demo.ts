@@ -10,7 +10,7 @@ interface Demo extends Keys {
 }
 
 const ORGANIZATION = ["--organization", "Demo"];
-const ADMIN_EMAIL = "ada@example.com";
+const ADMIN = ["--admin-email", "ada@example.com", "--admin-first-name", "Ada", "--admin-last-name", "Lovelace"];
 const MEMBERS = [
   { email: "grace@example.com", firstName: "Grace", lastName: "Hopper" },
   { email: "alan@example.com", firstName: "Alan", lastName: "Turing" },
@@ -33,7 +33,7 @@ export async function createDemo(run: RunCommand): Promise<Demo> {
 
 async function bootstrap(run: RunCommand): Promise<Demo> {
   try {
-    const made = JSON.parse(await run(["bootstrap", ...ORGANIZATION, "--admin-email", ADMIN_EMAIL, "--json"]));
+    const made = JSON.parse(await run(["bootstrap", ...ORGANIZATION, ...ADMIN, "--json"]));
     return { api_key: made.api_key, management_key: made.management_key, isNew: true };
   } catch (refusal) {
     if (!(refusal instanceof StartError)) throw refusal;

@@ -6,15 +6,29 @@ import { newApiKey, newManagementKey, permissions } from "../domain/keys.ts";
 import { insertKey } from "../store/keys.ts";
 import { findOrInsertUser, insertMembership } from "../store/members.ts";
 import { insertOrganization, insertWorkspace } from "../store/organizations.ts";
-import { email, name, readFlags, required, toggle } from "./flags.ts";
+import { email, name, optional, readFlags, required, toggle } from "./flags.ts";
 
-const usage = "bootstrap --organization NAME --admin-email EMAIL [--json]";
+const usage =
+  "bootstrap --organization NAME --admin-email EMAIL [--admin-first-name NAME] [--admin-last-name NAME] [--json]";
 
 /** Makes an organization with all that it needs to be used: a workspace, an admin and two keys. All of it, or nothing. */
 export async function bootstrap(pool: Pool, parameters: string[], print: (text: string) => void): Promise<void> {
-  const flags = { organization: required(name), "admin-email": required(email), json: toggle };
-  const { organization, "admin-email": adminEmail, json } = readFlags(parameters, flags, usage);
-  const made = await makeOrganization(pool, organization, adminEmail);
+  const { organization, json, ...flags } = readFlags(
+    parameters,
+    {
+      organization: required(name),
+      "admin-email": required(email),
+      "admin-first-name": optional(name),
+      "admin-last-name": optional(name),
+      json: toggle,
+    },
+    usage,
+  );
+  const made = await makeOrganization(pool, organization, {
+    email: flags["admin-email"],
+    firstName: flags["admin-first-name"],
+    lastName: flags["admin-last-name"],
+  });
   print(
     json
       ? JSON.stringify(made)
@@ -39,7 +53,13 @@ interface Made {
   readonly management_key: string;
 }
 
-function makeOrganization(pool: Pool, organizationName: string, adminEmail: string): Promise<Made> {
+interface Admin {
+  readonly email: string;
+  readonly firstName: string | undefined;
+  readonly lastName: string | undefined;
+}
+
+function makeOrganization(pool: Pool, organizationName: string, admin: Admin): Promise<Made> {
   return inTransaction(pool, async (connection) => {
     const createdAt = new Date();
     const workspace = { id: newId(), organizationId: newId(), name: "Default" };
@@ -48,8 +68,7 @@ function makeOrganization(pool: Pool, organizationName: string, adminEmail: stri
       throw new CommandError(`The organization name "${organizationName}" is taken; choose another`);
     }
     await insertWorkspace(connection, workspace, createdAt);
-    const admin = { email: adminEmail, firstName: undefined, lastName: undefined, createdAt };
-    const userId = await findOrInsertUser(connection, admin);
+    const userId = await findOrInsertUser(connection, { ...admin, createdAt });
     await insertMembership(connection, { organizationId: organization.id, userId, role: "org:admin", createdAt });
 
     const owner = { organizationId: organization.id, creatorUserId: userId, expiresAt: undefined };
