@@ -80,7 +80,8 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
 
 function probeRoutes(app: FastifyInstance, health: Health): void {
   for (const [path, answer] of Object.entries(probes(health))) {
-    app.get(path, async (_, reply) => {
+    // They come by the clock and need not fill the log.
+    app.get(path, { logLevel: "debug" }, async (_, reply) => {
       const { status, contentType, body } = await answer();
       return reply.status(status).type(contentType).send(body);
     });
@@ -160,7 +161,7 @@ function observe(app: FastifyInstance, { logger, metrics }: RestParts): void {
     const route = request.routeOptions.url ?? "none";
     const status = reply.statusCode;
     metrics.requestHandled(`${request.method} ${route}`, String(status), reply.elapsedTime / 1000);
-    logger.info(
+    logger[request.routeOptions.logLevel === "debug" ? "debug" : "info"](
       { method: request.method, route, status, ms: Math.round(reply.elapsedTime * 100) / 100, request_id: request.id },
       "request",
     );

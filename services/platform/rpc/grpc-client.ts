@@ -48,6 +48,8 @@ export function openChannel(target: string, tls: TlsFiles | undefined): Channel 
     "grpc.max_send_message_length": requestBytesMax,
     "grpc.keepalive_time_ms": 30_000,
     "grpc.keepalive_timeout_ms": 10_000,
+    // grpc-js would buffer every call to be able to repeat it; we repeat calls ourselves, see below.
+    "grpc.enable_retries": 0,
     // A process that restarts is back within a second; do not stay away longer than needed.
     "grpc.initial_reconnect_backoff_ms": 100,
     "grpc.min_reconnect_backoff_ms": 100,

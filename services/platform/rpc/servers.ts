@@ -32,7 +32,7 @@ export async function openServers(lifecycle: Lifecycle, options: ServerOptions):
   const { host, drainTimeoutMs, logger, metrics } = options;
   const health = new Health(options.readinessChecks, () => lifecycle.draining);
   const names = options.services.map(({ descriptor }) => descriptor.typeName);
-  const services = [...options.services, serveHealth(health, names, { logger, metrics })];
+  const services = [...options.services, serveHealth(health, names, { logger, metrics, accessLogLevel: "debug" })];
   const operations = { ...probes(health), ...metricsPage(metrics), ...options.operations };
 
   const httpServer = createConnectServer(services, operationsHandler(operations));

@@ -58,6 +58,8 @@ export interface ServedService {
 interface Surroundings {
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Calls that come by the clock need not fill the log. Default: info. */
+  readonly accessLogLevel?: "info" | "debug";
 }
 
 /** Wraps every method with authentication, error mapping, access log and metrics. */
@@ -86,7 +88,7 @@ export function serveOpenService<S extends DescService>(
 function wrap<Context>(
   descriptor: DescService,
   implementation: object,
-  { logger, metrics }: Surroundings,
+  { logger, metrics, accessLogLevel = "info" }: Surroundings,
   contextOf: (call: IncomingCall) => Promise<Context>,
 ): ServedService {
   /** Starts the clock of a call; the function that it returns ends it, with the error where there was one. */
@@ -98,7 +100,7 @@ function wrap<Context>(
       metrics.requestHandled(rpc, code, seconds);
       const line = { rpc, code, ms: Math.round(seconds * 1e5) / 100, request_id: call.header("x-request-id") };
       if (error && isOurFault(error)) logger.error({ ...line, err: error.cause ?? error }, "rpc failed");
-      else logger.info(line, "rpc");
+      else logger[accessLogLevel](line, "rpc");
     };
   };
 

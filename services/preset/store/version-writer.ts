@@ -135,8 +135,9 @@ export class VersionWriter {
         members = await this.#attempt(members);
       } catch (error) {
         lastError = error;
-        if (isTransient(error)) await sleep(backoffMs(attempt));
-        else if (!(error instanceof PresetAppeared)) return this.#split(members, error);
+        const timeLeftMs = Math.min(...members.map(({ giveUpAtMs }) => giveUpAtMs)) - Date.now();
+        if (isTransient(error)) await sleep(Math.min(backoffMs(attempt), Math.max(0, timeLeftMs)));
+        else if (!(error instanceof PresetAppeared || error instanceof MemberLate)) return this.#split(members, error);
       }
     }
   }
@@ -145,7 +146,12 @@ export class VersionWriter {
   async #attempt(members: readonly Waiting[]): Promise<Waiting[]> {
     const creations = members.map(({ creation }) => creation);
     try {
-      const outcomes = await inTransaction(this.#pool, (connection) => insertVersions(connection, creations));
+      const outcomes = await inTransaction(this.#pool, async (connection) => {
+        const stored = await insertVersions(connection, creations);
+        // A lock may have been waited for: who was not answered in time must not find a version later.
+        if (members.some(isLate)) throw new MemberLate();
+        return stored;
+      });
       for (const [index, outcome] of outcomes.entries()) members[index]?.settle(outcome);
       return [];
     } catch (error) {
@@ -168,9 +174,17 @@ export class VersionWriter {
   }
 }
 
+/** The time of a member was up before the commit. */
+class MemberLate extends Error {}
+
+function isLate({ giveUpAtMs }: Waiting): boolean {
+  return Date.now() >= giveUpAtMs;
+}
+
 /** True where the member's time is up; it has then been told why nothing was stored. */
-function gaveUp({ giveUpAtMs, fail }: Waiting, lastError: unknown): boolean {
-  if (Date.now() < giveUpAtMs) return false;
+function gaveUp(member: Waiting, lastError: unknown): boolean {
+  if (!isLate(member)) return false;
+  const { fail } = member;
   if (lastError === undefined) fail(deadlineExceeded());
   else if (isConnectionLost(lastError)) fail(databaseUnavailable(lastError));
   else fail(conflictNotSettled(lastError));
