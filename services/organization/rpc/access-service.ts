@@ -1,7 +1,7 @@
 import type { AccessService } from "../../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
-import type { CallContext, Implementation } from "../../platform/rpc/service.ts";
+import type { Implementation, OpenContext } from "../../platform/rpc/service.ts";
 import { mintAccessToken } from "../domain/access-token.ts";
 import { getPrincipal, hashKey } from "../domain/keys.ts";
 import type { SigningKey } from "../domain/signing-keys.ts";
@@ -22,7 +22,7 @@ export function accessService({
   keyUse,
   signingKey,
   ttlSeconds,
-}: Parts): Implementation<typeof AccessService, Omit<CallContext, "principal">> {
+}: Parts): Implementation<typeof AccessService, OpenContext> {
   return {
     async exchangeKey(request, { deadlineMs }) {
       const { secret, workspaceId } = fromExchangeKeyRequest(request);

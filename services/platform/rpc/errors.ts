@@ -1,6 +1,8 @@
 import { create } from "@bufbuild/protobuf";
+import { anyPack, anyUnpack } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema } from "../../../proto/gen/google/rpc/error_details_pb.ts";
+import { type Status, StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
 import { DomainError, type ErrorKind } from "../domain-error.ts";
 
 /** The one table from the kind of a domain error to its RPC code. */
@@ -23,7 +25,7 @@ const codeByKind: Readonly<Record<ErrorKind, Code>> = {
 const kindByCode = new Map(Object.entries(codeByKind).map(([kind, code]) => [code as number, kind as ErrorKind]));
 
 /** The same table read backwards, by a client. A code that we never send is a fault of ours. */
-export function kindOfCode(code: number): ErrorKind {
+function kindOfCode(code: number): ErrorKind {
   return kindByCode.get(code) ?? "internal";
 }
 
@@ -44,6 +46,27 @@ export function toRpcError(thrown: unknown): ConnectError {
     ...(fieldViolations.length > 0 ? [{ desc: BadRequestSchema, value: { fieldViolations } }] : []),
   ];
   return new ConnectError(thrown.message, codeByKind[thrown.kind], undefined, details, thrown.cause);
+}
+
+/** The error as a message: what goes into `grpc-status-details-bin`, and into the outcomes of a batch. */
+export function toStatusMessage(error: ConnectError): Status {
+  const details = error.details.flatMap((detail) =>
+    "desc" in detail ? [anyPack(detail.desc, create(detail.desc, detail.value))] : [],
+  );
+  return create(StatusSchema, { code: error.code, message: error.rawMessage, details });
+}
+
+/** What a client makes of it. */
+export function fromStatusMessage({ code, message, details }: Status, cause?: unknown): DomainError {
+  const info = details.map((detail) => anyUnpack(detail, ErrorInfoSchema)).find((each) => each !== undefined);
+  const badRequest = details.map((detail) => anyUnpack(detail, BadRequestSchema)).find((each) => each !== undefined);
+  const violations = badRequest?.fieldViolations ?? [];
+  return new DomainError(kindOfCode(code), {
+    reason: info?.reason ?? "",
+    message,
+    violations: violations.map(({ field, description }) => ({ path: field, message: description })),
+    cause,
+  });
 }
 
 /** The canonical spelling of a code, as gRPC and its metrics write it: `INVALID_ARGUMENT`. */

@@ -8,12 +8,10 @@ import {
   type MessageInitShape,
   type MessageShape,
 } from "@bufbuild/protobuf";
-import { anyUnpack } from "@bufbuild/protobuf/wkt";
 import { Client, Metadata, type MethodDefinition, type ServiceError } from "@grpc/grpc-js";
-import { BadRequestSchema, ErrorInfoSchema } from "../../../proto/gen/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
 import { DomainError } from "../domain-error.ts";
-import { kindOfCode } from "./errors.ts";
+import { fromStatusMessage } from "./errors.ts";
 import { grpcDefinitionOf, requestBytesMax, responseBytesMax } from "./grpc-definition.ts";
 import { channelCredentials, type TlsFiles } from "./tls.ts";
 
@@ -117,14 +115,7 @@ function callOnce(
 /** What the service said, or what grpc-js says of a service that did not answer. */
 function domainErrorFrom(error: ServiceError): DomainError {
   const [bytes] = error.metadata?.get("grpc-status-details-bin") ?? [];
-  const details = bytes instanceof Buffer ? fromBinary(StatusSchema, bytes).details : [];
-  const info = details.map((detail) => anyUnpack(detail, ErrorInfoSchema)).find((each) => each !== undefined);
-  const badRequest = details.map((detail) => anyUnpack(detail, BadRequestSchema)).find((each) => each !== undefined);
-  return new DomainError(kindOfCode(error.code), {
-    reason: info?.reason ?? "",
-    message: error.details,
-    violations:
-      badRequest?.fieldViolations.map(({ field, description }) => ({ path: field, message: description })) ?? [],
-    cause: error,
-  });
+  const { code, details: message } = error;
+  const status = bytes instanceof Buffer ? fromBinary(StatusSchema, bytes) : create(StatusSchema, { code, message });
+  return fromStatusMessage(status, error);
 }

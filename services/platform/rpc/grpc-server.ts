@@ -1,5 +1,4 @@
-import { create, type Message, toBinary } from "@bufbuild/protobuf";
-import { anyPack } from "@bufbuild/protobuf/wkt";
+import { type Message, toBinary } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import {
   Metadata,
@@ -12,6 +11,7 @@ import {
   type UntypedHandleCall,
 } from "@grpc/grpc-js";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
+import { toStatusMessage } from "./errors.ts";
 import { grpcDefinitionOf, requestBytesMax, responseBytesMax } from "./grpc-definition.ts";
 import type { IncomingCall, ServedMethod, ServedService } from "./service.ts";
 import { serverCredentials, type TlsFiles } from "./tls.ts";
@@ -95,12 +95,8 @@ function incomingCall(call: ServerUnaryCall<Message, Message> | ServerWritableSt
 
 function statusFrom(error: ConnectError): StatusObject {
   const metadata = new Metadata();
-  const details = error.details.flatMap((detail) =>
-    "desc" in detail ? [anyPack(detail.desc, create(detail.desc, detail.value))] : [],
-  );
-  if (details.length > 0) {
-    const status = create(StatusSchema, { code: error.code, message: error.rawMessage, details });
-    metadata.set("grpc-status-details-bin", Buffer.from(toBinary(StatusSchema, status)));
+  if (error.details.length > 0) {
+    metadata.set("grpc-status-details-bin", Buffer.from(toBinary(StatusSchema, toStatusMessage(error))));
   }
   return { code: error.code as number, details: error.rawMessage, metadata };
 }

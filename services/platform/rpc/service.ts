@@ -10,11 +10,12 @@ import {
   type MessageShape,
 } from "@bufbuild/protobuf";
 import { Code, type ConnectError } from "@connectrpc/connect";
+import type { Status } from "../../../proto/gen/google/rpc/status_pb.ts";
 import type { AccessTokenVerifier } from "../access-token.ts";
 import type { Logger } from "../logger.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Principal } from "../principal.ts";
-import { codeName, toRpcError } from "./errors.ts";
+import { codeName, toRpcError, toStatusMessage } from "./errors.ts";
 
 /** What a transport knows about one call. */
 export interface IncomingCall {
@@ -28,9 +29,12 @@ export interface IncomingCall {
 /** What an RPC method knows about one call. */
 export interface CallContext extends Omit<IncomingCall, "header"> {
   readonly principal: Principal;
+  /** For a part of a call that fails on its own: what the caller may see of the error. The log sees the rest. */
+  readonly partFailed: (thrown: unknown) => Status;
 }
 
-type OpenContext = Omit<CallContext, "principal">;
+/** The same for a method that anyone may call. */
+export type OpenContext = Omit<IncomingCall, "header">;
 
 /** The methods of a service as plain functions: `(request, context) => response`. */
 export type Implementation<S extends DescService, Context = CallContext> = {
@@ -68,11 +72,17 @@ export function serveService<S extends DescService>(
   implementation: Implementation<S>,
   surroundings: Surroundings & { readonly verifier: AccessTokenVerifier },
 ): ServedService {
-  const { verifier } = surroundings;
+  const { verifier, logger } = surroundings;
   return wrap(descriptor, implementation, surroundings, async ({ header, deadlineMs, signal }) => ({
     deadlineMs,
     signal,
     principal: await verifier.authenticate(header("authorization")),
+    partFailed: (thrown: unknown) => {
+      const error = toRpcError(thrown);
+      const line = { code: codeName(error.code), request_id: header("x-request-id") };
+      if (isOurFault(error)) logger.error({ ...line, err: error.cause ?? error }, "part of an rpc failed");
+      return toStatusMessage(error);
+    },
   }));
 }
 

@@ -46,7 +46,10 @@ export interface ServedPreset extends Preset {
 /** The answer to one creation of many: the preset as that creation left it, or why it alone is refused. */
 export type Outcome = ServedPreset | DomainError;
 
-/** Changes with every change of the preset, and never comes back. */
-export function etagOf(preset: Pick<Preset, "revision">): string {
-  return `r${preset.revision}`;
+/**
+ * Changes with every change of the preset, and never comes back. No two presets share one: the same path shows each
+ * workspace a preset of its own, and a cache or a script that has seen one must not take the other for it.
+ */
+export function etagOf({ id, revision }: Pick<Preset, "id" | "revision">): string {
+  return `${id.slice(-12)}-${revision}`;
 }

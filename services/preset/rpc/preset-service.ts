@@ -1,14 +1,15 @@
-import type { PresetService } from "../../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import type { CreateVersionRequest, PresetService } from "../../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { newId } from "../../platform/ids.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
 import { pageFrom } from "../../platform/page.ts";
 import { requirePermission, requireWorkspace } from "../../platform/principal.ts";
 import type { CallContext, Implementation } from "../../platform/rpc/service.ts";
+import { checkBatch } from "../domain/batch.ts";
 import { diffVersions } from "../domain/diff-versions.ts";
 import { presetNotFound, versionNotFound } from "../domain/errors.ts";
 import { newVersion } from "../domain/new-version.ts";
-import type { PresetVersion } from "../domain/preset.ts";
+import type { PresetVersion, ServedPreset } from "../domain/preset.ts";
 import { checkSlug } from "../domain/slug.ts";
 import { checkUpdate } from "../domain/update-preset.ts";
 import { checkVersionNumber } from "../domain/version-number.ts";
@@ -45,19 +46,44 @@ export function presetService({ pool, listPool, reader, writer }: PresetStore): 
     throw (await reader.findPreset(workspaceId, slug)) ? versionNotFound(slug, version) : presetNotFound(slug);
   };
 
+  const createVersion = async (request: CreateVersionRequest, context: CallContext): Promise<ServedPreset> =>
+    writer.createVersion(newVersion(context.principal, request), deadlineOf(context));
+
+  const getPreset = async (slug: string, context: CallContext): Promise<ServedPreset> => {
+    const workspaceId = workspaceToRead(context);
+    checkSlug(slug);
+    const preset = await reader.findPreset(workspaceId, slug);
+    if (!preset) throw presetNotFound(slug);
+    return preset;
+  };
+
   return {
     async createVersion(request, context) {
-      const creation = newVersion(context.principal, request);
-      const preset = await writer.createVersion(creation, deadlineOf(context));
-      return { preset: toPresetMessage(preset) };
+      return { preset: toPresetMessage(await createVersion(request, context)) };
+    },
+
+    async batchCreateVersions({ requests }, context) {
+      checkBatch("requests", requests);
+      return {
+        outcomes: await outcomesOf(
+          requests.map((request) => createVersion(request, context)),
+          context,
+        ),
+      };
     },
 
     async getPreset({ slug }, context) {
-      const workspaceId = workspaceToRead(context);
-      checkSlug(slug);
-      const preset = await reader.findPreset(workspaceId, slug);
-      if (!preset) throw presetNotFound(slug);
-      return { preset: toPresetMessage(preset) };
+      return { preset: toPresetMessage(await getPreset(slug, context)) };
+    },
+
+    async batchGetPresets({ slugs }, context) {
+      checkBatch("slugs", slugs);
+      return {
+        outcomes: await outcomesOf(
+          slugs.map((slug) => getPreset(slug, context)),
+          context,
+        ),
+      };
     },
 
     async listPresets(request, context) {
@@ -117,6 +143,18 @@ export function presetService({ pool, listPool, reader, writer }: PresetStore): 
       return { changes: found.changes.map(toChangeMessage), totalCount: found.totalCount };
     },
   };
+}
+
+/** What became of each part of a batch, once all are done. */
+function outcomesOf(parts: readonly Promise<ServedPreset>[], { partFailed }: CallContext) {
+  return Promise.all(
+    parts.map((part) =>
+      part.then(
+        (preset) => ({ outcome: { case: "preset" as const, value: toPresetMessage(preset) } }),
+        (error) => ({ outcome: { case: "error" as const, value: partFailed(error) } }),
+      ),
+    ),
+  );
 }
 
 /** A call without a deadline of its own does not wait longer than this. */

@@ -1,5 +1,5 @@
 import { Gather } from "../../platform/gather.ts";
-import { idToBytes } from "../../platform/ids.ts";
+import { idFromBytes, idToBytes } from "../../platform/ids.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
 import type { PresetVersion, ServedPreset } from "../domain/preset.ts";
@@ -65,18 +65,20 @@ async function findPresets(pool: Pool, keys: readonly PresetKey[]): Promise<Map<
 }
 
 async function findVersions(pool: Pool, keys: readonly VersionKey[]): Promise<Map<string, PresetVersion>> {
+  // A union and not an OR: with that, where the versions differ, every version of each preset would be read.
+  const findOne = `SELECT p.workspace_id, p.slug, ${versionColumns} FROM presets p
+    JOIN preset_versions v ON v.workspace_id = p.workspace_id AND v.preset_id = p.id
+    WHERE p.workspace_id = ? AND p.slug = ? AND v.version = ?`;
   const [rows] = await retryTransient(Date.now() + retryForMs, () =>
-    pool.execute<(PresetRow & VersionRow)[]>(
-      `SELECT ${presetColumns}, ${versionColumns} FROM presets p
-        JOIN preset_versions v ON v.workspace_id = p.workspace_id AND v.preset_id = p.id
-        WHERE ${Array(keys.length).fill("(p.workspace_id = ? AND p.slug = ? AND v.version = ?)").join(" OR ")}`,
+    pool.execute<(VersionRow & Pick<PresetRow, "workspace_id" | "slug">)[]>(
+      Array(keys.length).fill(findOne).join(" UNION ALL "),
       keys.flatMap(({ workspaceId, slug, version }) => [idToBytes(workspaceId), slug, version]),
     ),
   );
   return new Map(
     rows.map((row) => {
-      const { workspaceId, slug } = presetFromRow(row);
-      return [versionKey({ workspaceId, slug, version: row.version }), versionFromRow(row)];
+      const { workspace_id, slug, version } = row;
+      return [versionKey({ workspaceId: idFromBytes(workspace_id), slug, version }), versionFromRow(row)];
     }),
   );
 }

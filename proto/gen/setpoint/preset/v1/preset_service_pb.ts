@@ -6,6 +6,8 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_field_mask } from "@bufbuild/protobuf/wkt";
+import type { Status } from "../../../google/rpc/status_pb.ts";
+import { file_google_rpc_status } from "../../../google/rpc/status_pb.ts";
 import type { ConfigDifference, Preset, PresetChange, PresetStatus, PresetVersion } from "./preset_pb.ts";
 import { file_setpoint_preset_v1_preset } from "./preset_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -14,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file setpoint/preset/v1/preset_service.proto.
  */
 export const file_setpoint_preset_v1_preset_service: GenFile = /*@__PURE__*/
-  fileDesc("CidzZXRwb2ludC9wcmVzZXQvdjEvcHJlc2V0X3NlcnZpY2UucHJvdG8SEnNldHBvaW50LnByZXNldC52MSKTAQoUQ3JlYXRlVmVyc2lvblJlcXVlc3QSDAoEc2x1ZxgBIAEoCRITCgtjb25maWdfanNvbhgCIAEoCRIaCg1zeXN0ZW1fcHJvbXB0GAMgASgJSACIAQESEgoKcmVxdWVzdF9pZBgEIAEoCRIWCg5yZXF1ZXN0X2RpZ2VzdBgFIAEoDEIQCg5fc3lzdGVtX3Byb21wdCJDChVDcmVhdGVWZXJzaW9uUmVzcG9uc2USKgoGcHJlc2V0GAEgASgLMhouc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldCIgChBHZXRQcmVzZXRSZXF1ZXN0EgwKBHNsdWcYASABKAkiPwoRR2V0UHJlc2V0UmVzcG9uc2USKgoGcHJlc2V0GAEgASgLMhouc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldCJ2ChJMaXN0UHJlc2V0c1JlcXVlc3QSDgoGb2Zmc2V0GAEgASgFEg0KBWxpbWl0GAIgASgFEjIKCHN0YXR1c2VzGAMgAygOMiAuc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldFN0YXR1cxINCgVxdWVyeRgEIAEoCSJXChNMaXN0UHJlc2V0c1Jlc3BvbnNlEisKB3ByZXNldHMYASADKAsyGi5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0EhMKC3RvdGFsX2NvdW50GAIgASgFIv0BChNVcGRhdGVQcmVzZXRSZXF1ZXN0EgwKBHNsdWcYASABKAkSLwoLdXBkYXRlX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEgwKBG5hbWUYAyABKAkSGAoLZGVzY3JpcHRpb24YBCABKAlIAIgBARIwCgZzdGF0dXMYBSABKA4yIC5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0U3RhdHVzEhoKEmRlc2lnbmF0ZWRfdmVyc2lvbhgGIAEoBRINCgVldGFncxgHIAMoCRISCgpyZXF1ZXN0X2lkGAggASgJQg4KDF9kZXNjcmlwdGlvbiJCChRVcGRhdGVQcmVzZXRSZXNwb25zZRIqCgZwcmVzZXQYASABKAsyGi5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0IjIKEUdldFZlcnNpb25SZXF1ZXN0EgwKBHNsdWcYASABKAkSDwoHdmVyc2lvbhgCIAEoBSJIChJHZXRWZXJzaW9uUmVzcG9uc2USMgoHdmVyc2lvbhgBIAEoCzIhLnNldHBvaW50LnByZXNldC52MS5QcmVzZXRWZXJzaW9uIkIKE0xpc3RWZXJzaW9uc1JlcXVlc3QSDAoEc2x1ZxgBIAEoCRIOCgZvZmZzZXQYAiABKAUSDQoFbGltaXQYAyABKAUiYAoUTGlzdFZlcnNpb25zUmVzcG9uc2USMwoIdmVyc2lvbnMYASADKAsyIS5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0VmVyc2lvbhITCgt0b3RhbF9jb3VudBgCIAEoBSJNChNEaWZmVmVyc2lvbnNSZXF1ZXN0EgwKBHNsdWcYASABKAkSFAoMZnJvbV92ZXJzaW9uGAIgASgFEhIKCnRvX3ZlcnNpb24YAyABKAUiawoURGlmZlZlcnNpb25zUmVzcG9uc2USNAoGY29uZmlnGAEgAygLMiQuc2V0cG9pbnQucHJlc2V0LnYxLkNvbmZpZ0RpZmZlcmVuY2USHQoVc3lzdGVtX3Byb21wdF9jaGFuZ2VkGAIgASgIIkEKEkxpc3RDaGFuZ2VzUmVxdWVzdBIMCgRzbHVnGAEgASgJEg4KBm9mZnNldBgCIAEoBRINCgVsaW1pdBgDIAEoBSJdChNMaXN0Q2hhbmdlc1Jlc3BvbnNlEjEKB2NoYW5nZXMYASADKAsyIC5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0Q2hhbmdlEhMKC3RvdGFsX2NvdW50GAIgASgFMrMGCg1QcmVzZXRTZXJ2aWNlEmQKDUNyZWF0ZVZlcnNpb24SKC5zZXRwb2ludC5wcmVzZXQudjEuQ3JlYXRlVmVyc2lvblJlcXVlc3QaKS5zZXRwb2ludC5wcmVzZXQudjEuQ3JlYXRlVmVyc2lvblJlc3BvbnNlEl0KCUdldFByZXNldBIkLnNldHBvaW50LnByZXNldC52MS5HZXRQcmVzZXRSZXF1ZXN0GiUuc2V0cG9pbnQucHJlc2V0LnYxLkdldFByZXNldFJlc3BvbnNlIgOQAgESYwoLTGlzdFByZXNldHMSJi5zZXRwb2ludC5wcmVzZXQudjEuTGlzdFByZXNldHNSZXF1ZXN0Gicuc2V0cG9pbnQucHJlc2V0LnYxLkxpc3RQcmVzZXRzUmVzcG9uc2UiA5ACARJhCgxVcGRhdGVQcmVzZXQSJy5zZXRwb2ludC5wcmVzZXQudjEuVXBkYXRlUHJlc2V0UmVxdWVzdBooLnNldHBvaW50LnByZXNldC52MS5VcGRhdGVQcmVzZXRSZXNwb25zZRJgCgpHZXRWZXJzaW9uEiUuc2V0cG9pbnQucHJlc2V0LnYxLkdldFZlcnNpb25SZXF1ZXN0GiYuc2V0cG9pbnQucHJlc2V0LnYxLkdldFZlcnNpb25SZXNwb25zZSIDkAIBEmYKDExpc3RWZXJzaW9ucxInLnNldHBvaW50LnByZXNldC52MS5MaXN0VmVyc2lvbnNSZXF1ZXN0Giguc2V0cG9pbnQucHJlc2V0LnYxLkxpc3RWZXJzaW9uc1Jlc3BvbnNlIgOQAgESZgoMRGlmZlZlcnNpb25zEicuc2V0cG9pbnQucHJlc2V0LnYxLkRpZmZWZXJzaW9uc1JlcXVlc3QaKC5zZXRwb2ludC5wcmVzZXQudjEuRGlmZlZlcnNpb25zUmVzcG9uc2UiA5ACARJjCgtMaXN0Q2hhbmdlcxImLnNldHBvaW50LnByZXNldC52MS5MaXN0Q2hhbmdlc1JlcXVlc3QaJy5zZXRwb2ludC5wcmVzZXQudjEuTGlzdENoYW5nZXNSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_google_protobuf_field_mask, file_setpoint_preset_v1_preset]);
+  fileDesc("CidzZXRwb2ludC9wcmVzZXQvdjEvcHJlc2V0X3NlcnZpY2UucHJvdG8SEnNldHBvaW50LnByZXNldC52MSKTAQoUQ3JlYXRlVmVyc2lvblJlcXVlc3QSDAoEc2x1ZxgBIAEoCRITCgtjb25maWdfanNvbhgCIAEoCRIaCg1zeXN0ZW1fcHJvbXB0GAMgASgJSACIAQESEgoKcmVxdWVzdF9pZBgEIAEoCRIWCg5yZXF1ZXN0X2RpZ2VzdBgFIAEoDEIQCg5fc3lzdGVtX3Byb21wdCJDChVDcmVhdGVWZXJzaW9uUmVzcG9uc2USKgoGcHJlc2V0GAEgASgLMhouc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldCJYChpCYXRjaENyZWF0ZVZlcnNpb25zUmVxdWVzdBI6CghyZXF1ZXN0cxgBIAMoCzIoLnNldHBvaW50LnByZXNldC52MS5DcmVhdGVWZXJzaW9uUmVxdWVzdCJSChtCYXRjaENyZWF0ZVZlcnNpb25zUmVzcG9uc2USMwoIb3V0Y29tZXMYASADKAsyIS5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0T3V0Y29tZSJtCg1QcmVzZXRPdXRjb21lEiwKBnByZXNldBgBIAEoCzIaLnNldHBvaW50LnByZXNldC52MS5QcmVzZXRIABIjCgVlcnJvchgCIAEoCzISLmdvb2dsZS5ycGMuU3RhdHVzSABCCQoHb3V0Y29tZSIgChBHZXRQcmVzZXRSZXF1ZXN0EgwKBHNsdWcYASABKAkiPwoRR2V0UHJlc2V0UmVzcG9uc2USKgoGcHJlc2V0GAEgASgLMhouc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldCInChZCYXRjaEdldFByZXNldHNSZXF1ZXN0Eg0KBXNsdWdzGAEgAygJIk4KF0JhdGNoR2V0UHJlc2V0c1Jlc3BvbnNlEjMKCG91dGNvbWVzGAEgAygLMiEuc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldE91dGNvbWUidgoSTGlzdFByZXNldHNSZXF1ZXN0Eg4KBm9mZnNldBgBIAEoBRINCgVsaW1pdBgCIAEoBRIyCghzdGF0dXNlcxgDIAMoDjIgLnNldHBvaW50LnByZXNldC52MS5QcmVzZXRTdGF0dXMSDQoFcXVlcnkYBCABKAkiVwoTTGlzdFByZXNldHNSZXNwb25zZRIrCgdwcmVzZXRzGAEgAygLMhouc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldBITCgt0b3RhbF9jb3VudBgCIAEoBSL9AQoTVXBkYXRlUHJlc2V0UmVxdWVzdBIMCgRzbHVnGAEgASgJEi8KC3VwZGF0ZV9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIMCgRuYW1lGAMgASgJEhgKC2Rlc2NyaXB0aW9uGAQgASgJSACIAQESMAoGc3RhdHVzGAUgASgOMiAuc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldFN0YXR1cxIaChJkZXNpZ25hdGVkX3ZlcnNpb24YBiABKAUSDQoFZXRhZ3MYByADKAkSEgoKcmVxdWVzdF9pZBgIIAEoCUIOCgxfZGVzY3JpcHRpb24iQgoUVXBkYXRlUHJlc2V0UmVzcG9uc2USKgoGcHJlc2V0GAEgASgLMhouc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldCIyChFHZXRWZXJzaW9uUmVxdWVzdBIMCgRzbHVnGAEgASgJEg8KB3ZlcnNpb24YAiABKAUiSAoSR2V0VmVyc2lvblJlc3BvbnNlEjIKB3ZlcnNpb24YASABKAsyIS5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0VmVyc2lvbiJCChNMaXN0VmVyc2lvbnNSZXF1ZXN0EgwKBHNsdWcYASABKAkSDgoGb2Zmc2V0GAIgASgFEg0KBWxpbWl0GAMgASgFImAKFExpc3RWZXJzaW9uc1Jlc3BvbnNlEjMKCHZlcnNpb25zGAEgAygLMiEuc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldFZlcnNpb24SEwoLdG90YWxfY291bnQYAiABKAUiTQoTRGlmZlZlcnNpb25zUmVxdWVzdBIMCgRzbHVnGAEgASgJEhQKDGZyb21fdmVyc2lvbhgCIAEoBRISCgp0b192ZXJzaW9uGAMgASgFImsKFERpZmZWZXJzaW9uc1Jlc3BvbnNlEjQKBmNvbmZpZxgBIAMoCzIkLnNldHBvaW50LnByZXNldC52MS5Db25maWdEaWZmZXJlbmNlEh0KFXN5c3RlbV9wcm9tcHRfY2hhbmdlZBgCIAEoCCJBChJMaXN0Q2hhbmdlc1JlcXVlc3QSDAoEc2x1ZxgBIAEoCRIOCgZvZmZzZXQYAiABKAUSDQoFbGltaXQYAyABKAUiXQoTTGlzdENoYW5nZXNSZXNwb25zZRIxCgdjaGFuZ2VzGAEgAygLMiAuc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldENoYW5nZRITCgt0b3RhbF9jb3VudBgCIAEoBTKcCAoNUHJlc2V0U2VydmljZRJkCg1DcmVhdGVWZXJzaW9uEiguc2V0cG9pbnQucHJlc2V0LnYxLkNyZWF0ZVZlcnNpb25SZXF1ZXN0Gikuc2V0cG9pbnQucHJlc2V0LnYxLkNyZWF0ZVZlcnNpb25SZXNwb25zZRJ2ChNCYXRjaENyZWF0ZVZlcnNpb25zEi4uc2V0cG9pbnQucHJlc2V0LnYxLkJhdGNoQ3JlYXRlVmVyc2lvbnNSZXF1ZXN0Gi8uc2V0cG9pbnQucHJlc2V0LnYxLkJhdGNoQ3JlYXRlVmVyc2lvbnNSZXNwb25zZRJdCglHZXRQcmVzZXQSJC5zZXRwb2ludC5wcmVzZXQudjEuR2V0UHJlc2V0UmVxdWVzdBolLnNldHBvaW50LnByZXNldC52MS5HZXRQcmVzZXRSZXNwb25zZSIDkAIBEm8KD0JhdGNoR2V0UHJlc2V0cxIqLnNldHBvaW50LnByZXNldC52MS5CYXRjaEdldFByZXNldHNSZXF1ZXN0Gisuc2V0cG9pbnQucHJlc2V0LnYxLkJhdGNoR2V0UHJlc2V0c1Jlc3BvbnNlIgOQAgESYwoLTGlzdFByZXNldHMSJi5zZXRwb2ludC5wcmVzZXQudjEuTGlzdFByZXNldHNSZXF1ZXN0Gicuc2V0cG9pbnQucHJlc2V0LnYxLkxpc3RQcmVzZXRzUmVzcG9uc2UiA5ACARJhCgxVcGRhdGVQcmVzZXQSJy5zZXRwb2ludC5wcmVzZXQudjEuVXBkYXRlUHJlc2V0UmVxdWVzdBooLnNldHBvaW50LnByZXNldC52MS5VcGRhdGVQcmVzZXRSZXNwb25zZRJgCgpHZXRWZXJzaW9uEiUuc2V0cG9pbnQucHJlc2V0LnYxLkdldFZlcnNpb25SZXF1ZXN0GiYuc2V0cG9pbnQucHJlc2V0LnYxLkdldFZlcnNpb25SZXNwb25zZSIDkAIBEmYKDExpc3RWZXJzaW9ucxInLnNldHBvaW50LnByZXNldC52MS5MaXN0VmVyc2lvbnNSZXF1ZXN0Giguc2V0cG9pbnQucHJlc2V0LnYxLkxpc3RWZXJzaW9uc1Jlc3BvbnNlIgOQAgESZgoMRGlmZlZlcnNpb25zEicuc2V0cG9pbnQucHJlc2V0LnYxLkRpZmZWZXJzaW9uc1JlcXVlc3QaKC5zZXRwb2ludC5wcmVzZXQudjEuRGlmZlZlcnNpb25zUmVzcG9uc2UiA5ACARJjCgtMaXN0Q2hhbmdlcxImLnNldHBvaW50LnByZXNldC52MS5MaXN0Q2hhbmdlc1JlcXVlc3QaJy5zZXRwb2ludC5wcmVzZXQudjEuTGlzdENoYW5nZXNSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_google_protobuf_field_mask, file_google_rpc_status, file_setpoint_preset_v1_preset]);
 
 /**
  * The content of a new version.
@@ -90,6 +92,85 @@ export const CreateVersionResponseSchema: GenMessage<CreateVersionResponse> = /*
   messageDesc(file_setpoint_preset_v1_preset_service, 1);
 
 /**
+ * The content of several new versions.
+ *
+ * @generated from message setpoint.preset.v1.BatchCreateVersionsRequest
+ */
+export type BatchCreateVersionsRequest = Message<"setpoint.preset.v1.BatchCreateVersionsRequest"> & {
+  /**
+   * 1 to 100. The same slug may stand in several; their order is kept.
+   *
+   * @generated from field: repeated setpoint.preset.v1.CreateVersionRequest requests = 1;
+   */
+  requests: CreateVersionRequest[];
+};
+
+/**
+ * Describes the message setpoint.preset.v1.BatchCreateVersionsRequest.
+ * Use `create(BatchCreateVersionsRequestSchema)` to create a new message.
+ */
+export const BatchCreateVersionsRequestSchema: GenMessage<BatchCreateVersionsRequest> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset_service, 2);
+
+/**
+ * What became of each creation.
+ *
+ * @generated from message setpoint.preset.v1.BatchCreateVersionsResponse
+ */
+export type BatchCreateVersionsResponse = Message<"setpoint.preset.v1.BatchCreateVersionsResponse"> & {
+  /**
+   * One for each request, in the same order.
+   *
+   * @generated from field: repeated setpoint.preset.v1.PresetOutcome outcomes = 1;
+   */
+  outcomes: PresetOutcome[];
+};
+
+/**
+ * Describes the message setpoint.preset.v1.BatchCreateVersionsResponse.
+ * Use `create(BatchCreateVersionsResponseSchema)` to create a new message.
+ */
+export const BatchCreateVersionsResponseSchema: GenMessage<BatchCreateVersionsResponse> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset_service, 3);
+
+/**
+ * What became of one part of a batch.
+ *
+ * @generated from message setpoint.preset.v1.PresetOutcome
+ */
+export type PresetOutcome = Message<"setpoint.preset.v1.PresetOutcome"> & {
+  /**
+   * Always set.
+   *
+   * @generated from oneof setpoint.preset.v1.PresetOutcome.outcome
+   */
+  outcome: {
+    /**
+     * What the method for one would have returned, with its designated_version.
+     *
+     * @generated from field: setpoint.preset.v1.Preset preset = 1;
+     */
+    value: Preset;
+    case: "preset";
+  } | {
+    /**
+     * What the method for one would have failed with, details included. Nothing was stored.
+     *
+     * @generated from field: google.rpc.Status error = 2;
+     */
+    value: Status;
+    case: "error";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message setpoint.preset.v1.PresetOutcome.
+ * Use `create(PresetOutcomeSchema)` to create a new message.
+ */
+export const PresetOutcomeSchema: GenMessage<PresetOutcome> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset_service, 4);
+
+/**
  * Which preset.
  *
  * @generated from message setpoint.preset.v1.GetPresetRequest
@@ -108,7 +189,7 @@ export type GetPresetRequest = Message<"setpoint.preset.v1.GetPresetRequest"> & 
  * Use `create(GetPresetRequestSchema)` to create a new message.
  */
 export const GetPresetRequestSchema: GenMessage<GetPresetRequest> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 2);
+  messageDesc(file_setpoint_preset_v1_preset_service, 5);
 
 /**
  * The preset that was asked for.
@@ -129,7 +210,49 @@ export type GetPresetResponse = Message<"setpoint.preset.v1.GetPresetResponse"> 
  * Use `create(GetPresetResponseSchema)` to create a new message.
  */
 export const GetPresetResponseSchema: GenMessage<GetPresetResponse> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 3);
+  messageDesc(file_setpoint_preset_v1_preset_service, 6);
+
+/**
+ * Which presets.
+ *
+ * @generated from message setpoint.preset.v1.BatchGetPresetsRequest
+ */
+export type BatchGetPresetsRequest = Message<"setpoint.preset.v1.BatchGetPresetsRequest"> & {
+  /**
+   * 1 to 100. Each as in CreateVersionRequest.
+   *
+   * @generated from field: repeated string slugs = 1;
+   */
+  slugs: string[];
+};
+
+/**
+ * Describes the message setpoint.preset.v1.BatchGetPresetsRequest.
+ * Use `create(BatchGetPresetsRequestSchema)` to create a new message.
+ */
+export const BatchGetPresetsRequestSchema: GenMessage<BatchGetPresetsRequest> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset_service, 7);
+
+/**
+ * What became of each slug.
+ *
+ * @generated from message setpoint.preset.v1.BatchGetPresetsResponse
+ */
+export type BatchGetPresetsResponse = Message<"setpoint.preset.v1.BatchGetPresetsResponse"> & {
+  /**
+   * One for each slug, in the same order.
+   *
+   * @generated from field: repeated setpoint.preset.v1.PresetOutcome outcomes = 1;
+   */
+  outcomes: PresetOutcome[];
+};
+
+/**
+ * Describes the message setpoint.preset.v1.BatchGetPresetsResponse.
+ * Use `create(BatchGetPresetsResponseSchema)` to create a new message.
+ */
+export const BatchGetPresetsResponseSchema: GenMessage<BatchGetPresetsResponse> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset_service, 8);
 
 /**
  * Which presets.
@@ -171,7 +294,7 @@ export type ListPresetsRequest = Message<"setpoint.preset.v1.ListPresetsRequest"
  * Use `create(ListPresetsRequestSchema)` to create a new message.
  */
 export const ListPresetsRequestSchema: GenMessage<ListPresetsRequest> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 4);
+  messageDesc(file_setpoint_preset_v1_preset_service, 9);
 
 /**
  * One page of presets.
@@ -199,7 +322,7 @@ export type ListPresetsResponse = Message<"setpoint.preset.v1.ListPresetsRespons
  * Use `create(ListPresetsResponseSchema)` to create a new message.
  */
 export const ListPresetsResponseSchema: GenMessage<ListPresetsResponse> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 5);
+  messageDesc(file_setpoint_preset_v1_preset_service, 10);
 
 /**
  * What to change.
@@ -269,7 +392,7 @@ export type UpdatePresetRequest = Message<"setpoint.preset.v1.UpdatePresetReques
  * Use `create(UpdatePresetRequestSchema)` to create a new message.
  */
 export const UpdatePresetRequestSchema: GenMessage<UpdatePresetRequest> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 6);
+  messageDesc(file_setpoint_preset_v1_preset_service, 11);
 
 /**
  * The preset after the change.
@@ -290,7 +413,7 @@ export type UpdatePresetResponse = Message<"setpoint.preset.v1.UpdatePresetRespo
  * Use `create(UpdatePresetResponseSchema)` to create a new message.
  */
 export const UpdatePresetResponseSchema: GenMessage<UpdatePresetResponse> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 7);
+  messageDesc(file_setpoint_preset_v1_preset_service, 12);
 
 /**
  * Which version.
@@ -318,7 +441,7 @@ export type GetVersionRequest = Message<"setpoint.preset.v1.GetVersionRequest"> 
  * Use `create(GetVersionRequestSchema)` to create a new message.
  */
 export const GetVersionRequestSchema: GenMessage<GetVersionRequest> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 8);
+  messageDesc(file_setpoint_preset_v1_preset_service, 13);
 
 /**
  * The version that was asked for.
@@ -339,7 +462,7 @@ export type GetVersionResponse = Message<"setpoint.preset.v1.GetVersionResponse"
  * Use `create(GetVersionResponseSchema)` to create a new message.
  */
 export const GetVersionResponseSchema: GenMessage<GetVersionResponse> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 9);
+  messageDesc(file_setpoint_preset_v1_preset_service, 14);
 
 /**
  * Which versions.
@@ -374,7 +497,7 @@ export type ListVersionsRequest = Message<"setpoint.preset.v1.ListVersionsReques
  * Use `create(ListVersionsRequestSchema)` to create a new message.
  */
 export const ListVersionsRequestSchema: GenMessage<ListVersionsRequest> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 10);
+  messageDesc(file_setpoint_preset_v1_preset_service, 15);
 
 /**
  * One page of versions.
@@ -402,7 +525,7 @@ export type ListVersionsResponse = Message<"setpoint.preset.v1.ListVersionsRespo
  * Use `create(ListVersionsResponseSchema)` to create a new message.
  */
 export const ListVersionsResponseSchema: GenMessage<ListVersionsResponse> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 11);
+  messageDesc(file_setpoint_preset_v1_preset_service, 16);
 
 /**
  * Which versions to compare.
@@ -437,7 +560,7 @@ export type DiffVersionsRequest = Message<"setpoint.preset.v1.DiffVersionsReques
  * Use `create(DiffVersionsRequestSchema)` to create a new message.
  */
 export const DiffVersionsRequestSchema: GenMessage<DiffVersionsRequest> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 12);
+  messageDesc(file_setpoint_preset_v1_preset_service, 17);
 
 /**
  * What differs between the two versions.
@@ -465,7 +588,7 @@ export type DiffVersionsResponse = Message<"setpoint.preset.v1.DiffVersionsRespo
  * Use `create(DiffVersionsResponseSchema)` to create a new message.
  */
 export const DiffVersionsResponseSchema: GenMessage<DiffVersionsResponse> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 13);
+  messageDesc(file_setpoint_preset_v1_preset_service, 18);
 
 /**
  * Which changes.
@@ -500,7 +623,7 @@ export type ListChangesRequest = Message<"setpoint.preset.v1.ListChangesRequest"
  * Use `create(ListChangesRequestSchema)` to create a new message.
  */
 export const ListChangesRequestSchema: GenMessage<ListChangesRequest> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 14);
+  messageDesc(file_setpoint_preset_v1_preset_service, 19);
 
 /**
  * One page of the change log.
@@ -528,7 +651,7 @@ export type ListChangesResponse = Message<"setpoint.preset.v1.ListChangesRespons
  * Use `create(ListChangesResponseSchema)` to create a new message.
  */
 export const ListChangesResponseSchema: GenMessage<ListChangesResponse> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 15);
+  messageDesc(file_setpoint_preset_v1_preset_service, 20);
 
 /**
  * Presets of the workspace that the caller's access token names.
@@ -556,6 +679,16 @@ export const PresetService: GenService<{
     output: typeof CreateVersionResponseSchema;
   },
   /**
+   * Creates several versions in one call. Each has an outcome of its own, as if it had been created alone.
+   *
+   * @generated from rpc setpoint.preset.v1.PresetService.BatchCreateVersions
+   */
+  batchCreateVersions: {
+    methodKind: "unary";
+    input: typeof BatchCreateVersionsRequestSchema;
+    output: typeof BatchCreateVersionsResponseSchema;
+  },
+  /**
    * Returns one preset with its designated version.
    *
    * @generated from rpc setpoint.preset.v1.PresetService.GetPreset
@@ -564,6 +697,16 @@ export const PresetService: GenService<{
     methodKind: "unary";
     input: typeof GetPresetRequestSchema;
     output: typeof GetPresetResponseSchema;
+  },
+  /**
+   * Returns several presets in one call. Each has an outcome of its own, as if it had been asked for alone.
+   *
+   * @generated from rpc setpoint.preset.v1.PresetService.BatchGetPresets
+   */
+  batchGetPresets: {
+    methodKind: "unary";
+    input: typeof BatchGetPresetsRequestSchema;
+    output: typeof BatchGetPresetsResponseSchema;
   },
   /**
    * Lists the presets of the workspace, most recently updated first, then by id.
