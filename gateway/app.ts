@@ -27,7 +27,11 @@ export async function openGateway(
   const rest = await createRestServer({ config, clients, health, logger, metrics });
   await rest.ready();
   const port = await bindHttpServer(rest.server, config.host, config.port);
-  lifecycle.opened("rest server", () => rest.close());
+  lifecycle.opened("rest server", async () => {
+    const cut = setTimeout(() => rest.server.closeAllConnections(), config.drainTimeoutMs);
+    await rest.close();
+    clearTimeout(cut);
+  });
   logger.info({ port, metricsPort }, "listening");
   return { port, metricsPort };
 }

@@ -6,11 +6,14 @@ import type { ReadinessCheck } from "../services/platform/health.ts";
 import type { Lifecycle } from "../services/platform/lifecycle.ts";
 import { type Channel, grpcClient, type Methods, openChannel } from "../services/platform/rpc/grpc-client.ts";
 import type { GatewayConfig } from "./config.ts";
+import { type ListMembers, memberCalls } from "./member-calls.ts";
+import { type PresetCalls, presetCalls } from "./preset-calls.ts";
 
 /** The services behind the gateway. */
 export interface Clients {
   readonly presets: Methods<typeof PresetService>;
-  readonly organization: Methods<typeof OrganizationService>;
+  readonly presetCalls: PresetCalls;
+  readonly listMembers: ListMembers;
   readonly access: Methods<typeof AccessService>;
   /** Fails until each service has been ready once. After that their faults are answers (503), not a reason to take the gateway away. */
   readonly haveBeenReady: ReadinessCheck;
@@ -23,9 +26,11 @@ export function openClients(config: GatewayConfig, lifecycle: Lifecycle): Client
     preset.close();
     organization.close();
   });
+  const presets = grpcClient(PresetService, preset);
   return {
-    presets: grpcClient(PresetService, preset),
-    organization: grpcClient(OrganizationService, organization),
+    presets,
+    presetCalls: presetCalls(presets),
+    listMembers: memberCalls(grpcClient(OrganizationService, organization)),
     access: grpcClient(AccessService, organization),
     haveBeenReady: onceReady([
       ["preset", preset],

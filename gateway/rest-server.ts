@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { finished } from "node:stream/promises";
 import type { ErrorObject } from "ajv";
-import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
+import { type FastifyInstance, type FastifyRequest, fastify, LogController } from "fastify";
 import { invalidRequest } from "../services/platform/domain-error.ts";
 import type { Health } from "../services/platform/health.ts";
 import { newId } from "../services/platform/ids.ts";
@@ -14,10 +14,11 @@ import { KeyExchange } from "./auth/key-exchange.ts";
 import type { Clients } from "./clients.ts";
 import type { GatewayConfig } from "./config.ts";
 import { bodyText } from "./json/body.ts";
-import { errorAnswer, HttpError } from "./json/errors.ts";
+import { errorAnswer, HttpError, nothingAt } from "./json/errors.ts";
 import { parseQuery } from "./json/page.ts";
 import { ajv } from "./json/validator.ts";
 import { violationsFrom } from "./json/violations.ts";
+import { describedRoutes, referenceRoutes } from "./openapi/reference.ts";
 import { createPresetRoutes } from "./routes/create-presets.ts";
 import { memberRoutes } from "./routes/members.ts";
 import { withMethodsRefused } from "./routes/other-methods.ts";
@@ -38,10 +39,10 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
   const { config, clients } = parts;
   const app = fastify({
     bodyLimit: config.bodyBytesMax,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     // An upload may be slow, but not forever.
     requestTimeout: 120_000,
-    // While draining, a request on an open connection is still served; the answer closes the connection.
+    // While draining, a request on an open connection is still served; its answer closes the connection.
     forceCloseConnections: "idle",
     return503OnClosing: false,
     clientErrorHandler: answerClientError,
@@ -59,21 +60,25 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     },
     schemaErrorFormatter: (errors) => invalidRequest(violationsFrom(errors as ErrorObject[])),
   });
-  // Bodies are checked by their handlers, which read them as text; their schemas are there to be read by people.
+  // Bodies and headers are checked by their handlers, and answers are text already.
+  // Their schemas are there to be read by people.
   app.setValidatorCompiler(({ schema, httpPart }) =>
-    httpPart === "body" ? () => true : ajv.compile(schema as object),
+    httpPart === "body" || httpPart === "headers" ? () => true : ajv.compile(schema as object),
   );
+  app.setSerializerCompiler(() => JSON.stringify);
   readBodies(app);
   observe(app, parts);
   answerErrors(app, parts.logger);
 
   const access = new Access(new KeyExchange(clients.access, config.keyCacheMax), config.requestTimeoutMs);
+  const described = describedRoutes(app);
   await withMethodsRefused(app, async () => {
     createPresetRoutes(app, access, clients);
     presetRoutes(app, access, clients);
     versionRoutes(app, access, clients);
     memberRoutes(app, access, clients);
     probeRoutes(app, parts.health);
+    referenceRoutes(app, described);
   });
   return app;
 }
@@ -110,8 +115,7 @@ function answerErrors(app: FastifyInstance, logger: Logger): void {
   });
   // A hook and not a handler: the body of such a request is not read.
   app.addHook("onRequest", async ({ is404, url }) => {
-    if (!is404) return;
-    throw new HttpError(404, `There is nothing at ${url.split("?")[0]}. See the API reference for what there is.`);
+    if (is404) throw nothingAt(url);
   });
 }
 
@@ -153,9 +157,13 @@ function clientError(code: string | undefined): HttpError {
 }
 
 /** Request id header, access log and metrics of every request. */
-function observe(app: FastifyInstance, { logger, metrics }: RestParts): void {
+function observe(app: FastifyInstance, { health, logger, metrics }: RestParts): void {
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
+  });
+  // Fastify does so only for requests that begin while it closes; the others would keep it open.
+  app.addHook("onSend", async (_, reply) => {
+    if (health.isDraining()) reply.header("connection", "close");
   });
   app.addHook("onResponse", async (request, reply) => {
     const route = request.routeOptions.url ?? "none";

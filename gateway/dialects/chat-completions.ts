@@ -73,5 +73,13 @@ export const chatCompletions = defineDialect({
     safety_identifier: ignore(),
     prompt_cache_key: ignore(),
   },
+  example: {
+    model: "openai/gpt-4o",
+    temperature: 0.2,
+    messages: [
+      { role: "system", content: "You answer questions about invoices, briefly." },
+      { role: "user", content: "Why was I charged twice?" },
+    ],
+  },
   findPrompt: (body) => promptOfMessages(body.messages, "messages"),
 });

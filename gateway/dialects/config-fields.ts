@@ -46,7 +46,7 @@ export function text(maxLength?: number): SchemaObject {
 }
 
 export function oneOf(...values: readonly string[]): SchemaObject {
-  return { enum: values };
+  return { type: "string", enum: values };
 }
 
 /** A preset that refers to a preset might never come to an end. */
@@ -64,7 +64,7 @@ export function listOf(items: SchemaObject, maxItems?: number): SchemaObject {
 
 /** An object that has these members, and maybe others. */
 export function object(properties?: Readonly<Record<string, SchemaObject>>): SchemaObject {
-  return { type: "object", properties, required: properties && Object.keys(properties) };
+  return { type: "object", properties, required: properties && Object.keys(properties), additionalProperties: true };
 }
 
 /** An object whose keys are the caller's own. */

@@ -2,6 +2,7 @@ import { Ajv, type SchemaObject } from "ajv";
 import type { FieldViolation } from "../../services/platform/domain-error.ts";
 import { violationsFrom } from "../json/violations.ts";
 import { type Field, orNull } from "./config-fields.ts";
+import { fieldDescriptions } from "./field-descriptions.ts";
 import type { PromptTexts } from "./system-prompt.ts";
 
 /** A request body as parsed. */
@@ -23,16 +24,23 @@ export interface Dialect {
 export function defineDialect(parts: {
   readonly required: readonly string[];
   readonly fields: Readonly<Record<string, Field>>;
+  /** A body to try the route with. */
+  readonly example: Body;
   readonly findPrompt: (body: Body) => PromptTexts;
 }): Dialect {
   const fields = new Map(Object.entries(parts.fields));
-  const bodySchema: SchemaObject = {
+  const bodySchema = asJson({
     type: "object",
     required: parts.required,
     properties: Object.fromEntries(
-      fields.entries().map(([key, { schema }]) => [key, parts.required.includes(key) ? schema : orNull(schema)]),
+      fields.entries().map(([key, field]) => {
+        const schema = { description: describe(key, field), ...field.schema };
+        return [key, parts.required.includes(key) ? schema : orNull(schema)];
+      }),
     ),
-  };
+    additionalProperties: true,
+    examples: [parts.example],
+  });
   return {
     bodySchema,
     keptKeys: new Set(fields.keys().filter((key) => fields.get(key)?.use === "config")),
@@ -43,6 +51,22 @@ export function defineDialect(parts: {
     findViolations: compileSchema(bodySchema),
     findPrompt: parts.findPrompt,
   };
+}
+
+/** A schema without the bounds that its table leaves open, which are undefined: JSON Schema has no such value. */
+function asJson(schema: SchemaObject): SchemaObject {
+  return JSON.parse(JSON.stringify(schema));
+}
+
+/** What becomes of a field, behind what it is for. */
+const notesOnUse: Readonly<Record<Field["use"], string>> = {
+  config: "",
+  prompt: " Gives the system prompt; not stored otherwise.",
+  none: " Not stored.",
+};
+
+function describe(key: string, { use }: Field): string {
+  return (fieldDescriptions[key] ?? "") + notesOnUse[use];
 }
 
 const options = { allowUnionTypes: true, strictNumbers: false, verbose: true };

@@ -54,5 +54,11 @@ export const messages = defineDialect({
     metadata: ignore(object()),
     trace: ignore(),
   },
+  example: {
+    model: "anthropic/claude-sonnet-4.5",
+    max_tokens: 1024,
+    system: "You answer questions about invoices, briefly.",
+    messages: [{ role: "user", content: "Why was I charged twice?" }],
+  },
   findPrompt: (body) => promptOfContent(body.system, "system"),
 });

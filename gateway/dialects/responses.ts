@@ -72,6 +72,12 @@ export const responses = defineDialect({
     safety_identifier: ignore(),
     prompt_cache_key: ignore(),
   },
+  example: {
+    model: "openai/gpt-4o",
+    max_output_tokens: 1024,
+    instructions: "You answer questions about invoices, briefly.",
+    input: "Why was I charged twice?",
+  },
   findPrompt: ({ instructions, input }) => {
     if (instructions === undefined || instructions === null) return promptOfMessages(input, "input");
     return { texts: typeof instructions === "string" ? [instructions] : [], violations: [] };

@@ -43,6 +43,10 @@ export class HttpError extends Error implements PublicParts {
   }
 }
 
+export function nothingAt(url: string): HttpError {
+  return new HttpError(404, `There is nothing at ${url.split("?")[0]}. See the API reference for what there is.`);
+}
+
 /** What is sent for an error. */
 export interface ErrorAnswer {
   readonly status: number;

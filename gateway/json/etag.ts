@@ -6,13 +6,15 @@ interface HeaderTag {
   readonly isWeak: boolean;
 }
 
-const tagPattern = /^(W\/)?"([\x21\x23-\x7e]*)"$/;
+const tagPattern = /^(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"$/;
+/** A comma inside the quotes belongs to the tag. */
+const elementPattern = /(?:"[^"]*"|[^",])+/g;
 
 /** `*` stands for any tag. */
 function tagsFrom(name: string, header: string): "*" | HeaderTag[] {
   if (header.trim() === "*") return "*";
-  return header.split(",").map((part) => {
-    const match = part.trim().match(tagPattern);
+  return (header.match(elementPattern) ?? [""]).map((element) => {
+    const match = element.trim().match(tagPattern);
     if (!match) {
       throw invalidRequest([{ path: name, message: 'must be the ETag of an earlier answer, with its quotes: "…"' }]);
     }

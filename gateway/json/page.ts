@@ -1,6 +1,7 @@
 import { parse } from "node:querystring";
-import { Type } from "typebox";
+import { type TSchema, Type } from "typebox";
 import { pageLimitDefault, pageLimitMax, pageOffsetMax } from "../../services/platform/page.ts";
+import { componentSchema } from "./schema-parts.ts";
 
 /** The query of every list. */
 export const pageQuery = {
@@ -25,6 +26,18 @@ export function parseQuery(query: string): Record<string, unknown> {
   }
   if (values.status !== undefined) values.status = [values.status].flat().flatMap((value) => String(value).split(","));
   return values;
+}
+
+/** The JSON that `pageJson` writes. */
+export function pageSchema(itemName: string): TSchema {
+  return Type.Object({
+    data: Type.Array(componentSchema(itemName), { maxItems: pageLimitMax, description: "Empty past the end." }),
+    total_count: Type.Integer({
+      minimum: 0,
+      description: "How many there are in all, not on this page.",
+      examples: [1],
+    }),
+  });
 }
 
 export function pageJson(items: readonly string[], totalCount: number): string {

@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import { invalidRequest } from "../../services/platform/domain-error.ts";
 import { parseJsonObject } from "../../services/platform/json-text.ts";
 import { statusByName } from "./preset.ts";
+import { statusSchema } from "./preset-schema.ts";
 import { validator } from "./validator.ts";
 
 /** The body of PATCH /presets/{slug}. */
@@ -11,7 +12,7 @@ export const updateSchema = Type.Object(
     description: Type.Optional(
       Type.Unsafe<string | null>({ type: ["string", "null"], maxLength: 2000, description: "Null removes it." }),
     ),
-    status: Type.Optional(Type.Enum(["active", "disabled", "archived"])),
+    status: Type.Optional(statusSchema),
     designated_version: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -20,7 +21,7 @@ export const updateSchema = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false, minProperties: 1 },
+  { additionalProperties: false, minProperties: 1, examples: [{ designated_version: 1 }] },
 );
 
 const violationsOf = validator(updateSchema);

@@ -26,6 +26,7 @@ describe("violationsFrom", () => {
     [{ type: "object", minProperties: 1 }, {}, "must have at least 1 field"],
     [{ type: "object", maxProperties: 1 }, { a: 1, b: 2 }, "must have at most 1 field"],
     [{ enum: ["active", "disabled"] }, "on", "must be one of active, disabled"],
+    [{ type: "string", enum: ["active", "disabled"] }, 1, "must be one of active, disabled"],
     [
       { type: "string", pattern: "^a", description: "a word that begins with a" },
       "b",

@@ -7,8 +7,13 @@ import { fieldPath } from "../../services/platform/field-path.ts";
  * what the value must be; ajv shows it to us only with its `verbose` option.
  */
 export function violationsFrom(errors: readonly ErrorObject[]): FieldViolation[] {
-  // This one only repeats that some key broke a rule; the rule's own error comes with it.
-  return errors.filter((error) => error.keyword !== "propertyNames").map(violationFrom);
+  const listed = new Set(errors.filter(({ keyword }) => keyword === "enum").map(({ instancePath }) => instancePath));
+  return errors.filter((error) => !isRepetition(error, listed)).map(violationFrom);
+}
+
+/** Whether an error that comes with this one says more: the rule that a key broke, or the list that a value is not in. */
+function isRepetition({ keyword, instancePath }: ErrorObject, listed: ReadonlySet<string>): boolean {
+  return keyword === "propertyNames" || (keyword === "type" && listed.has(instancePath));
 }
 
 function violationFrom(error: ErrorObject): FieldViolation {

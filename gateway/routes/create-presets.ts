@@ -6,18 +6,51 @@ import { newId } from "../../services/platform/ids.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients.ts";
 import { chatCompletions } from "../dialects/chat-completions.ts";
+import type { Dialect } from "../dialects/dialect.ts";
 import { messages } from "../dialects/messages.ts";
 import { readBody } from "../dialects/read-body.ts";
 import { responses } from "../dialects/responses.ts";
 import { requireBody } from "../json/body.ts";
 import { sendPreset } from "../json/preset.ts";
+import { dataOf, etag, refusedWith, success } from "../openapi/answers.ts";
 import { slugParams, workspaceQuery } from "./preset-parameters.ts";
 
 /** By the last part of their path, which is that of the inference API they come from. */
-const dialects = { "chat/completions": chatCompletions, messages, responses };
+const dialects = {
+  "chat/completions": { dialect: chatCompletions, operationId: "createPresetsChatCompletions" },
+  messages: { dialect: messages, operationId: "createPresetsMessages" },
+  responses: { dialect: responses, operationId: "createPresetsResponses" },
+};
 
-const params = Type.Object(slugParams);
-const querystring = Type.Object(workspaceQuery);
+const idempotencyKeyPattern = /^[\x20-\x7e]{1,255}$/;
+
+const headers = Type.Object({
+  "Idempotency-Key": Type.Optional(
+    Type.String({
+      pattern: idempotencyKeyPattern.source,
+      description:
+        "1 to 255 printable ASCII characters. The same key with the same request gets the first answer again and creates nothing; with another request it is 409.",
+    }),
+  ),
+});
+
+function schemaOf(path: string, { bodySchema }: Dialect, operationId: string) {
+  return {
+    operationId,
+    summary: `Create from a ${path} body`,
+    description:
+      "Creates a version from an inference request, and first the preset where the slug is new. The new version becomes the designated one. Fields that a preset does not keep are ignored.",
+    tags: ["Presets"],
+    params: Type.Object(slugParams),
+    querystring: Type.Object(workspaceQuery),
+    headers,
+    body: bodySchema,
+    response: {
+      200: success("The preset, with the new version.", dataOf("PresetWithDesignatedVersion"), { ETag: etag }),
+      ...refusedWith(400, 403, 404, 409, 413, 415),
+    },
+  };
+}
 
 interface Creation {
   Params: { slug: string };
@@ -25,16 +58,16 @@ interface Creation {
 }
 
 /** A creation from an inference request body, in each dialect. */
-export function createPresetRoutes(app: FastifyInstance, access: Access, { presets }: Clients): void {
-  for (const [path, dialect] of Object.entries(dialects)) {
+export function createPresetRoutes(app: FastifyInstance, access: Access, { presetCalls }: Clients): void {
+  for (const [path, { dialect, operationId }] of Object.entries(dialects)) {
     app.post<Creation>(
       `/api/v1/presets/:slug/${path}`,
-      { schema: { params, querystring, body: dialect.bodySchema }, onRequest: access.withPermission("presets:write") },
+      { schema: schemaOf(path, dialect, operationId), onRequest: access.withPermission("presets:write") },
       async (request, reply) => {
         const body = requireBody(request.body);
         const { slug } = request.params;
         const creation = { slug, ...readBody(dialect, body), ...idempotencyOf(request, path, body) };
-        const { preset } = await request.caller.call((options) => presets.createVersion(creation, options));
+        const preset = await request.caller.call((options) => presetCalls.createVersion(creation, options));
         return sendPreset(reply, preset);
       },
     );
@@ -48,7 +81,7 @@ export function createPresetRoutes(app: FastifyInstance, access: Access, { prese
 function idempotencyOf(request: FastifyRequest<Creation>, dialectPath: string, body: string) {
   const key = request.headers["idempotency-key"];
   if (key === undefined) return { requestId: newId() };
-  if (typeof key !== "string" || !/^[\x20-\x7e]{1,255}$/.test(key)) {
+  if (typeof key !== "string" || !idempotencyKeyPattern.test(key)) {
     throw invalidRequest([{ path: "Idempotency-Key", message: "must be 1 to 255 printable ASCII characters" }]);
   }
   return { requestId: key, requestDigest: hash("sha256", `${dialectPath}\0${request.params.slug}\0${body}`, "buffer") };

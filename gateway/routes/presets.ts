@@ -5,18 +5,23 @@ import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients.ts";
 import { requireBody } from "../json/body.ts";
 import { etagsOfIfMatch } from "../json/etag.ts";
-import { pageJson, pageQuery } from "../json/page.ts";
+import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
 import { listedPresetJson, sendPreset, statusByName } from "../json/preset.ts";
+import { statusSchema } from "../json/preset-schema.ts";
 import { updateFrom, updateSchema } from "../json/update.ts";
+import { dataOf, etag, refusedWith, success, withoutBody } from "../openapi/answers.ts";
 import { slugParams, workspaceQuery } from "./preset-parameters.ts";
 
+const tags = ["Presets"];
 const params = Type.Object(slugParams);
-const workspace = Type.Object(workspaceQuery);
+const querystring = Type.Object(workspaceQuery);
+const onePreset = dataOf("PresetWithDesignatedVersion");
+
 const listQuery = Type.Object({
   ...pageQuery,
   ...workspaceQuery,
   status: Type.Optional(
-    Type.Array(Type.Enum(["active", "disabled", "archived"]), {
+    Type.Array(statusSchema, {
       description: "Only presets with one of these statuses: repeated, or separated by commas. Default: all.",
     }),
   ),
@@ -29,18 +34,66 @@ const listQuery = Type.Object({
   ),
 });
 
+const listSchema = {
+  operationId: "listPresets",
+  summary: "List presets",
+  description: "The most recently updated preset comes first.",
+  tags,
+  querystring: listQuery,
+  response: { 200: success("One page of presets.", pageSchema("Preset")), ...refusedWith(400, 403, 404) },
+};
+
+const getSchema = {
+  operationId: "getPreset",
+  summary: "Get a preset",
+  description: "With the version that it serves now.",
+  tags,
+  params,
+  querystring,
+  headers: Type.Object({
+    "If-None-Match": Type.Optional(
+      Type.String({ description: "ETags of earlier answers, or `*`. Where one is still current, the answer is 304." }),
+    ),
+  }),
+  response: {
+    200: success("The preset.", onePreset, { ETag: etag }),
+    304: withoutBody("The caller has the current state already.", { ETag: etag }),
+    ...refusedWith(400, 403, 404),
+  },
+};
+
+const patchSchema = {
+  operationId: "updatePreset",
+  summary: "Change a preset",
+  description:
+    "Renames, describes, disables, archives or restores a preset, or designates another of its versions, which is a rollback. All fields of the body are changed, or none. An archived preset cannot become disabled: make it active first.",
+  tags,
+  params,
+  querystring,
+  headers: Type.Object({
+    "If-Match": Type.Optional(
+      Type.String({ description: "ETags of earlier answers, or `*`. Where none is current, the answer is 412." }),
+    ),
+  }),
+  body: updateSchema,
+  response: {
+    200: success("The preset after the change.", onePreset, { ETag: etag }),
+    ...refusedWith(400, 403, 404, 409, 412, 413, 415),
+  },
+};
+
 interface OnePreset {
   Params: { slug: string };
 }
 
 /** What can be seen and changed of presets as a whole. */
-export function presetRoutes(app: FastifyInstance, access: Access, { presets }: Clients): void {
+export function presetRoutes(app: FastifyInstance, access: Access, { presets, presetCalls }: Clients): void {
   const reading = access.withPermission("presets:read");
   const writing = access.withPermission("presets:write");
 
   app.get<{ Querystring: Static<typeof listQuery> }>(
     "/api/v1/presets",
-    { schema: { querystring: listQuery }, onRequest: reading },
+    { schema: listSchema, onRequest: reading },
     async ({ query, caller }, reply) => {
       const { offset, limit, q = "", status = [] } = query;
       const request = { offset, limit, query: q, statuses: status.map((name) => statusByName[name]) };
@@ -49,19 +102,15 @@ export function presetRoutes(app: FastifyInstance, access: Access, { presets }: 
     },
   );
 
-  app.get<OnePreset>(
-    "/api/v1/presets/:slug",
-    { schema: { params, querystring: workspace }, onRequest: reading },
-    async (request, reply) => {
-      const { slug } = request.params;
-      const { preset } = await request.caller.call((options) => presets.getPreset({ slug }, options));
-      return sendPreset(reply, preset, request.headers["if-none-match"]);
-    },
-  );
+  app.get<OnePreset>("/api/v1/presets/:slug", { schema: getSchema, onRequest: reading }, async (request, reply) => {
+    const { slug } = request.params;
+    const preset = await request.caller.call((options) => presetCalls.getPreset(slug, options));
+    return sendPreset(reply, preset, request.headers["if-none-match"]);
+  });
 
   app.patch<OnePreset & { Body: string | undefined }>(
     "/api/v1/presets/:slug",
-    { schema: { params, querystring: workspace, body: updateSchema }, onRequest: writing },
+    { schema: patchSchema, onRequest: writing },
     async (request, reply) => {
       const update = {
         slug: request.params.slug,

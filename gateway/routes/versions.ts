@@ -3,16 +3,62 @@ import { type Static, Type } from "typebox";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients.ts";
 import { HttpError } from "../json/errors.ts";
-import { pageJson, pageQuery } from "../json/page.ts";
+import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
 import { changeJson, diffJson, versionJson } from "../json/preset.ts";
+import { dataOf, refusedWith, success } from "../openapi/answers.ts";
 import { slugParams, workspaceQuery } from "./preset-parameters.ts";
 
-const versionNumber = Type.String({ pattern: "^[1-9][0-9]{0,9}$", description: "the number of a version: 1, 2, 3 …" });
+const tags = ["Versions"];
+const versionNumber = Type.String({
+  pattern: "^[1-9][0-9]{0,9}$",
+  description: "the number of a version: 1, 2, 3 …",
+  examples: ["1"],
+});
 const versionParams = Type.Object({ ...slugParams, version: versionNumber });
 const diffParams = Type.Object({ ...slugParams, from: versionNumber, to: versionNumber });
-const workspace = Type.Object(workspaceQuery);
+const querystring = Type.Object(workspaceQuery);
 const historyParams = Type.Object(slugParams);
 const historyQuery = Type.Object({ ...pageQuery, ...workspaceQuery });
+const refusals = refusedWith(400, 403, 404);
+
+const listSchema = {
+  operationId: "listPresetVersions",
+  summary: "List the versions of a preset",
+  description: "In ascending order.",
+  tags,
+  params: historyParams,
+  querystring: historyQuery,
+  response: { 200: success("One page of versions.", pageSchema("PresetVersion")), ...refusals },
+};
+
+const getSchema = {
+  operationId: "getPresetVersion",
+  summary: "Get a version of a preset",
+  tags,
+  params: versionParams,
+  querystring,
+  response: { 200: success("The version.", dataOf("PresetVersion")), ...refusals },
+};
+
+const diffSchema = {
+  operationId: "diffPresetVersions",
+  summary: "Compare two versions of a preset",
+  description: "Which config fields were added, removed or changed, and whether the system prompt was.",
+  tags,
+  params: diffParams,
+  querystring,
+  response: { 200: success("What differs.", dataOf("VersionDiff")), ...refusals },
+};
+
+const changesSchema = {
+  operationId: "listPresetChanges",
+  summary: "List the changes of a preset",
+  description: "Every creation and change, with who did it. The newest comes first.",
+  tags,
+  params: historyParams,
+  querystring: historyQuery,
+  response: { 200: success("One page of the change log.", pageSchema("PresetChange")), ...refusals },
+};
 
 interface History {
   Params: Static<typeof historyParams>;
@@ -22,16 +68,19 @@ interface History {
 /** The history of a preset: its versions, how they differ, and who changed what. */
 export function versionRoutes(app: FastifyInstance, access: Access, { presets }: Clients): void {
   const onRequest = access.withPermission("presets:read");
-  const history = { schema: { params: historyParams, querystring: historyQuery }, onRequest };
 
-  app.get<History>("/api/v1/presets/:slug/versions", history, async ({ params, query, caller }, reply) => {
-    const page = await caller.call((options) => presets.listVersions({ ...params, ...pageOf(query) }, options));
-    return reply.type("application/json").send(pageJson(page.versions.map(versionJson), page.totalCount));
-  });
+  app.get<History>(
+    "/api/v1/presets/:slug/versions",
+    { schema: listSchema, onRequest },
+    async ({ params, query, caller }, reply) => {
+      const page = await caller.call((options) => presets.listVersions({ ...params, ...pageOf(query) }, options));
+      return reply.type("application/json").send(pageJson(page.versions.map(versionJson), page.totalCount));
+    },
+  );
 
   app.get<{ Params: Static<typeof versionParams> }>(
     "/api/v1/presets/:slug/versions/:version",
-    { schema: { params: versionParams, querystring: workspace }, onRequest },
+    { schema: getSchema, onRequest },
     async ({ params: { slug, version: number }, caller }, reply) => {
       const request = { slug, version: versionFrom(number) };
       const { version } = await caller.call((options) => presets.getVersion(request, options));
@@ -42,7 +91,7 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
 
   app.get<{ Params: Static<typeof diffParams> }>(
     "/api/v1/presets/:slug/versions/:from/diff/:to",
-    { schema: { params: diffParams, querystring: workspace }, onRequest },
+    { schema: diffSchema, onRequest },
     async ({ params: { slug, from, to }, caller }, reply) => {
       const request = { slug, fromVersion: versionFrom(from), toVersion: versionFrom(to) };
       const diff = await caller.call((options) => presets.diffVersions(request, options));
@@ -50,10 +99,14 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
     },
   );
 
-  app.get<History>("/api/v1/presets/:slug/changes", history, async ({ params, query, caller }, reply) => {
-    const page = await caller.call((options) => presets.listChanges({ ...params, ...pageOf(query) }, options));
-    return reply.type("application/json").send(pageJson(page.changes.map(changeJson), page.totalCount));
-  });
+  app.get<History>(
+    "/api/v1/presets/:slug/changes",
+    { schema: changesSchema, onRequest },
+    async ({ params, query, caller }, reply) => {
+      const page = await caller.call((options) => presets.listChanges({ ...params, ...pageOf(query) }, options));
+      return reply.type("application/json").send(pageJson(page.changes.map(changeJson), page.totalCount));
+    },
+  );
 }
 
 function pageOf({ offset, limit }: History["Querystring"]) {

@@ -12,14 +12,18 @@ export function bindHttpServer(server: Server, host: string, port: number): Prom
   });
 }
 
+const sweepIntervalMs = 50;
+
 /** Takes no more requests, lets those in flight finish, and cuts what is left after the timeout. */
 export function closeHttpServer(server: Server, timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), timeoutMs);
+    const cut = setTimeout(() => server.closeAllConnections(), timeoutMs);
+    // A connection stays open after its last answer, for a next request that is not taken any more.
+    const sweep = setInterval(() => server.closeIdleConnections(), sweepIntervalMs);
     server.close(() => {
-      clearTimeout(timer);
+      clearTimeout(cut);
+      clearInterval(sweep);
       resolve();
     });
-    server.closeIdleConnections();
   });
 }

@@ -1,19 +1,31 @@
-import { parse, stringify, v7, validate } from "uuid";
+import { randomFillSync } from "node:crypto";
+import { v7, validate } from "uuid";
+
+/** Random bytes for 256 ids: asking the system for 16 at a time costs more than all the rest of an id. */
+const randomBytes = Buffer.alloc(4096);
+let randomUsed = randomBytes.length;
 
 /** A new UUIDv7: it sorts by time, so new rows go to the end of an index. */
 export function newId(): string {
-  return v7();
+  if (randomUsed === randomBytes.length) {
+    randomFillSync(randomBytes);
+    randomUsed = 0;
+  }
+  randomUsed += 16;
+  return v7({ random: randomBytes.subarray(randomUsed - 16, randomUsed) });
 }
 
 export function isId(text: string): boolean {
   return validate(text);
 }
 
-/** The 16 bytes that an id is stored as. */
+/** The 16 bytes that an id is stored as. The text must be an id. */
 export function idToBytes(id: string): Buffer {
-  return Buffer.from(parse(id));
+  const hex = id.slice(0, 8) + id.slice(9, 13) + id.slice(14, 18) + id.slice(19, 23) + id.slice(24);
+  return Buffer.from(hex, "hex");
 }
 
-export function idFromBytes(bytes: Uint8Array): string {
-  return stringify(bytes);
+export function idFromBytes(bytes: Buffer): string {
+  const hex = bytes.toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

@@ -14,6 +14,9 @@ import { VersionWriter } from "./store/version-writer.ts";
 
 export const presetMigrations = new URL("./store/migrations/", import.meta.url);
 
+/** How many changes of presets are made at once; more wait. */
+const updatesMax = 4;
+
 /** Opens everything that the preset service is made of; the lifecycle closes it again. */
 export async function openPresetService(
   config: PresetConfig,
@@ -27,9 +30,12 @@ export async function openPresetService(
   const writerPool = openPool(config.databaseUrl, VersionWriter.connectionsMax);
   lifecycle.opened("writer pool", () => writerPool.end());
   const writer = new VersionWriter(writerPool, { batchByWorkspace: config.batchByWorkspace });
+  // Changes of one preset wait for each other in the database; here they keep nobody else from a connection.
+  const updatePool = openPool(config.databaseUrl, updatesMax);
+  lifecycle.opened("update pool", () => updatePool.end());
   const listPool = config.readDatabaseUrl ? openPool(config.readDatabaseUrl, config.databasePoolSize) : pool;
   if (listPool !== pool) lifecycle.opened("list pool", () => listPool.end());
-  const store = { pool, listPool, reader: new PresetReader(pool), writer };
+  const store = { updatePool, listPool, reader: new PresetReader(pool), writer };
   const verifier = new AccessTokenVerifier(jwksFrom(config.jwksUrl));
   return openServers(lifecycle, {
     ...config,

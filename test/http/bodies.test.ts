@@ -45,7 +45,7 @@ function bodyOf(bytes: number): string {
 describe("a body", () => {
   it.each([
     ["white space around and inside", ' \r\n{\t"messages" : [ ] }\n'],
-    ["a byte order mark", "\uFEFF{\"messages\":[]}"],
+    ["a byte order mark", '\uFEFF{"messages":[]}'],
     ["64 levels", nested(64)],
     ["a key twice, of which the last counts", '{"messages":1,"messages":[]}'],
     ["unknown fields", '{"messages":[],"no_such_field":{"a":[1]}}'],
@@ -154,33 +154,39 @@ describe("a body of the largest size", () => {
     await refused(requestRaw("POST", stack.baseUrl, path, { headers, chunks: [body] }), 413);
   });
 
-  describe.each(["close", "keep-alive"])("exceeded by a caller who listens only when all is sent, connection: %s,", (connection) => {
-    it.each([
-      ["an announced length", `content-length: ${30 * mebibyte}`, Array(30).fill("x".repeat(mebibyte))],
-      [
-        "no announced length",
-        "transfer-encoding: chunked",
-        [...Array(30).fill(`100000\r\n${"x".repeat(mebibyte)}\r\n`), "0\r\n\r\n"],
-      ],
-    ])("is 413 with %s, and 401 with a bad key", async (_name, length, body) => {
-      for (const [key, status] of [[stack.apiKey, 413], ["wrong", 401]] as const) {
-        const head = [
-          "POST /api/v1/presets/refused/chat/completions HTTP/1.1",
-          "host: localhost",
-          `authorization: Bearer ${key}`,
-          "content-type: application/json",
-          `connection: ${connection}`,
-          length,
-        ];
-        const socket = connect(stack.gateway.config.port, "127.0.0.1");
-        socket.on("error", () => {});
-        for (const part of [`${head.join("\r\n")}\r\n\r\n`, ...body]) await write(socket, part);
-        const [answer] = await once(socket.setEncoding("utf8"), "data");
-        expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} .*"code":${status}`, "s"));
-        socket.destroy();
-      }
-    });
-  });
+  describe.each(["close", "keep-alive"])(
+    "exceeded by a caller who listens only when all is sent, connection: %s,",
+    (connection) => {
+      it.each([
+        ["an announced length", `content-length: ${30 * mebibyte}`, Array(30).fill("x".repeat(mebibyte))],
+        [
+          "no announced length",
+          "transfer-encoding: chunked",
+          [...Array(30).fill(`100000\r\n${"x".repeat(mebibyte)}\r\n`), "0\r\n\r\n"],
+        ],
+      ])("is 413 with %s, and 401 with a bad key", async (_name, length, body) => {
+        for (const [key, status] of [
+          [stack.apiKey, 413],
+          ["wrong", 401],
+        ] as const) {
+          const head = [
+            "POST /api/v1/presets/refused/chat/completions HTTP/1.1",
+            "host: localhost",
+            `authorization: Bearer ${key}`,
+            "content-type: application/json",
+            `connection: ${connection}`,
+            length,
+          ];
+          const socket = connect(stack.gateway.config.port, "127.0.0.1");
+          socket.on("error", () => {});
+          for (const part of [`${head.join("\r\n")}\r\n\r\n`, ...body]) await write(socket, part);
+          const [answer] = await once(socket.setEncoding("utf8"), "data");
+          expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} .*"code":${status}`, "s"));
+          socket.destroy();
+        }
+      });
+    },
+  );
 
   function write(socket: Socket, text: string): Promise<void> {
     return new Promise((resolve, reject) => socket.write(text, (error) => (error ? reject(error) : resolve())));
@@ -192,13 +198,15 @@ describe("a content type", () => {
     // Bytes: for a string, fetch would name a type of its own.
     stack.create("refused", Buffer.from(body as string), { headers: headers ?? {} });
 
-  it.each(["application/json", "application/json; charset=utf-8", "application/json;charset=UTF-8", "Application/JSON"])(
-    "may be %s",
-    async (type) => {
-      const { status, text } = await stack.create("typed", good, { headers: { "content-type": type } });
-      expect(status, text).toBe(200);
-    },
-  );
+  it.each([
+    "application/json",
+    "application/json; charset=utf-8",
+    "application/json;charset=UTF-8",
+    "Application/JSON",
+  ])("may be %s", async (type) => {
+    const { status, text } = await stack.create("typed", good, { headers: { "content-type": type } });
+    expect(status, text).toBe(200);
+  });
 
   it.each([
     "text/plain",

@@ -302,7 +302,10 @@ describe("an Idempotency-Key", () => {
     ["all printable ASCII characters", Array.from({ length: 94 }, (_, n) => String.fromCharCode(33 + n)).join("")],
     ["a space inside", "a b"],
   ])("may have %s", async (_name, key) => {
-    const answers = [await stack.create("good-keys", body, withKey(key)), await stack.create("good-keys", body, withKey(key))];
+    const answers = [
+      await stack.create("good-keys", body, withKey(key)),
+      await stack.create("good-keys", body, withKey(key)),
+    ];
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     expect(answers[1]?.text).toBe(answers[0]?.text);
   });

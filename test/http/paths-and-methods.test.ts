@@ -55,8 +55,18 @@ describe("a path that is not there", () => {
 describe("a method that a path does not take", () => {
   const creations = ["chat/completions", "messages", "responses"].map((dialect) => `/api/v1/presets/a/${dialect}`);
   const cases = [
-    ...creations.flatMap((path) => ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"].map((method) => [method, path, "POST"])),
-    ...["POST", "PUT", "PATCH", "DELETE", "OPTIONS"].map((method) => [method, "/api/v1/organization/members", "GET, HEAD"]),
+    ...creations.flatMap((path) =>
+      ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"].map((method) => [method, path, "POST"]),
+    ),
+    ...[
+      "/api/v1/presets",
+      "/api/v1/presets/a/versions",
+      "/api/v1/presets/a/versions/1",
+      "/api/v1/presets/a/versions/1/diff/2",
+      "/api/v1/presets/a/changes",
+      "/api/v1/organization/members",
+    ].flatMap((path) => ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"].map((method) => [method, path, "GET, HEAD"])),
+    ...["POST", "PUT", "DELETE"].map((method) => [method, "/api/v1/presets/a", "GET, HEAD, PATCH"]),
     ...["POST", "DELETE"].flatMap((method) => ["/healthz", "/readyz"].map((path) => [method, path, "GET, HEAD"])),
   ] as [string, string, string][];
 
@@ -83,7 +93,9 @@ describe("a path", () => {
       const answer = await stack.request("POST", `/presets/slash/${dialect}`, { key: stack.apiKey, body });
       expect(answer.status).toBe(200);
     }
-    expect((await stack.request("GET", "/organization/members/?limit=1", { key: stack.managementKey })).status).toBe(200);
+    expect((await stack.request("GET", "/organization/members/?limit=1", { key: stack.managementKey })).status).toBe(
+      200,
+    );
   });
 
   it("takes HEAD where it takes GET", async () => {
@@ -139,8 +151,8 @@ describe("a request id", () => {
 
   it("is made where there is none, a new one each time", async () => {
     const ids = await Promise.all(
-      [stack.create("named"), stack.create("named"), request("GET", `${stack.baseUrl}/nowhere`)].map(
-        async (answer) => (await answer).headers.get("x-request-id"),
+      [stack.create("named"), stack.create("named"), request("GET", `${stack.baseUrl}/nowhere`)].map(async (answer) =>
+        (await answer).headers.get("x-request-id"),
       ),
     );
     for (const id of ids) expect(id).toMatch(uuidV7);
@@ -149,7 +161,10 @@ describe("a request id", () => {
 
   it("is in the log of every process that worked on the request", async () => {
     await send("followed-through");
-    const lines = stack.log().split("\n").filter((line) => line.includes("followed-through"));
+    const lines = stack
+      .log()
+      .split("\n")
+      .filter((line) => line.includes("followed-through"));
     expect(lines.map((line) => JSON.parse(line)).map(({ rpc, route }) => rpc ?? route)).toEqual([
       "setpoint.preset.v1.PresetService/CreateVersion",
       "/api/v1/presets/:slug/chat/completions",

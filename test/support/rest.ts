@@ -1,5 +1,6 @@
 import { request as httpRequest } from "node:http";
 import { text as textOf } from "node:stream/consumers";
+import { documentedFetch, expectDocumented } from "./answers.ts";
 
 /** A preset as the gateway shows it. */
 export interface PresetJson {
@@ -55,7 +56,7 @@ export interface RequestParts {
 export async function request<Data>(method: string, url: string, parts: RequestParts = {}): Promise<Answer<Data>> {
   const { key, body } = parts;
   const isRaw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
-  const response = await fetch(url, {
+  const response = await documentedFetch(url, {
     method,
     headers: {
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
@@ -84,7 +85,9 @@ export function requestRaw(method: string, baseUrl: string, path: string, parts:
       try {
         const text = await textOf(incoming);
         const headers = new Headers(incoming.headers as Record<string, string>);
-        resolve({ status: incoming.statusCode ?? 0, headers, text, json: text === "" ? undefined : JSON.parse(text) });
+        const status = incoming.statusCode ?? 0;
+        await expectDocumented(method, path.split("?")[0] ?? path, { status, headers, text });
+        resolve({ status, headers, text, json: text === "" ? undefined : JSON.parse(text) });
       } catch (error) {
         reject(error);
       }

@@ -2,6 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { databaseUnavailable, isConnectionLost, isTransient } from "./errors.ts";
 import type { Pool, PoolConnection } from "./pool.ts";
 
+/** Left between giving up and the caller's deadline, so that the caller still hears why. */
+export const answerMarginMs = 200;
+
 const backoffFirstMs = 5;
 const backoffMaxMs = 250;
 

@@ -3,7 +3,7 @@ import { anyPack, anyUnpack } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema } from "../../../proto/gen/google/rpc/error_details_pb.ts";
 import { type Status, StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
-import { DomainError, type ErrorKind } from "../domain-error.ts";
+import { DomainError, type ErrorKind, type FieldViolation } from "../domain-error.ts";
 
 /** The one table from the kind of a domain error to its RPC code. */
 const codeByKind: Readonly<Record<ErrorKind, Code>> = {
@@ -31,6 +31,9 @@ function kindOfCode(code: number): ErrorKind {
 
 export const errorDomain = "setpoint";
 
+/** Details travel in a header, and many clients refuse more than 8 KiB of those. What is left out is counted in the message. */
+const violationBytesMax = 4_096;
+
 /**
  * What a caller may see of anything that was thrown. Only a DomainError speaks for itself; all else is an
  * "internal error" whose cause stays here for the log.
@@ -40,7 +43,9 @@ export function toRpcError(thrown: unknown): ConnectError {
     return new ConnectError("internal error", Code.Internal, undefined, undefined, thrown);
   }
   const info = create(ErrorInfoSchema, { reason: thrown.reason, domain: errorDomain });
-  const fieldViolations = thrown.violations.map(({ path, message }) => ({ field: path, description: message }));
+  const fieldViolations = thrown.violations
+    .slice(0, fittingCount(thrown.violations))
+    .map(({ path, message }) => ({ field: path, description: message }));
   const details = [
     { desc: ErrorInfoSchema, value: info },
     ...(fieldViolations.length > 0 ? [{ desc: BadRequestSchema, value: { fieldViolations } }] : []),
@@ -67,6 +72,15 @@ export function fromStatusMessage({ code, message, details }: Status, cause?: un
     violations: violations.map(({ field, description }) => ({ path: field, message: description })),
     cause,
   });
+}
+
+function fittingCount(violations: readonly FieldViolation[]): number {
+  let bytes = 0;
+  const tooMany = violations.findIndex(({ path, message }) => {
+    bytes += Buffer.byteLength(path) + Buffer.byteLength(message);
+    return bytes > violationBytesMax;
+  });
+  return tooMany === -1 ? violations.length : tooMany;
 }
 
 /** The canonical spelling of a code, as gRPC and its metrics write it: `INVALID_ARGUMENT`. */

@@ -100,6 +100,9 @@ function callOnce(
   metadata.set("x-request-id", options.requestId);
   if (options.accessToken !== undefined) metadata.set("authorization", `Bearer ${options.accessToken}`);
   return new Promise((resolve, reject) => {
+    // grpc-js makes an Error for every call, for the stack of one that may fail. Our errors have a request id instead.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     channel.makeUnaryRequest(
       path,
       requestSerialize,
@@ -109,6 +112,7 @@ function callOnce(
       { deadline: options.deadlineMs },
       (error, response) => (error ? reject(domainErrorFrom(error)) : resolve(response as Message)),
     );
+    Error.stackTraceLimit = stackTraceLimit;
   });
 }
 

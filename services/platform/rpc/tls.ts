@@ -1,3 +1,4 @@
+import { accessSync, constants } from "node:fs";
 import { ChannelCredentials, experimental, ServerCredentials } from "@grpc/grpc-js";
 import type { EnvironmentReader } from "../config.ts";
 
@@ -28,14 +29,20 @@ export function readTlsFiles(reader: EnvironmentReader): TlsFiles | undefined {
 }
 
 /** With TLS, a client must show a certificate of the same authority. */
-export function serverCredentials(tls: TlsFiles | undefined): ServerCredentials {
+export function serverCredentials(tls: TlsFiles | undefined, refreshMs = refreshIntervalMs): ServerCredentials {
   if (!tls) return ServerCredentials.createInsecure();
-  const provider = new experimental.FileWatcherCertificateProvider({ ...tls, refreshIntervalMs });
+  const provider = certificateProvider(tls, refreshMs);
   return experimental.createCertificateProviderServerCredentials(provider, provider, true);
 }
 
-export function channelCredentials(tls: TlsFiles | undefined): ChannelCredentials {
+export function channelCredentials(tls: TlsFiles | undefined, refreshMs = refreshIntervalMs): ChannelCredentials {
   if (!tls) return ChannelCredentials.createInsecure();
-  const provider = new experimental.FileWatcherCertificateProvider({ ...tls, refreshIntervalMs });
+  const provider = certificateProvider(tls, refreshMs);
   return experimental.createCertificateProviderChannelCredentials(provider, provider);
+}
+
+function certificateProvider(tls: TlsFiles, refreshMs: number): experimental.FileWatcherCertificateProvider {
+  // The provider itself would wait without a word for a file that is not there.
+  for (const file of [tls.certificateFile, tls.privateKeyFile, tls.caCertificateFile]) accessSync(file, constants.R_OK);
+  return new experimental.FileWatcherCertificateProvider({ ...tls, refreshIntervalMs: refreshMs });
 }

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { DomainError, type FieldViolation, invalidRequest } from "../../platform/domain-error.ts";
+import { fieldPath } from "../../platform/field-path.ts";
 import { newId } from "../../platform/ids.ts";
 import { cutMembers, parseJsonObject } from "../../platform/json-text.ts";
 import { type Principal, requirePermission, requireWorkspace } from "../../platform/principal.ts";
@@ -65,10 +66,7 @@ function configViolations(configJson: string): FieldViolation[] {
     const config = parseJsonObject(configJson, "config_json");
     const unknown = Object.keys(config.value).filter((key) => !configKeys.has(key));
     return [
-      ...unknown.map((key) => ({
-        path: `config_json.${key.slice(0, 80)}`,
-        message: "is not a field of a preset config",
-      })),
+      ...unknown.map((key) => ({ path: fieldPath("config_json", key), message: "is not a field of a preset config" })),
       ...cutMembers(config, () => true).violations,
     ];
   } catch (error) {

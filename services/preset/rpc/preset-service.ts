@@ -30,14 +30,20 @@ import {
 
 /** What the methods are made of. */
 export interface PresetStore {
-  readonly pool: Pool;
+  /** For changes alone, which may wait for each other. */
+  readonly updatePool: Pool;
   /** Where lists are read; what it shows may be a little old. */
   readonly listPool: Pool;
   readonly reader: PresetReader;
   readonly writer: VersionWriter;
 }
 
-export function presetService({ pool, listPool, reader, writer }: PresetStore): Implementation<typeof PresetService> {
+export function presetService({
+  updatePool,
+  listPool,
+  reader,
+  writer,
+}: PresetStore): Implementation<typeof PresetService> {
   const getVersion = async (workspaceId: string, slug: string, version: number): Promise<PresetVersion> => {
     checkSlug(slug);
     checkVersionNumber(version);
@@ -101,8 +107,9 @@ export function presetService({ pool, listPool, reader, writer }: PresetStore): 
       const workspaceId = requireWorkspace(context.principal);
       const update = { ...fromUpdatePresetRequest(request), requestId: request.requestId || newId() };
       checkUpdate(update);
-      const preset = await retryTransient(deadlineOf(context), () =>
-        updatePreset(pool, workspaceId, context.principal, update),
+      const deadlineMs = deadlineOf(context);
+      const preset = await retryTransient(deadlineMs, () =>
+        updatePreset(updatePool, workspaceId, context.principal, update, deadlineMs),
       );
       return { preset: toPresetMessage(preset) };
     },

@@ -41,7 +41,9 @@ function whereOf(workspaceId: string, { statuses, text }: PresetFilter): Where {
     values.push(...statuses);
   }
   if (text !== "") {
-    conditions.push("(LOCATE(LOWER(?), LOWER(slug)) > 0 OR LOCATE(LOWER(?), LOWER(name)) > 0)");
+    // Slugs are ASCII: without the conversion, a text that is not could not be compared with them.
+    const slug = "CONVERT(slug USING utf8mb4) COLLATE utf8mb4_bin";
+    conditions.push(`(LOCATE(LOWER(?), LOWER(${slug})) > 0 OR LOCATE(LOWER(?), LOWER(name)) > 0)`);
     values.push(text, text);
   }
   return { sql: conditions.join(" AND "), values };

@@ -1,6 +1,7 @@
+import { deadlineExceeded } from "../../platform/domain-error.ts";
 import { idFromBytes, idToBytes } from "../../platform/ids.ts";
 import type { Pool, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
-import { inTransaction } from "../../platform/mysql/transaction.ts";
+import { answerMarginMs, inTransaction } from "../../platform/mysql/transaction.ts";
 import type { Actor } from "../domain/change.ts";
 import { presetNotFound, versionNotFound } from "../domain/errors.ts";
 import type { Preset, PresetVersion, ServedPreset } from "../domain/preset.ts";
@@ -19,12 +20,13 @@ import {
 /** How many of the newest changes are searched for a retry. */
 const replayRevisionsMax = 1_000;
 
-/** Makes all changes of an update with their entry in the change log, or none. */
+/** Makes all changes of an update with their entry in the change log, or none. After an error nothing is stored. */
 export function updatePreset(
   pool: Pool,
   workspaceId: string,
   actor: Actor,
   update: PresetUpdate,
+  deadlineMs: number,
 ): Promise<ServedPreset> {
   return inTransaction(pool, async (connection) => {
     const before = await lockPreset(connection, workspaceId, update.slug);
@@ -44,6 +46,8 @@ export function updatePreset(
     } as const;
     await updatePresets(connection, [served]);
     await insertChanges(connection, [{ preset, change, requestId: update.requestId }]);
+    // The lock may have been waited for: who was not answered in time must not find the change later.
+    if (Date.now() >= deadlineMs - answerMarginMs) throw deadlineExceeded();
     return served;
   });
 }

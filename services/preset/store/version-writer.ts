@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DomainError, deadlineExceeded, unavailable } from "../../platform/domain-error.ts";
 import { databaseUnavailable, isConnectionLost, isTransient } from "../../platform/mysql/errors.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
-import { backoffMs, inTransaction } from "../../platform/mysql/transaction.ts";
+import { answerMarginMs, backoffMs, inTransaction } from "../../platform/mysql/transaction.ts";
 import { conflictNotSettled } from "../domain/errors.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import type { Outcome, ServedPreset } from "../domain/preset.ts";
@@ -15,8 +15,6 @@ const batchMax = 32;
 const batchBytesMax = 4 * 1024 * 1024;
 const writersMax = 2;
 const waitingMax = 10_000;
-/** Left between giving up and the caller's deadline, so that the caller still hears why. */
-const answerMarginMs = 200;
 
 /** A creation that waits to be stored, and whom to tell. */
 interface Waiting {

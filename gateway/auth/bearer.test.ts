@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { DomainError } from "../../services/platform/domain-error.ts";
+import { keyFromBytes } from "../../services/platform/key-format.ts";
+import { keyFrom } from "./bearer.ts";
+
+const key = keyFromBytes(Buffer.alloc(32, 1));
+
+describe("keyFrom", () => {
+  it.each([`Bearer ${key}`, `bearer ${key}`, `BEARER   ${key}`, `Bearer ${key}  `])("finds the key in %j", (header) => {
+    expect(keyFrom(header)).toBe(key);
+  });
+
+  it.each([
+    [undefined, "KEY_MISSING"],
+    ["", "KEY_MALFORMED"],
+    ["Bearer", "KEY_MALFORMED"],
+    ["Bearer ", "KEY_MALFORMED"],
+    [key, "KEY_MALFORMED"],
+    [`Basic ${key}`, "KEY_MALFORMED"],
+    [`Bearer${key}`, "KEY_MALFORMED"],
+    [`Bearer ${key} ${key}`, "KEY_MALFORMED"],
+    [`Bearer ${key.slice(1)}`, "KEY_MALFORMED"],
+    [`Bearer ${key}x`, "KEY_MALFORMED"],
+    [`Bearer ${key.toUpperCase()}`, "KEY_MALFORMED"],
+  ])("refuses %j and does not repeat it", (header, reason) => {
+    const error = catchError(() => keyFrom(header));
+    expect(error).toMatchObject({ kind: "unauthenticated", reason });
+    expect(error.message).not.toContain(key.slice(9, -6));
+  });
+});
+
+function catchError(call: () => unknown): DomainError {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof DomainError) return error;
+  }
+  throw new Error("nothing was refused");
+}

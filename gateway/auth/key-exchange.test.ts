@@ -1,0 +1,175 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
+import { ExchangeKeyResponseSchema } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import { DomainError, unavailable } from "../../services/platform/domain-error.ts";
+import type { Clients } from "../clients.ts";
+import { type ExchangeRequest, KeyExchange } from "./key-exchange.ts";
+
+const ttlMs = 60_000;
+
+/** An organization service that gives out `token-1`, `token-2` …, or fails while it is told to. */
+class AccessDouble {
+  calls: { readonly key: string; readonly workspaceId: string; readonly requestId: string }[] = [];
+  failure: Error | undefined;
+
+  readonly client: Clients["access"] = {
+    exchangeKey: async ({ key = "", workspaceId = "" }, { requestId }) => {
+      this.calls.push({ key, workspaceId, requestId });
+      await Promise.resolve();
+      if (this.failure) throw this.failure;
+      return create(ExchangeKeyResponseSchema, {
+        accessToken: `token-${this.calls.length}`,
+        expireTime: timestampFromMs(Date.now() + ttlMs),
+        principal: { keyKind: key === "management" ? KeyKind.MANAGEMENT : KeyKind.API },
+      });
+    },
+  };
+}
+
+let access: AccessDouble;
+let exchange: KeyExchange;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  // The clock of the cache.
+  vi.spyOn(performance, "now").mockImplementation(() => Date.now());
+  access = new AccessDouble();
+  exchange = new KeyExchange(access.client, 10);
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+/** The cache looks at its clock at most once a millisecond, so it gets a real one. */
+async function pass(ms: number): Promise<void> {
+  vi.advanceTimersByTime(ms);
+  await sleep(2);
+}
+
+function request(key = "key", workspaceId = ""): ExchangeRequest {
+  return { key, workspaceId, requestId: "request", deadlineMs: Date.now() + 1_000 };
+}
+
+async function tokenFor(key?: string, workspaceId?: string): Promise<string> {
+  return (await exchange.grantFor(request(key, workspaceId))).accessToken;
+}
+
+function refusal(kind: "unauthenticated" | "not_found" = "unauthenticated"): DomainError {
+  return new DomainError(kind, { reason: "KEY_INVALID", message: "This key is not valid." });
+}
+
+describe("KeyExchange", () => {
+  it("makes one call for requests that come at once", async () => {
+    const tokens = await Promise.all(Array.from({ length: 20 }, () => tokenFor()));
+    expect(new Set(tokens)).toEqual(new Set(["token-1"]));
+    expect(access.calls).toEqual([{ key: "key", workspaceId: "", requestId: "request" }]);
+  });
+
+  it("fails all requests that came at once where the call fails, and tries again for the next", async () => {
+    access.failure = unavailable("down");
+    const results = await Promise.allSettled(Array.from({ length: 5 }, () => tokenFor()));
+    expect(results.map(({ status }) => status)).toEqual(Array(5).fill("rejected"));
+    access.failure = undefined;
+    expect(await tokenFor()).toBe("token-2");
+  });
+
+  it("keeps grants of keys and of workspaces apart", async () => {
+    expect(await tokenFor("a")).toBe("token-1");
+    expect(await tokenFor("b")).toBe("token-2");
+    expect(await tokenFor("a", "workspace")).toBe("token-3");
+    expect([await tokenFor("a"), await tokenFor("b"), await tokenFor("a", "workspace")]).toEqual([
+      "token-1",
+      "token-2",
+      "token-3",
+    ]);
+  });
+
+  it("tells management keys from API keys", async () => {
+    expect((await exchange.grantFor(request("management"))).isManagement).toBe(true);
+    expect((await exchange.grantFor(request("other"))).isManagement).toBe(false);
+  });
+
+  it("renews a grant in the background while it is still good", async () => {
+    await tokenFor();
+    vi.advanceTimersByTime(ttlMs * 0.6 - 1);
+    await tokenFor();
+    expect(access.calls).toHaveLength(1);
+    vi.advanceTimersByTime(1);
+    expect(await tokenFor()).toBe("token-1");
+    expect(access.calls).toHaveLength(2);
+    await vi.waitFor(async () => expect(await tokenFor()).toBe("token-2"));
+    expect(access.calls).toHaveLength(2);
+  });
+
+  it("goes on with a good grant where it cannot be renewed, until it ends", async () => {
+    await tokenFor();
+    access.failure = unavailable("down");
+    vi.advanceTimersByTime(ttlMs * 0.9 - 1);
+    expect(await tokenFor()).toBe("token-1");
+    vi.advanceTimersByTime(1);
+    await expect(tokenFor()).rejects.toMatchObject({ kind: "unavailable" });
+  });
+
+  it("does not use a token in the last moments of its life", async () => {
+    await tokenFor();
+    vi.advanceTimersByTime(ttlMs * 0.9);
+    expect(await tokenFor()).toBe("token-2");
+  });
+
+  it.each(["unauthenticated", "not_found"] as const)(
+    "remembers for five seconds that a key is refused: %s",
+    async (kind) => {
+      access.failure = refusal(kind);
+      for (let n = 0; n < 3; n += 1) await expect(tokenFor()).rejects.toBe(access.failure);
+      expect(access.calls).toHaveLength(1);
+      access.failure = undefined;
+      vi.advanceTimersByTime(4_900);
+      await expect(tokenFor()).rejects.toMatchObject({ kind });
+      await pass(200);
+      expect(await tokenFor()).toBe("token-2");
+    },
+  );
+
+  it("does not remember that nobody answered", async () => {
+    access.failure = unavailable("down");
+    await expect(tokenFor()).rejects.toThrow();
+    await expect(tokenFor()).rejects.toThrow();
+    expect(access.calls).toHaveLength(2);
+  });
+
+  it("stops using a key as soon as a renewal is refused", async () => {
+    await tokenFor();
+    access.failure = refusal();
+    vi.advanceTimersByTime(ttlMs * 0.6);
+    expect(await tokenFor()).toBe("token-1");
+    await vi.waitFor(() => expect(tokenFor()).rejects.toMatchObject({ kind: "unauthenticated" }));
+  });
+
+  it("asks again for a grant that was forgotten", async () => {
+    await tokenFor();
+    exchange.forget(request());
+    expect(await tokenFor()).toBe("token-2");
+  });
+
+  it("keeps no more grants and refusals than it may", async () => {
+    for (let n = 0; n < 11; n += 1) await tokenFor(`key-${n}`);
+    access.calls = [];
+    await tokenFor("key-10");
+    expect(access.calls).toHaveLength(0);
+    await tokenFor("key-0");
+    expect(access.calls).toHaveLength(1);
+
+    access.failure = refusal();
+    for (let n = 0; n < 11; n += 1) await expect(tokenFor(`bad-${n}`)).rejects.toThrow();
+    access.calls = [];
+    await expect(tokenFor("bad-10")).rejects.toThrow();
+    expect(access.calls).toHaveLength(0);
+    await expect(tokenFor("bad-0")).rejects.toThrow();
+    expect(access.calls).toHaveLength(1);
+  });
+});

@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import { DomainError, type ErrorKind, invalidRequest } from "../../services/platform/domain-error.ts";
+import { errorAnswer, HttpError } from "./errors.ts";
+
+function answerTo(thrown: unknown) {
+  const { body, ...answer } = errorAnswer(thrown, "request-1");
+  return { ...answer, error: JSON.parse(body).error };
+}
+
+function domainError(kind: ErrorKind, reason = "REASON"): DomainError {
+  return new DomainError(kind, { reason, message: "A sentence.", cause: new Error("10.0.0.1 refused") });
+}
+
+describe("errorAnswer", () => {
+  it.each<[ErrorKind, number]>([
+    ["invalid_argument", 400],
+    ["unauthenticated", 401],
+    ["permission_denied", 403],
+    ["not_found", 404],
+    ["already_exists", 409],
+    ["aborted", 409],
+    ["failed_precondition", 409],
+    ["resource_exhausted", 429],
+    ["unavailable", 503],
+    ["deadline_exceeded", 503],
+    ["canceled", 500],
+    ["unimplemented", 500],
+    ["internal", 500],
+  ])("answers %s with %d", (kind, status) => {
+    const answer = answerTo(domainError(kind));
+    expect(answer.status).toBe(status);
+    expect(answer.error).toMatchObject({ code: status, metadata: { request_id: "request-1" } });
+  });
+
+  it("answers a stale etag with 412", () => {
+    expect(answerTo(domainError("failed_precondition", "ETAG_STALE"))).toMatchObject({ status: 412 });
+  });
+
+  it("passes on the sentence of a refusal", () => {
+    expect(answerTo(domainError("not_found")).error.message).toBe("A sentence.");
+  });
+
+  it.each(["unavailable", "deadline_exceeded", "internal", "canceled", "unimplemented"] as const)(
+    "tells nothing internal of %s",
+    (kind) => {
+      expect(JSON.stringify(answerTo(domainError(kind)))).not.toMatch(/A sentence|REASON|10\.0\.0\.1/);
+    },
+  );
+
+  it.each([
+    ["an error", new Error("secret")],
+    ["an unknown error of Fastify", Object.assign(new Error("secret"), { code: "FST_ERR_UNHEARD_OF" })],
+    ["an error with a code of its own", Object.assign(new Error("secret"), { code: "ER_DUP_ENTRY", statusCode: 400 })],
+    ["a string", "secret"],
+    ["nothing", undefined],
+  ])("takes %s for a fault of ours, and says nothing of it", (_name, thrown) => {
+    const answer = answerTo(thrown);
+    expect(answer).toMatchObject({ status: 500, headers: {} });
+    expect(answer.error.message).not.toContain("secret");
+  });
+
+  it.each(["unavailable", "deadline_exceeded", "resource_exhausted"] as const)(
+    "says of %s when to try again",
+    (kind) => {
+      expect(answerTo(domainError(kind)).headers).toEqual({ "retry-after": "1" });
+    },
+  );
+
+  it("lists every violation, and only where there is one", () => {
+    const violations = [
+      { path: "temperature", message: "must be at most 2" },
+      { path: "top_p", message: "must be a number" },
+    ];
+    expect(answerTo(invalidRequest(violations)).error).toEqual({
+      code: 400,
+      message: "temperature must be at most 2 (and 1 more)",
+      metadata: { request_id: "request-1", issues: violations },
+    });
+    expect(answerTo(domainError("not_found")).error.metadata).toEqual({ request_id: "request-1" });
+  });
+
+  it.each([
+    ["FST_ERR_BAD_URL", 400],
+    ["FST_ERR_CTP_BODY_TOO_LARGE", 413],
+    ["FST_ERR_CTP_INVALID_CONTENT_LENGTH", 400],
+    ["FST_ERR_CTP_INVALID_MEDIA_TYPE", 415],
+  ])("has a sentence of its own for %s", (code, status) => {
+    const answer = answerTo(Object.assign(new Error("of Fastify"), { code }));
+    expect(answer.status).toBe(status);
+    expect(answer.error.message).not.toContain("Fastify");
+  });
+
+  it("answers an error of HTTP with its status and headers", () => {
+    expect(answerTo(new HttpError(405, "This path takes GET.", { allow: "GET" }))).toEqual({
+      status: 405,
+      headers: { allow: "GET" },
+      error: { code: 405, message: "This path takes GET.", metadata: { request_id: "request-1" } },
+    });
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it } from "vitest";
+import { etagHeader, etagsOfIfMatch, isNotModified } from "./etag.ts";
+
+const malformed = [
+  "",
+  " ",
+  "r1",
+  "'r1'",
+  '"r1',
+  'r1"',
+  '"r1" "r2"',
+  '"r1", r2',
+  '"a b"',
+  'w/"r1"',
+  'W/ "r1"',
+  '*, "r1"',
+];
+
+describe("If-Match", () => {
+  it.each([
+    ['"r1"', ["r1"]],
+    ['  "r1"  ', ["r1"]],
+    ['"r1", "r2"', ["r1", "r2"]],
+    ['"r1","r2"', ["r1", "r2"]],
+    ['"r1",,"r2"', ["r1", "r2"]],
+    ['"a,b"', ["a,b"]],
+    ['"\u00e9"', ["\u00e9"]],
+    ['""', [""]],
+  ])("%s allows the tags %j", (header, tags) => {
+    expect(etagsOfIfMatch(header)).toEqual(tags);
+  });
+
+  it.each([[undefined], ["*"], [" * "]])("%s allows any", (header) => {
+    expect(etagsOfIfMatch(header)).toBeUndefined();
+  });
+
+  it('never matches a weak tag, and does not take it for "any"', () => {
+    expect(etagsOfIfMatch('W/"r1"')).toEqual([""]);
+    expect(etagsOfIfMatch('W/"r1", "r2"')).toEqual(["", "r2"]);
+  });
+
+  it.each(malformed)("refuses %j and names itself", (header) => {
+    expect(() => etagsOfIfMatch(header)).toThrow(
+      expect.objectContaining({
+        kind: "invalid_argument",
+        violations: [{ path: "If-Match", message: 'must be the ETag of an earlier answer, with its quotes: "…"' }],
+      }),
+    );
+  });
+
+  it("reads a long header in no time", () => {
+    expect(() => etagsOfIfMatch('"'.repeat(100_001))).toThrow();
+    expect(() => etagsOfIfMatch(`${"a".repeat(100_000)}"`)).toThrow();
+    expect(etagsOfIfMatch(Array(10_000).fill('"r1"').join(", "))).toHaveLength(10_000);
+  });
+});
+
+describe("If-None-Match", () => {
+  it.each([
+    [undefined, false],
+    ['"r1"', true],
+    ['"r2"', false],
+    ['W/"r1"', true],
+    ['"r0", "r1"', true],
+    ['"r0", W/"r2"', false],
+    ["*", true],
+    ['""', false],
+    ['"R1"', false],
+  ])("%s: has r1 already: %s", (header, has) => {
+    expect(isNotModified(header, "r1")).toBe(has);
+  });
+
+  it.each(malformed)("refuses %j and names itself", (header) => {
+    expect(() => isNotModified(header, "r1")).toThrow(
+      expect.objectContaining({ violations: [expect.objectContaining({ path: "If-None-Match" })] }),
+    );
+  });
+});
+
+describe("ETag", () => {
+  it("stands in quotes, and comes back as it was", () => {
+    expect(etagHeader("r1")).toBe('"r1"');
+    expect(etagsOfIfMatch(etagHeader("r1"))).toEqual(["r1"]);
+  });
+});

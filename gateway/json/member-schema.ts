@@ -1,0 +1,25 @@
+import { Type } from "typebox";
+import { nullable } from "./schema-parts.ts";
+
+/** The JSON that member.ts writes. */
+export const memberSchema = Type.Object(
+  {
+    id: Type.String({ description: "The user: `user_` and 24 or more letters and digits." }),
+    email: Type.String({ maxLength: 320 }),
+    first_name: nullable("string", { maxLength: 255, description: "Null where it is not known." }),
+    last_name: nullable("string", { maxLength: 255, description: "Null where it is not known." }),
+    role: Type.Enum(["org:admin", "org:member"], { type: "string" }),
+  },
+  {
+    description: "A user as a member of the organization.",
+    examples: [
+      {
+        id: "user_2xQ7LhV0bTn4RkYc9WmDsEaP",
+        email: "ada@example.com",
+        first_name: "Ada",
+        last_name: null,
+        role: "org:admin",
+      },
+    ],
+  },
+);

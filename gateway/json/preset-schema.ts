@@ -1,0 +1,153 @@
+import { type TSchema, Type } from "typebox";
+import { componentSchema, nullable, time, uuid } from "./schema-parts.ts";
+
+// The JSON that preset.ts writes. Every field is always there; one without a value is null.
+
+export const statusSchema = Type.Enum(["active", "disabled", "archived"], {
+  type: "string",
+  description:
+    "`active`: in use. `disabled`: out of use, but takes new versions. `archived`: retired, takes no new version until it is made active again.",
+});
+
+const versionExample = {
+  id: "0198c5a1-7d42-7a3e-9c61-2f0b8d4e6a17",
+  preset_id: "0198c59f-3b10-7f2c-8a55-61d07c9be204",
+  version: 2,
+  system_prompt: "You answer questions about invoices, briefly.",
+  creator_id: "user_2xQ7LhV0bTn4RkYc9WmDsEaP",
+  created_at: "2026-03-14T09:26:53.589Z",
+  updated_at: "2026-03-14T09:26:53.589Z",
+  config: { model: "openai/gpt-4o", temperature: 0.2 },
+};
+
+const presetExample = {
+  id: versionExample.preset_id,
+  name: "Support bot",
+  slug: "support-bot",
+  description: null,
+  status: "active",
+  status_updated_at: null,
+  created_at: "2026-03-14T09:24:26.128Z",
+  updated_at: versionExample.created_at,
+  creator_user_id: versionExample.creator_id,
+  workspace_id: "0198c2d4-90e7-7b61-b3f8-5c1a7e42d09b",
+  designated_version_id: versionExample.id,
+};
+
+export const versionSchema = Type.Object(
+  {
+    id: uuid("Identifier of the version."),
+    preset_id: uuid("The preset that the version belongs to."),
+    version: Type.Integer({
+      minimum: 1,
+      description: "1 for the first version of a preset, then 2, 3, … without gaps.",
+    }),
+    system_prompt: nullable("string", { description: "Null where the request had none." }),
+    creator_id: Type.String({ description: "The user whose key created the version." }),
+    created_at: time("When the version was created."),
+    updated_at: time("Equals `created_at`: a version never changes."),
+    config: anyFields(
+      "The fields of the request that a preset keeps, under the names and with the values that were sent.",
+    ),
+  },
+  { description: "An immutable snapshot of a preset.", examples: [versionExample] },
+);
+
+const presetFields = {
+  id: uuid("Identifier of the preset."),
+  name: Type.String({ minLength: 1, maxLength: 255, description: "Display name. The slug, until it is changed." }),
+  slug: Type.String({ description: "Finds the preset within its workspace. Compared byte for byte." }),
+  description: nullable("string", { maxLength: 2000, description: "Null where there is none." }),
+  status: statusSchema,
+  status_updated_at: nullable("string", {
+    format: "date-time",
+    description: "When the status was last changed. Null until the first change.",
+  }),
+  created_at: time("When the preset was created."),
+  updated_at: time("When the preset or its designated version last changed."),
+  creator_user_id: Type.String({ description: "The user whose key created the preset." }),
+  workspace_id: uuid("The workspace that owns the preset."),
+  designated_version_id: uuid("The version that the preset serves now."),
+};
+
+export const listedPresetSchema = Type.Object(presetFields, {
+  description: "A named, reusable LLM configuration, as it stands in lists.",
+  examples: [presetExample],
+});
+
+export const presetSchema = Type.Object(
+  { ...presetFields, designated_version: componentSchema("PresetVersion") },
+  {
+    description: "A named, reusable LLM configuration, with the version that it serves now.",
+    examples: [{ ...presetExample, designated_version: versionExample }],
+  },
+);
+
+export const changeSchema = Type.Object(
+  {
+    revision: Type.Integer({ minimum: 1, description: "1 for the creation of the preset, then 2, 3, … without gaps." }),
+    action: Type.Enum(["preset_created", "version_created", "preset_updated"], {
+      type: "string",
+      description:
+        "`preset_created`: with its version 1. `version_created`: and designated. `preset_updated`: fields were changed.",
+    }),
+    user_id: Type.String({ description: "The user whose key did it." }),
+    key_id: uuid("The key that did it."),
+    created_at: time("When it was done."),
+    changes: Type.Array(
+      Type.Object({
+        field: Type.Enum(["name", "description", "status", "designated_version"], { type: "string" }),
+        from: nullable(["string", "integer"], { description: "Null where there was no value." }),
+        to: nullable(["string", "integer"], { description: "Null where there is no value any more." }),
+      }),
+      { minItems: 1 },
+    ),
+  },
+  {
+    description: "One entry of the change log of a preset.",
+    examples: [
+      {
+        revision: 3,
+        action: "preset_updated",
+        user_id: versionExample.creator_id,
+        key_id: "0198c2d6-1f5a-7c08-92be-d3a46b70e815",
+        created_at: "2026-03-15T08:00:12.004Z",
+        changes: [{ field: "designated_version", from: 2, to: 1 }],
+      },
+    ],
+  },
+);
+
+export const diffSchema = Type.Object(
+  {
+    from: Type.Integer({ minimum: 1, description: "The number of the version that is compared." }),
+    to: Type.Integer({ minimum: 1, description: "The number of the version that it is compared with." }),
+    config: Type.Object({
+      added: anyFields("The fields that only `to` has, with their values."),
+      removed: anyFields("The fields that only `from` has, with their values."),
+      changed: Type.Object(
+        {},
+        {
+          additionalProperties: Type.Object({ from: Type.Unknown(), to: Type.Unknown() }),
+          description: "The fields whose values differ. The order of keys within a value does not count.",
+        },
+      ),
+    }),
+    system_prompt_changed: Type.Boolean(),
+  },
+  {
+    description: "What differs between two versions of a preset.",
+    examples: [
+      {
+        from: 1,
+        to: 2,
+        config: { added: { top_p: 0.9 }, removed: {}, changed: { temperature: { from: 0.7, to: 0.2 } } },
+        system_prompt_changed: false,
+      },
+    ],
+  },
+);
+
+function anyFields(description: string): TSchema {
+  return Type.Object({}, { additionalProperties: true, description });
+}

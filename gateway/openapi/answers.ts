@@ -1,0 +1,131 @@
+import { STATUS_CODES } from "node:http";
+import { type TSchema, Type } from "typebox";
+import { exampleRequestId } from "../json/error-schema.ts";
+import { componentSchema } from "../json/schema-parts.ts";
+
+/** Headers of an answer, as a route describes them. */
+type HeaderSchemas = Readonly<Record<string, TSchema>>;
+
+const requestId = Type.String({ description: "Names the request; the caller's own where it sent a sane one." });
+const retryAfter = Type.String({ description: "How many seconds to wait before trying again." });
+export const etag = Type.String({ description: "Names this state of the preset, for `If-Match` and `If-None-Match`." });
+
+/** An answer with `{"data": …}` or a page in it. */
+export function success(description: string, schema: TSchema, headers: HeaderSchemas = {}) {
+  return {
+    description,
+    headers: { ...headers, "x-request-id": requestId },
+    content: { "application/json": { schema } },
+  };
+}
+
+export function dataOf(name: string): TSchema {
+  return Type.Object({ data: componentSchema(name) });
+}
+
+/** An answer without a body. */
+export function withoutBody(description: string, headers: HeaderSchemas) {
+  return { description, headers: { ...headers, "x-request-id": requestId }, type: "null" };
+}
+
+interface Refusal {
+  readonly when: string;
+  /** An example. */
+  readonly message: string;
+  readonly issues?: readonly { readonly path: string; readonly message: string }[];
+  readonly mayRetry?: true;
+}
+
+const refusals = {
+  400: {
+    when: "The body is malformed, or a field or parameter breaks its rule. Nothing was stored.",
+    message: "temperature must be at most 2",
+    issues: [{ path: "temperature", message: "must be at most 2" }],
+  },
+  401: {
+    when: "There is no key, or it is unknown, disabled, revoked or expired; or the operation needs a management key.",
+    message: "Send your key in the header `Authorization: Bearer <key>`.",
+  },
+  403: {
+    when: "The key lacks the permission, as a read-only key does for a write.",
+    message: "This key does not have the permission presets:write. Use a key that has it.",
+  },
+  404: {
+    when: "There is no such preset, version, workspace or organization within the reach of the key.",
+    message: "There is no preset support-bot in this workspace. Check the slug, or create it first.",
+  },
+  409: {
+    when: "The preset is archived, the idempotency key was used for another request, or too many changes came at once.",
+    message:
+      'The preset support-bot is archived and takes no new version. Restore it first: PATCH /api/v1/presets/support-bot with {"status": "active"}.',
+  },
+  412: {
+    when: "The preset has changed since the state that `If-Match` names. Nothing was stored.",
+    message: "The preset has changed since you read it. Read it again and repeat your change.",
+  },
+  413: { when: "The body is over the limit.", message: "The body is too large. Send a smaller one." },
+  415: {
+    when: "The body is not `application/json`, or is compressed.",
+    message: "Send JSON, with the header `Content-Type: application/json`.",
+  },
+  429: {
+    when: "The caller is over the rate limit.",
+    message: "Too many requests. Try again in a moment.",
+    mayRetry: true,
+  },
+  500: {
+    when: "A fault of ours; the log tells more, by the request id.",
+    message: "Something went wrong on our side. Try again; if it stays, report the request id.",
+  },
+  503: {
+    when: "A service or the database is out of reach or has too much to do. Nothing was stored.",
+    message: "The service is out of reach or has too much to do; nothing was stored. Try again in a moment.",
+    mayRetry: true,
+  },
+} satisfies Record<number, Refusal>;
+
+type RefusalStatus = keyof typeof refusals;
+
+/** What every operation may answer. */
+const everywhere = [401, 429, 500, 503] as const satisfies RefusalStatus[];
+
+/** The errors that an operation answers beside those that every operation does. */
+export function refusedWith(...statuses: readonly RefusalStatus[]) {
+  return Object.fromEntries(
+    [...statuses, ...everywhere].map((status) => [status, { $ref: `#/components/responses/${refusalName(status)}` }]),
+  );
+}
+
+/** The errors by their names in the document. */
+export const refusalComponents = Object.fromEntries(
+  Object.entries<Refusal>(refusals).map(([status, refusal]) => [
+    refusalName(status),
+    refusalComponent(Number(status), refusal),
+  ]),
+);
+
+function refusalName(status: string | number): string {
+  return String(STATUS_CODES[status]).replaceAll(" ", "");
+}
+
+function refusalComponent(code: number, { when, message, issues, mayRetry }: Refusal) {
+  const metadata = { request_id: exampleRequestId, ...(issues ? { issues } : {}) };
+  return {
+    description: when,
+    headers: {
+      "x-request-id": header(requestId),
+      ...(mayRetry ? { "Retry-After": header(retryAfter) } : {}),
+    },
+    content: {
+      "application/json": {
+        schema: componentSchema("Error"),
+        example: { error: { code, message, metadata } },
+      },
+    },
+  };
+}
+
+/** A header as the document has it; for the answers of a route, the plugin does this. */
+function header({ description, ...schema }: TSchema & { description?: string }) {
+  return { description, schema };
+}

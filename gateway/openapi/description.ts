@@ -1,0 +1,49 @@
+import type { FastifyDynamicSwaggerOptions } from "@fastify/swagger";
+import packageJson from "../../package.json" with { type: "json" };
+import { errorSchema } from "../json/error-schema.ts";
+import { memberSchema } from "../json/member-schema.ts";
+import { changeSchema, diffSchema, listedPresetSchema, presetSchema, versionSchema } from "../json/preset-schema.ts";
+import { refusalComponents } from "./answers.ts";
+
+type Description = NonNullable<FastifyDynamicSwaggerOptions["openapi"]>;
+
+/** What the document says beside the operations, which come from the routes. */
+export const description = {
+  openapi: "3.1.0",
+  info: {
+    title: "Setpoint",
+    version: packageJson.version,
+    license: { name: "Apache License 2.0", identifier: packageJson.license },
+    description: `Versioned LLM presets: the configuration of an inference request, named, versioned, rolled back with one call.
+
+**Keys.** Send a key as a bearer token. An API key reads and writes the presets of one workspace. A management key lists the members of its organization, and reaches the presets of every workspace there: the default one, or the one that \`workspace_id\` names.
+
+**Lists** take \`offset\` and \`limit\`; \`total_count\` counts all records, not those of the page. A value out of bounds is refused, never clamped.
+
+**Errors** have one shape: \`{"error": {"code", "message", "metadata"}}\`. After an answer with a status of 500 and above nothing was stored, so every request may be sent again; with an \`Idempotency-Key\`, also one whose answer was lost.
+
+**Changes.** Answers with a preset carry an \`ETag\`. Send it back as \`If-Match\`, and a change is made only where nobody else was faster.`,
+  },
+  servers: [{ url: "/" }],
+  security: [{ key: [] }],
+  tags: [
+    { name: "Presets", description: "Create, read and change presets." },
+    { name: "Versions", description: "The history of a preset: its versions, how they differ, and who changed what." },
+    { name: "Organization", description: "The organization that a management key belongs to." },
+  ],
+  components: {
+    schemas: {
+      Preset: listedPresetSchema,
+      PresetWithDesignatedVersion: presetSchema,
+      PresetVersion: versionSchema,
+      PresetChange: changeSchema,
+      VersionDiff: diffSchema,
+      OrganizationMember: memberSchema,
+      Error: errorSchema,
+    },
+    responses: refusalComponents,
+    securitySchemes: {
+      key: { type: "http", scheme: "bearer", description: "An API key or a management key: `sk-sp-v1-…`." },
+    },
+  },
+} as object as Description; // The plugin's types know neither schemas of TypeBox nor `undefined`.

@@ -1,0 +1,22 @@
+import { pino } from "pino";
+import { Health } from "../../services/platform/health.ts";
+import { Lifecycle } from "../../services/platform/lifecycle.ts";
+import { Metrics } from "../../services/platform/metrics.ts";
+import { openClients } from "../clients.ts";
+import { readGatewayConfig } from "../config.ts";
+import { createRestServer } from "../rest-server.ts";
+
+/** The text of `/openapi.json`, from a gateway that listens nowhere and calls nobody. */
+export async function openApiDocument(): Promise<string> {
+  const config = readGatewayConfig({});
+  const logger = pino({ level: "error" }, pino.destination(2));
+  const lifecycle = new Lifecycle(logger);
+  const clients = openClients(config, lifecycle);
+  const health = new Health([], () => false);
+  const rest = await createRestServer({ config, clients, health, logger, metrics: new Metrics("gateway") });
+  lifecycle.opened("rest server", () => rest.close());
+  const { statusCode, body } = await rest.inject("/openapi.json");
+  await lifecycle.close();
+  if (statusCode !== 200) throw new Error(`There is no document: ${body}`);
+  return body;
+}

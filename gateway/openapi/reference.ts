@@ -1,0 +1,42 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
+import { nothingAt } from "../json/errors.ts";
+
+/** What the document is made from. */
+export type DescribedRoute = Pick<RouteOptions, "method" | "url" | "schema">;
+
+/** The routes of the API, as they are registered from here on. A route without a tag is not part of it. */
+export function describedRoutes(app: FastifyInstance): readonly DescribedRoute[] {
+  const routes: DescribedRoute[] = [];
+  app.addHook("onRoute", ({ method, url, schema }) => {
+    if (schema?.tags && method !== "HEAD") routes.push({ method, url, schema });
+  });
+  return routes;
+}
+
+/** The document, and the page to read it and to try calls. Neither needs a key. */
+export function referenceRoutes(app: FastifyInstance, routes: readonly DescribedRoute[]): void {
+  let opening: Promise<FastifyInstance> | undefined;
+  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    // Few ever ask, and loading what it takes would make up a good part of the time that the gateway needs to start.
+    opening ??= import("./reference-server.ts").then(({ createReferenceServer }) => createReferenceServer(routes));
+    return passOn(await opening, request, reply);
+  };
+  for (const url of ["/openapi.json", "/docs", "/docs/*"]) app.get(url, answer);
+}
+
+const passedOn = ["cache-control", "content-security-policy", "content-type", "etag", "location"];
+
+async function passOn(server: FastifyInstance, { url, headers }: FastifyRequest, reply: FastifyReply) {
+  const { statusCode, rawPayload, ...answer } = await server.inject({
+    url,
+    headers: { "if-none-match": headers["if-none-match"] ?? "" },
+  });
+  if (statusCode >= 500) throw new Error(`The reference server answered ${statusCode}: ${rawPayload}`);
+  if (statusCode >= 400) throw nothingAt(url);
+  for (const name of passedOn) {
+    if (answer.headers[name] !== undefined) reply.header(name, answer.headers[name]);
+  }
+  reply.status(statusCode);
+  // Without a body there must be no type: a 304 would change that of the copy that the caller has.
+  return rawPayload.length === 0 ? reply.send() : reply.send(rawPayload);
+}

@@ -1,0 +1,68 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { Preset } from "../proto/gen/setpoint/preset/v1/preset_pb.ts";
+import type {
+  CreateVersionRequestSchema,
+  PresetOutcome,
+  PresetService,
+} from "../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import type { DomainError } from "../services/platform/domain-error.ts";
+import { fromStatusMessage } from "../services/platform/rpc/errors.ts";
+import type { CallOptions, Methods } from "../services/platform/rpc/grpc-client.ts";
+import { gatherCalls } from "./gather-calls.ts";
+
+type Creation = MessageInitShape<typeof CreateVersionRequestSchema>;
+
+/** The calls that every application makes all the time; those of one key are gathered. */
+export interface PresetCalls {
+  readonly createVersion: (creation: Creation, options: CallOptions) => Promise<Preset>;
+  readonly getPreset: (slug: string, options: CallOptions) => Promise<Preset>;
+}
+
+/** In UTF-16 units. A batch of creations up to this size is well within what one RPC may carry. */
+const gatheredLengthMax = 128 * 1024;
+
+export function presetCalls(presets: Methods<typeof PresetService>): PresetCalls {
+  const createAlone = async (creation: Creation, options: CallOptions) =>
+    answered(await presets.createVersion(creation, options));
+
+  const createGathered = gatherCalls(async (requests: readonly Creation[], options) => {
+    const [first] = requests;
+    if (first && requests.length === 1) return [await createAlone(first, options)];
+    const { outcomes } = await presets.batchCreateVersions({ requests: [...requests] }, options);
+    return outcomes.map(fromOutcome);
+  });
+
+  const getGathered = gatherCalls(async (slugs: readonly string[], options) => {
+    // One that is asked for many times at once is fetched once.
+    const distinct = [...new Set(slugs)];
+    const [first] = distinct;
+    if (first !== undefined && distinct.length === 1) {
+      const preset = answered(await presets.getPreset({ slug: first }, options));
+      return slugs.map(() => preset);
+    }
+    const { outcomes } = await presets.batchGetPresets({ slugs: distinct }, options);
+    const bySlug = new Map(distinct.map((slug, index) => [slug, fromOutcome(outcomes[index])]));
+    return slugs.map((slug) => bySlug.get(slug) as Preset | DomainError);
+  });
+
+  return {
+    createVersion: (creation, options) =>
+      lengthOf(creation) > gatheredLengthMax ? createAlone(creation, options) : createGathered(creation, options),
+    getPreset: getGathered,
+  };
+}
+
+function lengthOf({ configJson = "", systemPrompt = "" }: Creation): number {
+  return configJson.length + systemPrompt.length;
+}
+
+function answered({ preset }: { readonly preset?: Preset | undefined }): Preset {
+  if (!preset) throw new Error("The preset service answered without a preset");
+  return preset;
+}
+
+function fromOutcome(part: PresetOutcome | undefined): Preset | DomainError {
+  if (part?.outcome.case === "preset") return part.outcome.value;
+  if (part?.outcome.case === "error") return fromStatusMessage(part.outcome.value);
+  throw new Error("The preset service answered without an outcome");
+}

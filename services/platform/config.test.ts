@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import { ConfigError, type Environment, type EnvironmentReader, readConfig, readProcessConfig } from "./config.ts";
+
+function faultsOf(environment: Environment, read: (reader: EnvironmentReader) => unknown): readonly string[] {
+  try {
+    readConfig(environment, read);
+    return [];
+  } catch (error) {
+    return (error as ConfigError).faults;
+  }
+}
+
+describe("readConfig", () => {
+  it("reads what is set and takes the default for what is not, or is empty", () => {
+    const environment = { SET: " value ", EMPTY: "", BLANK: "  " };
+    const config = readConfig(environment, (reader) =>
+      ["SET", "EMPTY", "BLANK", "ABSENT"].map((name) => reader.text(name, "default")),
+    );
+    expect(config).toEqual(["value", "default", "default", "default"]);
+  });
+
+  it("reports all faults in one error, one line each", () => {
+    const read = (reader: EnvironmentReader) => [reader.required("A", "for a"), reader.port("B", 1)];
+    expect(() => readConfig({ B: "x" }, read)).toThrow(ConfigError);
+    expect(() => readConfig({ B: "x" }, read)).toThrow(
+      `The configuration is not valid:
+  - A is required: for a
+  - B must be a whole number from 0 to 65535, not "x"`,
+    );
+  });
+
+  it.each(["0", "10", "007"])("takes %s for a whole number from 0 to 10", (value) => {
+    const read = (reader: EnvironmentReader) => reader.integer("N", { default: 5, min: 0, max: 10 });
+    expect(readConfig({ N: value }, read)).toBe(Number(value));
+  });
+
+  it.each(["-1", "11", "1.5", "1e1", "0x1", "ten", "1 0", "9".repeat(16)])(
+    "does not take %s for a whole number from 0 to 10",
+    (value) => {
+      const faults = faultsOf({ N: value }, (reader) => reader.integer("N", { default: 5, min: 0, max: 10 }));
+      expect(faults).toEqual([`N must be a whole number from 0 to 10, not "${value}"`]);
+    },
+  );
+
+  it("takes one of the values it knows, spelled as they are", () => {
+    const read = (reader: EnvironmentReader) => reader.oneOf("V", ["a", "b"], "b");
+    expect([readConfig({ V: "a" }, read), readConfig({}, read)]).toEqual(["a", "b"]);
+    expect(faultsOf({ V: "A" }, read)).toEqual(['V must be one of a, b, not "A"']);
+  });
+
+  it.each(["ftp://host", "host", "mysql:/", "//host"])("does not take %s for a URL, nor shows it", (value) => {
+    const faults = faultsOf({ U: value }, (reader) => reader.url("U", ["http:", "https:"], "somewhere"));
+    expect(faults).toEqual(["U must be a URL that starts with http:// or https://"]);
+  });
+
+  it("needs a URL only where it is required", () => {
+    expect(faultsOf({}, (reader) => reader.url("U", ["http:"], "somewhere"))).toEqual(["U is required: somewhere"]);
+    expect(faultsOf({}, (reader) => reader.optionalUrl("U", ["http:"]))).toEqual([]);
+    expect(readConfig({ U: "http://a/b" }, (reader) => reader.url("U", ["http:"], ""))).toBe("http://a/b");
+  });
+});
+
+describe("readProcessConfig", () => {
+  it("has a default for everything", () => {
+    expect(readConfig({}, readProcessConfig)).toEqual({
+      host: "0.0.0.0",
+      logLevel: "info",
+      drainTimeoutMs: 15_000,
+      grpcTls: undefined,
+    });
+  });
+
+  it("takes all three files of TLS, or none", () => {
+    const files = { GRPC_TLS_CERT_FILE: "c", GRPC_TLS_KEY_FILE: "k", GRPC_TLS_CA_FILE: "a" };
+    expect(readConfig(files, readProcessConfig).grpcTls).toEqual({
+      certificateFile: "c",
+      privateKeyFile: "k",
+      caCertificateFile: "a",
+    });
+    expect(faultsOf({ ...files, GRPC_TLS_CA_FILE: "" }, readProcessConfig)).toHaveLength(1);
+  });
+});

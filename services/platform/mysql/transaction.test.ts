@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import { backoffMs, retryTransient } from "./transaction.ts";
+
+const deadlock = Object.assign(new Error("deadlock"), { errno: 1213 });
+
+describe("retryTransient", () => {
+  it("repeats what fails for a reason that passes", async () => {
+    let attempts = 0;
+    const result = await retryTransient(Date.now() + 5_000, async () => {
+      attempts += 1;
+      if (attempts < 3) throw deadlock;
+      return "done";
+    });
+    expect([result, attempts]).toEqual(["done", 3]);
+  });
+
+  it("does not repeat what fails for good", async () => {
+    let attempts = 0;
+    const failure = new Error("for good");
+    const work = retryTransient(Date.now() + 5_000, async () => {
+      attempts += 1;
+      throw failure;
+    });
+    await expect(work).rejects.toBe(failure);
+    expect(attempts).toBe(1);
+  });
+
+  it("gives up in time for the caller", async () => {
+    const deadlineMs = Date.now() + 100;
+    await expect(retryTransient(deadlineMs, () => Promise.reject(deadlock))).rejects.toMatchObject({
+      kind: "unavailable",
+      cause: deadlock,
+    });
+    expect(Date.now()).toBeLessThanOrEqual(deadlineMs);
+  });
+});
+
+describe("backoffMs", () => {
+  it("grows, has a limit, and is never the same for two", () => {
+    for (const [attempt, middle] of [
+      [0, 5],
+      [3, 40],
+      [20, 250],
+    ] as const) {
+      const pauses = Array.from({ length: 100 }, () => backoffMs(attempt));
+      for (const pause of pauses) {
+        expect(pause).toBeGreaterThanOrEqual(middle * 0.5);
+        expect(pause).toBeLessThanOrEqual(middle * 1.5);
+      }
+      expect(new Set(pauses).size).toBeGreaterThan(1);
+    }
+  });
+});

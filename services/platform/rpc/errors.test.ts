@@ -1,0 +1,88 @@
+import { create } from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
+import { describe, expect, it } from "vitest";
+import { BadRequestSchema, ErrorInfoSchema } from "../../../proto/gen/google/rpc/error_details_pb.ts";
+import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
+import { DomainError, type ErrorKind, invalidRequest } from "../domain-error.ts";
+import { codeName, fromStatusMessage, toRpcError, toStatusMessage } from "./errors.ts";
+
+const kinds: [ErrorKind, Code][] = [
+  ["invalid_argument", Code.InvalidArgument],
+  ["unauthenticated", Code.Unauthenticated],
+  ["permission_denied", Code.PermissionDenied],
+  ["not_found", Code.NotFound],
+  ["already_exists", Code.AlreadyExists],
+  ["failed_precondition", Code.FailedPrecondition],
+  ["aborted", Code.Aborted],
+  ["resource_exhausted", Code.ResourceExhausted],
+  ["unavailable", Code.Unavailable],
+  ["deadline_exceeded", Code.DeadlineExceeded],
+  ["canceled", Code.Canceled],
+  ["unimplemented", Code.Unimplemented],
+  ["internal", Code.Internal],
+];
+
+describe("toRpcError", () => {
+  it.each(kinds)("gives %s its code, and back", (kind, code) => {
+    const error = toRpcError(new DomainError(kind, { reason: "REASON", message: "A sentence." }));
+    expect([error.code, error.rawMessage]).toEqual([code, "A sentence."]);
+    expect(fromStatusMessage(toStatusMessage(error)).kind).toBe(kind);
+  });
+
+  it("tells the reason and the domain", () => {
+    const error = toRpcError(new DomainError("not_found", { reason: "PRESET_NOT_FOUND", message: "None." }));
+    expect(error.findDetails(ErrorInfoSchema)).toMatchObject([{ reason: "PRESET_NOT_FOUND", domain: "setpoint" }]);
+    expect(error.findDetails(BadRequestSchema)).toEqual([]);
+  });
+
+  it("tells every violation", () => {
+    const error = toRpcError(invalidRequest([{ path: "slug", message: "is required" }]));
+    expect(error.findDetails(BadRequestSchema)).toMatchObject([
+      { fieldViolations: [{ field: "slug", description: "is required" }] },
+    ]);
+  });
+
+  it("tells no more violations than a header holds", () => {
+    const violations = Array.from({ length: 1_000 }, (_, n) => ({ path: `é-${n}`, message: "is not known" }));
+    const error = toRpcError(invalidRequest(violations));
+    const told = error.findDetails(BadRequestSchema)[0]?.fieldViolations ?? [];
+    expect(told.length).toBeGreaterThan(100);
+    expect(Buffer.byteLength(told.map(({ field, description }) => field + description).join(""))).toBeLessThan(4_097);
+    expect(error.rawMessage).toContain("(and 999 more)");
+  });
+
+  it.each([new Error("inside"), "inside", undefined])(
+    "hides anything else that was thrown, and keeps it for the log",
+    (thrown) => {
+      const error = toRpcError(thrown);
+      expect([error.code, error.rawMessage, error.details]).toEqual([Code.Internal, "internal error", []]);
+      expect(error.cause).toBe(thrown);
+    },
+  );
+});
+
+describe("fromStatusMessage", () => {
+  it("is what the service threw", () => {
+    const thrown = invalidRequest([{ path: "slug", message: "is required" }]);
+    const { kind, reason, message, violations } = thrown;
+    expect(fromStatusMessage(toStatusMessage(toRpcError(thrown)))).toMatchObject({ kind, reason, message, violations });
+  });
+
+  it.each([Code.Unknown, Code.DataLoss, Code.OutOfRange, 99])(
+    "takes code %d, which we never send, for a fault of ours",
+    (code) => {
+      expect(fromStatusMessage(create(StatusSchema, { code, message: "odd" })).kind).toBe("internal");
+    },
+  );
+});
+
+describe("codeName", () => {
+  it.each([
+    [undefined, "OK"],
+    [Code.Internal, "INTERNAL"],
+    [Code.InvalidArgument, "INVALID_ARGUMENT"],
+    [Code.DeadlineExceeded, "DEADLINE_EXCEEDED"],
+  ])("spells %s as gRPC does: %s", (code, name) => {
+    expect(codeName(code)).toBe(name);
+  });
+});

@@ -1,0 +1,117 @@
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { DomainError } from "../../platform/domain-error.ts";
+import type { Principal } from "../../platform/principal.ts";
+import { configKeys } from "./config-keys.ts";
+import { contentBytesMax, newVersion, type VersionDraft } from "./new-version.ts";
+
+const principal: Principal = {
+  keyId: "019a0000-0000-7000-8000-000000000001",
+  keyKind: "api",
+  userId: "user_000000000000000000000001",
+  organizationId: "019a0000-0000-7000-8000-000000000002",
+  workspaceId: "019a0000-0000-7000-8000-000000000003",
+  permissions: ["presets:write"],
+};
+
+function draft(change: Partial<VersionDraft> = {}): VersionDraft {
+  return { slug: "support", configJson: '{"model":"m"}', requestId: "", requestDigest: new Uint8Array(), ...change };
+}
+
+function pathsOf(change: Partial<VersionDraft>): string[] {
+  return refusalOf(change).violations.map(({ path }) => path);
+}
+
+function refusalOf(change: Partial<VersionDraft>, by = principal): DomainError {
+  try {
+    newVersion(by, draft(change));
+  } catch (error) {
+    if (error instanceof DomainError) return error;
+  }
+  throw new Error("nothing was refused");
+}
+
+/** A config of exactly this many bytes. */
+function configOf(bytes: number): string {
+  return `{"model":"${"x".repeat(bytes - '{"model":""}'.length)}"}`;
+}
+
+describe("newVersion", () => {
+  it("makes a creation of the principal's workspace, with the config as given", () => {
+    const configJson = '{ "temperature": 1.0, "model": "é" }';
+    expect(newVersion(principal, draft({ configJson, systemPrompt: "Be brief." }))).toMatchObject({
+      workspaceId: principal.workspaceId,
+      slug: "support",
+      configJson,
+      systemPrompt: "Be brief.",
+      actor: { userId: principal.userId, keyId: principal.keyId },
+    });
+  });
+
+  it.each([undefined, ""])("takes the system prompt %j for none", (systemPrompt) => {
+    expect(newVersion(principal, draft({ systemPrompt })).systemPrompt).toBeUndefined();
+  });
+
+  it("names a creation that has no name", () => {
+    const [first, second] = [newVersion(principal, draft()), newVersion(principal, draft())];
+    expect(first.requestId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(second.requestId).not.toBe(first.requestId);
+    expect(newVersion(principal, draft({ requestId: "mine" })).requestId).toBe("mine");
+  });
+
+  it("has the same digest for the same content alone", () => {
+    const digest = (change: Partial<VersionDraft>) =>
+      newVersion(principal, draft(change)).requestDigest.toString("hex");
+    expect(digest({ requestId: "a" })).toBe(digest({ requestId: "b" }));
+    const others = [{ slug: "other" }, { configJson: "{}" }, { systemPrompt: "x" }, { configJson: '{"model":"m"} ' }];
+    expect(new Set([{}, ...others].map(digest)).size).toBe(5);
+  });
+
+  it("takes the caller's own digest", () => {
+    const requestDigest = createHash("sha256").update("body").digest();
+    expect(newVersion(principal, draft({ requestDigest })).requestDigest).toEqual(requestDigest);
+  });
+
+  it("takes every config field, alone and all together", () => {
+    const config = Object.fromEntries([...configKeys].map((key) => [key, 1]));
+    expect(newVersion(principal, draft({ configJson: JSON.stringify(config) })).slug).toBe("support");
+  });
+
+  it.each<[string, Partial<VersionDraft>, string[]]>([
+    ["a bad slug", { slug: "-" }, ["slug"]],
+    ["no config", { configJson: "" }, ["config_json"]],
+    ["broken JSON", { configJson: "{" }, ["config_json"]],
+    ["a list", { configJson: "[]" }, ["config_json"]],
+    ["null", { configJson: "null" }, ["config_json"]],
+    ["unknown fields", { configJson: '{"a":1,"model":"m","b c":2}' }, ["config_json.a", 'config_json["b c"]']],
+    [
+      "a field of every object",
+      { configJson: '{"constructor":1,"__proto__":2}' },
+      ["config_json.constructor", "config_json.__proto__"],
+    ],
+    ["an inexact integer", { configJson: '{"tools":[{"n":9007199254740993}]}' }, ["config_json.tools[0].n"]],
+    ["65 levels", { configJson: `{"tools":${"[".repeat(64)}${"]".repeat(64)}}` }, ["config_json"]],
+    ["a config that is too large", { configJson: configOf(contentBytesMax + 1) }, ["config_json"]],
+    ["a prompt that is too large in bytes", { systemPrompt: "é".repeat(contentBytesMax / 2 + 1) }, ["system_prompt"]],
+    ["a request id that is too long", { requestId: "x".repeat(256) }, ["request_id"]],
+    ["a request id with a tab", { requestId: "\t" }, ["request_id"]],
+    ["a digest that is too short", { requestDigest: new Uint8Array(31) }, ["request_digest"]],
+    ["several faults", { slug: "", configJson: "1", requestId: "é" }, ["slug", "config_json", "request_id"]],
+  ])("refuses %s by its path", (_name, change, paths) => {
+    expect(pathsOf(change)).toEqual(paths);
+  });
+
+  it.each<[string, Partial<VersionDraft>]>([
+    ["a config", { configJson: configOf(contentBytesMax) }],
+    ["a system prompt", { systemPrompt: "é".repeat(contentBytesMax / 2) }],
+    ["a request id", { requestId: "~".repeat(255) }],
+    ["nesting", { configJson: `{"tools":${"[".repeat(63)}${"]".repeat(63)}}` }],
+  ])("takes %s at its limit", (_name, change) => {
+    expect(newVersion(principal, draft(change)).slug).toBe("support");
+  });
+
+  it("asks for the permission and the workspace before it looks at the content", () => {
+    expect(refusalOf({ slug: "" }, { ...principal, permissions: ["presets:read"] }).kind).toBe("permission_denied");
+    expect(refusalOf({ slug: "" }, { ...principal, workspaceId: undefined }).reason).toBe("WORKSPACE_NOT_FOUND");
+  });
+});

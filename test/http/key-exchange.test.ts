@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { parseSigningKeys } from "../../services/organization/domain/signing-keys.ts";
+import { keyFromBytes } from "../../services/platform/key-format.ts";
+import { newSigningKeyPem, type Stack, startStack } from "../support/stack.ts";
+
+let stack: Stack;
+
+afterEach(() => stack.close());
+
+/** How many exchanges the organization service makes while `work` runs. */
+async function exchangesDuring(work: () => Promise<unknown>): Promise<number> {
+  const count = () => stack.log().split("AccessService/ExchangeKey").length;
+  const before = count();
+  await work();
+  return count() - before;
+}
+
+async function statusWith(key: string): Promise<number> {
+  return (await stack.create("exchanged", undefined, { key })).status;
+}
+
+describe("the exchange of keys", () => {
+  beforeEach(async () => {
+    stack = await startStack();
+  });
+
+  it("is made once for requests that come at once, and not again for the next", async () => {
+    const { secret } = await stack.tenants.createKey(stack);
+    const exchanges = await exchangesDuring(async () => {
+      const statuses = await Promise.all(Array.from({ length: 30 }, () => statusWith(secret)));
+      expect(statuses).toEqual(Array(30).fill(200));
+      expect(await statusWith(secret)).toBe(200);
+    });
+    expect(exchanges).toBe(1);
+  });
+
+  it("is made once for an unknown key, which is then remembered", async () => {
+    const unknown = keyFromBytes(Buffer.alloc(32, 9));
+    const exchanges = await exchangesDuring(async () => {
+      const statuses = await Promise.all(Array.from({ length: 10 }, () => statusWith(unknown)));
+      expect([...statuses, await statusWith(unknown)]).toEqual(Array(11).fill(401));
+    });
+    expect(exchanges).toBe(1);
+  });
+
+  it("is not made for a key that cannot be one", async () => {
+    const exchanges = await exchangesDuring(async () => {
+      for (const key of ["x", `${stack.apiKey}x`]) expect(await statusWith(key)).toBe(401);
+    });
+    expect(exchanges).toBe(0);
+  });
+
+  it("survives a signing key that is replaced without notice", async () => {
+    const { secret } = await stack.tenants.createKey(stack, { kind: "management" });
+    const list = async () => (await stack.request("GET", "/organization/members", { key: secret })).status;
+    expect([await statusWith(secret), await list()]).toEqual([200, 200]);
+    await stack.organization.stop();
+    const signingKeys = parseSigningKeys(newSigningKeyPem(), "test");
+    await stack.organization.start({ signingKeys });
+    // The gateway still holds a token of the old key, which the service refuses: it gets a new one.
+    expect(await list()).toBe(200);
+    // The preset service asks for new public keys at most once a second.
+    await expect.poll(() => statusWith(secret), { timeout: 5_000, interval: 100 }).toBe(200);
+  });
+});
+
+describe("an access token that ends", () => {
+  const ttlSeconds = 2;
+
+  beforeEach(async () => {
+    stack = await startStack({ organization: { accessTokenTtlSeconds: ttlSeconds } });
+  });
+
+  it("is renewed while requests go on, and none of them notices", async () => {
+    const { secret } = await stack.tenants.createKey(stack);
+    const end = Date.now() + 2 * ttlSeconds * 1_000;
+    const statuses = new Set<number>();
+    const exchanges = await exchangesDuring(async () => {
+      while (Date.now() < end) {
+        statuses.add(await statusWith(secret));
+        await sleep(20);
+      }
+    });
+    expect([...statuses]).toEqual([200]);
+    expect(exchanges).toBeGreaterThan(1);
+  });
+
+  it("takes a revoked key with it", async () => {
+    const key = await stack.tenants.createKey(stack);
+    expect(await statusWith(key.secret)).toBe(200);
+    await stack.tenants.revokeKey(key);
+    const timeout = ttlSeconds * 1_000 + 500;
+    await expect.poll(() => statusWith(key.secret), { timeout, interval: 100 }).toBe(401);
+  });
+});

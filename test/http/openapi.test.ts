@@ -1,0 +1,188 @@
+import { execFile } from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { promisify } from "node:util";
+import type { FastifyInstance } from "fastify";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
+import { type Document, expectDocumented, type Operation } from "../support/answers.ts";
+import { requestRaw } from "../support/rest.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+let stack: Stack;
+let document: Document;
+/** The paths of all routes that the gateway has, as Fastify writes them. */
+const urls = new Set<string>();
+
+beforeAll(async () => {
+  subscribe("fastify.initialization", collectUrls);
+  stack = await startStack();
+  unsubscribe("fastify.initialization", collectUrls);
+  document = (await (await get("/openapi.json")).json()) as Document;
+});
+
+afterAll(() => stack.close());
+
+function collectUrls(message: unknown): void {
+  const { fastify } = message as { fastify: FastifyInstance };
+  fastify.addHook("onRoute", ({ url }) => {
+    urls.add(url);
+  });
+}
+
+function get(path: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(stack.baseUrl + path, { headers, redirect: "manual" });
+}
+
+function operations(): [string, string, Operation][] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, string, Operation] => [method, path, operation]),
+  );
+}
+
+describe("the OpenAPI document", () => {
+  it("is served without a key, and may be kept for a while", async () => {
+    const { status, headers } = await get("/openapi.json");
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toMatch("application/json");
+    expect(headers.get("cache-control")).toBe("public, max-age=300");
+  });
+
+  it("is OpenAPI 3.1, of the version of the package", () => {
+    expect(document.openapi).toMatch(/^3\.1\./);
+    expect(document.info.version).toBe(packageJson.version);
+  });
+
+  it("has every operation of the API, and no other", async () => {
+    const notOfTheApi = ["/healthz", "/readyz", "/openapi.json", "/docs", "/docs/*"];
+    const taken: string[] = [];
+    for (const url of [...urls].filter((each) => !notOfTheApi.includes(each))) {
+      const { headers } = await requestRaw("OPTIONS", stack.baseUrl, url.replaceAll(/:\w+/g, "1"));
+      const allowed = headers.get("allow")?.split(", ") ?? [];
+      const path = url.replaceAll(/:(\w+)/g, "{$1}");
+      taken.push(...allowed.filter((method) => method !== "HEAD").map((method) => `${method} ${path}`));
+    }
+    expect(taken.sort()).toEqual(
+      operations()
+        .map(([method, path]) => `${method.toUpperCase()} ${path}`)
+        .sort(),
+    );
+  });
+
+  it("has nothing for the linter to object to, examples included", async () => {
+    await promisify(execFile)("npm", ["run", "--silent", "check:openapi"]);
+  }, 60_000);
+
+  it("has bodies to try that are accepted", async () => {
+    const tried = operations().filter(([, , { requestBody }]) => requestBody);
+    expect(tried.map(([method]) => method)).toEqual(["post", "post", "post", "patch"]);
+    for (const [method, path, { requestBody }] of tried) {
+      const answer = await stack.request(method.toUpperCase(), path.replace("/api/v1", "").replace("{slug}", "tried"), {
+        key: stack.apiKey,
+        body: requestBody?.content["application/json"].example,
+      });
+      expect(answer, path).toMatchObject({ status: 200 });
+    }
+  });
+
+  it("describes every field of every body", () => {
+    for (const [, path, { requestBody }] of operations()) {
+      const fields = requestBody?.content["application/json"].schema.properties ?? {};
+      for (const [name, { description }] of Object.entries(fields)) {
+        // More than the note on what becomes of the field.
+        expect(description, `${path}: ${name}`).toMatch(/^\S.*/);
+      }
+    }
+  });
+});
+
+describe("an answer", () => {
+  const path = "/api/v1/presets/a/versions/1/diff/2";
+  const data = { from: 1, to: 2, config: { added: {}, removed: {}, changed: {} }, system_prompt_changed: false };
+  const expectAnswer = (status: number, body: unknown, headers = new Headers({ "x-request-id": "a" })) =>
+    expect(expectDocumented("GET", path, { status, headers, text: JSON.stringify(body) }));
+
+  it("is as the document says", async () => {
+    await expectAnswer(200, { data }).resolves.toBeUndefined();
+  });
+
+  it.each([
+    ["a field that is not in the document", 200, { data: { ...data, more: 1 } }, undefined],
+    ["a field missing", 200, { data: { ...data, to: undefined } }, undefined],
+    ["a field of another type", 200, { data: { ...data, system_prompt_changed: "no" } }, undefined],
+    ["a status that is not in the document", 201, { data }, undefined],
+    ["a header missing", 200, { data }, new Headers()],
+    ["an error of another shape", 404, { message: "Not found" }, undefined],
+  ])("fails its test with %s", async (_name, status, body, headers) => {
+    await expectAnswer(status, body, headers).rejects.toThrow(/document/);
+  });
+});
+
+describe("the reference page", () => {
+  it.each(["/docs", "/docs/"])("is served without a key, at %s", async (path) => {
+    const { status, headers } = await get(path);
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
+  });
+
+  it("shows the document, and lets calls be tried with a key that is kept", async () => {
+    const initializer = await (await get("/docs/static/swagger-initializer.js")).text();
+    expect(initializer).toContain("url: resolveUrl('./json')");
+    expect(initializer).toContain('"tryItOutEnabled":true,"persistAuthorization":true');
+    expect(await (await get("/docs/json")).json()).toEqual(document);
+  });
+
+  it("refers to files of its own alone, and all of them are there", async () => {
+    const html = await (await get("/docs")).text();
+    const links = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link = ""]) => link);
+    expect(links.length).toBeGreaterThan(3);
+    for (const link of links) {
+      expect(link).toMatch(/^\/docs\/static\//);
+      const file = await get(link);
+      expect(file.status, link).toBe(200);
+      if (!link.endsWith(".css")) continue;
+      for (const [, source] of (await file.text()).matchAll(/url\(["']?([^"')]+)/g)) expect(source).toMatch(/^data:/);
+    }
+  });
+
+  it.each(["/docs", "/docs/static/swagger-ui-bundle.js"])("may not talk to anyone else: %s", async (path) => {
+    const policy = (await get(path)).headers.get("content-security-policy") ?? "";
+    const sources = policy.split(";").flatMap((directive) => directive.trim().split(" ").slice(1));
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("connect-src 'self'");
+    expect(new Set(sources.filter(Boolean))).toEqual(new Set(["'none'", "'self'", "data:"]));
+  });
+
+  it("is not sent again to who has it", async () => {
+    const path = "/docs/static/swagger-ui-bundle.js";
+    const etag = (await get(path)).headers.get("etag") ?? "";
+    const { status, headers } = await get(path, { "if-none-match": etag });
+    expect(status).toBe(304);
+    expect(headers.get("content-type")).toBeNull();
+  });
+
+  it("answers HEAD with the length of what GET answers", async () => {
+    const { status, headers } = await fetch(`${stack.baseUrl}/docs`, { method: "HEAD" });
+    expect(status).toBe(200);
+    expect(headers.get("content-length")).toBe(String((await (await get("/docs")).text()).length));
+  });
+
+  it.each([
+    "/docs/nowhere",
+    "/docs/static/nowhere.js",
+    "/docs/static/../index.js",
+    "/docs/static/..%2findex.js",
+    "/docs/static/..%2f..%2f..%2f..%2fpackage.json",
+    "/docs/static/%00",
+  ])("is 404 with the error body beside its files: %s", async (path) => {
+    const { status, json } = await requestRaw("GET", stack.baseUrl, path);
+    expect(status).toBe(404);
+    expect(json.error).toMatchObject({ code: 404, message: expect.stringContaining(path) });
+  });
+
+  it.each(["/openapi.json", "/docs", "/docs/static/index.css"])("takes no other method: %s", async (path) => {
+    const { status, headers, json } = await requestRaw("POST", stack.baseUrl, path);
+    expect(status).toBe(405);
+    expect(headers.get("allow")).toBe("GET, HEAD");
+    expect(json.error.code).toBe(405);
+  });
+});

@@ -1,0 +1,157 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseSigningKeys } from "../../services/organization/domain/signing-keys.ts";
+import { idToBytes } from "../../services/platform/ids.ts";
+import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { jsonType } from "../support/patterns.ts";
+import { type Answer, request } from "../support/rest.ts";
+import { newSigningKeyPem, type Stack, startStack } from "../support/stack.ts";
+
+/** Short, because the gateway tries again until the time of a request is up. */
+const gateway = { requestTimeoutMs: 700 };
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack({ gateway });
+});
+
+afterAll(() => stack.close());
+
+function expectError({ status, headers, json, text }: Answer<unknown>, code: number): void {
+  expect(status, text).toBe(code);
+  expect(headers.get("content-type")).toMatch(jsonType);
+  expect(headers.get("retry-after")).toBe(code === 503 ? "1" : null);
+  expect(json).toEqual({
+    error: {
+      code,
+      message: expect.stringMatching(/\w/),
+      metadata: { request_id: headers.get("x-request-id") },
+    },
+  });
+  // Nothing of what is behind the gateway.
+  expect(text).not.toMatch(/127\.0\.0\.1|ECONN|mysql|SQL|table|stack|grpc|UNAVAILABLE/i);
+}
+
+function listMembers(key: string) {
+  return stack.request("GET", "/organization/members", { key });
+}
+
+async function versionCount(slug: string): Promise<number> {
+  const [rows] = await stack.presetPool.execute<RowDataPacket[]>(
+    `SELECT COUNT(*) AS count FROM preset_versions v JOIN presets p ON p.workspace_id = v.workspace_id AND p.id = v.preset_id
+      WHERE p.workspace_id = ? AND p.slug = ?`,
+    [idToBytes(stack.workspaceId), slug],
+  );
+  return rows[0]?.count;
+}
+
+describe("without the preset service", () => {
+  it("creations are 503 with Retry-After, all else goes on, and they work again when it is back", async () => {
+    expect((await request("GET", `${stack.baseUrl}/readyz`)).status).toBe(200);
+    await stack.preset.stop();
+    try {
+      expectError(await stack.create("preset-gone"), 503);
+      expect((await listMembers(stack.managementKey)).status).toBe(200);
+      expect((await request("GET", `${stack.baseUrl}/readyz`)).status).toBe(200);
+    } finally {
+      await stack.preset.start();
+    }
+    await expect.poll(async () => (await stack.create("preset-gone")).status).toBe(200);
+  });
+
+  it("a creation waits for a service that is back in time", async () => {
+    await stack.preset.stop();
+    const creation = stack.create("waited");
+    await stack.preset.start();
+    expect((await creation).status).toBe(200);
+    expect(await versionCount("waited")).toBe(1);
+  });
+});
+
+describe("without the organization service", () => {
+  it("keys that were exchanged still create, others are 503, never 401", async () => {
+    const warm = await stack.tenants.createKey(stack);
+    const cold = await stack.tenants.createKey(stack, { kind: "management" });
+    expect((await stack.create("organization-gone", undefined, { key: warm.secret })).status).toBe(200);
+    await stack.organization.stop();
+    try {
+      expect((await stack.create("organization-gone", undefined, { key: warm.secret })).status).toBe(200);
+      expectError(await stack.create("organization-gone", undefined, { key: cold.secret }), 503);
+      expectError(await listMembers(cold.secret), 503);
+      // What is no key at all needs nobody's word.
+      expectError(await stack.create("organization-gone", undefined, { key: "x" }), 401);
+    } finally {
+      await stack.organization.start();
+    }
+    await expect.poll(async () => (await listMembers(cold.secret)).status).toBe(200);
+  });
+});
+
+describe("a preset that someone else keeps locked", () => {
+  it("makes a creation fail in time, and it is not stored later", async () => {
+    await stack.create("locked");
+    const connection = await stack.presetPool.getConnection();
+    await connection.query("START TRANSACTION");
+    await connection.query("SELECT slug FROM presets WHERE slug = 'locked' FOR UPDATE");
+    const startedAt = Date.now();
+    expectError(await stack.create("locked"), 503);
+    expect(Date.now() - startedAt).toBeLessThan(2 * gateway.requestTimeoutMs);
+    await connection.query("ROLLBACK");
+    connection.release();
+    // Had the first been stored, this one would come after it.
+    expect((await stack.create("locked")).json.data.designated_version.version).toBe(2);
+    expect(await versionCount("locked")).toBe(2);
+  });
+});
+
+describe("a fault of ours", () => {
+  it("is 500 and tells nothing but the request id, by which the log tells all", async () => {
+    await stack.presetPool.query("RENAME TABLE preset_versions TO preset_versions_away");
+    let answer: Answer;
+    try {
+      answer = await stack.create("fault");
+      expectError(answer, 500);
+    } finally {
+      await stack.presetPool.query("RENAME TABLE preset_versions_away TO preset_versions");
+    }
+    const requestId = answer.json.error.metadata.request_id;
+    const lines = stack
+      .log()
+      .split("\n")
+      .filter((line) => line.includes(requestId));
+    expect(lines.join("\n")).toMatch(/preset_versions' doesn't exist/);
+    expect((await stack.create("fault")).json.data.designated_version.version).toBe(1);
+  });
+});
+
+describe("a service that takes none of our tokens", () => {
+  let jwksServer: Server;
+  let estranged: Stack;
+
+  beforeAll(async () => {
+    const [{ jwk }] = parseSigningKeys(newSigningKeyPem(), "test");
+    jwksServer = createServer((_, response) => response.end(JSON.stringify({ keys: [jwk] }))).listen(0, "127.0.0.1");
+    await new Promise((resolve) => jwksServer.once("listening", resolve));
+    const { port } = jwksServer.address() as AddressInfo;
+    estranged = await startStack({ gateway, preset: { jwksUrl: `http://127.0.0.1:${port}` } });
+  });
+
+  afterAll(async () => {
+    await estranged.close();
+    jwksServer.close();
+  });
+
+  it("makes a creation 503, not the caller's 401", async () => {
+    expectError(await estranged.create("estranged"), 503);
+    expectError(await estranged.create("estranged", undefined, { key: "wrong" }), 401);
+  });
+});
+
+describe("a service that cannot learn which tokens are good", () => {
+  it("makes a creation 503", async () => {
+    const deaf = await startStack({ gateway, preset: { jwksUrl: "http://127.0.0.1:1/jwks.json" } });
+    expectError(await deaf.create("deaf"), 503);
+    await deaf.close();
+  });
+});

@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newId } from "../../services/platform/ids.ts";
+import type { Answer } from "../support/rest.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+import type { Tenant } from "../support/tenants.ts";
+
+const reads = {
+  "GET /presets/{slug}": ["GET", "/presets/owned"],
+  "GET /presets/{slug}/versions": ["GET", "/presets/owned/versions"],
+  "GET /presets/{slug}/versions/{version}": ["GET", "/presets/owned/versions/1"],
+  "GET /presets/{slug}/versions/{from}/diff/{to}": ["GET", "/presets/owned/versions/1/diff/1"],
+  "GET /presets/{slug}/changes": ["GET", "/presets/owned/changes"],
+} as const;
+
+const change = { "PATCH /presets/{slug}": ["PATCH", "/presets/owned", { name: "Changed" }] } as const;
+
+const creations = {
+  "POST /presets/{slug}/chat/completions": ["POST", "/presets/owned/chat/completions", { messages: [] }],
+  "POST /presets/{slug}/messages": ["POST", "/presets/owned/messages", { messages: [], model: "m" }],
+  "POST /presets/{slug}/responses": ["POST", "/presets/owned/responses", {}],
+} as const;
+
+const list = { "GET /presets": ["GET", "/presets"] } as const;
+
+type Route = readonly [method: string, path: string, body?: unknown];
+
+const every: [string, Route][] = Object.entries({ ...reads, ...list, ...change, ...creations });
+const ofOnePreset: [string, Route][] = Object.entries({ ...reads, ...change });
+const reading: [string, Route][] = Object.entries({ ...reads, ...list });
+const writing: [string, Route][] = Object.entries({ ...change, ...creations });
+
+let stack: Stack;
+let readOnly: string;
+let writeOnly: string;
+let other: Tenant;
+
+beforeAll(async () => {
+  stack = await startStack();
+  await stack.create("owned");
+  readOnly = (await stack.tenants.createKey(stack, { permissions: ["presets:read"] })).secret;
+  writeOnly = (await stack.tenants.createKey(stack, { permissions: ["presets:write"] })).secret;
+  other = await stack.tenants.createOrganization();
+});
+
+afterAll(() => stack.close());
+
+function send([method, path, body]: Route, key: string | undefined, query = ""): Promise<Answer> {
+  return stack.request(method, path + query, { key, body });
+}
+
+async function stateOfOwned(): Promise<string[]> {
+  const answers = await Promise.all(Object.values(reads).map((route) => send(route, stack.apiKey)));
+  return answers.map(({ text }) => text);
+}
+
+describe("a read-only key", () => {
+  it.each(reading)("may %s", async (_name, route) => {
+    expect((await send(route, readOnly)).status).toBe(200);
+  });
+
+  it.each(writing)("may not %s: 403, and nothing changes", async (_name, route) => {
+    const before = await stateOfOwned();
+    const { status, json } = await send(route, readOnly);
+    expect(status).toBe(403);
+    expect(json.error).toMatchObject({ code: 403, message: expect.stringContaining("presets:write") });
+    expect(await stateOfOwned()).toEqual(before);
+  });
+
+  it.each(writing)("is told so before its body or slug is looked at: %s", async (_name, [method, path]) => {
+    expect((await send([method, path.replace("owned", "-bad"), "{"], readOnly)).status).toBe(403);
+  });
+});
+
+describe("a write-only key", () => {
+  it.each(reading)("may not %s: 403", async (_name, route) => {
+    const { status, json } = await send(route, writeOnly);
+    expect(status).toBe(403);
+    expect(json.error.message).toContain("presets:read");
+  });
+
+  it.each(writing)("may %s", async (_name, route) => {
+    expect((await send(route, writeOnly)).status).toBe(200);
+  });
+});
+
+describe("a key of another organization", () => {
+  it.each(ofOnePreset)("finds 404, and no hint that there is something: %s", async (_name, route) => {
+    const before = await stateOfOwned();
+    const theirs = await send(route, other.apiKey);
+    expect(theirs.status).toBe(404);
+    const nowhere = await send([route[0], route[1].replace("owned", "nobody"), route[2]], other.apiKey);
+    expect(theirs.json.error.message).toBe(nowhere.json.error.message.replace("nobody", "owned"));
+    expect(await stateOfOwned()).toEqual(before);
+  });
+
+  it("lists nothing of it", async () => {
+    const { json } = await send(["GET", "/presets"], other.apiKey);
+    expect(json).toMatchObject({ data: [], total_count: 0 });
+  });
+
+  it("makes a preset of its own under the same slug", async () => {
+    const before = await stateOfOwned();
+    const mine = await stack.create("owned", undefined, { key: other.apiKey });
+    expect(mine.json.data).toMatchObject({ workspace_id: other.workspaceId, designated_version: { version: 1 } });
+    expect(await stateOfOwned()).toEqual(before);
+  });
+});
+
+describe("workspace_id", () => {
+  let second: string;
+  let secondKey: string;
+
+  beforeAll(async () => {
+    second = await stack.tenants.createWorkspace(stack);
+    secondKey = (await stack.tenants.createKey(stack, { workspaceId: second })).secret;
+    await stack.create("owned", { messages: [], seed: 2 }, { key: secondKey });
+  });
+
+  it.each(every)("takes a management key to any workspace of its organization: %s", async (_name, route) => {
+    const { status, json } = await send(route, stack.managementKey, `?workspace_id=${second}`);
+    expect(status).toBe(200);
+    expect(JSON.stringify(json)).not.toContain(stack.workspaceId);
+  });
+
+  it.each(every)("is the default workspace for a management key that names none: %s", async (_name, route) => {
+    const { status, text } = await send(route, stack.managementKey);
+    expect(status).toBe(200);
+    expect(text).not.toContain(second);
+  });
+
+  it.each(every)("of another organization is 404: %s", async (_name, route) => {
+    expect((await send(route, stack.managementKey, `?workspace_id=${other.workspaceId}`)).status).toBe(404);
+  });
+
+  it.each(every)("that is not there is 404: %s", async (_name, route) => {
+    expect((await send(route, stack.managementKey, `?workspace_id=${newId()}`)).status).toBe(404);
+  });
+
+  it.each(every)("may be named with an API key where it is its own, and no other: %s", async (_name, route) => {
+    expect((await send(route, stack.apiKey, `?workspace_id=${stack.workspaceId}`)).status).toBe(200);
+    expect((await send(route, stack.apiKey, `?workspace_id=${second}`)).status).toBe(404);
+  });
+
+  it.each(["", "default", `${newId()}&workspace_id=${newId()}`])("is 400 as ?workspace_id=%s", async (value) => {
+    const { status, json } = await send(["GET", "/presets"], stack.managementKey, `?workspace_id=${value}`);
+    expect(status).toBe(400);
+    expect(json.error.metadata.issues?.map(({ path }) => path)).toEqual(["workspace_id"]);
+  });
+
+  it("keeps two presets of one slug apart", async () => {
+    const [first, theirs] = [
+      await send(reads["GET /presets/{slug}"], stack.managementKey),
+      await send(reads["GET /presets/{slug}"], stack.managementKey, `?workspace_id=${second}`),
+    ].map(({ json }) => json.data);
+    expect(first?.id).not.toBe(theirs?.id);
+    expect([first?.workspace_id, theirs?.workspace_id]).toEqual([stack.workspaceId, second]);
+  });
+});
+
+describe("every route", () => {
+  it.each(every)("needs a key: %s", async (_name, route) => {
+    expect((await send(route, undefined)).status).toBe(401);
+    expect((await send(route, "wrong")).status).toBe(401);
+  });
+
+  it.each(every)("is 404 once the key's workspace is deleted: %s", async (_name, route) => {
+    const workspaceId = await stack.tenants.createWorkspace(stack);
+    const { secret } = await stack.tenants.createKey(stack, { workspaceId });
+    await stack.tenants.deleteWorkspace(workspaceId);
+    expect((await send(route, secret)).status).toBe(404);
+  });
+
+  it.each([
+    ["/presets", ["DELETE", "PATCH", "POST", "PUT"], "GET, HEAD"],
+    ["/presets/owned", ["DELETE", "POST", "PUT"], "GET, HEAD, PATCH"],
+    ["/presets/owned/versions", ["DELETE", "PATCH", "POST", "PUT"], "GET, HEAD"],
+    ["/presets/owned/versions/1", ["DELETE", "PATCH", "POST", "PUT"], "GET, HEAD"],
+    ["/presets/owned/versions/1/diff/2", ["DELETE", "PATCH", "POST", "PUT"], "GET, HEAD"],
+    ["/presets/owned/changes", ["DELETE", "PATCH", "POST", "PUT"], "GET, HEAD"],
+  ])("of %s refuses other methods with 405 and Allow", async (path, methods, allow) => {
+    for (const method of methods) {
+      const { status, headers, json } = await stack.request(method, path, { key: stack.apiKey });
+      expect([status, headers.get("allow")]).toEqual([405, allow]);
+      expect(json.error.code).toBe(405);
+    }
+  });
+});

@@ -1,0 +1,391 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isoTime, jsonType } from "../support/patterns.ts";
+import { upTo } from "../support/preset-store.ts";
+import type { Answer, PresetJson, RequestParts } from "../support/rest.ts";
+import { type CreationParts, type Stack, startStack } from "../support/stack.ts";
+
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack();
+});
+
+afterAll(() => stack.close());
+
+function get(slug: string): Promise<Answer> {
+  return stack.request("GET", `/presets/${slug}`, { key: stack.apiKey });
+}
+
+function patch(slug: string, body: unknown, parts: RequestParts = {}): Promise<Answer> {
+  return stack.request("PATCH", `/presets/${slug}`, { key: stack.apiKey, body, ...parts });
+}
+
+async function createVersions(slug: string, count: number): Promise<PresetJson> {
+  for (const n of upTo(count)) await stack.create(slug, { messages: [], seed: n });
+  return (await get(slug)).json.data;
+}
+
+/** Everything that a change would be seen in. */
+async function stateOf(slug: string) {
+  const { text, headers } = await get(slug);
+  const changes = await stack.request("GET", `/presets/${slug}/changes`, { key: stack.apiKey });
+  return { text, etag: headers.get("etag"), changes: changes.text };
+}
+
+describe("PATCH /presets/{slug}", () => {
+  it.each([
+    ["name", "New name"],
+    ["name", "🙂".repeat(255)],
+    ["name", " "],
+    ["name", "\u0000 control \u007f"],
+    ["description", "What it is for"],
+    ["description", ""],
+    ["description", "é".repeat(2_000)],
+    ["description", null],
+  ])("changes %s, and nothing else but updated_at", async (field, value) => {
+    const slug = "one-field";
+    const before = await createVersions(slug, 1);
+    await patch(slug, { name: "Before", description: "Before" });
+    const other = field === "name" ? "description" : "name";
+    const { status, headers, json } = await patch(slug, { [field]: value });
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toMatch(jsonType);
+    expect(json.data).toEqual({
+      ...before,
+      [other]: "Before",
+      [field]: value,
+      updated_at: expect.stringMatching(isoTime),
+    });
+    const after = await get(slug);
+    expect(after.json).toEqual(json);
+    expect(after.headers.get("etag")).toBe(headers.get("etag"));
+  });
+
+  it("serves an older version again, and a newer one again after that: a rollback", async () => {
+    const before = await createVersions("rolled", 3);
+    const { json } = await patch("rolled", { designated_version: 1 });
+    expect(json.data).toEqual({
+      ...before,
+      updated_at: expect.stringMatching(isoTime),
+      designated_version_id: json.data.designated_version.id,
+      designated_version: { ...json.data.designated_version, version: 1, config: { seed: 1 } },
+    });
+    const second = await stack.request("GET", "/presets/rolled/versions/1", { key: stack.apiKey });
+    expect(json.data.designated_version).toEqual(second.json.data);
+    expect((await patch("rolled", { designated_version: 3 })).json.data.designated_version.config).toEqual({ seed: 3 });
+  });
+
+  it("numbers the version after a rollback by the newest, and serves it", async () => {
+    await createVersions("after-rollback", 3);
+    await patch("after-rollback", { designated_version: 1 });
+    const { json } = await stack.create("after-rollback", { messages: [], seed: 4 });
+    expect(json.data.designated_version).toMatchObject({ version: 4, config: { seed: 4 } });
+  });
+
+  it("changes several fields as one", async () => {
+    await createVersions("several", 2);
+    const body = { name: "Several", description: "D", status: "disabled", designated_version: 1 };
+    const { json } = await patch("several", body);
+    expect(json.data).toMatchObject({ ...body, designated_version: { version: 1 } });
+    expect(json.data.status_updated_at).toBe(json.data.updated_at);
+    const changes = await stack.request<{ changes: unknown[] }[]>("GET", "/presets/several/changes", {
+      key: stack.apiKey,
+    });
+    expect(changes.json.total_count).toBe(3);
+    expect(changes.json.data[0]?.changes).toHaveLength(4);
+  });
+
+  it("moves updated_at, and leaves created_at alone", async () => {
+    const before = await createVersions("times", 1);
+    await sleep(5);
+    const { data } = (await patch("times", { name: "Later" })).json;
+    expect(Date.parse(data.updated_at)).toBeGreaterThan(Date.parse(before.updated_at));
+    expect(data.created_at).toBe(before.created_at);
+    expect(data.designated_version.updated_at).toBe(before.designated_version.updated_at);
+  });
+
+  it.each([
+    ["the values that it has", { name: "unchanged", description: null, status: "active", designated_version: 2 }],
+    ["one of them", { name: "unchanged" }],
+  ])("leaves updated_at, ETag and change log alone for %s", async (_name, body) => {
+    await createVersions("unchanged", 2);
+    await patch("unchanged", { designated_version: 2 });
+    const before = await stateOf("unchanged");
+    await sleep(3);
+    const answer = await patch("unchanged", body);
+    expect(answer.status).toBe(200);
+    expect(answer.text).toBe(before.text);
+    expect(answer.headers.get("etag")).toBe(before.etag);
+    expect(await stateOf("unchanged")).toEqual(before);
+  });
+
+  it.each([
+    ["an unknown field", { name: "x", slug: "other" }, [["slug", "is not a known field"]]],
+    ["an empty object", {}, [["", "must have at least 1 field"]]],
+    ["a list", [], [["", "must be a JSON object"]]],
+    ["null", "null", [["", "must be a JSON object"]]],
+    ["text that is not JSON", "{name: 1}", [["", "must be valid JSON"]]],
+    ["no text", "", [["", "is empty; send a JSON object"]]],
+    ["null for name", { name: null }, [["name", "must be a string"]]],
+    ["null for status", { status: null }, [["status", "must be one of active, disabled, archived"]]],
+    ["null for designated_version", { designated_version: null }, [["designated_version", "must be an integer"]]],
+    ["an empty name", { name: "" }, [["name", "must have at least 1 character"]]],
+    ["a name of 256 characters", { name: "🙂".repeat(256) }, [["name", "must have at most 255 characters"]]],
+    [
+      "a description of 2,001 characters",
+      { description: "x".repeat(2_001) },
+      [["description", "must have at most 2000 characters"]],
+    ],
+    ["half of an emoji", '{"name":"a\\ud83d"}', [["name", "must not hold half of a surrogate pair"]]],
+    ["a status that is none", { status: "deleted" }, [["status", "must be one of active, disabled, archived"]]],
+    ["version 0", { designated_version: 0 }, [["designated_version", "must be at least 1"]]],
+    ["a version as text", { designated_version: "1" }, [["designated_version", "must be an integer"]]],
+    [
+      "several faults at once",
+      { name: 1, description: 1, status: 1, designated_version: 1.5, extra: 1 },
+      [
+        ["description", "must be a string"],
+        ["designated_version", "must be an integer"],
+        ["extra", "is not a known field"],
+        ["name", "must be a string"],
+        ["status", "must be one of active, disabled, archived"],
+      ],
+    ],
+  ])("refuses %s with 400, names every fault, and changes nothing", async (_name, body, issues) => {
+    await stack.create("refusing");
+    const before = await stateOf("refusing");
+    const { status, json } = await patch("refusing", body);
+    expect(status).toBe(400);
+    const found = json.error.metadata.issues?.map(({ path, message }) => [path, message]) ?? [];
+    expect(found.toSorted(([a = ""], [b = ""]) => (a < b ? -1 : 1))).toEqual(issues);
+    expect(await stateOf("refusing")).toEqual(before);
+  });
+
+  it.each([
+    ["text/plain", 415],
+    ["application/merge-patch+json", 415],
+    ["application/json; charset=utf-8", 200],
+  ])("answers the content type %s with %d", async (type, status) => {
+    await stack.create("typed");
+    const answer = await patch("typed", '{"name":"typed"}', { headers: { "content-type": type } });
+    expect(answer.status).toBe(status);
+  });
+
+  it("refuses a version that does not exist with 404, and changes nothing", async () => {
+    await createVersions("beyond", 2);
+    const before = await stateOf("beyond");
+    const { status, json } = await patch("beyond", { name: "Not stored", status: "disabled", designated_version: 3 });
+    expect(status).toBe(404);
+    expect(json.error.message).toBe("The preset beyond has no version 3. List its versions to see which there are.");
+    expect(await stateOf("beyond")).toEqual(before);
+  });
+
+  it("is 404 for a preset that is not there, and makes none", async () => {
+    expect((await patch("nowhere", { name: "x" })).status).toBe(404);
+    expect((await get("nowhere")).status).toBe(404);
+  });
+
+  it("is 400 for a bad slug", async () => {
+    const { status, json } = await patch("-a", { name: "x" });
+    expect(status).toBe(400);
+    expect(json.error.metadata.issues?.map(({ path }) => path)).toEqual(["slug"]);
+  });
+});
+
+describe("If-Match", () => {
+  const tagOf = async (slug: string) => (await get(slug)).headers.get("etag") as string;
+
+  it.each([
+    ["the current tag", (tag: string) => tag],
+    ["a list that holds it", (tag: string) => `"other", ${tag}`],
+    ["any", () => "*"],
+  ])("lets a change through: %s", async (_name, header) => {
+    await stack.create("matched");
+    const headers = { "if-match": header(await tagOf("matched")) };
+    const { status } = await patch("matched", { name: randomUUID() }, { headers });
+    expect(status).toBe(200);
+  });
+
+  it.each<[string, (tags: { old: string; current: string; another: string }) => string]>([
+    ["a stale tag", ({ old }) => old],
+    ["a list of stale tags", ({ old }) => `"other", ${old}`],
+    ["a weak tag, which never matches", ({ current }) => `W/${current}`],
+    ["the tag of another preset", ({ another }) => another],
+    ["an empty tag", () => '""'],
+  ])("refuses with 412 and changes nothing: %s", async (_name, header) => {
+    await stack.create("stale");
+    await stack.create("another");
+    const old = await tagOf("stale");
+    await patch("stale", { name: randomUUID() });
+    const before = await stateOf("stale");
+    const value = header({ old, current: await tagOf("stale"), another: await tagOf("another") });
+    const { status, json } = await patch("stale", { name: "Not stored" }, { headers: { "if-match": value } });
+    expect(status).toBe(412);
+    expect(json.error).toMatchObject({
+      code: 412,
+      message: "The preset has changed since you read it. Read it again and repeat your change.",
+    });
+    expect(await stateOf("stale")).toEqual(before);
+  });
+
+  it.each(["r1", '"unclosed', "", "*, *", "{}"])("is 400 where it is malformed: %j", async (value) => {
+    await stack.create("malformed");
+    const { status, json } = await patch("malformed", { name: "x" }, { headers: { "if-match": value } });
+    expect(status).toBe(400);
+    expect(json.error.metadata.issues?.map(({ path }) => path)).toEqual(["If-Match"]);
+  });
+
+  it("is stale once a version was created", async () => {
+    const tag = (await stack.create("grown")).headers.get("etag") as string;
+    await stack.create("grown");
+    expect((await patch("grown", { name: "x" }, { headers: { "if-match": tag } })).status).toBe(412);
+  });
+
+  it("is checked also where nothing would change", async () => {
+    const tag = (await stack.create("idle")).headers.get("etag") as string;
+    await patch("idle", { name: "x" });
+    expect((await patch("idle", { name: "x" }, { headers: { "if-match": tag } })).status).toBe(412);
+  });
+
+  it("is 404, and not 412, for a preset that is not there", async () => {
+    expect((await patch("gone", { name: "x" }, { headers: { "if-match": '"r1"' } })).status).toBe(404);
+  });
+});
+
+describe("the status", () => {
+  const statuses = ["active", "disabled", "archived"] as const;
+  const cells = statuses.flatMap((from) =>
+    statuses.map((to) => [from, to, from === "archived" && to === "disabled" ? 409 : 200] as const),
+  );
+
+  it.each(cells)("from %s to %s is %d", async (from, to, expected) => {
+    const slug = `${from}-to-${to}`;
+    await stack.create(slug);
+    await patch(slug, { status: from });
+    const before = (await get(slug)).json.data;
+    await sleep(2);
+    const { status, json } = await patch(slug, { status: to });
+    expect(status).toBe(expected);
+    const after = (await get(slug)).json.data;
+    if (expected === 409) {
+      expect(json.error.message).toBe(
+        `The preset ${slug} is archived and cannot become disabled. Make it active first.`,
+      );
+      expect(after).toEqual(before);
+    } else {
+      expect(after).toEqual(json.data);
+      expect(after.status).toBe(to);
+      expect(after.status_updated_at).toBe(from === to ? before.status_updated_at : after.updated_at);
+    }
+  });
+
+  it("is active, with no time of change, until it is changed", async () => {
+    const { data } = (await stack.create("fresh")).json;
+    expect([data.status, data.status_updated_at]).toEqual(["active", null]);
+  });
+
+  it("keeps its time of change through other changes and new versions", async () => {
+    await stack.create("kept");
+    const { status_updated_at } = (await patch("kept", { status: "disabled" })).json.data;
+    expect(status_updated_at).toMatch(isoTime);
+    await sleep(2);
+    await patch("kept", { name: "Kept" });
+    expect((await stack.create("kept")).json.data.status_updated_at).toBe(status_updated_at);
+  });
+
+  it("stays disabled through a new version", async () => {
+    await stack.create("disabled");
+    await patch("disabled", { status: "disabled" });
+    const { status, json } = await stack.create("disabled");
+    expect(status).toBe(200);
+    expect(json.data).toMatchObject({ status: "disabled", designated_version: { version: 2 } });
+  });
+
+  it("archived refuses a new version, names the way out, and takes it after the restore", async () => {
+    await stack.create("retired");
+    await patch("retired", { status: "archived" });
+    const before = await stateOf("retired");
+    for (const dialect of ["chat/completions", "messages", "responses"] as const) {
+      const { status, json } = await stack.create("retired", { model: "m", messages: [] }, { dialect });
+      expect(status).toBe(409);
+      expect(json.error.message).toContain('PATCH /api/v1/presets/retired with {"status": "active"}');
+    }
+    expect(await stateOf("retired")).toEqual(before);
+    expect((await patch("retired", { status: "active" })).status).toBe(200);
+    expect((await stack.create("retired")).json.data.designated_version.version).toBe(2);
+  });
+
+  it("archived is still read, renamed and rolled back", async () => {
+    await createVersions("shelved", 2);
+    await patch("shelved", { status: "archived" });
+    const { status, json } = await patch("shelved", { name: "Shelved", designated_version: 1 });
+    expect(status).toBe(200);
+    expect(json.data).toMatchObject({ status: "archived", name: "Shelved", designated_version: { version: 1 } });
+  });
+});
+
+describe("an Idempotency-Key", () => {
+  const body = { messages: [{ role: "system", content: "Be brief." }], model: "m" };
+  const keyed = (key: string): CreationParts => ({ headers: { "idempotency-key": key } });
+
+  it("gives the first answer again, byte for byte, whatever has become of the preset", async () => {
+    const first = await stack.create("replayed", body, keyed("life-1"));
+    const again = async () => {
+      const answer = await stack.create("replayed", body, keyed("life-1"));
+      expect([answer.status, answer.text, answer.headers.get("etag")]).toEqual([
+        200,
+        first.text,
+        first.headers.get("etag"),
+      ]);
+    };
+    await again();
+    await stack.create("replayed", body);
+    await again();
+    await patch("replayed", { name: "Renamed", description: "Described" });
+    await again();
+    await patch("replayed", { designated_version: 2 });
+    await again();
+    await patch("replayed", { status: "archived" });
+    await again();
+    const before = await stateOf("replayed");
+    await stack.preset.stop();
+    await stack.preset.start();
+    await again();
+    expect(await stateOf("replayed")).toEqual(before);
+  });
+
+  it("gives again what the preset was at that time, also where that was not new", async () => {
+    await stack.create("replayed-later", body);
+    await patch("replayed-later", { name: "Näme 🙂", description: "D", status: "disabled" });
+    const first = await stack.create("replayed-later", body, keyed("life-2"));
+    expect(first.json.data).toMatchObject({ name: "Näme 🙂", description: "D", status: "disabled" });
+    await patch("replayed-later", { name: "Other", description: null, status: "active" });
+    const again = await stack.create("replayed-later", body, keyed("life-2"));
+    expect(again.text).toBe(first.text);
+  });
+
+  it("makes one version of simultaneous duplicates, beside other creations and changes", async () => {
+    await stack.create("busy", body);
+    const answers = await Promise.all(
+      upTo(60).map((n) => {
+        if (n % 3 === 0) return patch("busy", { name: `Name ${n}` });
+        return stack.create("busy", body, n % 3 === 1 ? keyed("life-3") : {});
+      }),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const duplicates = answers.filter((_, index) => (index + 1) % 3 === 1);
+    expect(new Set(duplicates.map(({ text }) => text)).size).toBe(1);
+    const { json } = await stack.request("GET", "/presets/busy/versions", { key: stack.apiKey });
+    expect(json.total_count).toBe(1 + 20 + 1);
+  });
+
+  it("is 409 for another body, also once the preset is archived", async () => {
+    await stack.create("reused", body, keyed("life-4"));
+    await patch("reused", { status: "archived" });
+    const { status, json } = await stack.create("reused", { ...body, model: "n" }, keyed("life-4"));
+    expect(status).toBe(409);
+    expect(json.error.message).toContain("used for another request");
+  });
+});

@@ -1,0 +1,366 @@
+import { createHash } from "node:crypto";
+import type { ClientReadableStream } from "@grpc/grpc-js";
+import jwt from "jsonwebtoken";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { mintAccessToken } from "../../services/organization/domain/access-token.ts";
+import { parseSigningKeys, type SigningKey } from "../../services/organization/domain/signing-keys.ts";
+import { idToBytes, newId } from "../../services/platform/ids.ts";
+import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import type { Principal } from "../../services/platform/principal.ts";
+import { type CreateVersion, type Failure, presetClients } from "../support/preset-clients.ts";
+import { newSigningKeyPem, type Stack, startStack } from "../support/stack.ts";
+import { callStock, stockClient } from "../support/stock-grpc.ts";
+
+const mebibyte = 1024 * 1024;
+
+let stack: Stack;
+let clients: ReturnType<typeof presetClients>;
+let token: string;
+
+beforeAll(async () => {
+  // Watchers of health are told of a stop within a second.
+  stack = await startStack({ preset: { drainTimeoutMs: 3_000 } });
+  clients = presetClients(stack.preset.config);
+  const access = stockClient("setpoint.organization.v1.AccessService", stack.organization.config.grpcPort);
+  const answer = await callStock<{ accessToken: string }>(access, "ExchangeKey", { key: stack.apiKey });
+  token = answer.accessToken;
+  access.close();
+});
+
+afterAll(() => stack.close());
+
+function failureOf(call: Promise<unknown>): Promise<Failure> {
+  return call.then(
+    () => Promise.reject(new Error("the call succeeded")),
+    (failure: Failure) => failure,
+  );
+}
+
+/** A token for the stack's own principal, with whatever a case changes. */
+function mint({
+  signingKey = stack.organization.config.signingKeys[0],
+  now = new Date(),
+  ...change
+}: Partial<Principal> & { signingKey?: SigningKey; now?: Date } = {}): string {
+  const principal: Principal = {
+    keyId: newId(),
+    keyKind: "api",
+    userId: stack.userId,
+    organizationId: stack.organizationId,
+    workspaceId: stack.workspaceId,
+    permissions: ["presets:read", "presets:write"],
+    ...change,
+  };
+  return mintAccessToken(principal, signingKey, { now, ttlSeconds: 60, keyExpiresAt: undefined }).text;
+}
+
+async function storedVersions(slug: string): Promise<RowDataPacket[]> {
+  const [rows] = await stack.presetPool.execute<RowDataPacket[]>(
+    `SELECT v.config, v.system_prompt FROM preset_versions v
+      JOIN presets p ON p.workspace_id = v.workspace_id AND p.id = v.preset_id
+      WHERE p.workspace_id = ? AND p.slug = ? ORDER BY v.version`,
+    [idToBytes(stack.workspaceId), slug],
+  );
+  return rows;
+}
+
+const names = ["a stock gRPC client", "a Connect client", "a gRPC-Web client", "fetch with JSON"] as const;
+
+describe.each(names)("CreateVersion over %s", (name) => {
+  const prefix = name.replaceAll(" ", "-");
+  const create: CreateVersion = (request, parts) => clients[name](request, { token, ...parts });
+  const good = { slug: `${prefix}-good`, configJson: "{}" };
+
+  it("stores the version as given and answers with the preset", async () => {
+    const slug = `${prefix}-first`;
+    const configJson = '{ "temperature": 1.0, "logit_bias": {"10": 1, "2": -1e1}, "model": "é🙂" }';
+    const created = await create({ slug, configJson, systemPrompt: "Be brief." }, {});
+    expect(created).toMatchObject({
+      slug,
+      workspaceId: stack.workspaceId,
+      designatedVersion: { version: 1, configJson, systemPrompt: "Be brief." },
+    });
+    expect(await storedVersions(slug)).toEqual([{ config: configJson, system_prompt: "Be brief." }]);
+    expect((await create({ slug, configJson: "{}" }, {})).designatedVersion?.version).toBe(2);
+  });
+
+  it.each([undefined, ""])("takes the system prompt %j for none", async (systemPrompt) => {
+    const created = await create({ ...good, ...(systemPrompt === undefined ? {} : { systemPrompt }) }, {});
+    expect(created.designatedVersion?.systemPrompt).toBeUndefined();
+    expect((await storedVersions(good.slug)).at(-1)?.system_prompt).toBeNull();
+  });
+
+  it.each<[string, Parameters<CreateVersion>[0], string[]]>([
+    ["an empty slug", { ...good, slug: "" }, ["slug"]],
+    ["a slug with a slash", { ...good, slug: "a/b" }, ["slug"]],
+    ["a slug that begins with a dot", { ...good, slug: ".a" }, ["slug"]],
+    ["a slug of 129 characters", { ...good, slug: "a".repeat(129) }, ["slug"]],
+    ["a slug that ends with a line break", { ...good, slug: "a\n" }, ["slug"]],
+    ["no config", { slug: good.slug }, ["config_json"]],
+    ["config that is not JSON", { ...good, configJson: "{" }, ["config_json"]],
+    ["config that is a list", { ...good, configJson: "[]" }, ["config_json"]],
+    ["config that is null", { ...good, configJson: "null" }, ["config_json"]],
+    ["an unknown config field", { ...good, configJson: '{"messages":[]}' }, ["config_json.messages"]],
+    ["a prototype as config field", { ...good, configJson: '{"__proto__":{}}' }, ["config_json.__proto__"]],
+    ["two unknown config fields", { ...good, configJson: '{"a":1,"b":2}' }, ["config_json.a", "config_json.b"]],
+    ["config of 65 levels", { ...good, configJson: `{"tools":${"[".repeat(64)}${"]".repeat(64)}}` }, ["config_json"]],
+    ["config of more than 1 MiB", { ...good, configJson: configOf(mebibyte + 1) }, ["config_json"]],
+    ["an integer that is no double", { ...good, configJson: '{"seed":9007199254740993}' }, ["config_json.seed"]],
+    ["a number beyond a double", { ...good, configJson: '{"provider":{"a":[1e999]}}' }, ["config_json.provider.a[0]"]],
+    ["a system prompt of more than 1 MiB", { ...good, systemPrompt: "é".repeat(mebibyte / 2 + 1) }, ["system_prompt"]],
+    ["a request id of 256 characters", { ...good, requestId: "x".repeat(256) }, ["request_id"]],
+    ["a request id beyond ASCII", { ...good, requestId: "é" }, ["request_id"]],
+    ["a request id with a line break", { ...good, requestId: "a\n" }, ["request_id"]],
+    ["a digest of 31 bytes", { ...good, requestDigest: new Uint8Array(31) }, ["request_digest"]],
+    [
+      "all faults at once",
+      { slug: "", configJson: '{"a":1}', requestId: "\u0000", requestDigest: new Uint8Array(33) },
+      ["slug", "config_json.a", "request_id", "request_digest"],
+    ],
+  ])("refuses %s and names every field", async (_name, request, fields) => {
+    const before = await storedVersions(good.slug);
+    const failure = await failureOf(create(request, {}));
+    expect(failure).toMatchObject({ code: "INVALID_ARGUMENT", reason: "INVALID_REQUEST", domain: "setpoint" });
+    expect(failure.violations.map(({ field }) => field)).toEqual(fields);
+    for (const { description } of failure.violations) expect(description).toMatch(/^(must|is) /);
+    expect(await storedVersions(good.slug)).toEqual(before);
+  });
+
+  it("names the first of a thousand faults, and counts the rest", async () => {
+    const config = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`unknown-${index}`, 1]));
+    const failure = await failureOf(create({ ...good, configJson: JSON.stringify(config) }, {}));
+    expect(failure).toMatchObject({ code: "INVALID_ARGUMENT", message: expect.stringContaining("(and 999 more)") });
+    expect(failure.violations[0]?.field).toBe("config_json.unknown-0");
+    expect(failure.violations.length).toBeGreaterThan(30);
+  });
+
+  it("takes what is just within its limits", async () => {
+    const created = await create(
+      {
+        slug: `${prefix}-${"x".repeat(128)}`.slice(0, 128),
+        configJson: configOf(mebibyte),
+        systemPrompt: "é".repeat(mebibyte / 2),
+        requestId: `${prefix}${"~".repeat(255)}`.slice(0, 255),
+      },
+      {},
+    );
+    expect(created.designatedVersion?.version).toBe(1);
+    const deep = `{"tools":${"[".repeat(63)}${"]".repeat(63)}}`;
+    expect((await create({ ...good, configJson: deep }, {})).designatedVersion?.configJson).toBe(deep);
+  });
+
+  describe("with a request id", () => {
+    const slug = `${prefix}-retried`;
+    const request = { slug, configJson: '{"model":"m"}', requestId: `${prefix} retry` };
+
+    it("that was stored before gives the first answer again", async () => {
+      const first = await create(request, {});
+      await create({ ...request, requestId: "" }, {});
+      expect(await create(request, {})).toEqual(first);
+    });
+
+    it.each([
+      ["config", { ...request, configJson: '{"model":"other"}' }],
+      ["system prompt", { ...request, systemPrompt: "Other." }],
+      ["slug", { ...request, slug: `${slug}-other` }],
+      ["digest", { ...request, requestDigest: new Uint8Array(32) }],
+    ])("that was used with another %s is refused", async (_name, other) => {
+      await create(request, {});
+      expect(await failureOf(create(other, {}))).toMatchObject({
+        code: "ALREADY_EXISTS",
+        reason: "REQUEST_ID_REUSED",
+        domain: "setpoint",
+      });
+    });
+
+    it("and a digest is compared by the digest alone", async () => {
+      const requestDigest = createHash("sha256").update("what the caller was sent").digest();
+      const named = { ...request, requestId: `${prefix} digest`, requestDigest };
+      const first = await create(named, {});
+      expect(await create({ ...named, configJson: '{"model":"other"}' }, {})).toEqual(first);
+    });
+  });
+
+  it.each<[string, () => string | undefined, string]>([
+    ["no token", () => undefined, "TOKEN_MISSING"],
+    ["garbage", () => "garbage", "TOKEN_INVALID"],
+    ["a key", () => stack.apiKey, "TOKEN_INVALID"],
+    ["an expired token", () => mint({ now: new Date(Date.now() - 61_000) }), "TOKEN_EXPIRED"],
+    ["a token whose signature was changed", () => token.replace(/.{8}$/, "AAAAAAAA"), "TOKEN_INVALID"],
+    ["a token that someone else signed", () => mint({ signingKey: strangersKey() }), "TOKEN_INVALID"],
+    ["a token that someone else signed in our name", () => mint({ signingKey: forgedKey() }), "TOKEN_INVALID"],
+    ["a token without signature", () => unsigned(), "TOKEN_INVALID"],
+    ["a token of another issuer", () => issuedElsewhere(), "TOKEN_INVALID"],
+  ])("refuses %s", async (_name, tokenOf, reason) => {
+    expect(await failureOf(clients[name](good, { token: tokenOf() }))).toMatchObject({
+      code: "UNAUTHENTICATED",
+      reason,
+      domain: "setpoint",
+      violations: [],
+    });
+  });
+
+  it("refuses a token that may only read", async () => {
+    const readOnly = mint({ permissions: ["presets:read"] });
+    expect(await failureOf(create(good, { token: readOnly }))).toMatchObject({
+      code: "PERMISSION_DENIED",
+      reason: "PERMISSION_MISSING",
+      domain: "setpoint",
+      message: expect.stringContaining("presets:write"),
+    });
+  });
+
+  it("finds no workspace where the token names none", async () => {
+    expect(await failureOf(create(good, { token: mint({ workspaceId: undefined }) }))).toMatchObject({
+      code: "NOT_FOUND",
+      reason: "WORKSPACE_NOT_FOUND",
+    });
+  });
+
+  it("refuses an archived preset", async () => {
+    const slug = `${prefix}-archived`;
+    await create({ slug, configJson: "{}" }, {});
+    await stack.presetPool.execute("UPDATE presets SET status = 'archived' WHERE slug = ?", [slug]);
+    expect(await failureOf(create({ slug, configJson: "{}" }, {}))).toMatchObject({
+      code: "FAILED_PRECONDITION",
+      reason: "PRESET_ARCHIVED",
+    });
+  });
+
+  it("tells nothing of a fault inside", async () => {
+    await stack.presetPool.query("RENAME TABLE preset_versions TO preset_versions_away");
+    try {
+      expect(await failureOf(create(good, {}))).toEqual({
+        code: "INTERNAL",
+        message: "internal error",
+        reason: undefined,
+        domain: undefined,
+        violations: [],
+      });
+    } finally {
+      await stack.presetPool.query("RENAME TABLE preset_versions_away TO preset_versions");
+    }
+  });
+});
+
+// Not over fetch: it has no deadline of its own.
+describe.each(names.slice(0, 3))("a deadline over %s", (name) => {
+  it("is kept, and nothing is stored after it", async () => {
+    const request = { slug: `${name.replaceAll(" ", "-")}-late`, configJson: "{}" };
+    await clients[name](request, { token });
+    const connection = await stack.presetPool.getConnection();
+    await connection.query("START TRANSACTION");
+    await connection.execute("SELECT slug FROM presets WHERE slug = ? FOR UPDATE", [request.slug]);
+    const startedAt = Date.now();
+    const failure = await failureOf(clients[name](request, { token, timeoutMs: 400 }));
+    expect(failure.code).toBe("DEADLINE_EXCEEDED");
+    expect(Date.now() - startedAt).toBeLessThan(1_500);
+    await connection.query("ROLLBACK");
+    connection.release();
+    expect((await clients[name](request, { token })).designatedVersion?.version).toBe(2);
+  });
+});
+
+/** A config of exactly this many bytes. */
+function configOf(bytes: number): string {
+  return `{"model":"${"x".repeat(bytes - '{"model":""}'.length)}"}`;
+}
+
+function strangersKey(): SigningKey {
+  return parseSigningKeys(newSigningKeyPem(), "test")[0];
+}
+
+/** Another private key that says it is ours. */
+function forgedKey(): SigningKey {
+  return { ...strangersKey(), jwk: stack.organization.config.signingKeys[0].jwk };
+}
+
+function unsigned(): string {
+  const [header = "", payload] = token.split(".");
+  const { kid } = JSON.parse(Buffer.from(header, "base64url").toString());
+  return `${Buffer.from(JSON.stringify({ alg: "none", typ: "JWT", kid })).toString("base64url")}.${payload}.`;
+}
+
+function issuedElsewhere(): string {
+  const { privateKey, jwk } = stack.organization.config.signingKeys[0];
+  const claims = jwt.decode(token) as jwt.JwtPayload;
+  return jwt.sign({ ...claims, iss: "elsewhere" }, privateKey, { algorithm: "ES256", keyid: jwk.kid });
+}
+
+describe("the HTTP port", () => {
+  const url = (path: string) => `http://127.0.0.1:${stack.preset.config.httpPort}${path}`;
+
+  it("answers gRPC-Web in its own content type, with the status behind the message", async () => {
+    const response = await fetch(url("/grpc.health.v1.Health/Check"), {
+      method: "POST",
+      headers: { "content-type": "application/grpc-web+proto", "x-grpc-web": "1" },
+      body: new Uint8Array(5),
+    });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("application/grpc-web+proto");
+    expect(await response.text()).toContain("grpc-status: 0");
+  });
+
+  it("answers a call in JSON that anyone can type", async () => {
+    const response = await fetch(url("/grpc.health.v1.Health/Check"), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{}",
+    });
+    expect(await response.json()).toEqual({ status: "SERVING" });
+  });
+
+  it.each([
+    ["/setpoint.preset.v1.PresetService/Nothing", 404],
+    ["/setpoint.preset.v1.NoService/CreateVersion", 404],
+    ["/nowhere", 404],
+  ])("answers %s with %d", async (path, status) => {
+    const response = await fetch(url(path), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{}",
+    });
+    expect(response.status).toBe(status);
+  });
+});
+
+describe("grpc.health.v1", () => {
+  const service = "setpoint.preset.v1.PresetService";
+  let client: ReturnType<typeof stockClient>;
+
+  beforeAll(() => {
+    client = stockClient("grpc.health.v1.Health", stack.preset.config.grpcPort);
+  });
+
+  afterAll(() => client.close());
+
+  it.each(["", service])('says that "%s" is serving, without a token', async (name) => {
+    expect(await callStock(client, "Check", { service: name })).toEqual({ status: "SERVING" });
+  });
+
+  it("knows no other service", async () => {
+    await expect(callStock(client, "Check", { service: "x" })).rejects.toMatchObject({ code: 5 });
+  });
+
+  it("tells a watcher what is unknown, and when the service stops", async () => {
+    const unknown = watch("x");
+    const known = watch(service);
+    await expect.poll(() => unknown.statuses).toEqual(["SERVICE_UNKNOWN"]);
+    await expect.poll(() => known.statuses).toEqual(["SERVING"]);
+    await stack.preset.stop();
+    expect(known.statuses).toEqual(["SERVING", "NOT_SERVING"]);
+    await stack.preset.start();
+  });
+
+  function watch(name: string): { readonly statuses: string[] } {
+    const statuses: string[] = [];
+    const { Watch } = client as unknown as Record<
+      "Watch",
+      (request: object) => ClientReadableStream<{ status: string }>
+    >;
+    const stream = Watch.call(client, { service: name });
+    stream.on("data", ({ status }) => statuses.push(status));
+    stream.on("error", () => {});
+    return { statuses };
+  }
+});

@@ -1,0 +1,185 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { Client, credentials, Metadata, type Server, type ServiceError, status } from "@grpc/grpc-js";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { readGatewayConfig } from "../../gateway/config.ts";
+import { Health, type HealthCheckResponse } from "../../proto/gen/grpc/health/v1/health_pb.ts";
+import { Health as ProcessHealth } from "../../services/platform/health.ts";
+import { silentLogger } from "../../services/platform/logger.ts";
+import { Metrics } from "../../services/platform/metrics.ts";
+import { grpcDefinitionOf } from "../../services/platform/rpc/grpc-definition.ts";
+import { closeGrpcServer, createGrpcServer } from "../../services/platform/rpc/grpc-server.ts";
+import { serveHealth } from "../../services/platform/rpc/health-service.ts";
+import { channelCredentials, serverCredentials, type TlsFiles } from "../../services/platform/rpc/tls.ts";
+import { createAuthority } from "../support/certificates.ts";
+import { request } from "../support/rest.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+const refreshMs = 50;
+const ours = createAuthority("Ours");
+const theirs = createAuthority("Theirs");
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "setpoint-tls-"));
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const { path, requestSerialize, responseDeserialize } = grpcDefinitionOf(Health.method.check);
+
+/** Calls once over a new connection: the status of the server, or the code of the failure. */
+function callOnce(port: number, channel: ReturnType<typeof channelCredentials>): Promise<number | string> {
+  const client = new Client(`localhost:${port}`, channel, { "grpc.use_local_subchannel_pool": 1 });
+  const message = create(Health.method.check.input);
+  const deadline = { deadline: Date.now() + 3_000 };
+  return new Promise((resolve) => {
+    const done = (error: ServiceError | null, response?: unknown) => {
+      client.close();
+      resolve(error ? (status[error.code] ?? "") : (response as HealthCheckResponse).status);
+    };
+    client.makeUnaryRequest(path, requestSerialize, responseDeserialize, message, new Metadata(), deadline, done);
+  });
+}
+
+describe("gRPC with certificates", () => {
+  const servers: Server[] = [];
+
+  afterEach(async () => {
+    for (const server of servers.splice(0)) await closeGrpcServer(server, 0);
+  });
+
+  async function serve(tls: TlsFiles | undefined): Promise<number> {
+    const health = new ProcessHealth([], () => false);
+    const server = createGrpcServer([
+      serveHealth(health, [], { logger: silentLogger(), metrics: new Metrics("test") }),
+    ]);
+    servers.push(server);
+    return new Promise((resolve, reject) => {
+      server.bindAsync("127.0.0.1:0", serverCredentials(tls, refreshMs), (error, port) =>
+        error ? reject(error) : resolve(port),
+      );
+    });
+  }
+
+  it("serves a client whose certificate is of the same authority", async () => {
+    const port = await serve(ours.issue(join(folder, "server")));
+    const client = channelCredentials(ours.issue(join(folder, "client")), refreshMs);
+    await expect.poll(() => callOnce(port, client)).toBe(1);
+  });
+
+  it.each<[string, () => ReturnType<typeof channelCredentials>]>([
+    ["of another authority", () => channelCredentials(theirs.issue(join(folder, "stranger")), refreshMs)],
+    [
+      "of another authority that believes ours",
+      () => {
+        const stranger = theirs.issue(join(folder, "stranger"));
+        const { caCertificateFile } = ours.issue(join(folder, "ours"));
+        return channelCredentials({ ...stranger, caCertificateFile }, refreshMs);
+      },
+    ],
+    ["without TLS", () => credentials.createInsecure()],
+  ])("refuses a client %s", async (_name, channel) => {
+    const tls = ours.issue(join(folder, "server"));
+    const port = await serve(tls);
+    await expect.poll(() => callOnce(port, channelCredentials(tls, refreshMs))).toBe(1);
+    expect(await callOnce(port, channel())).toBe("UNAVAILABLE");
+  });
+
+  it("refuses a client without a certificate", async () => {
+    const tls = ours.issue(join(folder, "server"));
+    const port = await serve(tls);
+    await expect.poll(() => callOnce(port, channelCredentials(tls, refreshMs))).toBe(1);
+    expect(await callOnce(port, credentials.createSsl(readFileSync(tls.caCertificateFile)))).toBe("UNAVAILABLE");
+  });
+
+  it("refuses a server of another authority", async () => {
+    const tls = theirs.issue(join(folder, "impostor"));
+    const port = await serve(tls);
+    await expect.poll(() => callOnce(port, channelCredentials(tls, refreshMs))).toBe(1);
+    const client = channelCredentials(ours.issue(join(folder, "client")), refreshMs);
+    expect(await callOnce(port, client)).toBe("UNAVAILABLE");
+  });
+
+  it("takes over files that are replaced, on both sides, without a restart", async () => {
+    const serverFolder = join(folder, "rotated-server");
+    const clientFolder = join(folder, "rotated-client");
+    const port = await serve(ours.issue(serverFolder));
+    const client = channelCredentials(ours.issue(clientFolder), refreshMs);
+    // A channel that stays open, as that of a process does, keeps the client's files watched.
+    const open = new Client(`localhost:${port}`, client);
+    await new Promise((resolve) => open.waitForReady(Date.now() + 3_000, resolve));
+    expect(await callOnce(port, client)).toBe(1);
+
+    theirs.issue(serverFolder);
+    await expect.poll(() => callOnce(port, client), { timeout: 5_000 }).toBe("UNAVAILABLE");
+    theirs.issue(clientFolder);
+    await expect.poll(() => callOnce(port, client), { timeout: 5_000 }).toBe(1);
+    open.close();
+  });
+
+  it("does not start with a file that cannot be read", () => {
+    const tls = { ...ours.issue(join(folder, "partial")), privateKeyFile: join(folder, "missing.key") };
+    expect(() => serverCredentials(tls)).toThrow(/ENOENT.*missing\.key/);
+    expect(() => channelCredentials(tls)).toThrow(/ENOENT.*missing\.key/);
+  });
+});
+
+describe("the configuration of TLS", () => {
+  const environment = { GRPC_TLS_CERT_FILE: "/a", GRPC_TLS_KEY_FILE: "/b", GRPC_TLS_CA_FILE: "/c" };
+
+  it("names the three files", () => {
+    expect(readGatewayConfig(environment).grpcTls).toEqual({
+      certificateFile: "/a",
+      privateKeyFile: "/b",
+      caCertificateFile: "/c",
+    });
+  });
+
+  it("is clear text without them", () => {
+    expect(readGatewayConfig({}).grpcTls).toBeUndefined();
+    expect(readGatewayConfig({ GRPC_TLS_CERT_FILE: " " }).grpcTls).toBeUndefined();
+  });
+
+  it.each(Object.keys(environment))("is a fault with all but %s, or it alone", (name) => {
+    const fault = /GRPC_TLS_CERT_FILE, GRPC_TLS_KEY_FILE and GRPC_TLS_CA_FILE must be set together/;
+    expect(() => readGatewayConfig({ ...environment, [name]: undefined })).toThrow(fault);
+    expect(() => readGatewayConfig({ [name]: "/x" })).toThrow(fault);
+  });
+});
+
+describe("the whole system with certificates", () => {
+  let stack: Stack;
+
+  beforeAll(async () => {
+    const certified = (name: string) => ({ grpcTls: ours.issue(join(folder, name)) });
+    stack = await startStack({
+      organization: certified("organization"),
+      preset: certified("preset"),
+      gateway: certified("gateway"),
+    });
+  });
+
+  afterAll(() => stack.close());
+
+  it("creates, reads and lists through the gateway", async () => {
+    const created = await stack.create("secured", { messages: [], model: "m" });
+    expect(created.status).toBe(200);
+    expect((await stack.request("GET", "/presets/secured", { key: stack.apiKey })).text).toBe(created.text);
+    const members = await stack.request("GET", "/organization/members", { key: stack.managementKey });
+    expect([members.status, members.json.total_count]).toEqual([200, 1]);
+    expect((await request("GET", `${stack.baseUrl}/readyz`)).status).toBe(200);
+  });
+
+  it.each(["preset", "organization"] as const)("speaks no clear text at the gRPC port: %s", async (name) => {
+    expect(await callOnce(stack[name].config.grpcPort, credentials.createInsecure())).toBe("UNAVAILABLE");
+  });
+
+  it("is 503 with a gateway that has a certificate of another authority", async () => {
+    await stack.gateway.stop();
+    await stack.gateway.start({ grpcTls: theirs.issue(join(folder, "stranger")), requestTimeoutMs: 1_000 });
+    expect((await stack.create("refused")).status).toBe(503);
+  });
+});

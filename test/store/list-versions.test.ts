@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newId } from "../../services/platform/ids.ts";
+import { listVersions } from "../../services/preset/store/list-versions.ts";
+import { openTestStore, type TestStore, upTo } from "../support/preset-store.ts";
+
+const versionCount = 25;
+
+let store: TestStore;
+const workspaceId = newId();
+
+beforeAll(async () => {
+  store = await openTestStore();
+  for (const n of upTo(versionCount)) {
+    await store.create(workspaceId, "many", {
+      configJson: `{"seed":${n}}`,
+      systemPrompt: n % 2 ? `Prompt ${n}` : undefined,
+    });
+  }
+  // Beside it, so that a range that runs too far would be seen.
+  await store.create(workspaceId, "many-more");
+  await store.create(newId(), "many");
+  await store.update(workspaceId, "many", { designatedVersion: 3 });
+});
+
+afterAll(() => store.close());
+
+function list(offset: number, limit: number, slug = "many", workspace = workspaceId) {
+  return listVersions(store.pool, workspace, slug, { offset, limit });
+}
+
+describe("listVersions", () => {
+  it("lists every version in ascending order, each with its own content", async () => {
+    const page = await list(0, 100);
+    expect(page?.totalCount).toBe(versionCount);
+    expect(page?.versions.map(({ version }) => version)).toEqual(upTo(versionCount));
+    expect(page?.versions.map(({ configJson }) => configJson)).toEqual(upTo(versionCount).map((n) => `{"seed":${n}}`));
+    expect(page?.versions.slice(0, 2).map(({ systemPrompt }) => systemPrompt)).toEqual(["Prompt 1", undefined]);
+  });
+
+  it.each([
+    ["a page in the middle", 10, 5, [11, 12, 13, 14, 15]],
+    ["the last one", 24, 1, [25]],
+    ["what is left", 23, 100, [24, 25]],
+    ["none at the end", 25, 10, []],
+    ["none far past the end", 2_147_483_647, 100, []],
+  ])("returns %s, with the total", async (_name, offset, limit, numbers) => {
+    const page = await list(offset, limit);
+    expect(page?.versions.map(({ version }) => version)).toEqual(numbers);
+    expect(page?.totalCount).toBe(versionCount);
+  });
+
+  it("knows no preset of another workspace, and none that is not there", async () => {
+    expect(await list(0, 10, "many", newId())).toBeUndefined();
+    expect(await list(0, 10, "none")).toBeUndefined();
+    expect(await list(0, 10, "MANY")).toBeUndefined();
+  });
+});

@@ -1,0 +1,117 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { organizationMigrations } from "../../services/organization/app.ts";
+import { migrate, schemaIsCurrent } from "../../services/platform/mysql/migrate.ts";
+import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { presetMigrations } from "../../services/preset/app.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+
+let database: TestDatabase;
+let pool: Pool;
+let folder: string;
+let directory: URL;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  pool = openPool(database.url, 2);
+  folder = mkdtempSync(join(tmpdir(), "setpoint-migrations-"));
+  directory = pathToFileURL(`${folder}/`);
+  write("0001_first", "CREATE TABLE IF NOT EXISTS first (id INT PRIMARY KEY)");
+  write("0002_second", "CREATE TABLE IF NOT EXISTS second (id INT PRIMARY KEY)");
+});
+
+afterEach(async () => {
+  await pool.end();
+  await database.drop();
+  rmSync(folder, { recursive: true });
+});
+
+function write(name: string, sql: string): void {
+  writeFileSync(join(folder, `${name}.sql`), sql);
+}
+
+function run(): Promise<string[]> {
+  return migrate(database.url, directory, () => {});
+}
+
+async function tables(): Promise<string[]> {
+  const [rows] = await pool.query<RowDataPacket[]>(
+    "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY 1",
+  );
+  return rows.map(({ name }) => name);
+}
+
+describe("migrate", () => {
+  it("applies what is new, in order, and nothing twice", async () => {
+    const told: string[] = [];
+    expect(await migrate(database.url, directory, (name) => told.push(name))).toEqual(["0001_first", "0002_second"]);
+    expect(told).toEqual(["0001_first", "0002_second"]);
+    expect(await tables()).toEqual(["first", "schema_migrations", "second"]);
+    expect(await run()).toEqual([]);
+    write("0003_third", "ALTER TABLE first ADD COLUMN name VARCHAR(10)");
+    expect(await run()).toEqual(["0003_third"]);
+  });
+
+  it("is done once by many processes that start at once", async () => {
+    const applied = await Promise.all([run(), run(), run(), run()]);
+    expect(applied.flat()).toEqual(["0001_first", "0002_second"]);
+  });
+
+  it("makes the database where there is none", async () => {
+    await database.drop();
+    expect(await run()).toHaveLength(2);
+    expect(await tables()).toContain("first");
+  });
+
+  it("goes on after a statement that failed, from there", async () => {
+    write("0003_third", "CREATE TABLE third (id NONSENSE)");
+    await expect(run()).rejects.toThrow(/NONSENSE|syntax/i);
+    write("0003_third", "CREATE TABLE third (id INT)");
+    expect(await run()).toEqual(["0003_third"]);
+  });
+
+  it("refuses a file that was changed after it had been applied", async () => {
+    await run();
+    write("0001_first", "CREATE TABLE IF NOT EXISTS first (id BIGINT PRIMARY KEY)");
+    await expect(run()).rejects.toThrow("0001_first was changed");
+  });
+
+  it.each([
+    ["preset", presetMigrations],
+    ["organization", organizationMigrations],
+  ])("may repeat each statement of the %s service, as after a crash", async (_name, ours) => {
+    const first = await migrate(database.url, ours, () => {});
+    await pool.query("DELETE FROM schema_migrations");
+    expect(await migrate(database.url, ours, () => {})).toEqual(first);
+  });
+});
+
+describe("schemaIsCurrent", () => {
+  it("fails until all migrations are applied", async () => {
+    const check = schemaIsCurrent(pool, directory);
+    await expect(check()).rejects.toThrow("lacks 2 migrations");
+    await run();
+    await check();
+    write("0003_third", "CREATE TABLE third (id INT)");
+    await expect(schemaIsCurrent(pool, directory)()).rejects.toThrow("lacks 1 migration");
+  });
+
+  it("takes a schema that is newer than this code", async () => {
+    await run();
+    rmSync(join(folder, "0002_second.sql"));
+    await schemaIsCurrent(pool, directory)();
+  });
+
+  it("fails while the database is out of reach", async () => {
+    await run();
+    const check = schemaIsCurrent(pool, directory);
+    await check();
+    await database.drop();
+    const gone = openPool(database.url, 1);
+    await expect(schemaIsCurrent(gone, directory)()).rejects.toThrow(/Unknown database/);
+    await gone.end();
+  });
+});

@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newId } from "../../services/platform/ids.ts";
+import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import type { ServedPreset } from "../../services/preset/domain/preset.ts";
+import { PresetReader } from "../../services/preset/store/preset-reader.ts";
+import { openTestStore, type TestStore, upTo } from "../support/preset-store.ts";
+
+let store: TestStore;
+/** With one connection, so that the server's counters of it tell what all look-ups cost. */
+let countedPool: Pool;
+let reader: PresetReader;
+const workspaceId = newId();
+const otherWorkspaceId = newId();
+
+beforeAll(async () => {
+  store = await openTestStore();
+  countedPool = openPool(store.url, 1);
+  reader = new PresetReader(countedPool);
+  for (const n of upTo(40)) await store.create(workspaceId, "a", { configJson: `{"seed":${n}}` });
+  for (const n of upTo(40)) await store.create(workspaceId, "b", { configJson: `{"seed":${-n}}` });
+  await store.create(otherWorkspaceId, "a", { systemPrompt: "Other" });
+});
+
+afterAll(async () => {
+  await countedPool.end();
+  await store.close();
+});
+
+/** How many statements the work ran, and how many index entries it went on to beside those that it looked up by key. */
+async function costOf(work: () => Promise<unknown>): Promise<{ statements: number; walked: number }> {
+  const counters = async () => {
+    const [rows] = await countedPool.query<RowDataPacket[]>(
+      "SHOW SESSION STATUS WHERE Variable_name IN ('Com_stmt_execute', 'Handler_read_next')",
+    );
+    return new Map(rows.map(({ Variable_name, Value }) => [Variable_name, Number(Value)]));
+  };
+  await work();
+  const before = await counters();
+  await work();
+  const after = await counters();
+  const since = (name: string) => (after.get(name) ?? 0) - (before.get(name) ?? 0);
+  return { statements: since("Com_stmt_execute"), walked: since("Handler_read_next") };
+}
+
+describe("PresetReader", () => {
+  it("finds a preset with its designated version, as the last change left it", async () => {
+    const created = await store.create(workspaceId, "found", { systemPrompt: "Be brief." });
+    expect(await reader.findPreset(workspaceId, "found")).toEqual(created);
+    await store.create(workspaceId, "found");
+    const rolledBack = await store.update(workspaceId, "found", { designatedVersion: 1, status: "archived" });
+    expect(await reader.findPreset(workspaceId, "found")).toEqual(rolledBack);
+  });
+
+  it("gives each of many that ask at once what they asked for", async () => {
+    const keys = [
+      [workspaceId, "a"],
+      [otherWorkspaceId, "a"],
+      [workspaceId, "b"],
+      [workspaceId, "A"],
+      [otherWorkspaceId, "b"],
+      [newId(), "a"],
+      [workspaceId, "a"],
+    ] as const;
+    const found = await Promise.all(keys.map(([workspace, slug]) => reader.findPreset(workspace, slug)));
+    expect(found.map((preset) => preset && [preset.workspaceId, preset.slug])).toEqual([
+      [workspaceId, "a"],
+      [otherWorkspaceId, "a"],
+      [workspaceId, "b"],
+      undefined,
+      undefined,
+      undefined,
+      [workspaceId, "a"],
+    ]);
+    expect(found[1]?.designatedVersion.systemPrompt).toBe("Other");
+  });
+
+  it("gives each of many that ask for versions what they asked for", async () => {
+    const keys = [
+      [workspaceId, "a", 1],
+      [workspaceId, "b", 40],
+      [workspaceId, "a", 40],
+      [workspaceId, "a", 41],
+      [otherWorkspaceId, "a", 1],
+      [otherWorkspaceId, "a", 2],
+      [workspaceId, "none", 1],
+    ] as const;
+    const found = await Promise.all(
+      keys.map(([workspace, slug, version]) => reader.findVersion(workspace, slug, version)),
+    );
+    expect(found.map((version) => version && [version.version, version.configJson])).toEqual([
+      [1, '{"seed":1}'],
+      [40, '{"seed":-40}'],
+      [40, '{"seed":40}'],
+      undefined,
+      [1, '{"model":"m","temperature":1.0}'],
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it("gathers a crowd into few statements", async () => {
+    const cost = await costOf(() =>
+      Promise.all(upTo(128).map((n) => reader.findPreset(workspaceId, n % 2 ? "a" : `x-${n}`))),
+    );
+    expect(cost.statements).toBeLessThanOrEqual(3);
+  });
+
+  it("reads only the versions that are asked for, however many there are beside them", async () => {
+    const cost = await costOf(() =>
+      Promise.all([
+        reader.findVersion(workspaceId, "a", 5),
+        reader.findVersion(workspaceId, "b", 6),
+        reader.findVersion(otherWorkspaceId, "a", 1),
+      ]),
+    );
+    expect(cost).toEqual({ statements: 1, walked: 0 });
+  });
+
+  it("sees what was stored before it asked, under a crowd of readers and writers", async () => {
+    const preset = (await reader.findPreset(workspaceId, "b")) as ServedPreset;
+    let last = preset.revision;
+    let writing = true;
+    const write = async () => {
+      for (const n of upTo(30)) last = (await store.update(workspaceId, "b", { name: `Name ${n}` })).revision;
+      writing = false;
+    };
+    const read = async () => {
+      while (writing) {
+        const before = last;
+        const found = await reader.findPreset(workspaceId, "b");
+        expect(found?.revision).toBeGreaterThanOrEqual(before);
+      }
+    };
+    await Promise.all([write(), ...upTo(8).map(read)]);
+  });
+});

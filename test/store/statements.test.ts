@@ -1,0 +1,165 @@
+import { createRequire } from "node:module";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import { PresetStatus } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
+import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { idToBytes } from "../../services/platform/ids.ts";
+import { upTo } from "../support/preset-store.ts";
+import { type Call, openRpcCalls } from "../support/rpc-calls.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+/** One statement that was sent to a database. */
+interface Statement {
+  readonly database: string;
+  readonly connection: number;
+  readonly sql: string;
+  readonly values: readonly unknown[];
+}
+
+/** What all statements of mysql2 go through, whether they come from a pool or a connection. */
+interface CoreConnection {
+  readonly config: { readonly database: string };
+  readonly threadId: number;
+  query(statement: string | { readonly sql: string }, ...rest: unknown[]): unknown;
+  execute(statement: string, values: readonly unknown[], ...rest: unknown[]): unknown;
+}
+
+const { prototype } = createRequire(import.meta.url)("mysql2").Connection as { prototype: CoreConnection };
+const { query, execute } = prototype;
+const recorded: Statement[] = [];
+
+function record({ config, threadId }: CoreConnection, sql: string, values: readonly unknown[]): void {
+  recorded.push({ database: config.database, connection: threadId, sql: sql.replaceAll(/\s+/g, " ").trim(), values });
+}
+
+prototype.query = function (statement, ...rest) {
+  record(this, typeof statement === "string" ? statement : statement.sql, []);
+  return query.call(this, statement, ...rest);
+};
+
+prototype.execute = function (statement, values, ...rest) {
+  record(this, statement, Array.isArray(values) ? values : []);
+  return execute.call(this, statement, values, ...rest);
+};
+
+let stack: Stack;
+let statements: readonly Statement[];
+let workspaces: readonly Buffer[];
+const called = new Set<string>();
+
+beforeAll(async () => {
+  stack = await startStack({ preset: { batchByWorkspace: true } });
+  // The migrations, which make the tables.
+  recorded.length = 0;
+  const other = await stack.tenants.createOrganization();
+  workspaces = [stack, other].map(({ workspaceId }) => idToBytes(workspaceId));
+  const access = openRpcCalls(stack.organization.config);
+  const calls = openRpcCalls(stack.preset.config);
+  // Two workspaces at once, so that what is gathered could mix them.
+  await Promise.all(
+    [stack.apiKey, other.apiKey].map(async (key) => {
+      const { accessToken } = await access.gRPC(AccessService.method.exchangeKey, { key });
+      await callEverything((method, request) => {
+        called.add(method.name);
+        return calls.gRPC(method, request, accessToken);
+      });
+    }),
+  );
+  access.close();
+  calls.close();
+  const database = new URL(stack.preset.config.databaseUrl).pathname.slice(1);
+  statements = recorded.filter((statement) => statement.database === database);
+});
+
+afterAll(async () => {
+  Object.assign(prototype, { query, execute });
+  await stack.close();
+});
+
+/** Calls every method of the preset service, in every way that leads to another statement. */
+async function callEverything(call: Call): Promise<void> {
+  const methods = PresetService.method;
+  const refused = async (answer: Promise<unknown>) => expect(await answer.catch(() => "refused")).toBe("refused");
+  const create = (slug: string, requestId = "") => call(methods.createVersion, { slug, configJson: "{}", requestId });
+  const update = (slug: string, fields: { name?: string; status?: PresetStatus; requestId?: string }) => {
+    const paths = Object.keys(fields).filter((field) => field !== "requestId");
+    return call(methods.updatePreset, { slug, updateMask: { paths }, ...fields });
+  };
+  await Promise.all(upTo(20).map((n) => create(`preset-${n % 5}`)));
+  await create("a", "first");
+  await create("a", "first");
+  await create("a");
+  await call(methods.batchCreateVersions, { requests: ["a", "b", "c"].map((slug) => ({ slug, configJson: "{}" })) });
+  await update("a", { name: "New", requestId: "second" });
+  await update("a", { name: "New", requestId: "second" });
+  await update("a", { name: "New" });
+  await update("a", { status: PresetStatus.ARCHIVED });
+  await refused(create("a"));
+  await create("a", "first");
+  await refused(update("none", { name: "New" }));
+  await Promise.all(upTo(10).map((n) => call(methods.getPreset, { slug: `preset-${n % 5}` })));
+  await call(methods.batchGetPresets, { slugs: ["a", "b", "none"] });
+  await refused(call(methods.getPreset, { slug: "none" }));
+  await Promise.all(upTo(3).map((version) => call(methods.getVersion, { slug: "a", version })));
+  await refused(call(methods.getVersion, { slug: "a", version: 9 }));
+  await call(methods.diffVersions, { slug: "a", fromVersion: 1, toVersion: 2 });
+  for (const filter of [{}, { offset: 7 }, { query: "a" }, { statuses: [PresetStatus.ARCHIVED] }]) {
+    await call(methods.listPresets, { limit: 2, ...filter });
+  }
+  await call(methods.listVersions, { slug: "a" });
+  await call(methods.listChanges, { slug: "a" });
+}
+
+/** Of the session, or of a probe. */
+const touchesNoTable = ({ sql }: Statement) => /^(SET|START TRANSACTION|COMMIT|ROLLBACK|SELECT 1$)/.test(sql);
+const isMigration = ({ sql }: Statement) => sql.includes("FROM schema_migrations");
+
+describe("the statements of the preset service", () => {
+  it("are those of all its methods, on all its tables", () => {
+    expect(called).toEqual(new Set(PresetService.methods.map(({ name }) => name)));
+    const text = statements.map(({ sql }) => sql).join("\n");
+    for (const table of ["presets", "preset_versions", "preset_changes", "preset_counts"]) {
+      expect(text).toMatch(new RegExp(`INSERT INTO ${table} `));
+      expect(text).toMatch(new RegExp(`FROM ${table}\\b`));
+    }
+  });
+
+  it("each name the workspace, wherever they touch a table", () => {
+    const ofTables = statements.filter((statement) => !touchesNoTable(statement) && !isMigration(statement));
+    expect(ofTables.length).toBeGreaterThan(30);
+    expect(ofTables.filter(({ sql }) => !namesWorkspace(sql)).map(({ sql }) => sql)).toEqual([]);
+  });
+
+  it("stay with one workspace in each transaction, so that no transaction spans two shards", () => {
+    const transactions = transactionsOf(statements);
+    expect(transactions.length).toBeGreaterThan(20);
+    for (const transaction of transactions) {
+      const values = transaction.flatMap((statement) => statement.values);
+      const touched = workspaces.filter((id) => values.some((value) => Buffer.isBuffer(value) && value.equals(id)));
+      expect(touched.length, transaction.map(({ sql }) => sql).join("\n")).toBe(1);
+    }
+  });
+});
+
+/** What is written has it as a column; each table that is read is restricted by it, or joined on it. */
+function namesWorkspace(sql: string): boolean {
+  const columns = sql.match(/^INSERT INTO \w+ \(([^)]*)\)/)?.[1];
+  if (columns !== undefined) return columns.includes("workspace_id");
+  const tables = sql.match(/\b(FROM|JOIN|UPDATE) preset\w+/g) ?? [];
+  const conditions = sql.match(/\bworkspace_id = (\?|\w+\.workspace_id)/g) ?? [];
+  return tables.length > 0 && conditions.length >= tables.length;
+}
+
+function transactionsOf(all: readonly Statement[]): Statement[][] {
+  const open = new Map<number, Statement[]>();
+  const closed: Statement[][] = [];
+  for (const statement of all) {
+    const { connection, sql } = statement;
+    if (sql.startsWith("START TRANSACTION")) open.set(connection, []);
+    else if (sql === "COMMIT" || sql === "ROLLBACK") {
+      closed.push(open.get(connection) ?? []);
+      open.delete(connection);
+    } else open.get(connection)?.push(statement);
+  }
+  return closed.filter(({ length }) => length > 0);
+}

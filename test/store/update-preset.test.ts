@@ -1,0 +1,209 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { idToBytes, newId } from "../../services/platform/ids.ts";
+import { openPool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { inTransaction } from "../../services/platform/mysql/transaction.ts";
+import { etagOf, type ServedPreset } from "../../services/preset/domain/preset.ts";
+import { listChanges } from "../../services/preset/store/list-changes.ts";
+import { updatePreset } from "../../services/preset/store/update-preset.ts";
+import { VersionWriter } from "../../services/preset/store/version-writer.ts";
+import { actor, creation, openTestStore, presetUpdate, soon, type TestStore, upTo } from "../support/preset-store.ts";
+
+let store: TestStore;
+let workspaceId: string;
+
+beforeAll(async () => {
+  store = await openTestStore();
+});
+
+afterAll(() => store.close());
+
+beforeEach(() => {
+  workspaceId = newId();
+});
+
+async function createVersions(slug: string, count: number): Promise<ServedPreset> {
+  for (const n of upTo(count - 1)) await store.create(workspaceId, slug, { configJson: `{"seed":${n}}` });
+  return store.create(workspaceId, slug, { configJson: `{"seed":${count}}` });
+}
+
+async function storedPreset(slug: string): Promise<RowDataPacket | undefined> {
+  const [rows] = await store.pool.execute<RowDataPacket[]>(
+    "SELECT * FROM presets WHERE workspace_id = ? AND slug = ?",
+    [idToBytes(workspaceId), slug],
+  );
+  return rows[0];
+}
+
+describe("updatePreset", () => {
+  it("stores every field, and answers with what is stored", async () => {
+    const before = await createVersions("all", 3);
+    const after = await store.update(workspaceId, "all", {
+      name: "Ünïcode 🙂",
+      description: "  two\nlines ",
+      status: "disabled",
+      designatedVersion: 2,
+    });
+    expect(after).toMatchObject({
+      id: before.id,
+      name: "Ünïcode 🙂",
+      description: "  two\nlines ",
+      status: "disabled",
+      statusUpdatedAt: after.updatedAt,
+      latestVersion: 3,
+      designatedNumber: 2,
+      revision: 4,
+      designatedVersion: { version: 2, configJson: '{"seed":2}' },
+    });
+    expect(after.designatedVersionId).toBe(after.designatedVersion.id);
+    expect(await storedPreset("all")).toMatchObject({
+      name: "Ünïcode 🙂",
+      description: "  two\nlines ",
+      status: "disabled",
+      status_updated_at: after.updatedAt,
+      updated_at: after.updatedAt,
+      created_at: before.createdAt,
+      latest_version: 3,
+      designated_version: 2,
+      designated_version_id: idToBytes(after.designatedVersionId),
+      revision: 4,
+    });
+  });
+
+  it("writes one entry to the change log, with who, when, what, from and to", async () => {
+    await createVersions("logged", 2);
+    const after = await store.update(workspaceId, "logged", { description: "New", designatedVersion: 1 });
+    const page = await listChanges(store.pool, workspaceId, "logged", { offset: 0, limit: 1 });
+    expect(page).toEqual({
+      totalCount: 3,
+      changes: [
+        {
+          revision: 3,
+          action: "preset_updated",
+          actor,
+          createdAt: after.updatedAt,
+          fields: [
+            { field: "description", from: null, to: "New" },
+            { field: "designated_version", from: 2, to: 1 },
+          ],
+        },
+      ],
+    });
+  });
+
+  it.each([
+    ["a version that does not exist", { designatedVersion: 3 }, "VERSION_NOT_FOUND"],
+    ["a stale etag", { etags: ["stale"] }, "ETAG_STALE"],
+    ["a status that cannot follow", { status: "disabled" }, "STATUS_TRANSITION"],
+  ] as const)("changes nothing at all where one part is refused: %s", async (_name, bad, reason) => {
+    await createVersions("atomic", 2);
+    await store.update(workspaceId, "atomic", { status: "archived" });
+    const before = await storedPreset("atomic");
+    const update = store.update(workspaceId, "atomic", { name: "Changed", description: "Changed", ...bad });
+    await expect(update).rejects.toMatchObject({ reason });
+    expect(await storedPreset("atomic")).toEqual(before);
+    expect(await listChanges(store.pool, workspaceId, "atomic", { offset: 0, limit: 50 })).toMatchObject({
+      totalCount: 3,
+    });
+  });
+
+  it("leaves row and change log alone where nothing changes", async () => {
+    const preset = await createVersions("same", 1);
+    const before = await storedPreset("same");
+    await sleep(5);
+    const after = await store.update(workspaceId, "same", { name: "same", status: "active", designatedVersion: 1 });
+    expect(after).toEqual(preset);
+    expect(await storedPreset("same")).toEqual(before);
+    expect(await store.revisions(preset)).toEqual([1]);
+  });
+
+  it("finds no preset of another workspace", async () => {
+    await store.create(workspaceId, "mine");
+    await expect(store.update(newId(), "mine", { name: "Yours" })).rejects.toMatchObject({
+      reason: "PRESET_NOT_FOUND",
+    });
+    expect(await storedPreset("mine")).toMatchObject({ name: "mine" });
+  });
+
+  it("makes a change once, however often it is sent with one request id", async () => {
+    const preset = await store.create(workspaceId, "retried");
+    const update = { name: "Once", etags: [etagOf(preset)], requestId: "retry me" };
+    const first = await store.update(workspaceId, "retried", update);
+    expect(await store.update(workspaceId, "retried", update)).toEqual(first);
+    await store.update(workspaceId, "retried", { name: "Later" });
+    expect(await store.update(workspaceId, "retried", update)).toMatchObject({ name: "Later", revision: 3 });
+    expect(await store.revisions(preset)).toEqual([1, 2, 3]);
+  });
+
+  it("makes a change once where its duplicates come at the same time", async () => {
+    const preset = await store.create(workspaceId, "twins");
+    const update = { description: "Once", requestId: "twins" };
+    const answers = await Promise.all(upTo(20).map(() => store.update(workspaceId, "twins", update)));
+    expect(new Set(answers.map(({ revision }) => revision))).toEqual(new Set([2]));
+    expect(await store.revisions(preset)).toEqual([1, 2]);
+  });
+
+  it("stores nothing where it got the lock too late for its caller", async () => {
+    const preset = await store.create(workspaceId, "late");
+    const update = await inTransaction(store.pool, async (connection) => {
+      const row = [idToBytes(workspaceId), "late"];
+      await connection.execute("SELECT slug FROM presets WHERE workspace_id = ? AND slug = ? FOR UPDATE", row);
+      const waiting = updatePreset(store.pool, workspaceId, actor, presetUpdate("late", { name: "Late" }), soon(300));
+      await sleep(400);
+      return { waiting: waiting.catch((error) => error) };
+    });
+    expect(await update.waiting).toMatchObject({ kind: "deadline_exceeded" });
+    expect(await storedPreset("late")).toMatchObject({ name: "late", revision: 1 });
+    expect(await store.revisions(preset)).toEqual([1]);
+  });
+
+  it("keeps request ids apart that differ in case or in trailing spaces", async () => {
+    const preset = await store.create(workspaceId, "exact");
+    for (const [index, requestId] of ["id", "ID", "id "].entries()) {
+      await store.update(workspaceId, "exact", { name: `Name ${index}`, requestId });
+    }
+    expect(await store.revisions(preset)).toEqual([1, 2, 3, 4]);
+  });
+
+  it("lets one of many changes with the same etag through", async () => {
+    let preset = await store.create(workspaceId, "raced");
+    for (const round of upTo(3)) {
+      const etags = [etagOf(preset)];
+      const results = await Promise.allSettled(
+        upTo(40).map((n) => store.update(workspaceId, "raced", { name: `Round ${round}, ${n}`, etags })),
+      );
+      const won = results.filter((result) => result.status === "fulfilled");
+      const lost = results.filter((result) => result.status === "rejected");
+      expect(won).toHaveLength(1);
+      expect(new Set(lost.map(({ reason }) => reason.reason))).toEqual(new Set(["ETAG_STALE"]));
+      preset = won[0]?.value as ServedPreset;
+      expect(await storedPreset("raced")).toMatchObject({ name: preset.name, revision: preset.revision });
+    }
+    expect(await store.revisions(preset)).toEqual(upTo(4));
+  });
+
+  it("loses nothing while two processes add versions, roll back and rename", async () => {
+    const otherPool = openPool(store.url, 4);
+    const writers = [store.pool, otherPool].map((pool) => new VersionWriter(pool, { batchByWorkspace: false }));
+    const first = await store.create(workspaceId, "busy");
+    const creations = upTo(120).map((n) => writers[n % 2]?.createVersion(creation(workspaceId, "busy"), soon()));
+    const updates = upTo(60).map(async (n) => {
+      await sleep(n % 7);
+      const fields = n % 2 === 0 ? { name: `Name ${n}` } : { designatedVersion: 1 };
+      return updatePreset(n % 4 < 2 ? store.pool : otherPool, workspaceId, actor, presetUpdate("busy", fields), soon());
+    });
+    const answers = (await Promise.all([...creations, ...updates])) as ServedPreset[];
+    await otherPool.end();
+
+    const versions = await store.versions(first);
+    expect(versions.map(({ version }) => version)).toEqual(upTo(121));
+    for (const { designatedVersion, designatedVersionId, designatedNumber } of answers) {
+      expect(versions[designatedNumber - 1]).toEqual({ version: designatedVersion.version, id: designatedVersionId });
+    }
+    const stored = await storedPreset("busy");
+    const revisions = await store.revisions(first);
+    expect(revisions).toEqual(upTo(stored?.revision));
+    // A rollback to the version that is designated already is no change, and has no revision of its own.
+    expect(new Set([1, ...answers.map(({ revision }) => revision)])).toEqual(new Set(revisions));
+  });
+});

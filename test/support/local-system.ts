@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { commandLineOf } from "../../deploy/local/background-process.ts";
+import { findFreePort } from "../../deploy/local/ports.ts";
+
+const entry = join(import.meta.dirname, "../../deploy/local/start.ts");
+
+/** What a start leaves for scripts. */
+export interface Credentials {
+  readonly base_url: string;
+  readonly api_key: string;
+  readonly management_key: string;
+  readonly preset_grpc: string;
+  readonly preset_http: string;
+  readonly organization_grpc: string;
+  readonly organization_http: string;
+}
+
+export type ProcessName = "organization" | "preset" | "gateway" | "database";
+
+/** What `npm start` starts: the three processes and their database, for real. */
+export interface LocalSystem {
+  readonly credentials: Credentials;
+  /** All that was printed so far. */
+  output(): string;
+  /** The process that runs under this name now; undefined where a container does. */
+  pidOf(name: ProcessName): number | undefined;
+  /** Stops it as a service manager would, and returns the exit code. May be repeated. */
+  stop(): Promise<number | null>;
+}
+
+export interface Refusal {
+  readonly exitCode: number | null;
+  readonly output: string;
+}
+
+/** Starts it in a home folder and returns when it says that it is ready; rejects with a Refusal where it ends before. */
+export async function startLocalSystem(home: string, environment: NodeJS.ProcessEnv = {}): Promise<LocalSystem> {
+  const child = spawn(process.execPath, [entry], {
+    env: {
+      // Nothing of the machine's own settings.
+      PATH: process.env.PATH,
+      HOME: home,
+      SETPOINT_HOME: home,
+      // As under npm, it stops where its parent has ended.
+      npm_lifecycle_event: "start",
+      // Nobody else's, so that test files do not meet.
+      ...(await freePorts()),
+      ...environment,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
+  }
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on("data", () => output.includes("Setpoint is ready") && resolve());
+    child.once("close", (exitCode) => reject({ exitCode, output } satisfies Refusal));
+  });
+  return {
+    credentials: JSON.parse(readFileSync(join(home, "credentials.json"), "utf8")),
+    output: () => output,
+    pidOf: (name) => findPid(home, name),
+    stop: () => stop(child),
+  };
+}
+
+export function isRunning(pid: number | undefined): boolean {
+  return pid !== undefined && commandLineOf(pid) !== undefined;
+}
+
+async function freePorts(): Promise<Record<string, string>> {
+  const names = [
+    "PORT",
+    "METRICS_PORT",
+    "PRESET_GRPC_PORT",
+    "PRESET_HTTP_PORT",
+    "ORGANIZATION_GRPC_PORT",
+    "ORGANIZATION_HTTP_PORT",
+  ];
+  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, String(await findFreePort())])));
+}
+
+function findPid(home: string, name: ProcessName): number | undefined {
+  try {
+    if (name === "database") return Number(readFileSync(join(home, "data", "server.pid"), "utf8"));
+    return JSON.parse(readFileSync(join(home, "run.json"), "utf8")).children[name];
+  } catch {
+    return undefined;
+  }
+}
+
+async function stop(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) {
+    child.kill("SIGTERM");
+    await once(child, "close");
+  }
+  return child.exitCode;
+}

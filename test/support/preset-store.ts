@@ -1,0 +1,80 @@
+import { hash, randomUUID } from "node:crypto";
+import { idFromBytes, idToBytes, newId } from "../../services/platform/ids.ts";
+import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import type { Actor } from "../../services/preset/domain/change.ts";
+import type { NewVersion } from "../../services/preset/domain/new-version.ts";
+import type { ServedPreset } from "../../services/preset/domain/preset.ts";
+import type { PresetUpdate } from "../../services/preset/domain/update-preset.ts";
+import { updatePreset } from "../../services/preset/store/update-preset.ts";
+import { VersionWriter } from "../../services/preset/store/version-writer.ts";
+import { createPresetDatabase } from "./preset-database.ts";
+
+export const actor: Actor = { userId: "user_000000000000000000000001", keyId: "019a0000-0000-7000-8000-000000000001" };
+
+/** The store of the preset service on a database of its own, without a service around it. */
+export interface TestStore {
+  readonly pool: Pool;
+  readonly url: string;
+  create(workspaceId: string, slug: string, overrides?: Partial<NewVersion>): Promise<ServedPreset>;
+  update(workspaceId: string, slug: string, fields: Partial<PresetUpdate>): Promise<ServedPreset>;
+  /** The revisions in a preset's change log, oldest first. */
+  revisions(preset: ServedPreset): Promise<number[]>;
+  versions(preset: ServedPreset): Promise<{ readonly version: number; readonly id: string }[]>;
+  close(): Promise<void>;
+}
+
+export async function openTestStore(): Promise<TestStore> {
+  const database = await createPresetDatabase();
+  const pool = openPool(database.url, 8);
+  const writer = new VersionWriter(pool, { batchByWorkspace: false });
+  const numbersOf = async (sql: string, { workspaceId, id }: ServedPreset): Promise<RowDataPacket[]> => {
+    const [rows] = await pool.execute<RowDataPacket[]>(sql, [idToBytes(workspaceId), idToBytes(id)]);
+    return rows;
+  };
+  return {
+    pool,
+    url: database.url,
+    create: (workspaceId, slug, overrides) => writer.createVersion(creation(workspaceId, slug, overrides), soon()),
+    update: (workspaceId, slug, fields) => updatePreset(pool, workspaceId, actor, presetUpdate(slug, fields), soon()),
+    revisions: async (preset) => {
+      const order = "WHERE workspace_id = ? AND preset_id = ? ORDER BY revision";
+      return (await numbersOf(`SELECT revision FROM preset_changes ${order}`, preset)).map((row) => row.revision);
+    },
+    versions: async (preset) => {
+      const order = "WHERE workspace_id = ? AND preset_id = ? ORDER BY version";
+      const rows = await numbersOf(`SELECT version, id FROM preset_versions ${order}`, preset);
+      return rows.map(({ version, id }) => ({ version, id: idFromBytes(id) }));
+    },
+    close: async () => {
+      await pool.end();
+      await database.drop();
+    },
+  };
+}
+
+export function creation(workspaceId: string, slug: string, overrides: Partial<NewVersion> = {}): NewVersion {
+  const configJson = overrides.configJson ?? '{"model":"m","temperature":1.0}';
+  return {
+    workspaceId,
+    slug,
+    configJson,
+    systemPrompt: undefined,
+    actor,
+    requestId: randomUUID(),
+    requestDigest: hash("sha256", slug + configJson, "buffer"),
+    ...overrides,
+  };
+}
+
+export function presetUpdate(slug: string, fields: Partial<PresetUpdate>): PresetUpdate {
+  return { slug, etags: [], requestId: newId(), ...fields };
+}
+
+export function soon(ms = 10_000): number {
+  return Date.now() + ms;
+}
+
+/** 1 to `count`. */
+export function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index + 1);
+}

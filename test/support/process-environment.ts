@@ -1,0 +1,54 @@
+import { readGatewayConfig } from "../../gateway/config.ts";
+import { readOrganizationConfig, readOrganizationDatabaseUrl } from "../../services/organization/config.ts";
+import { ConfigError, type Environment } from "../../services/platform/config.ts";
+import { readPresetConfig, readPresetDatabaseUrl } from "../../services/preset/config.ts";
+import { newSigningKeyPem } from "./stack.ts";
+
+type Read = (environment: Environment) => object | string;
+
+/** What reads the environment, by command. */
+const readers: Readonly<Record<string, Read>> = {
+  "node gateway/main.ts": readGatewayConfig,
+  "node services/preset/main.ts": readPresetConfig,
+  "node services/preset/main.ts migrate": readPresetDatabaseUrl,
+  "node services/organization/main.ts": readOrganizationConfig,
+  "node services/organization/main.ts migrate": readOrganizationDatabaseUrl,
+  "node services/organization/main.ts bootstrap": readOrganizationDatabaseUrl,
+};
+
+/** What a command makes of an environment. The file of the signing key need not be on this machine. */
+export function readConfigOf(command: readonly string[], environment: Environment): object | string {
+  const { SIGNING_KEY_FILE, ...others } = environment;
+  return getReader(command)(SIGNING_KEY_FILE === undefined ? others : { ...others, SIGNING_KEY: newSigningKeyPem() });
+}
+
+/** What a command lacks in an environment, and what is there that it never looks at. */
+export function lookForEnvironmentFaults(command: readonly string[], environment: Environment): string[] {
+  const known = variablesRead(getReader(command));
+  const unread = Object.keys(environment).filter((name) => !known.has(name));
+  return [...unread.map((name) => `${name} is not read`), ...faultsOf(() => readConfigOf(command, environment))];
+}
+
+function getReader(command: readonly string[]): Read {
+  const read = readers[command.join(" ")];
+  if (!read) throw new Error(`There is no command "${command.join(" ")}"`);
+  return read;
+}
+
+/** Every variable that a process looks at. It reads all of them before it complains. */
+function variablesRead(read: Read): Set<string> {
+  const names = new Set<string>();
+  const recorder = new Proxy({}, { get: (_, name) => void names.add(String(name)) });
+  faultsOf(() => read(recorder));
+  return names;
+}
+
+function faultsOf(read: () => unknown): readonly string[] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+}
