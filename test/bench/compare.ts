@@ -1,0 +1,47 @@
+import type { Context, Outcome } from "./context.ts";
+import { fillFixture } from "./fixture.ts";
+import { errorsOf, measure } from "./measure.ts";
+import { say, showProgress } from "./progress.ts";
+import { type Comparison, comparisonTable, memoryLine, ratioOf } from "./report.ts";
+import { numberText } from "./text-table.ts";
+import { countPresets, lookForLostRows } from "./verify.ts";
+
+const FIRST_WARM_UP_SECONDS = 3;
+
+/** Runs every workload on both sides. */
+export async function compare({ load, setpoint, openYardstick, options }: Context): Promise<Outcome> {
+  const yardstick = await openYardstick();
+  showProgress("filling both databases");
+  const withCrowd = options.workloads.some(({ needsCrowd }) => needsCrowd);
+  const fixture = await fillFixture(setpoint.databases, { withCrowd });
+  await fillFixture(yardstick.databases, { withCrowd });
+  const filled = await countPresets(setpoint.databases.preset);
+  const { timing } = options;
+  const comparisons: Comparison[] = [];
+  for (const { task: taskOf, needsCrowd: _, ...workload } of options.workloads) {
+    const onRound = (round: number): void =>
+      showProgress(`${workload.title}: ${round === 0 ? "warm-up" : `round ${round} of ${timing.rounds}`}`);
+    const task = taskOf(fixture);
+    const lanes = [setpoint, yardstick].map(({ side }) => ({ side, task }));
+    // Processes that have just started compile as they go, so the first warm-up is a longer one.
+    const warmUpSeconds = timing.warmUpSeconds + (comparisons.length === 0 ? FIRST_WARM_UP_SECONDS : 0);
+    const [ours, theirs] = await measure(load, lanes, { ...timing, warmUpSeconds }, onRound);
+    if (!ours || !theirs) throw new Error("A side was not measured");
+    const comparison = { workload, ours, yardstick: theirs };
+    comparisons.push(comparison);
+    const rates = `${numberText(ours.rate)}/s to ${numberText(theirs.rate)}/s`;
+    say(`${workload.title}: ${rates}, ratio ${numberText(ratioOf(comparison), 2)}`);
+  }
+  const faults = errorsOf(comparisons.flatMap(({ ours, yardstick: theirs }) => [ours, theirs]));
+  showProgress("comparing what is stored with what was acknowledged");
+  for (const { side, databases } of [setpoint, yardstick]) {
+    faults.push(...(await lookForLostRows(databases.preset, side.name, await load.ledger(side.name), filled)));
+  }
+  const last = comparisons.at(-1);
+  const memory = last ? `\n\nResident MiB at the end: ${memoryLine(last.ours)}; ${memoryLine(last.yardstick)}` : "";
+  return {
+    text: `${comparisonTable(comparisons)}${memory}`,
+    json: { timing, comparisons, faults },
+    faults,
+  };
+}

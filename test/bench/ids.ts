@@ -1,0 +1,23 @@
+/** What an id made here belongs to; ids of different kinds never meet. */
+export const idKinds = { organization: 1, workspace: 2, preset: 3, version: 4, key: 5 } as const;
+export type IdKind = keyof typeof idKinds;
+
+/** The n-th id of its kind: a valid UUIDv7, so that bulk SQL and this process can both say it. */
+export function numberedId(kind: IdKind, n: number): string {
+  const digits = n.toString(16).padStart(12, "0");
+  return `01900000-000${idKinds[kind]}-7000-8000-${digits}`;
+}
+
+/** The same as SQL, for a number that is an SQL expression. */
+export function numberedIdSql(kind: IdKind, n: string): string {
+  return `UNHEX(CONCAT('01900000000${idKinds[kind]}70008000', LPAD(HEX(${n}), 12, '0')))`;
+}
+
+/** The slug of the n-th filled preset of a workspace. */
+export function numberedSlug(n: number): string {
+  return `preset-${String(n).padStart(7, "0")}`;
+}
+
+export function numberedSlugSql(n: string): string {
+  return `CONCAT('preset-', LPAD(${n}, 7, '0'))`;
+}

@@ -1,0 +1,123 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Task } from "./calls.ts";
+import { Histogram } from "./histogram.ts";
+import type { LoadProcess } from "./load-process.ts";
+import { median } from "./median.ts";
+import type { Side } from "./processes.ts";
+import type { SideName } from "./tenant.ts";
+import { cpuUsOf, residentMibOf } from "./usage.ts";
+
+export interface Timing {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly warmUpSeconds: number;
+  readonly concurrency: number;
+}
+
+/** What one side did with one workload. */
+export interface Measurement {
+  readonly side: SideName;
+  /** Requests per second, in each round. */
+  readonly rates: readonly number[];
+  readonly rate: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly requests: number;
+  readonly errors: number;
+  readonly firstErrors: readonly string[];
+  /** Per request, by process. */
+  readonly cpuUs: Readonly<Record<string, number>>;
+  readonly clientCpuUs: number;
+  /** After the last round, by process. */
+  readonly residentMib: Readonly<Record<string, number>>;
+}
+
+/** Between two rounds the machine comes to rest, so that none pays for what the other left to be done. */
+const PAUSE_MS = 200;
+
+/** What is measured beside others. */
+export interface Lane {
+  readonly side: Side;
+  readonly task: Task;
+}
+
+/** Runs all lanes in turn, round by round: whatever disturbs the machine disturbs each of them. */
+export async function measure(
+  load: LoadProcess,
+  lanes: readonly Lane[],
+  timing: Timing,
+  onRound: (round: number) => void = () => {},
+): Promise<Measurement[]> {
+  const tallies = lanes.map((lane) => new Tally(lane));
+  // Round 0 warms up.
+  for (let round = 0; round <= timing.rounds; round += 1) {
+    onRound(round);
+    for (const tally of tallies) {
+      await delay(PAUSE_MS);
+      await tally.run(load, timing, round === 0);
+    }
+  }
+  return tallies.map((tally) => tally.result());
+}
+
+/** What went wrong, in words, for each measurement that had errors. */
+export function errorsOf(measurements: readonly Measurement[]): string[] {
+  return measurements.flatMap(({ side, errors, firstErrors }) =>
+    errors > 0 ? [`${side}: ${errors} errors, such as: ${firstErrors.join("; ")}`] : [],
+  );
+}
+
+class Tally {
+  readonly #lane: Lane;
+  readonly #rates: number[] = [];
+  readonly #histogram = new Histogram();
+  readonly #cpuUs = new Map<string, number>();
+  readonly #firstErrors: string[] = [];
+  #clientCpuUs = 0;
+  #requests = 0;
+  #errors = 0;
+
+  constructor(lane: Lane) {
+    this.#lane = lane;
+  }
+
+  async run(load: LoadProcess, timing: Timing, isWarmUp: boolean): Promise<void> {
+    const { task } = this.#lane;
+    const { name: side, port, processes, rotateLogs } = this.#lane.side;
+    const { concurrency } = timing;
+    const seconds = isWarmUp ? timing.warmUpSeconds : timing.seconds;
+    const before = processes.map(({ pid }) => cpuUsOf(pid));
+    const result = await load.run({ side, port, task, seconds, concurrency });
+    const after = processes.map(({ pid }) => cpuUsOf(pid));
+    rotateLogs();
+    this.#errors += result.errors;
+    this.#firstErrors.push(...result.firstErrors);
+    if (isWarmUp) return;
+    this.#requests += result.requests;
+    this.#rates.push(result.requests / result.seconds);
+    this.#histogram.add(new Histogram(result.counts));
+    this.#clientCpuUs += result.clientCpuUs;
+    for (const [index, { name }] of processes.entries()) {
+      const usedUs = (after[index] ?? 0) - (before[index] ?? 0);
+      this.#cpuUs.set(name, (this.#cpuUs.get(name) ?? 0) + usedUs);
+    }
+  }
+
+  result(): Measurement {
+    const { name: side, processes } = this.#lane.side;
+    const perRequest = (us: number): number => us / this.#requests;
+    return {
+      side,
+      rates: this.#rates,
+      rate: median(this.#rates),
+      p50Ms: this.#histogram.quantileMs(0.5),
+      p99Ms: this.#histogram.quantileMs(0.99),
+      requests: this.#requests,
+      errors: this.#errors,
+      firstErrors: this.#firstErrors.slice(0, 3),
+      cpuUs: Object.fromEntries([...this.#cpuUs].map(([name, us]) => [name, perRequest(us)])),
+      clientCpuUs: perRequest(this.#clientCpuUs),
+      residentMib: Object.fromEntries(processes.map(({ name, pid }) => [name, residentMibOf(pid)])),
+    };
+  }
+}

@@ -1,0 +1,91 @@
+import { parseArgs } from "node:util";
+import type { Timing } from "./measure.ts";
+import { type Workload, workloads } from "./workloads.ts";
+
+export type Mode = "compare" | "growth" | "depth" | "soak";
+
+export interface Options {
+  readonly mode: Mode;
+  readonly workloads: readonly Workload[];
+  readonly timing: Timing;
+  readonly profile: boolean;
+  /** A file, or "-" for standard output. */
+  readonly json: string | undefined;
+}
+
+/** A fault in the command line, for its user. */
+export class UsageError extends Error {}
+
+export const usage = `npm run bench -- [options]
+
+  --quick             about a minute in all
+  --only NAME[,NAME]  only these workloads: ${workloads.map(({ name }) => name).join(", ")}
+  --rounds N          measured rounds of each workload on each side (5)
+  --seconds S         length of a round (5; with --soak 60)
+  --concurrency N     connections, each with one request at a time (64)
+  --growth            cost at 1,000, 100,000 and 1,000,000 presets, instead of the comparison
+  --depth             cost of first and last pages of long lists, instead of the comparison
+  --soak              five minutes of mixed load for drift of latency and memory, instead of the comparison
+  --profile           leave a CPU profile of each process, and say where it spent its time
+  --json FILE         write all results as JSON; - for standard output`;
+
+export function readOptions(args: readonly string[]): Options {
+  const values = parse(args);
+  const modes = (["growth", "depth", "soak"] as const).filter((mode) => values[mode]);
+  if (modes.length > 1) throw new UsageError("--growth, --depth and --soak exclude each other");
+  const mode = modes[0] ?? "compare";
+  const timing = values.quick ? { rounds: 3, seconds: 0.5 } : { rounds: 5, seconds: mode === "soak" ? 60 : 5 };
+  const seconds = positive("--seconds", values.seconds) ?? timing.seconds;
+  return {
+    mode,
+    workloads: chosen(values.only),
+    timing: {
+      rounds: Math.ceil(positive("--rounds", values.rounds) ?? timing.rounds),
+      seconds,
+      warmUpSeconds: Math.max(0.4, seconds / 2),
+      concurrency: Math.ceil(positive("--concurrency", values.concurrency) ?? 64),
+    },
+    profile: values.profile,
+    json: values.json,
+  };
+}
+
+function parse(args: readonly string[]) {
+  const toggle = { type: "boolean", default: false } as const;
+  const text = { type: "string" } as const;
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        quick: toggle,
+        growth: toggle,
+        depth: toggle,
+        soak: toggle,
+        profile: toggle,
+        only: text,
+        rounds: text,
+        seconds: text,
+        concurrency: text,
+        json: text,
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function positive(flag: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const number = Number(value);
+  if (number > 0 && Number.isFinite(number)) return number;
+  throw new UsageError(`${flag} must be a number above 0, not "${value}"`);
+}
+
+function chosen(only: string | undefined): readonly Workload[] {
+  if (only === undefined) return workloads;
+  return only.split(",").map((name) => {
+    const workload = workloads.find((each) => each.name === name);
+    if (!workload) throw new UsageError(`There is no workload "${name}"`);
+    return workload;
+  });
+}

@@ -1,0 +1,129 @@
+import { truncateSync } from "node:fs";
+import { join } from "node:path";
+import { type BackgroundProcess, startInBackground } from "../../deploy/local/background-process.ts";
+import { prepareDatabase } from "../../deploy/local/database.ts";
+import { databaseUrl } from "../../deploy/local/database-connection.ts";
+import type { DatabaseServer } from "../../deploy/local/database-server.ts";
+import { type Home, openHome } from "../../deploy/local/home.ts";
+import { choosePorts, findFreePort } from "../../deploy/local/ports.ts";
+import { lookForHttpFault, waitFor, waitUntilUp } from "../../deploy/local/readiness.ts";
+import {
+  type DatabaseUrls,
+  lookForServiceFault,
+  serviceEnvironment,
+  startService,
+} from "../../deploy/local/services.ts";
+import { ensureSigningKey } from "../../deploy/local/signing-key.ts";
+import { organizationMigrations } from "../../services/organization/app.ts";
+import { migrate } from "../../services/platform/mysql/migrate.ts";
+import { presetMigrations } from "../../services/preset/app.ts";
+import type { SideName } from "./tenant.ts";
+
+/** One of the systems that are compared, up and running. */
+export interface Side {
+  readonly name: SideName;
+  readonly port: number;
+  readonly urls: DatabaseUrls;
+  readonly processes: readonly { readonly name: string; readonly pid: number }[];
+  /** Empties the logs, as a log rotation would, so that a long run does not fill the disk. */
+  rotateLogs(): void;
+}
+
+export interface SideOptions {
+  readonly folder: string;
+  readonly server: DatabaseServer;
+  readonly signal: AbortSignal;
+  /** Told how to close something, right after it was opened. */
+  readonly opened: (close: () => Promise<void> | void) => void;
+  /** Where each process leaves a CPU profile when it stops. */
+  readonly profileFolder: string | undefined;
+}
+
+/** What the services have by default; the yardstick gets the same. */
+const POOL_SIZE = "12";
+const ANY_PORTS = {
+  PORT: 0,
+  METRICS_PORT: 0,
+  PRESET_GRPC_PORT: 0,
+  PRESET_HTTP_PORT: 0,
+  ORGANIZATION_GRPC_PORT: 0,
+  ORGANIZATION_HTTP_PORT: 0,
+};
+
+/**
+ * Each side has a database server of its own, with the same settings: what one leaves to be purged or flushed is then
+ * counted as its own, and neither pushes the other's pages out of memory.
+ */
+async function openBase(name: SideName, options: SideOptions) {
+  const { folder, server, signal, opened } = options;
+  const home = openHome({ SETPOINT_HOME: join(folder, name) });
+  const logFile = home.logFile("database");
+  const database = await prepareDatabase({ server, dataDir: home.dataDir, logFile, durable: true, signal });
+  opened(database.close);
+  const running = await database.start(signal);
+  opened(() => running.stop());
+  const urls = {
+    PRESET_DATABASE_URL: databaseUrl(database.serverUrl, "setpoint_preset"),
+    ORGANIZATION_DATABASE_URL: databaseUrl(database.serverUrl, "setpoint_organization"),
+  };
+  const environment: NodeJS.ProcessEnv = {
+    ...serviceEnvironment(home, await choosePorts({}, ANY_PORTS), urls),
+    LOG_LEVEL: "info",
+    NODE_ENV: "production",
+    PRESET_DATABASE_POOL_SIZE: POOL_SIZE,
+    ORGANIZATION_DATABASE_POOL_SIZE: POOL_SIZE,
+  };
+  await migrate(urls.PRESET_DATABASE_URL, presetMigrations, () => {});
+  await migrate(urls.ORGANIZATION_DATABASE_URL, organizationMigrations, () => {});
+  return { home, urls, environment, database: { name: "database", pid: running.pid } };
+}
+
+/** The product: its three processes as `npm start` runs them. */
+export async function openSetpoint(options: SideOptions): Promise<Side> {
+  const { signal, opened } = options;
+  const { home, urls, environment, database } = await openBase("setpoint", options);
+  ensureSigningKey(home.signingKeyFile);
+  const start = async (name: "organization" | "preset" | "gateway") => {
+    const service = { home, environment: { ...environment, ...profiling(name, options) }, signal };
+    const running = await startService(name, service, () => {});
+    opened(() => running.stop());
+    const lookForFault = () => lookForServiceFault(name, environment);
+    await waitFor({ title: `The ${name} process`, logFile: home.logFile(name), lookForFault, signal });
+    return { name, pid: running.pid };
+  };
+  const organization = await start("organization");
+  const preset = await start("preset");
+  const gateway = await start("gateway");
+  const processes = [gateway, preset, organization, database];
+  const port = Number(environment.PORT);
+  return { name: "setpoint", port, urls, processes, rotateLogs: rotationOf(home, processes) };
+}
+
+export async function openYardstick(options: SideOptions): Promise<Side> {
+  const { signal, opened } = options;
+  const { home, urls, environment, database } = await openBase("yardstick", options);
+  const port = await findFreePort();
+  const logFile = home.logFile("yardstick");
+  const child: BackgroundProcess = startInBackground({
+    command: process.execPath,
+    args: [join(import.meta.dirname, "yardstick.ts")],
+    env: { ...environment, ...profiling("yardstick", options), PORT: String(port), POOL_SIZE },
+    logFile,
+  });
+  opened(() => child.stop());
+  const lookForFault = () => lookForHttpFault(`http://127.0.0.1:${port}/healthz`);
+  const running = await waitUntilUp(child, { title: "The yardstick", logFile, lookForFault, signal });
+  const processes = [{ name: "yardstick", pid: running.pid }, database];
+  return { name: "yardstick", port, urls, processes, rotateLogs: rotationOf(home, processes) };
+}
+
+function profiling(name: string, { profileFolder }: SideOptions): NodeJS.ProcessEnv {
+  if (profileFolder === undefined) return {};
+  return { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profileFolder} --cpu-prof-name=${name}.cpuprofile` };
+}
+
+function rotationOf(home: Home, processes: Side["processes"]): () => void {
+  return () => {
+    for (const { name } of processes) truncateSync(home.logFile(name));
+  };
+}
