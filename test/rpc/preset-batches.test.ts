@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { fromStatusMessage } from "../../services/platform/rpc/errors.ts";
+import { failureOf, openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+const { batchCreateVersions, batchGetPresets } = PresetService.method;
+
+let stack: Stack;
+let calls: RpcCalls;
+let token: string;
+
+beforeAll(async () => {
+  stack = await startStack();
+  calls = openRpcCalls(stack.preset.config);
+  const access = openRpcCalls(stack.organization.config);
+  token = (await access.gRPC(AccessService.method.exchangeKey, { key: stack.apiKey })).accessToken;
+  access.close();
+});
+
+afterAll(async () => {
+  calls.close();
+  await stack.close();
+});
+
+describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
+  it("creates each version of a batch as if it were alone, in order", async () => {
+    const slug = `batch-${protocol}`;
+    const requests = [
+      { slug, configJson: '{"seed":1}' },
+      { slug: "-bad", configJson: "[]" },
+      { slug, configJson: '{"seed":2}' },
+      { slug: `${slug}-other`, configJson: "{}" },
+    ];
+    const { outcomes } = await calls[protocol](batchCreateVersions, { requests }, token);
+    expect(outcomes.map(({ outcome }) => outcome.case)).toEqual(["preset", "error", "preset", "preset"]);
+    const versions = outcomes.map(({ outcome }) => outcome.case === "preset" && outcome.value.designatedVersion);
+    expect(versions).toMatchObject([
+      { version: 1, configJson: '{"seed":1}' },
+      false,
+      { version: 2, configJson: '{"seed":2}' },
+      { version: 1 },
+    ]);
+    const refused = outcomes[1]?.outcome;
+    const error = refused?.case === "error" ? fromStatusMessage(refused.value) : undefined;
+    expect(error).toMatchObject({ kind: "invalid_argument", reason: "INVALID_REQUEST" });
+    expect(error?.violations.map(({ path }) => path)).toEqual(["slug", "config_json"]);
+  });
+
+  it("returns each preset of a batch, or why not, in order", async () => {
+    const slug = `read-${protocol}`;
+    await calls[protocol](batchCreateVersions, { requests: [{ slug, configJson: "{}" }] }, token);
+    const { outcomes } = await calls[protocol](batchGetPresets, { slugs: [slug, "none", slug, "-bad"] }, token);
+    const seen = outcomes.map(({ outcome }) =>
+      outcome.case === "error" ? fromStatusMessage(outcome.value).reason : outcome.value?.slug,
+    );
+    expect(seen).toEqual([slug, "PRESET_NOT_FOUND", slug, "INVALID_REQUEST"]);
+  });
+
+  it.each([0, 101])("refuses a batch of %i", async (count) => {
+    const slugs = Array(count).fill("a");
+    const requests = slugs.map((slug) => ({ slug, configJson: "{}" }));
+    const failures = [
+      await failureOf(calls[protocol](batchGetPresets, { slugs }, token)),
+      await failureOf(calls[protocol](batchCreateVersions, { requests }, token)),
+    ];
+    expect(failures.map(({ violations }) => violations)).toMatchObject([[{ field: "slugs" }], [{ field: "requests" }]]);
+  });
+});
