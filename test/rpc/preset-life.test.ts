@@ -204,6 +204,17 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
       expect((await call(listChanges, { slug })).totalCount).toBe(2);
     });
 
+    it("refuses a request id that was used for another change", async () => {
+      const slug = `${prefix}-reused`;
+      await create(slug);
+      const first = await update(slug, { name: "First", requestId: "used" });
+      expect(await failureOf(update(slug, { name: "Second", requestId: "used" }))).toMatchObject({
+        code: "ALREADY_EXISTS",
+        reason: "REQUEST_ID_REUSED",
+      });
+      expect((await call(getPreset, { slug })).preset).toEqual(first);
+    });
+
     it.each<[string, Update, string[], string[]]>([
       ["an empty mask", { name: "x" }, [], ["update_mask"]],
       ["an unknown path", { name: "x" }, ["name", "slug"], ["update_mask.paths[1]"]],

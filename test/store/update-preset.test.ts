@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { idToBytes, newId } from "../../services/platform/ids.ts";
 import { openPool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
-import { inTransaction } from "../../services/platform/mysql/transaction.ts";
+import { inTransaction, retryTransient } from "../../services/platform/mysql/transaction.ts";
 import { etagOf, type ServedPreset } from "../../services/preset/domain/preset.ts";
 import { listChanges } from "../../services/preset/store/list-changes.ts";
 import { updatePreset } from "../../services/preset/store/update-preset.ts";
@@ -180,6 +180,38 @@ describe("updatePreset", () => {
       expect(await storedPreset("raced")).toMatchObject({ name: preset.name, revision: preset.revision });
     }
     expect(await store.revisions(preset)).toEqual(upTo(4));
+  });
+
+  it("makes each change once while connections are killed under it", async () => {
+    const preset = await store.create(workspaceId, "killed");
+    const pool = openPool(store.url, 4);
+    const stop = soon(1_200);
+    const connections: number[] = [];
+    pool.on("connection", ({ threadId }) => connections.push(threadId));
+    const kill = async () => {
+      for (; Date.now() < stop; await sleep(20)) {
+        const id = connections.shift();
+        if (id !== undefined) await store.pool.query("KILL ?", [id]);
+      }
+    };
+    const acknowledged: string[] = [];
+    const change = async (client: number) => {
+      for (let n = 1; Date.now() < stop; n += 1) {
+        const update = presetUpdate("killed", { name: `Client ${client}, change ${n}` });
+        await retryTransient(soon(), () => updatePreset(pool, workspaceId, actor, update, soon()));
+        acknowledged.push(update.name as string);
+      }
+    };
+    await Promise.all([kill(), ...upTo(4).map(change)]);
+    await pool.end();
+    const revisions = await store.revisions(preset);
+    expect(revisions).toEqual(upTo(acknowledged.length + 1));
+    const logged: unknown[] = [];
+    for (let offset = 0; offset < revisions.length; offset += 100) {
+      const page = await listChanges(store.pool, workspaceId, "killed", { offset, limit: 100 });
+      logged.push(...(page?.changes.map(({ fields }) => fields[0]?.to) ?? []));
+    }
+    expect(logged.slice(0, -1).sort()).toEqual(acknowledged.sort());
   });
 
   it("loses nothing while two processes add versions, roll back and rename", async () => {

@@ -8,17 +8,17 @@ export type { Container, PodSpec };
 
 const kubernetes = fileURLToPath(new URL("../../deploy/kubernetes/", import.meta.url));
 
-/** What one way of installing Setpoint sends to the API server, and the Secrets that it expects there. */
+/** What one way of installing Setpoint sends to the API server, and the Secrets and ConfigMaps that it expects there. */
 export interface Rendering {
   readonly title: string;
   readonly objects: readonly KubernetesObject[];
-  readonly expectedSecrets: readonly KubernetesObject[];
+  readonly expected: readonly KubernetesObject[];
 }
 
-function render(title: string, folder: string, components: readonly string[], secrets: readonly KubernetesObject[]) {
+function render(title: string, folder: string, components: readonly string[], expected: readonly KubernetesObject[]) {
   const moreComponents = components.map((component) => join(kubernetes, "components", component));
   const objects = renderKustomization(join(kubernetes, folder), moreComponents);
-  return { title, objects, expectedSecrets: [...secrets, ...objects.flatMap(secretOfCertificate)] };
+  return { title, objects, expected: [...expected, ...objects.flatMap(secretOfCertificate)] };
 }
 
 /** What cert-manager makes. */
@@ -29,6 +29,12 @@ function secretOfCertificate({ kind, spec }: KubernetesObject): KubernetesObject
   return [{ apiVersion: "v1", kind: "Secret", metadata: { name }, stringData }];
 }
 
+const databaseAuthority = {
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "database-ca" },
+  data: { "ca.crt": "PEM" },
+};
 const documentedSecrets = readObjects(join(kubernetes, "overlays/production/secrets.example.yaml"));
 
 export const base = render("base", "base", [], documentedSecrets);
@@ -37,8 +43,8 @@ export const production = render("the production overlay", "overlays/production"
 export const withEveryComponent = render(
   "base with every component",
   "base",
-  ["high-availability", "gateway-api", "internal-callers", "metrics-scraping", "mtls"],
-  documentedSecrets,
+  ["high-availability", "gateway-api", "internal-callers", "metrics-scraping", "mtls", "database-ca"],
+  [...documentedSecrets, databaseAuthority],
 );
 
 export const renderings: readonly Rendering[] = [base, dev, production, withEveryComponent];
@@ -126,7 +132,7 @@ export function isOurs({ image }: Container): boolean {
 
 /** The content of a ConfigMap or Secret; undefined where there is none of that name. */
 export function findData(rendering: Rendering, kind: string, name: string): Record<string, string> | undefined {
-  const candidates = [...rendering.objects, ...rendering.expectedSecrets];
+  const candidates = [...rendering.objects, ...rendering.expected];
   const object = candidates.find((each) => each.kind === kind && each.metadata.name === name);
   const { data = {}, stringData = {} } = (object ?? {}) as Record<string, Record<string, string>>;
   const decoded = Object.entries(data).map(([key, value]) => [

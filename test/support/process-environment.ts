@@ -22,10 +22,13 @@ export function readConfigOf(command: readonly string[], environment: Environmen
   return getReader(command)(SIGNING_KEY_FILE === undefined ? others : { ...others, SIGNING_KEY: newSigningKeyPem() });
 }
 
+/** Read by Node itself. */
+const nodeVariables = ["NODE_EXTRA_CA_CERTS"];
+
 /** What a command lacks in an environment, and what is there that it never looks at. */
 export function lookForEnvironmentFaults(command: readonly string[], environment: Environment): string[] {
   const known = variablesRead(getReader(command));
-  const unread = Object.keys(environment).filter((name) => !known.has(name));
+  const unread = Object.keys(environment).filter((name) => !known.has(name) && !nodeVariables.includes(name));
   return [...unread.map((name) => `${name} is not read`), ...faultsOf(() => readConfigOf(command, environment))];
 }
 

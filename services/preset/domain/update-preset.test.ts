@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { DomainError } from "../../platform/domain-error.ts";
 import type { FieldChange } from "./change.ts";
 import { etagOf, type Preset, type PresetStatus, presetStatuses } from "./preset.ts";
-import { applyUpdate, checkUpdate, type PresetUpdate } from "./update-preset.ts";
+import { applyUpdate, checkUpdate, isMadeBy, type PresetUpdate } from "./update-preset.ts";
 
 const createdAt = new Date("2026-01-01T00:00:00.000Z");
 const updatedAt = new Date("2026-01-02T00:00:00.000Z");
@@ -198,5 +198,22 @@ describe("applyUpdate", () => {
     expect(failureOf(() => applyUpdate(preset, update({ name: "Support", etags: [staleEtag] }), now)).reason).toBe(
       "ETAG_STALE",
     );
+  });
+});
+
+describe("isMadeBy", () => {
+  const fields: FieldChange[] = [
+    { field: "name", from: "Support", to: "Mail" },
+    { field: "description", from: "Answers mail.", to: null },
+  ];
+
+  it.each<[string, Partial<PresetUpdate>, boolean]>([
+    ["the same update", { name: "Mail", description: null }, true],
+    ["one with a field that had its value already", { name: "Mail", description: null, status: "active" }, true],
+    ["another value", { name: "Mail", description: "" }, false],
+    ["a field that is not asked for", { name: "Mail" }, false],
+    ["other fields", { designatedVersion: 1 }, false],
+  ])("of %s", (_name, asked, expected) => {
+    expect(isMadeBy(update(asked), fields)).toBe(expected);
   });
 });

@@ -86,6 +86,13 @@ export function applyUpdate(
   };
 }
 
+/** Whether the update asks for what this change did. A field that had its value already is not in the change. */
+export function isMadeBy(update: PresetUpdate, fields: readonly FieldChange[]): boolean {
+  const { name, description, status, designatedVersion } = update;
+  const asked = { name, description, status, designated_version: designatedVersion };
+  return fields.every(({ field, to }) => asked[field] === to);
+}
+
 /** Lengths are counted in characters, as people count them, and not in UTF-16 units. */
 function textViolations(path: string, text: string, lengthMax: number): FieldViolation[] {
   const violations: FieldViolation[] = [];

@@ -2,10 +2,10 @@ import { deadlineExceeded } from "../../platform/domain-error.ts";
 import { idFromBytes, idToBytes } from "../../platform/ids.ts";
 import type { Pool, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { answerMarginMs, inTransaction } from "../../platform/mysql/transaction.ts";
-import type { Actor } from "../domain/change.ts";
-import { presetNotFound, versionNotFound } from "../domain/errors.ts";
+import type { Actor, FieldChange } from "../domain/change.ts";
+import { presetNotFound, requestIdReused, versionNotFound } from "../domain/errors.ts";
 import type { Preset, PresetVersion, ServedPreset } from "../domain/preset.ts";
-import { applyUpdate, type PresetUpdate } from "../domain/update-preset.ts";
+import { applyUpdate, isMadeBy, type PresetUpdate } from "../domain/update-preset.ts";
 import { insertChanges } from "./insert-changes.ts";
 import { updatePresets } from "./insert-presets.ts";
 import {
@@ -31,8 +31,12 @@ export function updatePreset(
   return inTransaction(pool, async (connection) => {
     const before = await lockPreset(connection, workspaceId, update.slug);
     if (!before) throw presetNotFound(update.slug);
-    // A retry of a change whose answer was lost: the preset is answered as it is, and nothing is changed.
-    if (await isReplay(connection, before, update.requestId)) return withVersion(connection, before);
+    const made = await findChange(connection, before, update.requestId);
+    if (made) {
+      if (!isMadeBy(update, made)) throw requestIdReused();
+      // A retry of a change whose answer was lost: the preset is answered as it is, and nothing is changed.
+      return withVersion(connection, before);
+    }
 
     const { preset, fields } = applyUpdate(before, update, new Date());
     const served = await withVersion(connection, preset);
@@ -60,13 +64,18 @@ async function lockPreset(connection: PoolConnection, workspaceId: string, slug:
   return rows[0] && presetFromRow(rows[0]);
 }
 
-async function isReplay(connection: PoolConnection, preset: Preset, requestId: string): Promise<boolean> {
+/** What the request changed, where it has been here before. */
+async function findChange(
+  connection: PoolConnection,
+  preset: Preset,
+  requestId: string,
+): Promise<readonly FieldChange[] | undefined> {
   const [rows] = await connection.execute<RowDataPacket[]>(
-    `SELECT revision FROM preset_changes
+    `SELECT fields FROM preset_changes
       WHERE workspace_id = ? AND preset_id = ? AND revision > ? AND request_id = ? LIMIT 1`,
     [idToBytes(preset.workspaceId), idToBytes(preset.id), preset.revision - replayRevisionsMax, requestId],
   );
-  return rows.length > 0;
+  return rows[0] && JSON.parse(rows[0].fields);
 }
 
 /** The preset with the version that its designated number names. */

@@ -380,7 +380,8 @@ export type UpdatePresetRequest = Message<"setpoint.preset.v1.UpdatePresetReques
   etags: string[];
 
   /**
-   * Names this change, so that a retry does not make it twice: at most 255 printable ASCII characters. Default: a new one.
+   * Names this change of the preset, so that a retry does not make it twice: at most 255 printable ASCII characters.
+   * A retry is answered with the preset as it is by then. Default: a new one. Kept for the next 1,000 changes.
    *
    * @generated from field: string request_id = 8;
    */
@@ -722,7 +723,9 @@ export const PresetService: GenService<{
    * Changes fields of a preset: all that the mask names, or nothing.
    *
    * FAILED_PRECONDITION with the reason ETAG_STALE where etags are given and none is the preset's own,
-   * or STATUS_TRANSITION where an archived preset would become disabled.
+   * or STATUS_TRANSITION where an archived preset would become disabled;
+   * ALREADY_EXISTS with the reason REQUEST_ID_REUSED where request_id was used for another change of the preset.
+   * After any other code than OK nothing was changed.
    *
    * @generated from rpc setpoint.preset.v1.PresetService.UpdatePreset
    */

@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import {
+  environmentOf,
+  getPods,
+  mainContainerOf,
+  objectsOf,
+  podsOf,
+  production,
+  type Rendering,
+  type Workload,
+  withEveryComponent,
+} from "../support/manifests.ts";
+
+interface Scaler {
+  readonly spec: { readonly scaleTargetRef: object; readonly minReplicas: number; readonly maxReplicas: number };
+}
+
+const processes = podsOf(production);
+
+describe.each(processes)("$owner", (pods) => {
+  const { name, spec } = pods;
+  const container = mainContainerOf(pods);
+  const find = <T>(kind: string) => objectsOf<T>(production, kind).find(({ metadata }) => metadata.name === name);
+
+  it("has at least two pods, whose number is the autoscaler's alone", () => {
+    const scaler = find<Scaler>("HorizontalPodAutoscaler");
+    expect(scaler?.spec.scaleTargetRef).toEqual({ apiVersion: "apps/v1", kind: "Deployment", name });
+    expect(scaler?.spec.minReplicas).toBeGreaterThanOrEqual(2);
+    // A number of its own would undo the autoscaler's at every apply.
+    expect(find<Workload>("Deployment")?.spec.replicas).toBeUndefined();
+  });
+
+  it("loses one pod at a time to maintenance, and none to a rollout", () => {
+    expect(find("PodDisruptionBudget")).toMatchObject({ spec: { maxUnavailable: 1 } });
+    expect(find<Workload>("Deployment")?.spec.strategy?.rollingUpdate).toEqual({ maxSurge: 1, maxUnavailable: 0 });
+  });
+
+  it("spreads over zones and nodes, but rather runs crowded than not at all", () => {
+    expect(spec.topologySpreadConstraints).toMatchObject([
+      { topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "ScheduleAnyway" },
+      { topologyKey: "kubernetes.io/hostname", whenUnsatisfiable: "ScheduleAnyway" },
+    ]);
+  });
+
+  it("gets time to be forgotten by DNS, to drain and to close", () => {
+    const preStopSeconds = container.lifecycle?.preStop?.sleep?.seconds ?? 0;
+    const drainSeconds = Number(environmentOf(production, container).DRAIN_TIMEOUT_MS) / 1000;
+    // CoreDNS lets answers about pods be kept for 5 s.
+    expect(preStopSeconds).toBeGreaterThan(5);
+    // A process closes its two ports one after the other.
+    expect(spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(preStopSeconds + 2 * drainSeconds + 5);
+  });
+
+  it("is asked whether it started, is ready and lives; and lives also without its database and its neighbours", () => {
+    const { startupProbe, readinessProbe, livenessProbe } = container;
+    expect(startupProbe).toBeDefined();
+    expect(readinessProbe).toBeDefined();
+    expect(livenessProbe?.httpGet?.path).toBe("/healthz");
+  });
+});
+
+describe("production", () => {
+  it("fits into the connections of a MySQL with default settings, also while it is scaled and rolled out", () => {
+    const connections = processes
+      .filter(({ name }) => name !== "gateway")
+      .map((pods) => {
+        const { name } = pods;
+        const find = <T>(kind: string) => objectsOf<T>(production, kind).find(({ metadata }) => metadata.name === name);
+        const podsMax = find<Scaler>("HorizontalPodAutoscaler")?.spec.maxReplicas ?? Number.NaN;
+        const surge = find<Workload>("Deployment")?.spec.strategy?.rollingUpdate?.maxSurge ?? Number.NaN;
+        const environment = environmentOf(production, mainContainerOf(pods));
+        // A replica for lists takes them from another server.
+        return (podsMax + surge) * Number(environment[`${name.toUpperCase()}_DATABASE_POOL_SIZE`]);
+      });
+    // max_connections is 151, and init containers take one for a moment.
+    expect(connections.reduce((sum, each) => sum + each)).toBeLessThanOrEqual(148);
+  });
+
+  it.each(["preset", "organization"])(
+    "asks %s over gRPC, and over HTTP where gRPC speaks TLS, which probes do not",
+    (name) => {
+      expect(readinessOf(production, name)?.grpc).toBeDefined();
+      expect(readinessOf(withEveryComponent, name)?.grpc).toBeUndefined();
+      expect(readinessOf(withEveryComponent, name)?.httpGet?.path).toBe("/readyz");
+    },
+  );
+});
+
+function readinessOf(rendering: Rendering, name: string) {
+  return mainContainerOf(getPods(rendering, name)).readinessProbe;
+}

@@ -1,0 +1,90 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { DCLinter } from "dclint";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { runCommand } from "../../deploy/local/command.ts";
+import { filesToCopy } from "../support/image.ts";
+import { dev, getPods, mainContainerOf } from "../support/manifests.ts";
+import { lookForEnvironmentFaults } from "../support/process-environment.ts";
+
+interface ComposeService {
+  readonly image: string;
+  readonly command: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly healthcheck?: { readonly test: readonly string[] };
+}
+
+const file = fileURLToPath(new URL("../../deploy/compose.yaml", import.meta.url));
+const services: Readonly<Record<string, ComposeService>> = parse(readFileSync(file, "utf8"), { merge: true }).services;
+const get = (name: string) => services[name] as ComposeService;
+
+describe("the compose file", () => {
+  it("is what its schema and linter ask for", () => {
+    const [result] = new DCLinter({ rules: {}, quiet: true, debug: false, exclude: [] }).lintFiles([file], false);
+    const messages: readonly { readonly type: string }[] = result?.messages ?? [];
+    expect(messages.filter(({ type }) => type === "error")).toEqual([]);
+  });
+
+  it("runs the MySQL of the dev overlay and programs that the image holds", () => {
+    expect(get("mysql").image).toBe(mainContainerOf(getPods(dev, "mysql")).image);
+    const programs = Object.values(services)
+      .filter(({ image, command }) => image === "setpoint:dev" && command[1] !== "--eval")
+      .map(({ command }) => command[1]);
+    expect(programs).toHaveLength(5);
+    expect([...filesToCopy("services"), ...filesToCopy("gateway")]).toEqual(expect.arrayContaining(programs));
+  });
+
+  it.each(["preset-migrate", "organization-migrate", "preset", "organization", "gateway"])(
+    "sets what %s requires, and nothing that it does not read",
+    (name) => {
+      const { command, environment = {} } = get(name);
+      expect(lookForEnvironmentFaults(command, environment)).toEqual([]);
+    },
+  );
+
+  it("starts each when those before it are healthy or done", () => {
+    const conditions = Object.entries(services).map(([name, { depends_on = {} }]) => [
+      name,
+      Object.entries(depends_on).map(([other, { condition }]) => `${other} ${condition.replace("service_", "")}`),
+    ]);
+    expect(Object.fromEntries(conditions)).toEqual({
+      mysql: [],
+      "signing-key": [],
+      "preset-migrate": ["mysql healthy"],
+      "organization-migrate": ["mysql healthy"],
+      organization: ["organization-migrate completed_successfully", "signing-key completed_successfully"],
+      preset: ["preset-migrate completed_successfully"],
+      gateway: ["preset healthy", "organization healthy"],
+    });
+  });
+
+  it.each([
+    ["organization", 8082],
+    ["preset", 8081],
+    ["gateway", 8080],
+  ])("asks %s for its readiness at port %i", (name, port) => {
+    expect(get(name).healthcheck?.test.at(-1)).toContain(`http://127.0.0.1:${port}/readyz`);
+  });
+
+  it("makes the signing key once", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "setpoint-compose-"));
+    try {
+      const pem = join(folder, "signing-key.pem");
+      // Only root may give a file away; that the key is made is what counts here.
+      const script = (get("signing-key").command[2] ?? "")
+        .replace(/"\/etc\/[^"]+"/, JSON.stringify(pem))
+        .replace("10001, 10001", `${process.getuid?.()}, ${process.getgid?.()}`);
+      await runCommand(process.execPath, ["--eval", script]);
+      const made = readFileSync(pem, "utf8");
+      await runCommand(process.execPath, ["--eval", script]);
+      expect(made).toMatch(/^-----BEGIN PRIVATE KEY-----\n/);
+      expect(readFileSync(pem, "utf8")).toBe(made);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});

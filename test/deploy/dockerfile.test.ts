@@ -1,0 +1,78 @@
+import { readFileSync } from "node:fs";
+import { validate } from "dockerfile-utils";
+import { describe, expect, it } from "vitest";
+import { dockerfile, filesToCopy, type Instruction, isIgnored, readStages } from "../support/image.ts";
+import { containersOf, isOurs, podsOf, portsOf, production, renderings } from "../support/manifests.ts";
+
+const [dependencies = [], final = []] = readStages();
+const texts = (stage: readonly Instruction[], keyword: string) =>
+  stage.filter((instruction) => instruction.keyword === keyword).map(({ text }) => text);
+const files = ["package.json", "proto", "services", "gateway"].flatMap(filesToCopy);
+
+describe("the Dockerfile", () => {
+  it("has nothing that its linter objects to", () => {
+    expect(validate(dockerfile)).toEqual([]);
+  });
+
+  it("builds and runs on the Node that the tests run on", () => {
+    const { dependencies: packages } = JSON.parse(readFileSync("package.json", "utf8"));
+    expect(dockerfile).toContain(`ARG NODE_VERSION=${packages.node}\n`);
+    const image = "node:$" + "{NODE_VERSION}-trixie-slim";
+    expect([...texts(dependencies, "FROM"), ...texts(final, "FROM")]).toEqual([`${image} AS dependencies`, image]);
+  });
+
+  it("copies what the processes need: the sources that are no tests, migrations, generated code", () => {
+    expect(texts(final, "COPY")).toEqual([
+      "/app/node_modules ./node_modules",
+      "package.json ./",
+      "proto ./proto",
+      "services ./services",
+      "gateway ./gateway",
+    ]);
+    expect(files.filter((file) => !/^(package\.json|(gateway|services|proto\/gen)\/.+\.(ts|sql))$/.test(file))).toEqual(
+      [],
+    );
+    expect(files.filter((file) => file.endsWith(".test.ts"))).toEqual([]);
+    expect(files).toContain("services/preset/store/migrations/0001_presets.sql");
+  });
+
+  it.each([".git/HEAD", ".setpoint/credentials.json", "node_modules/vitest/package.json", "test/support/image.ts"])(
+    "keeps %s out of the image",
+    (path) => {
+      expect(isIgnored(path)).toBe(true);
+    },
+  );
+
+  it("runs as a user that is not root, by number, which is the user of the manifests", () => {
+    const [user = ""] = texts(final, "USER");
+    const [uid, gid] = user.split(":").map(Number);
+    expect(uid).toBeGreaterThan(0);
+    for (const { owner, spec } of renderings.flatMap(podsOf).filter((pods) => containersOf(pods).every(isOurs))) {
+      expect(spec.securityContext, owner).toMatchObject({ runAsUser: uid, runAsGroup: gid });
+    }
+  });
+
+  it("makes Node process 1, without a shell that would keep signals to itself", () => {
+    expect(texts(final, "ENTRYPOINT")).toEqual(["[]"]);
+    expect(texts(final, "STOPSIGNAL")).toEqual(["SIGTERM"]);
+    expect(JSON.parse(texts(final, "CMD")[0] ?? "")).toEqual(["node", "gateway/main.ts"]);
+  });
+
+  it("names the ports that the manifests open", () => {
+    const opened = podsOf(production)
+      .flatMap(portsOf)
+      .map(({ containerPort }) => String(containerPort));
+    expect(texts(final, "EXPOSE")[0]?.split(" ").sort()).toEqual(opened.sort());
+  });
+
+  it("holds every program that the manifests run", () => {
+    const commands = renderings
+      .flatMap(podsOf)
+      .flatMap(containersOf)
+      .filter(isOurs)
+      .map(({ command = [] }) => command);
+    const programs = commands.filter(([, program]) => program !== "--eval");
+    expect(new Set(commands.map(([runtime]) => runtime))).toEqual(new Set(["node"]));
+    expect(files).toEqual(expect.arrayContaining(programs.map(([, program]) => program)));
+  });
+});

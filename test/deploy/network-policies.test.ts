@@ -1,0 +1,149 @@
+import { describe, expect, it } from "vitest";
+import {
+  base,
+  dev,
+  matches,
+  objectsOf,
+  type Pods,
+  podsOf,
+  portsOf,
+  production,
+  type Rendering,
+  renderings,
+  type Selector,
+  withEveryComponent,
+} from "../support/manifests.ts";
+
+interface Rule {
+  readonly from?: readonly Peer[];
+  readonly to?: readonly Peer[];
+  readonly ports: readonly { readonly port: number; readonly protocol?: "TCP" | "UDP" }[];
+}
+
+interface Peer {
+  readonly podSelector?: Selector;
+  readonly namespaceSelector?: Selector;
+  readonly ipBlock?: { readonly cidr: string };
+}
+
+interface NetworkPolicy {
+  readonly spec: {
+    readonly podSelector: Selector;
+    readonly policyTypes: readonly ("Ingress" | "Egress")[];
+    readonly ingress?: readonly Rule[];
+    readonly egress?: readonly Rule[];
+  };
+}
+
+describe.each(renderings)("$title", (rendering) => {
+  it("denies what no policy opens, in both directions", () => {
+    const [denial] = objectsOf<NetworkPolicy>(rendering, "NetworkPolicy").filter(
+      ({ metadata }) => metadata.name === "deny-all",
+    );
+    expect(denial?.spec).toEqual({ podSelector: {}, policyTypes: ["Ingress", "Egress"] });
+  });
+
+  it("writes rules only for the directions that a policy is about, and never without peers or ports", () => {
+    for (const { metadata, spec } of objectsOf<NetworkPolicy>(rendering, "NetworkPolicy")) {
+      const { ingress = [], egress = [], policyTypes } = spec;
+      const directions = [ingress.length > 0 && "Ingress", egress.length > 0 && "Egress"].filter(Boolean);
+      expect(policyTypes, metadata.name).toEqual(expect.arrayContaining(directions));
+      for (const rule of [...ingress, ...egress]) {
+        expect((rule.from ?? rule.to)?.length, metadata.name).toBeGreaterThan(0);
+        expect(rule.ports?.length, metadata.name).toBeGreaterThan(0);
+      }
+    }
+  });
+});
+
+const inside = ["gateway -> organization:50052", "gateway -> preset:50051", "preset -> organization:8082"];
+const dns = (name: string) => [`${name} -> 169.254.20.10/32:53`, `${name} -> kube-system:53`];
+
+describe("between pods", () => {
+  it.each([
+    [base, inside],
+    [production, inside],
+    [withEveryComponent, inside],
+    [dev, [...inside, "bootstrap -> mysql:3306", "organization -> mysql:3306", "preset -> mysql:3306"]],
+  ])("$0.title opens the edges that exist, on both sides, and no other", (rendering, edges) => {
+    expect(edgesBetweenPods(rendering)).toEqual([...edges].sort());
+  });
+});
+
+describe("to and from the outside", () => {
+  it("production lets the Ingress controller and Prometheus in, and the services out to the database", () => {
+    const networks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"];
+    expect(edgesToOutside(production)).toEqual(
+      [
+        "ingress-nginx -> gateway:8080",
+        "monitoring -> gateway:9080",
+        "monitoring -> organization:8082",
+        "monitoring -> preset:8081",
+        ...["gateway", "organization", "preset"].flatMap(dns),
+        ...["organization", "preset"].flatMap((name) => networks.map((network) => `${name} -> ${network}:3306`)),
+      ].sort(),
+    );
+  });
+
+  it("dev lets labelled callers in, and nothing out but DNS", () => {
+    expect(edgesToOutside(dev)).toEqual(
+      [
+        "any namespace -> gateway:8080",
+        "any namespace -> organization:50052",
+        "any namespace -> organization:8082",
+        "any namespace -> preset:50051",
+        "any namespace -> preset:8081",
+        ...["bootstrap", "gateway", "mysql", "organization", "preset"].flatMap(dns),
+      ].sort(),
+    );
+  });
+});
+
+function rulesOf(rendering: Rendering, pods: Pods, direction: "ingress" | "egress"): Rule[] {
+  return objectsOf<NetworkPolicy>(rendering, "NetworkPolicy")
+    .filter(({ spec }) => matches(spec.podSelector, pods.labels))
+    .flatMap(({ spec }) => spec[direction] ?? []);
+}
+
+function allows(rules: readonly Rule[], peer: Pods, port: number): boolean {
+  return rules.some(
+    ({ from, to, ports }) =>
+      ports.some((each) => each.port === port && (each.protocol ?? "TCP") === "TCP") &&
+      (from ?? to ?? []).some(
+        ({ podSelector, namespaceSelector }) => podSelector && !namespaceSelector && matches(podSelector, peer.labels),
+      ),
+  );
+}
+
+/** A connection needs both: that one pod may make it, and that the other may take it. */
+function edgesBetweenPods(rendering: Rendering): string[] {
+  const pods = podsOf(rendering);
+  return pods
+    .flatMap((from) =>
+      pods.flatMap((to) =>
+        portsOf(to)
+          .map(({ containerPort }) => containerPort)
+          .filter((port) => allows(rulesOf(rendering, from, "egress"), to, port))
+          .filter((port) => allows(rulesOf(rendering, to, "ingress"), from, port))
+          .map((port) => `${from.name} -> ${to.name}:${port}`),
+      ),
+    )
+    .sort();
+}
+
+function edgesToOutside(rendering: Rendering): string[] {
+  const edges = podsOf(rendering).flatMap((pods) => [
+    ...rulesOf(rendering, pods, "ingress").flatMap(({ from = [], ports }) =>
+      from.flatMap(outsideName).flatMap((name) => ports.map(({ port }) => `${name} -> ${pods.name}:${port}`)),
+    ),
+    ...rulesOf(rendering, pods, "egress").flatMap(({ to = [], ports }) =>
+      to.flatMap(outsideName).flatMap((name) => ports.map(({ port }) => `${pods.name} -> ${name}:${port}`)),
+    ),
+  ]);
+  return [...new Set(edges)].sort();
+}
+
+function outsideName({ namespaceSelector, ipBlock }: Peer): string[] {
+  if (ipBlock) return [ipBlock.cidr];
+  return namespaceSelector ? [namespaceSelector.matchLabels?.["kubernetes.io/metadata.name"] ?? "any namespace"] : [];
+}

@@ -1,0 +1,180 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type BackgroundProcess, startInBackground } from "../../deploy/local/background-process.ts";
+import { runCommand } from "../../deploy/local/command.ts";
+import { choosePorts, type Ports } from "../../deploy/local/ports.ts";
+import { lookForHttpFault, waitUntilUp } from "../../deploy/local/readiness.ts";
+import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
+import { grpcClient, openChannel } from "../../services/platform/rpc/grpc-client.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { copySources, readStages } from "../support/image.ts";
+import {
+  type Container,
+  dev,
+  environmentOf,
+  getPods,
+  mainContainerOf,
+  production,
+  type Rendering,
+} from "../support/manifests.ts";
+import { newSigningKeyPem } from "../support/stack.ts";
+
+/** The folder that is `/app` in the image, made by the instructions of the Dockerfile. */
+const app = mkdtempSync(join(tmpdir(), "setpoint-image-"));
+const signingKeyFile = join(app, "..", `${app.split("/").at(-1)}.pem`);
+const anyPort = { PORT: 0, METRICS_PORT: 0, PRESET_GRPC_PORT: 0, PRESET_HTTP_PORT: 0 };
+let ports: Ports;
+let presets: TestDatabase;
+let organizations: TestDatabase;
+const running: BackgroundProcess[] = [];
+
+beforeAll(async () => {
+  const [dependencies = [], final = []] = readStages();
+  copySources(dependencies, app);
+  const installs = dependencies.filter(({ keyword }) => keyword === "RUN").map(({ text }) => text);
+  // It is run here, outside of any container: so only what is known to keep to its folder.
+  expect(installs).toEqual([expect.stringMatching(/^npm ci --omit=dev [a-z -]+ && rm -r( node_modules\/[a-z-]+)+$/)]);
+  const env = { ...process.env, npm_config_prefer_offline: "true", npm_config_update_notifier: "false" };
+  await runCommand("sh", ["-c", `cd '${app}' && ${installs[0]}`], { env });
+  copySources(final, app);
+  writeFileSync(signingKeyFile, newSigningKeyPem(), { mode: 0o600 });
+  ports = await choosePorts({}, { ...anyPort, ORGANIZATION_GRPC_PORT: 0, ORGANIZATION_HTTP_PORT: 0 });
+  [presets, organizations] = await Promise.all([createTestDatabase(), createTestDatabase()]);
+}, 120_000);
+
+afterAll(async () => {
+  await Promise.all(running.map((each) => each.stop()));
+  await Promise.all([presets?.drop(), organizations?.drop()]);
+  rmSync(app, { recursive: true, force: true });
+  rmSync(signingKeyFile, { force: true });
+});
+
+describe("the production install", () => {
+  it("holds the dependencies and none that is for development, nor a second Node", () => {
+    const { packages } = JSON.parse(readFileSync(join(app, "package-lock.json"), "utf8"));
+    const isWanted = (path: string) => !packages[path]?.dev && !/^node_modules\/node(-bin-setup)?$/.test(path);
+    const installed = listPackages("node_modules");
+    expect(installed.filter((path) => !isWanted(path))).toEqual([]);
+    const direct = Object.keys(packages[""].dependencies).map((name) => `node_modules/${name}`);
+    expect(installed).toEqual(expect.arrayContaining(direct.filter(isWanted)));
+  });
+
+  it("migrates both databases by the commands of the init containers, any number at once", async () => {
+    const migrations = ["preset", "organization"].flatMap((name) => initContainersOf(production, name));
+    expect(migrations).toHaveLength(2);
+    const printed = await Promise.all([...migrations, ...migrations].map((container) => run(production, container)));
+    expect(printed.filter((text) => text.includes("migrations applied"))).toHaveLength(2);
+    expect(printed.filter((text) => text.includes("the schema is current"))).toHaveLength(2);
+  });
+
+  it.each(["organization", "preset", "gateway"])(
+    "starts %s with the environment of the manifests, until its own probes find it ready",
+    async (name) => {
+      const container = mainContainerOf(getPods(production, name));
+      const logFile = join(app, `${name}.log`);
+      const [program = "", ...args] = container.command?.slice(1) ?? [];
+      const env = environmentHere(production, container);
+      const started = startInBackground({
+        command: process.execPath,
+        args: [join(app, program), ...args],
+        env,
+        logFile,
+      });
+      running.push(started);
+      const { signal } = new AbortController();
+      const lookForFault = async () => {
+        const faults = [container.startupProbe, container.readinessProbe, container.livenessProbe].map((probe) =>
+          lookForProbeFault(name, probe),
+        );
+        return (await Promise.all(faults)).find((fault) => fault !== undefined);
+      };
+      await waitUntilUp(started, { title: name, logFile, lookForFault, signal });
+    },
+  );
+
+  it("makes the first keys by the command of the bootstrap Job, and serves them", async () => {
+    const container = mainContainerOf(getPods(dev, "bootstrap"));
+    const { api_key } = JSON.parse(await run(dev, container));
+    const url = `http://127.0.0.1:${ports.PORT}/api/v1/presets/first/chat/completions`;
+    const headers = { authorization: `Bearer ${api_key}`, "content-type": "application/json" };
+    const answer = await fetch(url, { method: "POST", headers, body: '{"model":"m","messages":[]}' });
+    expect([answer.status, await answer.json()]).toMatchObject([200, { data: { slug: "first" } }]);
+  });
+
+  it("ends each process with 0 on SIGTERM", async () => {
+    await Promise.all(running.map((each) => each.stop()));
+    expect(await Promise.all(running.map((each) => each.exited))).toEqual(
+      running.map(() => ({ reason: "exit code 0", killed: false })),
+    );
+  });
+
+  it("makes a signing key by the command of the dev overlay's init container", async () => {
+    const container = initContainersOf(dev, "organization").find(({ name }) => name === "make-signing-key");
+    const file = join(app, "made.pem");
+    const [script = ""] = container?.command?.slice(2) ?? [];
+    await runCommand(process.execPath, ["--eval", script.replace(/"\/etc\/[^"]+"/, JSON.stringify(file))]);
+    expect(readFileSync(file, "utf8")).toMatch(/^-----BEGIN PRIVATE KEY-----\n/);
+  });
+});
+
+function listPackages(folder: string): string[] {
+  if (!existsSync(join(app, folder))) return [];
+  return readdirSync(join(app, folder))
+    .filter((name) => !name.startsWith("."))
+    .map((name) => `${folder}/${name}`)
+    .flatMap((path) => {
+      const isScope = path.split("/").at(-1)?.startsWith("@") ?? false;
+      return isScope ? listPackages(path) : [path, ...listPackages(`${path}/node_modules`)];
+    });
+}
+
+function initContainersOf(rendering: Rendering, name: string): Container[] {
+  return getPods(rendering, name).spec.initContainers ?? [];
+}
+
+function run(rendering: Rendering, container: Container): Promise<string> {
+  const [program = "", ...args] = [...(container.command ?? []).slice(1), ...(container.args ?? [])];
+  return runCommand(process.execPath, [join(app, program), ...args], { env: environmentHere(rendering, container) });
+}
+
+/** The variables of the manifests, with the addresses of this machine in them instead of those of a cluster. */
+function environmentHere(rendering: Rendering, container: Container): NodeJS.ProcessEnv {
+  const here: Readonly<Record<string, string>> = {
+    "preset-headless:50051": `127.0.0.1:${ports.PRESET_GRPC_PORT}`,
+    "organization-headless:50052": `127.0.0.1:${ports.ORGANIZATION_GRPC_PORT}`,
+    "organization:8082": `127.0.0.1:${ports.ORGANIZATION_HTTP_PORT}`,
+    "/etc/setpoint/signing-key/signing-key.pem": signingKeyFile,
+  };
+  const entries = Object.entries(environmentOf(rendering, container)).map(([name, value]) => {
+    if (name.endsWith("DATABASE_URL")) return [name, name.startsWith("PRESET") ? presets.url : organizations.url];
+    return [name, Object.entries(here).reduce((text, [there, address]) => text.replace(there, address), value)];
+  });
+  const portTexts = Object.entries(ports).map(([name, port]) => [name, String(port)]);
+  return { ...Object.fromEntries([...entries, ...portTexts]), HOST: "127.0.0.1" };
+}
+
+/** The ports of the manifests, by the variable that moves them here. */
+const portVariables: Readonly<Record<string, keyof Ports>> = {
+  "gateway http": "PORT",
+  "preset http": "PRESET_HTTP_PORT",
+  "preset 50051": "PRESET_GRPC_PORT",
+  "organization http": "ORGANIZATION_HTTP_PORT",
+  "organization 50052": "ORGANIZATION_GRPC_PORT",
+};
+
+async function lookForProbeFault(name: string, probe: Container["readinessProbe"]): Promise<string | undefined> {
+  const port = ports[portVariables[`${name} ${(probe?.httpGet ?? probe?.grpc)?.port}`] as keyof Ports];
+  if (probe?.httpGet) return lookForHttpFault(`http://127.0.0.1:${port}${probe.httpGet.path}`);
+  const channel = openChannel(`127.0.0.1:${port}`, undefined);
+  try {
+    const options = { requestId: "probe", deadlineMs: Date.now() + 1_000 };
+    const { status } = await grpcClient(Health, channel).check({}, options);
+    return status === 1 ? undefined : `gRPC health says ${status}`;
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    channel.close();
+  }
+}

@@ -1,0 +1,150 @@
+import { describe, expect, it } from "vitest";
+import { visit } from "../support/kustomize.ts";
+import {
+  containersOf,
+  environmentOf,
+  findData,
+  matches,
+  objectsOf,
+  type Pods,
+  podsOf,
+  portsOf,
+  production,
+  type Rendering,
+  renderings,
+  type Selector,
+  type Service,
+  type Workload,
+  withEveryComponent,
+} from "../support/manifests.ts";
+
+describe.each(renderings)("$title", (rendering) => {
+  const pods = podsOf(rendering);
+
+  it("selects pods that exist, wherever it selects", () => {
+    const inVain = rendering.objects.flatMap((object) =>
+      selectorsIn(object)
+        .filter((selector) => !pods.some(({ labels }) => matches(selector, labels)))
+        .map((selector) => [object.kind, object.metadata.name, selector]),
+    );
+    expect(inVain).toEqual([]);
+  });
+
+  it("gives each workload the pods that it selects", () => {
+    for (const kind of ["Deployment", "StatefulSet"]) {
+      for (const { metadata, spec } of objectsOf<Workload>(rendering, kind)) {
+        expect(matches(spec.selector as Selector, spec.template.metadata.labels), metadata.name).toBe(true);
+      }
+    }
+  });
+
+  it.each(pods)("finds every ConfigMap, Secret, key and volume of $owner", (each) => {
+    for (const container of containersOf(each)) {
+      expect(() => environmentOf(rendering, container), container.name).not.toThrow();
+      const volumes = volumeNamesOf(rendering, each);
+      expect(volumes, container.name).toEqual(
+        expect.arrayContaining((container.volumeMounts ?? []).map(({ name }) => name)),
+      );
+    }
+    for (const { configMap, secret } of each.spec.volumes ?? []) {
+      if (configMap) expect(findData(rendering, "ConfigMap", configMap.name ?? "")).toBeDefined();
+      if (secret) expect(findData(rendering, "Secret", secret.secretName ?? "")).toBeDefined();
+    }
+  });
+
+  it("holds no ConfigMap and no Secret that nobody reads", () => {
+    const text = JSON.stringify(pods);
+    const unread = [...objectsOf(rendering, "ConfigMap"), ...objectsOf(rendering, "Secret")]
+      .map(({ metadata }) => metadata.name)
+      .filter((name) => !text.includes(`"${name}"`));
+    expect(unread).toEqual([]);
+  });
+
+  it("leads every Service to a port of its pods", () => {
+    for (const { metadata, spec } of objectsOf<Service>(rendering, "Service")) {
+      const names = pods.filter(({ labels }) => matches({ matchLabels: spec.selector }, labels)).flatMap(portsOf);
+      expect(
+        names.map(({ name }) => name),
+        metadata.name,
+      ).toEqual(expect.arrayContaining(spec.ports.map(({ targetPort }) => targetPort)));
+    }
+  });
+
+  it.each(pods)("probes $owner at ports that it has", ({ spec }) => {
+    for (const { ports = [], startupProbe, readinessProbe, livenessProbe } of spec.containers) {
+      const known = ports.flatMap(({ name, containerPort }) => [name, containerPort]);
+      const probed = [startupProbe, readinessProbe, livenessProbe]
+        .filter((probe) => probe !== undefined)
+        .map(({ httpGet, grpc, tcpSocket }) => (httpGet ?? grpc ?? tcpSocket)?.port);
+      expect(known).toEqual(expect.arrayContaining(probed));
+    }
+  });
+});
+
+describe("production", () => {
+  it("documents each Secret that it expects, with its keys, and no other", () => {
+    const used: string[] = [];
+    visit(production.objects, ({ secretKeyRef, secret, tls }) => {
+      const { name, key } = (secretKeyRef ?? {}) as { name?: string; key?: string };
+      if (name) used.push(`${name} ${key}`);
+      // A volume shows all keys of its Secret.
+      const { secretName = "" } = (secret ?? {}) as { secretName?: string };
+      used.push(
+        ...Object.keys(findData(production, "Secret", secretName) ?? {}).map((each) => `${secretName} ${each}`),
+      );
+      const hosts = (tls ?? []) as { secretName: string }[];
+      used.push(...hosts.flatMap((host) => [`${host.secretName} tls.crt`, `${host.secretName} tls.key`]));
+    });
+    const documented = production.expected.flatMap(({ metadata, stringData }) =>
+      Object.keys(stringData as object).map((key) => `${metadata.name} ${key}`),
+    );
+    expect(documented.sort()).toEqual([...new Set(used)].sort());
+  });
+
+  it("names the certificates by what callers dial", () => {
+    const certificates = objectsOf<{ spec: { dnsNames?: string[] } }>(withEveryComponent, "Certificate");
+    const headless = objectsOf<Service>(withEveryComponent, "Service").filter(({ spec }) => spec.clusterIP === "None");
+    expect(certificates.flatMap(({ spec }) => spec.dnsNames ?? [])).toEqual(
+      expect.arrayContaining(headless.map(({ metadata }) => metadata.name)),
+    );
+  });
+
+  it("leads the public to the API of the gateway, by Ingress or by HTTPRoute", () => {
+    const [service] = objectsOf<Service>(production, "Service").filter(({ metadata }) => metadata.name === "gateway");
+    expect(service?.spec.ports).toMatchObject([{ name: "http", port: 80, targetPort: "http" }]);
+    expect(objectsOf(production, "Ingress")).toMatchObject([
+      {
+        spec: {
+          rules: [
+            { http: { paths: [{ path: "/api/", backend: { service: { name: "gateway", port: { name: "http" } } } }] } },
+          ],
+        },
+      },
+    ]);
+    expect(objectsOf(withEveryComponent, "HTTPRoute")).toMatchObject([
+      { spec: { rules: [{ matches: [{ path: { value: "/api/" } }], backendRefs: [{ name: "gateway", port: 80 }] }] } },
+    ]);
+  });
+});
+
+/** Every selector of pods of ours, but those that mean all of them. */
+function selectorsIn(object: Rendering["objects"][number]): Selector[] {
+  const found: Selector[] = [];
+  visit(object, ({ selector, labelSelector, podSelector, namespaceSelector }) => {
+    if (selector) found.push((object.kind === "Service" ? { matchLabels: selector } : selector) as Selector);
+    if (labelSelector) found.push(labelSelector as Selector);
+    // Beside a selector of namespaces it means pods of others.
+    if (podSelector && !namespaceSelector) found.push(podSelector as Selector);
+  });
+  return found;
+}
+
+function volumeNamesOf(rendering: Rendering, { owner, spec }: Pods): string[] {
+  const claims = objectsOf<{ spec: { volumeClaimTemplates: { metadata: { name: string } }[] } }>(
+    rendering,
+    "StatefulSet",
+  )
+    .filter(({ kind, metadata }) => `${kind} ${metadata.name}` === owner)
+    .flatMap((set) => set.spec.volumeClaimTemplates.map(({ metadata }) => metadata.name));
+  return [...(spec.volumes ?? []).map(({ name }) => name), ...claims];
+}

@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+
+interface VSchema {
+  readonly sharded: boolean;
+  readonly vindexes?: Readonly<Record<string, { readonly type: string }>>;
+  readonly tables: Readonly<Record<string, { readonly column_vindexes?: readonly { column: string; name: string }[] }>>;
+}
+
+function readVSchema(keyspace: string): VSchema {
+  return JSON.parse(readFileSync(new URL(`../../deploy/vitess/${keyspace}.vschema.json`, import.meta.url), "utf8"));
+}
+
+/** The tables that the migrations of a service make, each with the columns of its primary key. */
+function readPrimaryKeys(service: string): Map<string, string[]> {
+  const folder = new URL(`../../services/${service}/store/migrations/`, import.meta.url);
+  const statements = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), "utf8"));
+  return new Map(
+    statements.flatMap((sql) => {
+      const table = sql.match(/CREATE TABLE IF NOT EXISTS (\w+)/)?.[1];
+      const key = sql.match(/PRIMARY KEY \(([^)]+)\)/)?.[1]?.split(", ");
+      return table && key ? [[table, key] as const] : [];
+    }),
+  );
+}
+
+describe.each([
+  ["setpoint_preset", "preset"],
+  ["setpoint_organization", "organization"],
+])("the keyspace %s", (keyspace, service) => {
+  it("places every table that the migrations make, and that of the migrations themselves", () => {
+    const tables = [...readPrimaryKeys(service).keys(), "schema_migrations"];
+    expect(Object.keys(readVSchema(keyspace).tables).sort()).toEqual(tables.sort());
+  });
+});
+
+describe("the keyspace setpoint_preset", () => {
+  const { sharded, vindexes = {}, tables } = readVSchema("setpoint_preset");
+
+  it("puts all rows of a workspace on one shard, by a column that every primary key begins with", () => {
+    expect(sharded).toBe(true);
+    for (const [table, key] of readPrimaryKeys("preset")) {
+      expect(key[0], table).toBe("workspace_id");
+      expect(
+        tables[table]?.column_vindexes?.map(({ column }) => column),
+        table,
+      ).toEqual(["workspace_id"]);
+    }
+  });
+
+  it("spreads workspaces by a hash, for their ids begin with the time and would all go to the last shard", () => {
+    const used = Object.values(tables).flatMap(({ column_vindexes = [] }) => column_vindexes.map(({ name }) => name));
+    expect(new Set(used.map((name) => vindexes[name]?.type))).toEqual(new Set(["xxhash"]));
+  });
+});

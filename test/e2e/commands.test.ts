@@ -1,0 +1,66 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+
+afterAll(() => database.drop());
+
+/** Runs the entry file of a process to its end. */
+async function run(entry: string, args: readonly string[], env: Record<string, string> = {}) {
+  const file = fileURLToPath(new URL(`../../${entry}`, import.meta.url));
+  const child = spawn(process.execPath, [file, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  const [output, errors, exitCode] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
+  return { output, errors, exitCode };
+}
+
+describe("a process with a wrong environment", () => {
+  it.each([
+    ["gateway/main.ts", { PORT: "x", LOG_LEVEL: "loud" }, ["PORT", "LOG_LEVEL"]],
+    ["services/preset/main.ts", { PRESET_GRPC_PORT: "x" }, ["PRESET_GRPC_PORT", "PRESET_DATABASE_URL", "JWKS_URL"]],
+    ["services/organization/main.ts", {}, ["ORGANIZATION_DATABASE_URL", "SIGNING_KEY"]],
+  ])("names every fault and exits 1: %s", async (entry, env, names) => {
+    const { errors, exitCode } = await run(entry, [], env);
+    expect(exitCode).toBe(1);
+    for (const name of names) expect(errors).toContain(`  - ${name} `);
+    expect(errors).not.toContain("    at ");
+  });
+
+  it("says that its port is in use", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const PORT = String((other.address() as AddressInfo).port);
+    const { output, exitCode } = await run("gateway/main.ts", [], { HOST: "127.0.0.1", METRICS_PORT: "0", PORT });
+    other.close();
+    expect(exitCode).toBe(1);
+    expect(output).toMatch(/"level":"fatal".*EADDRINUSE/);
+  });
+});
+
+describe("a command", () => {
+  it("that is not there is refused, with those that are", async () => {
+    const { errors, exitCode } = await run("services/organization/main.ts", ["boot"]);
+    expect(exitCode).toBe(1);
+    expect(errors).toMatch(/Unknown command "boot"; use one of serve, migrate, bootstrap/);
+  });
+
+  it("to migrate tells what it does, and may be repeated", async () => {
+    const env = { PRESET_DATABASE_URL: database.url };
+    const first = await run("services/preset/main.ts", ["migrate"], env);
+    expect(first).toMatchObject({
+      exitCode: 0,
+      output: expect.stringMatching(/applying 0001_.*\d migrations applied/s),
+    });
+    const second = await run("services/preset/main.ts", ["migrate"], env);
+    expect(second).toMatchObject({ exitCode: 0, output: "the schema is current\n" });
+  });
+});
