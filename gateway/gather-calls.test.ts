@@ -11,7 +11,7 @@ interface Made {
 /** A gathered call that answers each request in capitals, fails those that begin with "bad", and shows the calls it made. */
 function shout(): { readonly call: ReturnType<typeof gatherCalls<string, { text: string }>>; readonly made: Made[] } {
   const made: Made[] = [];
-  const call = gatherCalls(async (requests: readonly string[], options) => {
+  const call = gatherCalls<string, { text: string }>(async (requests, options) => {
     made.push({ requests, options });
     if (requests.includes("crash")) throw new Error("crashed");
     return requests.map((request) =>

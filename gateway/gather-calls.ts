@@ -1,11 +1,10 @@
-import { DomainError } from "../services/platform/domain-error.ts";
 import type { CallOptions } from "../services/platform/rpc/grpc-client.ts";
 
 /** Makes several calls as one and returns the answer to each, or why that one failed, in the same order. */
 type CallTogether<Request, Answer> = (
   requests: readonly Request[],
   options: CallOptions,
-) => Promise<readonly (Answer | DomainError)[]>;
+) => Promise<readonly (Answer | Error)[]>;
 
 interface Waiting<Request, Answer> {
   readonly request: Request;
@@ -42,8 +41,7 @@ export function gatherCalls<Request, Answer extends object>(
       );
       for (const [index, { resolve, reject }] of waiting.entries()) {
         const each = answers[index];
-        if (each === undefined || each instanceof DomainError)
-          reject(each ?? new Error("A batch was answered in part"));
+        if (each === undefined || each instanceof Error) reject(each ?? new Error("A batch was answered in part"));
         else resolve(each);
       }
     } catch (error) {

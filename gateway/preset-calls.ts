@@ -5,7 +5,7 @@ import type {
   PresetOutcome,
   PresetService,
 } from "../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import type { DomainError } from "../services/platform/domain-error.ts";
+import { DomainError } from "../services/platform/domain-error.ts";
 import { fromStatusMessage } from "../services/platform/rpc/errors.ts";
 import type { CallOptions, Methods } from "../services/platform/rpc/grpc-client.ts";
 import { gatherCalls } from "./gather-calls.ts";
@@ -25,14 +25,20 @@ export function presetCalls(presets: Methods<typeof PresetService>): PresetCalls
   const createAlone = async (creation: Creation, options: CallOptions) =>
     answered(await presets.createVersion(creation, options));
 
-  const createGathered = gatherCalls(async (requests: readonly Creation[], options) => {
+  const createGathered = gatherCalls<Creation, Preset>(async (requests, options) => {
     const [first] = requests;
     if (first && requests.length === 1) return [await createAlone(first, options)];
     const { outcomes } = await presets.batchCreateVersions({ requests: [...requests] }, options);
-    return outcomes.map(fromOutcome);
+    return Promise.all(
+      requests.map((request, index) => {
+        const answer = fromOutcome(outcomes[index]);
+        // A call is made again where a service is out of reach, and so is a part of one.
+        return isUnavailable(answer) ? createAlone(request, options).catch((error: Error) => error) : answer;
+      }),
+    );
   });
 
-  const getGathered = gatherCalls(async (slugs: readonly string[], options) => {
+  const getGathered = gatherCalls<string, Preset>(async (slugs, options) => {
     // One that is asked for many times at once is fetched once.
     const distinct = [...new Set(slugs)];
     const [first] = distinct;
@@ -54,6 +60,10 @@ export function presetCalls(presets: Methods<typeof PresetService>): PresetCalls
 
 function lengthOf({ configJson = "", systemPrompt = "" }: Creation): number {
   return configJson.length + systemPrompt.length;
+}
+
+function isUnavailable(answer: Preset | DomainError): boolean {
+  return answer instanceof DomainError && answer.kind === "unavailable";
 }
 
 function answered({ preset }: { readonly preset?: Preset | undefined }): Preset {

@@ -5,14 +5,23 @@ import { v7, validate } from "uuid";
 const randomBytes = Buffer.alloc(4096);
 let randomUsed = randomBytes.length;
 
-/** A new UUIDv7: it sorts by time, so new rows go to the end of an index. */
+let lastMs = 0;
+let sequence = 0;
+
+/** A new UUIDv7: it sorts after every id that this process made before, so new rows go to the end of an index. */
 export function newId(): string {
   if (randomUsed === randomBytes.length) {
     randomFillSync(randomBytes);
     randomUsed = 0;
   }
+  const random = randomBytes.subarray(randomUsed, randomUsed + 16);
   randomUsed += 16;
-  return v7({ random: randomBytes.subarray(randomUsed - 16, randomUsed) });
+  // Within a millisecond, or while the clock is set back, the sequence goes on. It begins low enough never to run over.
+  const now = Date.now();
+  if (now > lastMs) sequence = random.readUInt32BE(0) >>> 1;
+  else sequence += 1;
+  lastMs = Math.max(lastMs, now);
+  return v7({ random, msecs: lastMs, seq: sequence });
 }
 
 export function isId(text: string): boolean {

@@ -8,11 +8,12 @@ export type Executor = Pick<Pool | PoolConnection, "execute">;
 /** Two statements: SET TRANSACTION stands alone, and MySQL and MariaDB name the variable behind it differently. */
 const sessionStatements = [
   "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
-  "SET SESSION time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'",
+  "SET SESSION time_zone = '+00:00', innodb_lock_wait_timeout = 3, sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'",
 ];
 
 /**
- * A pool whose connections all speak UTC, strict SQL and READ COMMITTED.
+ * A pool whose connections all speak UTC, strict SQL and READ COMMITTED, and do not wait long for a lock: whoever holds
+ * one for seconds has hung, and the default of 50 s would outlast every caller.
  * Under REPEATABLE READ, locking a row that is not there yet locks the gap, and concurrent creations deadlock.
  */
 export function openPool(url: string, size: number): Pool {
