@@ -28,6 +28,8 @@ export function openPool(url: string, size: number): Pool {
     timezone: "Z",
     jsonStrings: true,
     supportBigNumbers: true,
+    // A stack for every statement, in case it fails, would cost more than the statement; the log has the request id.
+    trace: false,
   });
   // Commands of a connection run in order, so these come before any that the pool's user sends.
   pool.pool.on("connection", (connection) => {
