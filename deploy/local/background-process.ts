@@ -24,7 +24,7 @@ export interface BackgroundProcess {
 }
 
 /** Longer than a process of ours takes to drain. */
-const GRACE_MS = 20_000;
+const graceMsDefault = 20_000;
 
 const running = new Set<number>();
 
@@ -55,7 +55,7 @@ export function startInBackground({ command, args, env, logFile }: BackgroundCom
       resolve({ reason: signal ? `ended by ${signal}` : `exit code ${code}`, killed: signal !== null }),
     );
   }).finally(() => running.delete(pid));
-  const stop = async (graceMs = GRACE_MS): Promise<void> => {
+  const stop = async (graceMs = graceMsDefault): Promise<void> => {
     if (running.has(pid)) await stopProcess(pid, exited, graceMs);
   };
   return { pid, exited, stop };
@@ -76,7 +76,7 @@ export async function stopLeftover(pid: number, mark: string): Promise<void> {
   const gone = (async () => {
     while (isLeft()) await delay(20);
   })();
-  await stopProcess(pid, gone, GRACE_MS);
+  await stopProcess(pid, gone, graceMsDefault);
 }
 
 /** The command line of a running process, its words separated by spaces. */

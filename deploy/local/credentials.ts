@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { HOST, type Ports } from "./ports.ts";
+import { loopbackHost, type Ports } from "./ports.ts";
 import { writePrivateFile } from "./private-file.ts";
 import { StartError } from "./start-error.ts";
 
@@ -30,14 +30,14 @@ export function writeCredentials(file: string, keys: Keys, ports: Ports): void {
   const credentials = {
     base_url: baseUrl(ports),
     ...keys,
-    preset_grpc: `${HOST}:${ports.PRESET_GRPC_PORT}`,
-    preset_http: `${HOST}:${ports.PRESET_HTTP_PORT}`,
-    organization_grpc: `${HOST}:${ports.ORGANIZATION_GRPC_PORT}`,
-    organization_http: `${HOST}:${ports.ORGANIZATION_HTTP_PORT}`,
+    preset_grpc: `${loopbackHost}:${ports.PRESET_GRPC_PORT}`,
+    preset_http: `${loopbackHost}:${ports.PRESET_HTTP_PORT}`,
+    organization_grpc: `${loopbackHost}:${ports.ORGANIZATION_GRPC_PORT}`,
+    organization_http: `${loopbackHost}:${ports.ORGANIZATION_HTTP_PORT}`,
   };
   writePrivateFile(file, `${JSON.stringify(credentials, null, 2)}\n`);
 }
 
 export function baseUrl(ports: Ports): string {
-  return `http://${HOST}:${ports.PORT}`;
+  return `http://${loopbackHost}:${ports.PORT}`;
 }

@@ -18,7 +18,7 @@ interface FindOptions {
   readonly report: (text: string) => void;
 }
 
-const INSTALL_DIRECTORIES = [
+const installDirectories = [
   "/usr/sbin",
   "/usr/local/sbin",
   "/usr/local/bin",
@@ -65,7 +65,7 @@ async function findInstalledServers(): Promise<DatabaseServer[]> {
 }
 
 function findExecutable(name: string): string | undefined {
-  const directories = [...(process.env.PATH ?? "").split(delimiter).filter(Boolean), ...INSTALL_DIRECTORIES];
+  const directories = [...(process.env.PATH ?? "").split(delimiter).filter(Boolean), ...installDirectories];
   return directories.map((directory) => join(directory, name)).find(isExecutable);
 }
 

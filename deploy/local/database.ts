@@ -31,14 +31,14 @@ export interface PrivateDatabase {
 }
 
 /** The file in a data folder that says which flavor made it. */
-const FLAVOR_FILE = "setpoint-flavor";
+const flavorFileName = "setpoint-flavor";
 
 // The kernel's limit for the path of a socket is 108 bytes on Linux and 104 on macOS, with the closing zero.
-const SOCKET_PATH_BYTES_MAX = 103;
+const socketPathBytesMax = 103;
 
 /** The flavor that made the data folder, where there is one. */
 export function findDataFlavor(dataDir: string): Flavor | undefined {
-  const file = join(dataDir, FLAVOR_FILE);
+  const file = join(dataDir, flavorFileName);
   return existsSync(file) ? (readFileSync(file, "utf8").trim() as Flavor) : undefined;
 }
 
@@ -48,7 +48,7 @@ export async function prepareDatabase(options: DatabaseOptions): Promise<Private
   await mkdir(dirname(dataDir), { recursive: true, mode: 0o700 });
   if (server.flavor === "docker") {
     const database = await prepareDockerDatabase(options);
-    await writeFile(join(dataDir, FLAVOR_FILE), server.flavor);
+    await writeFile(join(dataDir, flavorFileName), server.flavor);
     return database;
   }
   const pidFile = join(dataDir, "server.pid");
@@ -93,7 +93,7 @@ async function initialize(server: InstalledServer, options: DatabaseOptions): Pr
   } finally {
     await remove();
   }
-  await writeFile(join(unfinished, FLAVOR_FILE), server.flavor);
+  await writeFile(join(unfinished, flavorFileName), server.flavor);
   await rename(unfinished, options.dataDir);
 }
 
@@ -134,7 +134,7 @@ async function linkWithoutSpaces(path: string): Promise<TemporaryPath> {
 
 async function chooseSocketPath(directory: string): Promise<TemporaryPath> {
   const path = join(directory, "database.sock");
-  if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX) return { path, remove: async () => {} };
+  if (Buffer.byteLength(path) <= socketPathBytesMax) return { path, remove: async () => {} };
   return temporaryPath("database.sock");
 }
 

@@ -9,9 +9,9 @@ interface Demo extends Keys {
   readonly isNew: boolean;
 }
 
-const ORGANIZATION = ["--organization", "Demo"];
-const ADMIN = ["--admin-email", "ada@example.com", "--admin-first-name", "Ada", "--admin-last-name", "Lovelace"];
-const MEMBERS = [
+const organizationFlags = ["--organization", "Demo"];
+const adminFlags = ["--admin-email", "ada@example.com", "--admin-first-name", "Ada", "--admin-last-name", "Lovelace"];
+const demoMembers = [
   { email: "grace@example.com", firstName: "Grace", lastName: "Hopper" },
   { email: "alan@example.com", firstName: "Alan", lastName: "Turing" },
 ];
@@ -22,9 +22,9 @@ const MEMBERS = [
  */
 export async function createDemo(run: RunCommand): Promise<Demo> {
   const demo = await bootstrap(run);
-  for (const { email, firstName, lastName } of MEMBERS) {
+  for (const { email, firstName, lastName } of demoMembers) {
     const member = ["--email", email, "--first-name", firstName, "--last-name", lastName, "--role", "org:member"];
-    await run(["add-member", ...ORGANIZATION, ...member]).catch((error: unknown) => {
+    await run(["add-member", ...organizationFlags, ...member]).catch((error: unknown) => {
       if (demo.isNew || !(error instanceof StartError)) throw error;
     });
   }
@@ -33,7 +33,7 @@ export async function createDemo(run: RunCommand): Promise<Demo> {
 
 async function bootstrap(run: RunCommand): Promise<Demo> {
   try {
-    const made = JSON.parse(await run(["bootstrap", ...ORGANIZATION, ...ADMIN, "--json"]));
+    const made = JSON.parse(await run(["bootstrap", ...organizationFlags, ...adminFlags, "--json"]));
     return { api_key: made.api_key, management_key: made.management_key, isNew: true };
   } catch (refusal) {
     if (!(refusal instanceof StartError)) throw refusal;
@@ -47,7 +47,7 @@ async function bootstrap(run: RunCommand): Promise<Demo> {
 async function createKeys(run: RunCommand): Promise<Demo> {
   const createKey = async (kind: string): Promise<string> => {
     const flags = ["--name", `Replacement ${kind} key`, "--kind", kind, "--json"];
-    return JSON.parse(await run(["create-key", ...ORGANIZATION, ...flags])).key;
+    return JSON.parse(await run(["create-key", ...organizationFlags, ...flags])).key;
   };
   return { api_key: await createKey("api"), management_key: await createKey("management"), isNew: false };
 }

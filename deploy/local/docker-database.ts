@@ -17,7 +17,7 @@ interface DockerOptions {
   readonly signal: AbortSignal;
 }
 
-const IMAGE = "mysql:8.4";
+const mysqlImage = "mysql:8.4";
 
 /** A server in a container of its own, on a random port of the loopback interface, behind a random password. */
 export async function prepareDockerDatabase({ dataDir, logFile, signal }: DockerOptions): Promise<PrivateDatabase> {
@@ -33,7 +33,7 @@ export async function prepareDockerDatabase({ dataDir, logFile, signal }: Docker
       // A killed run leaves its container, which would hold the name and the data.
       await runCommand("docker", ["rm", "--force", name]);
       const env = { ...process.env, MYSQL_ROOT_PASSWORD: password };
-      const args = [...run, ...listen, IMAGE, "--mysqlx=OFF", "--skip-log-bin", "--max-connections=300"];
+      const args = [...run, ...listen, mysqlImage, "--mysqlx=OFF", "--skip-log-bin", "--max-connections=300"];
       const container = startInBackground({ command: "docker", args, env, logFile });
       const lookForFault = () => lookForConnectionFault(serverUrl);
       return waitUntilUp(container, { title: "The database", logFile, lookForFault, signal: startSignal });
@@ -52,12 +52,12 @@ async function readOrMakeIdentity(file: string, dataDir: string): Promise<{ name
 
 async function pullImage(signal: AbortSignal): Promise<void> {
   try {
-    await runCommand("docker", ["image", "inspect", IMAGE], { signal }).catch((error: unknown) => {
+    await runCommand("docker", ["image", "inspect", mysqlImage], { signal }).catch((error: unknown) => {
       if (!(error instanceof CommandFailure)) throw error;
-      return runCommand("docker", ["pull", "--quiet", IMAGE], { signal });
+      return runCommand("docker", ["pull", "--quiet", mysqlImage], { signal });
     });
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error;
-    throw new StartError(`Docker could not fetch ${IMAGE}: ${error.message}\n${error.output}`);
+    throw new StartError(`Docker could not fetch ${mysqlImage}: ${error.message}\n${error.output}`);
   }
 }

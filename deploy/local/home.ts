@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 /** The root of the repository. */
-export const ROOT = resolve(import.meta.dirname, "../..");
+export const repositoryRoot = resolve(import.meta.dirname, "../..");
 
 /** Where a running system keeps everything of its own. Nobody else may look into it: it holds keys. */
 export interface Home {
@@ -16,7 +16,7 @@ export interface Home {
 }
 
 export function openHome(environment: NodeJS.ProcessEnv): Home {
-  const path = resolve(environment.SETPOINT_HOME || join(ROOT, ".setpoint"));
+  const path = resolve(environment.SETPOINT_HOME || join(repositoryRoot, ".setpoint"));
   const logs = join(path, "logs");
   mkdirSync(path, { recursive: true, mode: 0o700 });
   mkdirSync(logs, { recursive: true, mode: 0o700 });

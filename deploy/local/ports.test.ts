@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { choosePorts, findFreePort, HOST, type Ports } from "./ports.ts";
+import { choosePorts, findFreePort, loopbackHost, type Ports } from "./ports.ts";
 import { StartError } from "./start-error.ts";
 
 const occupied: Server[] = [];
@@ -11,7 +11,7 @@ afterEach(() => {
 });
 
 async function occupy(port: number): Promise<void> {
-  const server = createServer().listen(port, HOST);
+  const server = createServer().listen(port, loopbackHost);
   await once(server, "listening");
   occupied.push(server);
 }

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { StartError } from "./start-error.ts";
 
-export const HOST = "127.0.0.1";
+export const loopbackHost = "127.0.0.1";
 
 /** The ports that the processes listen on, by the variable that each process reads. */
 export interface Ports {
@@ -14,7 +14,7 @@ export interface Ports {
   readonly ORGANIZATION_HTTP_PORT: number;
 }
 
-const DEFAULTS: Ports = {
+const portDefaults: Ports = {
   PORT: 8080,
   METRICS_PORT: 9080,
   PRESET_GRPC_PORT: 50051,
@@ -27,7 +27,7 @@ const DEFAULTS: Ports = {
  * Chooses a port for each purpose. The gateway's, and any that the environment names, must be free; an internal one
  * that nobody asked for is replaced where it is taken.
  */
-export async function choosePorts(environment: NodeJS.ProcessEnv, defaults: Ports = DEFAULTS): Promise<Ports> {
+export async function choosePorts(environment: NodeJS.ProcessEnv, defaults: Ports = portDefaults): Promise<Ports> {
   const held: Server[] = [];
   try {
     const ports = { ...defaults };
@@ -49,7 +49,7 @@ export async function choosePorts(environment: NodeJS.ProcessEnv, defaults: Port
 
 export async function findFreePort(): Promise<number> {
   const server = await hold(0);
-  if (!server) throw new StartError(`No port of ${HOST} is free.`);
+  if (!server) throw new StartError(`No port of ${loopbackHost} is free.`);
   const port = portOf(server);
   await release(server);
   return port;
@@ -69,7 +69,7 @@ function portTaken(name: keyof Ports, port: number): StartError {
 
 /** Listens on a port, or returns undefined where somebody else does. */
 async function hold(port: number): Promise<Server | undefined> {
-  const server = createServer().listen(port, HOST);
+  const server = createServer().listen(port, loopbackHost);
   try {
     await once(server, "listening");
     return server;

@@ -12,8 +12,8 @@ interface Expectation {
   readonly signal: AbortSignal;
 }
 
-const TIMEOUT_MS = 60_000;
-const PAUSE_MS = 25;
+const readyTimeoutMs = 60_000;
+const pollPauseMs = 25;
 
 /** Returns a process that was just started once it is up; stops it and throws where it never is. */
 export async function waitUntilUp(process: BackgroundProcess, expected: Expectation): Promise<BackgroundProcess> {
@@ -36,15 +36,15 @@ export async function waitFor(
   lookForEnd: () => string | undefined = () => undefined,
 ): Promise<void> {
   const { title, logFile, lookForFault, signal } = expected;
-  const deadline = Date.now() + TIMEOUT_MS;
+  const deadline = Date.now() + readyTimeoutMs;
   for (;;) {
     const fault = await lookForFault();
     signal.throwIfAborted();
     const end =
-      lookForEnd() ?? (Date.now() > deadline ? `not ready within ${TIMEOUT_MS / 1000} s: ${fault}` : undefined);
+      lookForEnd() ?? (Date.now() > deadline ? `not ready within ${readyTimeoutMs / 1000} s: ${fault}` : undefined);
     if (end) throw new StartError(`${title} did not start (${end}). The end of ${logFile}:\n${lastLines(logFile)}`);
     if (fault === undefined) return;
-    await delay(PAUSE_MS);
+    await delay(pollPauseMs);
   }
 }
 

@@ -2,27 +2,27 @@ import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BackgroundProcess, startInBackground } from "./background-process.ts";
 import { CommandFailure, runCommand } from "./command.ts";
-import { type Home, ROOT } from "./home.ts";
-import { HOST, type Ports } from "./ports.ts";
+import { type Home, repositoryRoot } from "./home.ts";
+import { loopbackHost, type Ports } from "./ports.ts";
 import { lookForHttpFault, waitUntilUp } from "./readiness.ts";
 import { StartError } from "./start-error.ts";
 
 export type ServiceName = "preset" | "organization" | "gateway";
 
-const ENTRIES: Readonly<Record<ServiceName, string>> = {
+const entryFiles: Readonly<Record<ServiceName, string>> = {
   preset: "services/preset/main.ts",
   organization: "services/organization/main.ts",
   gateway: "gateway/main.ts",
 };
 
-const PROBE_PORTS: Readonly<Record<ServiceName, keyof Ports>> = {
+const probePorts: Readonly<Record<ServiceName, keyof Ports>> = {
   preset: "PRESET_HTTP_PORT",
   organization: "ORGANIZATION_HTTP_PORT",
   gateway: "PORT",
 };
 
 /** Nothing that a request makes lives long, so a larger nursery takes memory and saves nothing. The image has the same. */
-const NODE_FLAGS = ["--max-semi-space-size=8"];
+const nodeFlags = ["--max-semi-space-size=8"];
 
 export interface DatabaseUrls {
   readonly PRESET_DATABASE_URL: string;
@@ -38,13 +38,13 @@ export function serviceEnvironment(home: Home, ports: Ports, databases: Database
     ...process.env,
     ...databases,
     ...portTexts,
-    HOST,
+    HOST: loopbackHost,
     // Only one of the two may be set.
     SIGNING_KEY: undefined,
     SIGNING_KEY_FILE: home.signingKeyFile,
-    JWKS_URL: `http://${HOST}:${ports.ORGANIZATION_HTTP_PORT}/.well-known/jwks.json`,
-    PRESET_GRPC_TARGET: `${HOST}:${ports.PRESET_GRPC_PORT}`,
-    ORGANIZATION_GRPC_TARGET: `${HOST}:${ports.ORGANIZATION_GRPC_PORT}`,
+    JWKS_URL: `http://${loopbackHost}:${ports.ORGANIZATION_HTTP_PORT}/.well-known/jwks.json`,
+    PRESET_GRPC_TARGET: `${loopbackHost}:${ports.PRESET_GRPC_PORT}`,
+    ORGANIZATION_GRPC_TARGET: `${loopbackHost}:${ports.ORGANIZATION_GRPC_PORT}`,
   };
 }
 
@@ -66,7 +66,7 @@ export function startService(
   onSpawn: (pid: number) => void,
 ): Promise<BackgroundProcess> {
   const logFile = home.logFile(name);
-  const args = [...NODE_FLAGS, homeMark(home), join(ROOT, ENTRIES[name])];
+  const args = [...nodeFlags, homeMark(home), join(repositoryRoot, entryFiles[name])];
   const service = startInBackground({ command: process.execPath, args, env: environment, logFile });
   onSpawn(service.pid);
   const lookForFault = (): Promise<string | undefined> => lookForHttpFault(probeUrl(name, "healthz", environment));
@@ -79,7 +79,7 @@ export function lookForServiceFault(name: ServiceName, environment: NodeJS.Proce
 }
 
 function probeUrl(name: ServiceName, probe: string, environment: NodeJS.ProcessEnv): string {
-  return `http://${HOST}:${environment[PROBE_PORTS[name]]}/${probe}`;
+  return `http://${loopbackHost}:${environment[probePorts[name]]}/${probe}`;
 }
 
 /** Runs a command of a service, such as `migrate`, and returns what it prints. */
@@ -89,7 +89,10 @@ export async function runServiceCommand(
   { home, environment, signal }: ServiceOptions,
 ): Promise<string> {
   try {
-    return await runCommand(process.execPath, [join(ROOT, ENTRIES[name]), ...args], { env: environment, signal });
+    return await runCommand(process.execPath, [join(repositoryRoot, entryFiles[name]), ...args], {
+      env: environment,
+      signal,
+    });
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error;
     appendFileSync(home.logFile(name), `${error.output}\n`, { mode: 0o600 });

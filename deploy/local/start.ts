@@ -5,7 +5,7 @@ import { StartError } from "./start-error.ts";
 import { openSystem } from "./system.ts";
 
 /** npm passes on a Ctrl-C that the terminal has already sent to us: a second one counts only after this time. */
-const SECOND_SIGNAL_AFTER_MS = 500;
+const secondSignalAfterMs = 500;
 
 const stopping = new AbortController();
 const closers: (() => Promise<void> | void)[] = [];
@@ -21,7 +21,7 @@ for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
       signalledAt = Date.now();
       say("\nStopping (once more stops at once) ...");
       stop(name);
-    } else if (Date.now() - signalledAt > SECOND_SIGNAL_AFTER_MS) {
+    } else if (Date.now() - signalledAt > secondSignalAfterMs) {
       killBackgroundProcesses();
       process.exit(1);
     }

@@ -18,12 +18,12 @@ export interface Supervised {
   stop(): Promise<void>;
 }
 
-const ATTEMPTS_MAX = 5;
+const attemptsMax = 5;
 /** An attempt that has taken this long is not repeated. */
-const DOWN_MS_MAX = 60_000;
+const downMsMax = 60_000;
 /** A process that ends sooner than this is held back before its next start, each time for longer. */
-const SHORT_LIFE_MS = 5_000;
-const PAUSE_MS_MAX = 1_000;
+const shortLifeMs = 5_000;
+const pauseMsMax = 1_000;
 
 /** Keeps a process running until it is told to stop it. */
 export function supervise({ start, onDeath, onGiveUp, signal: outerSignal }: SupervisedCommand): Supervised {
@@ -47,16 +47,16 @@ export function supervise({ start, onDeath, onGiveUp, signal: outerSignal }: Sup
         if (!signal.aborted) onDeath(exit);
       } catch (error) {
         failedAttempts += 1;
-        if (signal.aborted || failedAttempts === ATTEMPTS_MAX || Date.now() - beganAt >= DOWN_MS_MAX) {
+        if (signal.aborted || failedAttempts === attemptsMax || Date.now() - beganAt >= downMsMax) {
           up.reject(error);
           if (!signal.aborted) onGiveUp(error);
           return;
         }
       }
-      shortLives = Date.now() - beganAt < SHORT_LIFE_MS ? shortLives + 1 : 0;
+      shortLives = Date.now() - beganAt < shortLifeMs ? shortLives + 1 : 0;
       // The first time at once: callers are waiting.
       if (shortLives > 1)
-        await delay(Math.min(25 * 2 ** shortLives, PAUSE_MS_MAX), undefined, { signal }).catch(() => {});
+        await delay(Math.min(25 * 2 ** shortLives, pauseMsMax), undefined, { signal }).catch(() => {});
     }
   };
 

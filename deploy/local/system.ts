@@ -6,7 +6,7 @@ import { findDatabaseServer } from "./database-server.ts";
 import { createDemo } from "./demo.ts";
 import { type Home, openHome } from "./home.ts";
 import { lastLines } from "./last-lines.ts";
-import { choosePorts, HOST, type Ports } from "./ports.ts";
+import { choosePorts, loopbackHost, type Ports } from "./ports.ts";
 import { say, step } from "./progress.ts";
 import { waitFor } from "./readiness.ts";
 import { type RunRecord, takeHome } from "./run-record.ts";
@@ -169,9 +169,9 @@ List the members of the organization:
   curl ${url}/organization/members \\
     -H 'Authorization: Bearer ${keys.management_key}'
 
-gRPC       preset ${HOST}:${ports.PRESET_GRPC_PORT}, organization ${HOST}:${ports.ORGANIZATION_GRPC_PORT}
-Connect    preset ${HOST}:${ports.PRESET_HTTP_PORT}, organization ${HOST}:${ports.ORGANIZATION_HTTP_PORT}
-Metrics    http://${HOST}:${ports.METRICS_PORT}/metrics
+gRPC       preset ${loopbackHost}:${ports.PRESET_GRPC_PORT}, organization ${loopbackHost}:${ports.ORGANIZATION_GRPC_PORT}
+Connect    preset ${loopbackHost}:${ports.PRESET_HTTP_PORT}, organization ${loopbackHost}:${ports.ORGANIZATION_HTTP_PORT}
+Metrics    http://${loopbackHost}:${ports.METRICS_PORT}/metrics
 Keys       ${home.credentialsFile}
 Logs       ${home.logs}
 

@@ -5,7 +5,7 @@ export interface Body {
   readonly systemPrompt: string;
 }
 
-const SENTENCE = "Answer from the knowledge base only, cite the article, and hand over to a person when unsure. ";
+const sentenceText = "Answer from the knowledge base only, cite the article, and hand over to a person when unsure. ";
 
 /** About 1.5 KB, as an application with one tool would send it. */
 export const ordinaryBody = chatBody(1, 5);
@@ -21,7 +21,7 @@ function chatBody(tools: number, sentences: number): Body {
     tools: Array.from({ length: tools }, (_, index) => tool(index)),
     tool_choice: "auto",
   };
-  const systemPrompt = SENTENCE.repeat(sentences).trim();
+  const systemPrompt = sentenceText.repeat(sentences).trim();
   const messages = [
     { role: "system", content: systemPrompt },
     { role: "user", content: "My order 10-4471 has not arrived yet. Where is it, and can I still change the address?" },

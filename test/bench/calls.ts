@@ -39,7 +39,7 @@ interface Answer {
   readonly total_count: number;
 }
 
-const PAGE = 50;
+const pageSize = 50;
 
 /** Makes the calls of a task, one after another, as one side takes them. `run` keeps the slugs of two runs apart. */
 export function callsOf(task: Task, side: SideName, run: string): () => Call {
@@ -100,8 +100,8 @@ function list(
   header: string,
 ): () => Call {
   const call = {
-    request: `GET /api/v1${path}?offset=${offset}&limit=${PAGE} HTTP/1.1\r\nhost: bench\r\n${header}\r\n`,
-    isRight: ({ data, total_count }: Answer) => data.length === PAGE && total_count === total,
+    request: `GET /api/v1${path}?offset=${offset}&limit=${pageSize} HTTP/1.1\r\nhost: bench\r\n${header}\r\n`,
+    isRight: ({ data, total_count }: Answer) => data.length === pageSize && total_count === total,
   };
   return () => call;
 }

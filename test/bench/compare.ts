@@ -6,7 +6,7 @@ import { type Comparison, comparisonTable, memoryLine, ratioOf } from "./report.
 import { numberText } from "./text-table.ts";
 import { countPresets, lookForLostRows } from "./verify.ts";
 
-const FIRST_WARM_UP_SECONDS = 3;
+const firstWarmUpSeconds = 3;
 
 /** Runs every workload on both sides. */
 export async function compare({ load, setpoint, openYardstick, options }: Context): Promise<Outcome> {
@@ -24,7 +24,7 @@ export async function compare({ load, setpoint, openYardstick, options }: Contex
     const task = taskOf(fixture);
     const lanes = [setpoint, yardstick].map(({ side }) => ({ side, task }));
     // Processes that have just started compile as they go, so the first warm-up is a longer one.
-    const warmUpSeconds = timing.warmUpSeconds + (comparisons.length === 0 ? FIRST_WARM_UP_SECONDS : 0);
+    const warmUpSeconds = timing.warmUpSeconds + (comparisons.length === 0 ? firstWarmUpSeconds : 0);
     const [ours, theirs] = await measure(load, lanes, { ...timing, warmUpSeconds }, onRound);
     if (!ours || !theirs) throw new Error("A side was not measured");
     const comparison = { workload, ours, yardstick: theirs };

@@ -8,20 +8,20 @@ import { depthTable } from "./report.ts";
 import type { Tenant } from "./tenant.ts";
 import { waitUntilIdle } from "./usage.ts";
 
-const PAGE = 50;
-const SMALL = 100;
-const PRESETS = 100_000;
-const VERSIONS = 10_000;
+const pageSize = 50;
+const smallCount = 100;
+const presetCount = 100_000;
+const versionCount = 10_000;
 
 /** Measures the first and the last page of long lists beside the page of a short one. */
 export async function measureDepth({ load, setpoint, options }: Context): Promise<Outcome> {
   const { side, databases } = setpoint;
   showProgress("filling");
   const [small, large] = (await fillTenants(databases, 0, 2)) as [Tenant, Tenant];
-  await fillPresets(databases, { tenant: 0, tenants: 1, each: SMALL, firstId: 0 });
-  await fillPresets(databases, { tenant: 1, tenants: 1, each: PRESETS, firstId: SMALL });
-  await fillVersions(databases, { tenant: 0, preset: 0, versions: SMALL });
-  await fillVersions(databases, { tenant: 1, preset: SMALL, versions: VERSIONS });
+  await fillPresets(databases, { tenant: 0, tenants: 1, each: smallCount, firstId: 0 });
+  await fillPresets(databases, { tenant: 1, tenants: 1, each: presetCount, firstId: smallCount });
+  await fillVersions(databases, { tenant: 0, preset: 0, versions: smallCount });
+  await fillVersions(databases, { tenant: 1, preset: smallCount, versions: versionCount });
   await waitUntilIdle(side.processes);
   const slug = numberedSlug(0);
   const presets = (tenant: Tenant, total: number, offset = 0): Task => ({
@@ -38,12 +38,12 @@ export async function measureDepth({ load, setpoint, options }: Context): Promis
     total,
   });
   const lists = [
-    { title: "presets, page of 100", task: presets(small, SMALL), isBase: true },
-    { title: "presets, first page of 100,000", task: presets(large, PRESETS) },
-    { title: "presets, last page of 100,000", task: presets(large, PRESETS, PRESETS - PAGE) },
-    { title: "versions, page of 100", task: versions(small, SMALL), isBase: true },
-    { title: "versions, first page of 10,000", task: versions(large, VERSIONS) },
-    { title: "versions, last page of 10,000", task: versions(large, VERSIONS, VERSIONS - PAGE) },
+    { title: "presets, page of 100", task: presets(small, smallCount), isBase: true },
+    { title: "presets, first page of 100,000", task: presets(large, presetCount) },
+    { title: "presets, last page of 100,000", task: presets(large, presetCount, presetCount - pageSize) },
+    { title: "versions, page of 100", task: versions(small, smallCount), isBase: true },
+    { title: "versions, first page of 10,000", task: versions(large, versionCount) },
+    { title: "versions, last page of 10,000", task: versions(large, versionCount, versionCount - pageSize) },
   ];
   const lanes = lists.map(({ task }) => ({ side, task }));
   const measurements = await measure(load, lanes, options.timing, (round) => showProgress(`round ${round}`));

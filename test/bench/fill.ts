@@ -15,10 +15,10 @@ export interface Databases {
   close(): Promise<void>;
 }
 
-const CREATOR = "user_filled00000000000000000000";
+const fillCreator = "user_filled00000000000000000000";
 /** The table of numbers holds 0 to this. */
-const NUMBERS = 10_000;
-const BEGINNING = "'2025-01-01 00:00:00.000'";
+const numbersSql = 10_000;
+const beginningSql = "'2025-01-01 00:00:00.000'";
 
 /** Opens both databases for bulk inserts, which the server makes from a table of numbers: nothing goes over the wire. */
 export async function openDatabases(urls: { preset: string; organization: string }): Promise<Databases> {
@@ -30,7 +30,7 @@ export async function openDatabases(urls: { preset: string; organization: string
     await pool.query("CREATE TABLE bench_numbers (n INT NOT NULL PRIMARY KEY)");
     await pool.query(
       `INSERT INTO bench_numbers SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d AS n
-        FROM (${digits}) a, (${digits}) b, (${digits}) c, (${digits}) e UNION SELECT ${NUMBERS} ORDER BY n`,
+        FROM (${digits}) a, (${digits}) b, (${digits}) c, (${digits}) e UNION SELECT ${numbersSql} ORDER BY n`,
     );
   }
   return {
@@ -58,7 +58,7 @@ async function fillTenant(connection: PoolConnection, n: number): Promise<Tenant
   const organization = { id: organizationId, name: `Tenant ${n}`, defaultWorkspaceId: workspaceId };
   await insertOrganization(connection, organization, now);
   await insertWorkspace(connection, { id: workspaceId, organizationId, name: "Default" }, now);
-  const owner = { name: "Bench", organizationId, creatorUserId: CREATOR, expiresAt: undefined };
+  const owner = { name: "Bench", organizationId, creatorUserId: fillCreator, expiresAt: undefined };
   const apiKeys = [1, 2].map(() => newApiKey(owner, { workspaceId, permissions }));
   const managementKey = newManagementKey(owner);
   for (const key of [...apiKeys, managementKey]) await insertKey(connection, key);
@@ -80,13 +80,13 @@ export async function fillMembers(
   await organization.query(
     `INSERT INTO users (id, email, email_key, first_name, last_name, created_at)
       SELECT ${userId}, CONCAT('member-', ${n}, '@example.com'), CONCAT('member-', ${n}, '@example.com'),
-        CONCAT('First', ${n}), CONCAT('Last', ${n}), ${BEGINNING}
+        CONCAT('First', ${n}), CONCAT('Last', ${n}), ${beginningSql}
         FROM bench_numbers WHERE n < ? ORDER BY n`,
     [count],
   );
   await organization.query(
     `INSERT INTO memberships (organization_id, created_at, user_id, role)
-      SELECT ?, ${BEGINNING} + INTERVAL n SECOND, ${userId}, 'org:member' FROM bench_numbers WHERE n < ? ORDER BY n`,
+      SELECT ?, ${beginningSql} + INTERVAL n SECOND, ${userId}, 'org:member' FROM bench_numbers WHERE n < ? ORDER BY n`,
     [idToBytes(organizationId), count],
   );
   const total = "UPDATE organizations SET member_count = member_count + ? WHERE id = ?";
@@ -109,36 +109,36 @@ export interface PresetFill {
 export async function fillPresets({ preset }: Databases, fill: PresetFill): Promise<void> {
   const { tenant, tenants, each, have = 0, firstId, onProgress } = fill;
   const count = tenants * each;
-  for (let done = 0; done < count; done += NUMBERS) {
+  for (let done = 0; done < count; done += numbersSql) {
     const n = `(${done} + n)`;
     const id = `(${firstId} + ${n})`;
     const workspaceId = numberedIdSql("workspace", `${tenant} + ${n} DIV ${each}`);
     const slug = numberedSlugSql(`${have} + ${n} MOD ${each}`);
-    const createdAt = `${BEGINNING} + INTERVAL ${have} + ${n} SECOND`;
-    const rows = `FROM bench_numbers WHERE n < ${Math.min(NUMBERS, count - done)} ORDER BY n`;
+    const createdAt = `${beginningSql} + INTERVAL ${have} + ${n} SECOND`;
+    const rows = `FROM bench_numbers WHERE n < ${Math.min(numbersSql, count - done)} ORDER BY n`;
     await inTransaction(preset, async (connection) => {
       await connection.query(
         `INSERT INTO presets (workspace_id, slug, id, name, status, creator_user_id, latest_version, designated_version,
           designated_version_id, revision, created_at, updated_at)
           SELECT ${workspaceId}, ${slug}, ${numberedIdSql("preset", id)}, ${slug}, 'active', ?, 1, 1,
             ${numberedIdSql("version", id)}, 1, ${createdAt}, ${createdAt} ${rows}`,
-        [CREATOR],
+        [fillCreator],
       );
       await connection.query(
         `INSERT INTO preset_versions (workspace_id, preset_id, version, id, config, system_prompt, creator_id, request_id,
           request_digest, revision, created_at)
           SELECT ${workspaceId}, ${numberedIdSql("preset", id)}, 1, ${numberedIdSql("version", id)}, ?, ?, ?,
             CONCAT('filled-', ${id}), REPEAT('0', 32), 1, ${createdAt} ${rows}`,
-        [ordinaryBody.configJson, ordinaryBody.systemPrompt, CREATOR],
+        [ordinaryBody.configJson, ordinaryBody.systemPrompt, fillCreator],
       );
       await connection.query(
         `INSERT INTO preset_changes (workspace_id, preset_id, revision, action, user_id, key_id, fields, created_at)
           SELECT ${workspaceId}, ${numberedIdSql("preset", id)}, 1, 'preset_created', ?, ${numberedIdSql("key", "0")},
             '[{"field":"designated_version","from":null,"to":1}]', ${createdAt} ${rows}`,
-        [CREATOR],
+        [fillCreator],
       );
     });
-    onProgress?.(Math.min(done + NUMBERS, count));
+    onProgress?.(Math.min(done + numbersSql, count));
   }
   for (let n = tenant; n < tenant + tenants; n += 1) {
     await preset.query(
@@ -158,19 +158,19 @@ export async function fillVersions(
   // Far above the ids of versions that were filled with their presets.
   const id = numberedIdSql("version", `${(preset + 1) * 1_000_000_000} + n`);
   const rows = `FROM bench_numbers WHERE n BETWEEN 2 AND ${versions} ORDER BY n`;
-  const createdAt = `${BEGINNING} + INTERVAL n SECOND`;
+  const createdAt = `${beginningSql} + INTERVAL n SECOND`;
   await inTransaction(pool, async (connection) => {
     await connection.query(
       `INSERT INTO preset_versions (workspace_id, preset_id, version, id, config, system_prompt, creator_id, request_id,
         request_digest, revision, created_at)
         SELECT ?, ?, n, ${id}, ?, ?, ?, CONCAT('filled-version-', n), REPEAT('0', 32), n, ${createdAt} ${rows}`,
-      [workspaceId, presetId, ordinaryBody.configJson, ordinaryBody.systemPrompt, CREATOR],
+      [workspaceId, presetId, ordinaryBody.configJson, ordinaryBody.systemPrompt, fillCreator],
     );
     await connection.query(
       `INSERT INTO preset_changes (workspace_id, preset_id, revision, action, user_id, key_id, fields, created_at)
         SELECT ?, ?, n, 'version_created', ?, ${numberedIdSql("key", "0")},
           CONCAT('[{"field":"designated_version","from":', n - 1, ',"to":', n, '}]'), ${createdAt} ${rows}`,
-      [workspaceId, presetId, CREATOR],
+      [workspaceId, presetId, fillCreator],
     );
     await connection.query(
       `UPDATE presets SET latest_version = ?, designated_version = ?, revision = ?,

@@ -15,24 +15,24 @@ export interface Fixture {
   readonly crowdPresets: number;
 }
 
-const WRITER = 0;
-const READER = 1;
-const CROWD = 1_000;
-const CROWD_FROM = 100;
+const writerTenant = 0;
+const readerTenant = 1;
+const crowdTenants = 1_000;
+const crowdFrom = 100;
 const sizes = { writerMembers: 10_000, readerMembers: 200, readerPresets: 1_000, crowdPresets: 10 };
 
 /** Fills one side. Ids are the same on both; only the product's keys are used. */
 export async function fillFixture(databases: Databases, { withCrowd }: { withCrowd: boolean }): Promise<Fixture> {
-  const [writer, reader] = (await fillTenants(databases, WRITER, 2)) as [Tenant, Tenant];
+  const [writer, reader] = (await fillTenants(databases, writerTenant, 2)) as [Tenant, Tenant];
   await fillMembers(databases, writer, 0, sizes.writerMembers);
   await fillMembers(databases, reader, sizes.writerMembers, sizes.readerMembers);
-  await fillPresets(databases, { tenant: READER, tenants: 1, each: sizes.readerPresets, firstId: 0 });
+  await fillPresets(databases, { tenant: readerTenant, tenants: 1, each: sizes.readerPresets, firstId: 0 });
   return { writer, reader, crowd: withCrowd ? await fillCrowd(databases) : [], ...sizes };
 }
 
 async function fillCrowd(databases: Databases): Promise<Tenant[]> {
-  const crowd = await fillTenants(databases, CROWD_FROM, CROWD);
+  const crowd = await fillTenants(databases, crowdFrom, crowdTenants);
   const firstId = sizes.readerPresets;
-  await fillPresets(databases, { tenant: CROWD_FROM, tenants: CROWD, each: sizes.crowdPresets, firstId });
+  await fillPresets(databases, { tenant: crowdFrom, tenants: crowdTenants, each: sizes.crowdPresets, firstId });
   return crowd;
 }

@@ -8,13 +8,13 @@ import { numberText } from "./text-table.ts";
 import { waitUntilIdle } from "./usage.ts";
 import { lookForLostRows } from "./verify.ts";
 
-const SIZES = [1_000, 100_000, 1_000_000];
+const growthSizes = [1_000, 100_000, 1_000_000];
 /**
  * As many presets are read at each size, and they lie evenly among all: what is measured is a larger table, and not a
  * cache that has become too small.
  */
-const READ_PRESETS = 1_000;
-const PAGE = 50;
+const readPresets = 1_000;
+const pageSize = 50;
 
 /** Measures the same requests while one workspace grows. */
 export async function grow({ load, setpoint, options }: Context): Promise<Outcome> {
@@ -22,7 +22,7 @@ export async function grow({ load, setpoint, options }: Context): Promise<Outcom
   const [tenant] = (await fillTenants(databases, 0, 1)) as [Tenant];
   const steps: GrowthStep[] = [];
   let filled = 0;
-  for (const size of SIZES) {
+  for (const size of growthSizes) {
     const startedAt = performance.now();
     const onProgress = (done: number): void =>
       showProgress(`filling: ${numberText(filled + done)} of ${numberText(size)}`);
@@ -34,9 +34,9 @@ export async function grow({ load, setpoint, options }: Context): Promise<Outcom
     const created = (await load.ledger(side.name)).newPresets;
     const total = size + created;
     const read = [
-      { title: "get preset", task: { kind: "get", tenant, count: READ_PRESETS, of: size } },
+      { title: "get preset", task: { kind: "get", tenant, count: readPresets, of: size } },
       { title: "list, first page", task: { kind: "list-presets", tenant, offset: 0, total } },
-      { title: "list, last page", task: { kind: "list-presets", tenant, offset: total - PAGE, total } },
+      { title: "list, last page", task: { kind: "list-presets", tenant, offset: total - pageSize, total } },
     ] as const;
     // Last, and not in turn with the others: it changes the total that they check.
     const create = { title: "create, new slugs", task: { kind: "create-new", tenant, body: "ordinary" } } as const;

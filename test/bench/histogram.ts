@@ -1,18 +1,18 @@
-const SMALLEST_MS = 0.01;
-const STEP = Math.log(1.02);
-const BUCKETS = 820;
+const smallestMs = 0.01;
+const bucketStep = Math.log(1.02);
+const bucketCount = 820;
 
 /** Latencies in buckets that are 2% wide, from 10 µs to more than a minute: any number of them in fixed memory. */
 export class Histogram {
   readonly counts: number[];
 
   constructor(counts: readonly number[] = []) {
-    this.counts = Array.from({ length: BUCKETS }, (_, index) => counts[index] ?? 0);
+    this.counts = Array.from({ length: bucketCount }, (_, index) => counts[index] ?? 0);
   }
 
   record(ms: number): void {
-    const bucket = ms <= SMALLEST_MS ? 0 : Math.floor(Math.log(ms / SMALLEST_MS) / STEP);
-    const index = Math.min(bucket, BUCKETS - 1);
+    const bucket = ms <= smallestMs ? 0 : Math.floor(Math.log(ms / smallestMs) / bucketStep);
+    const index = Math.min(bucket, bucketCount - 1);
     this.counts[index] = (this.counts[index] ?? 0) + 1;
   }
 
@@ -29,6 +29,6 @@ export class Histogram {
       seen += count;
       return seen >= total * share;
     });
-    return SMALLEST_MS * Math.exp((index + 1) * STEP);
+    return smallestMs * Math.exp((index + 1) * bucketStep);
   }
 }

@@ -4,9 +4,9 @@ import { connect, type Socket } from "node:net";
 /** Status and body of an answer. The body is only good until the next answer arrives. */
 export type OnAnswer = (status: number, body: Buffer) => void;
 
-const HEAD_END = "\r\n\r\n";
+const headEndMark = "\r\n\r\n";
 /** `HTTP/1.1 ` comes before the status. */
-const STATUS_AT = 9;
+const statusAt = 9;
 
 /**
  * One keep-alive connection with one request at a time. It knows only as much of HTTP as the two servers need, so that
@@ -45,7 +45,7 @@ export class HttpConnection {
   #receive(chunk: Buffer): void {
     const bytes = this.#received ? Buffer.concat([this.#received, chunk]) : chunk;
     this.#received = bytes;
-    const headEnd = bytes.indexOf(HEAD_END);
+    const headEnd = bytes.indexOf(headEndMark);
     if (headEnd < 0) return;
     const head = bytes.toString("latin1", 0, headEnd);
     const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
@@ -53,10 +53,10 @@ export class HttpConnection {
       this.#onFault?.(`an answer without content-length: ${head}`);
       return;
     }
-    const bodyAt = headEnd + HEAD_END.length;
+    const bodyAt = headEnd + headEndMark.length;
     const end = bodyAt + Number(length);
     if (bytes.length < end) return;
     this.#received = undefined;
-    this.#onAnswer?.(Number(head.slice(STATUS_AT, STATUS_AT + 3)), bytes.subarray(bodyAt, end));
+    this.#onAnswer?.(Number(head.slice(statusAt, statusAt + 3)), bytes.subarray(bodyAt, end));
   }
 }

@@ -30,9 +30,9 @@ export type Reply =
   | { readonly failure: string };
 
 /** One body in this many is read whole; status, and the version of a creation, of every answer. */
-const READ_ONE_IN = 50;
-const ERRORS_SHOWN = 3;
-const VERSION_MARK = '"version":';
+const readOneIn = 50;
+const errorsShown = 3;
+const versionMark = '"version":';
 
 const ledgers: Record<SideName, Ledger> = { setpoint: new Ledger(), yardstick: new Ledger() };
 let runs = 0;
@@ -60,7 +60,7 @@ async function runRound({ side, port, task, seconds, concurrency }: Round): Prom
         const now = performance.now();
         histogram.record(now - sentAt);
         requests += 1;
-        const fault = faultOf(call, status, body, ledgers[side], requests % READ_ONE_IN === 0);
+        const fault = faultOf(call, status, body, ledgers[side], requests % readOneIn === 0);
         if (fault !== undefined) errors.push(fault);
         if (now < endsAt) send(now);
         else resolve();
@@ -82,7 +82,7 @@ async function runRound({ side, port, task, seconds, concurrency }: Round): Prom
     seconds: elapsedMs / 1000,
     counts: histogram.counts,
     errors: errors.length,
-    firstErrors: errors.slice(0, ERRORS_SHOWN),
+    firstErrors: errors.slice(0, errorsShown),
     clientCpuUs: cpu.user + cpu.system,
   };
 }
@@ -101,7 +101,7 @@ function faultOf(call: Call, status: number, body: Buffer, ledger: Ledger, readW
 }
 
 function versionIn(body: Buffer): number {
-  const at = body.indexOf(VERSION_MARK) + VERSION_MARK.length;
+  const at = body.indexOf(versionMark) + versionMark.length;
   return Number.parseInt(body.toString("latin1", at, at + 10), 10);
 }
 

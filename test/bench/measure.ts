@@ -33,7 +33,7 @@ export interface Measurement {
 }
 
 /** Between two rounds the machine comes to rest, so that none pays for what the other left to be done. */
-const PAUSE_MS = 200;
+const pollPauseMs = 200;
 
 /** What is measured beside others. */
 export interface Lane {
@@ -53,7 +53,7 @@ export async function measure(
   for (let round = 0; round <= timing.rounds; round += 1) {
     onRound(round);
     for (const tally of tallies) {
-      await delay(PAUSE_MS);
+      await delay(pollPauseMs);
       await tally.run(load, timing, round === 0);
     }
   }

@@ -40,8 +40,8 @@ export interface SideOptions {
 }
 
 /** What the services have by default; the yardstick gets the same. */
-const POOL_SIZE = "12";
-const ANY_PORTS = {
+const poolSize = "12";
+const anyPorts = {
   PORT: 0,
   METRICS_PORT: 0,
   PRESET_GRPC_PORT: 0,
@@ -67,11 +67,11 @@ async function openBase(name: SideName, options: SideOptions) {
     ORGANIZATION_DATABASE_URL: databaseUrl(database.serverUrl, "setpoint_organization"),
   };
   const environment: NodeJS.ProcessEnv = {
-    ...serviceEnvironment(home, await choosePorts({}, ANY_PORTS), urls),
+    ...serviceEnvironment(home, await choosePorts({}, anyPorts), urls),
     LOG_LEVEL: "info",
     NODE_ENV: "production",
-    PRESET_DATABASE_POOL_SIZE: POOL_SIZE,
-    ORGANIZATION_DATABASE_POOL_SIZE: POOL_SIZE,
+    PRESET_DATABASE_POOL_SIZE: poolSize,
+    ORGANIZATION_DATABASE_POOL_SIZE: poolSize,
   };
   await migrate(urls.PRESET_DATABASE_URL, presetMigrations, () => {});
   await migrate(urls.ORGANIZATION_DATABASE_URL, organizationMigrations, () => {});
@@ -107,7 +107,7 @@ export async function openYardstick(options: SideOptions): Promise<Side> {
   const child: BackgroundProcess = startInBackground({
     command: process.execPath,
     args: [join(import.meta.dirname, "yardstick.ts")],
-    env: { ...environment, ...profiling("yardstick", options), PORT: String(port), POOL_SIZE },
+    env: { ...environment, ...profiling("yardstick", options), PORT: String(port), poolSize },
     logFile,
   });
   opened(() => child.stop());

@@ -13,8 +13,8 @@ export interface CpuProfile {
 
 type Frame = CpuProfile["nodes"][number]["callFrame"];
 
-const SHOWN = 20;
-const IDLE = new Set(["(idle)", "(root)"]);
+const shownMax = 20;
+const idleNames = new Set(["(idle)", "(root)"]);
 
 /** Where each process spent its own time; the files can be opened in any viewer of CPU profiles. */
 export async function describeProfiles(folder: string): Promise<string> {
@@ -37,13 +37,13 @@ export function busiest(profile: CpuProfile, nameOf: (frame: Frame) => string): 
   let total = 0;
   for (const [index, id] of profile.samples.entries()) {
     const frame = frames.get(id);
-    if (!frame || IDLE.has(frame.functionName)) continue;
+    if (!frame || idleNames.has(frame.functionName)) continue;
     const us = profile.timeDeltas[index] ?? 0;
     total += us;
     const name = nameOf(frame);
     spent.set(name, (spent.get(name) ?? 0) + us);
   }
-  const sorted = [...spent].sort(([, a], [, b]) => b - a).slice(0, SHOWN);
+  const sorted = [...spent].sort(([, a], [, b]) => b - a).slice(0, shownMax);
   return sorted.map(([name, us]) => [numberText((100 * us) / total, 1), name]);
 }
 

@@ -6,7 +6,7 @@ import { soakTable } from "./report.ts";
 import { numberText } from "./text-table.ts";
 import { countPresets, lookForLostRows } from "./verify.ts";
 
-const WARM_UP_SECONDS = 10;
+const firstWarmUpSeconds = 10;
 
 /** Steady mixed load, reported round by round: the last one must look like the first. */
 export async function soak({ load, setpoint, options }: Context): Promise<Outcome> {
@@ -17,7 +17,7 @@ export async function soak({ load, setpoint, options }: Context): Promise<Outcom
   const lanes = [{ side, task: { kind: "mixed", tenants, presets } as const }];
   const rounds: Measurement[] = [];
   for (let round = 1; round <= options.timing.rounds; round += 1) {
-    const warmUpSeconds = round === 1 ? WARM_UP_SECONDS : 0;
+    const warmUpSeconds = round === 1 ? firstWarmUpSeconds : 0;
     rounds.push(...(await measure(load, lanes, { ...options.timing, rounds: 1, warmUpSeconds })));
     say(`round ${round} of ${options.timing.rounds}: ${numberText(rounds.at(-1)?.rate ?? 0)}/s`);
   }

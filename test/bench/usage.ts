@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** Linux counts the time of a process in ticks of this length, for every processor that it runs on. */
-const TICK_US = 10_000;
-const UTIME_FIELD = 13;
+const tickUs = 10_000;
+const utimeField = 13;
 
 /** Processor time of a process so far, all threads, those that have ended too. NaN where the kernel does not tell. */
 export function cpuUsOf(pid: number): number {
@@ -11,7 +11,7 @@ export function cpuUsOf(pid: number): number {
   if (stat === undefined) return Number.NaN;
   // The name of the program is in parentheses and may hold anything; fields are counted from behind it.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[UTIME_FIELD - 2]) + Number(fields[UTIME_FIELD - 1])) * TICK_US;
+  return (Number(fields[utimeField - 2]) + Number(fields[utimeField - 1])) * tickUs;
 }
 
 /** Resident memory of a process. NaN where the kernel does not tell. */
@@ -20,18 +20,18 @@ export function residentMibOf(pid: number): number {
   return kib === undefined ? Number.NaN : Number(kib) / 1024;
 }
 
-const IDLE_US_MAX = 50_000;
-const LOOK_EVERY_MS = 1_000;
-const LOOKS_MAX = 60;
+const idleUsMax = 50_000;
+const lookEveryMs = 1_000;
+const looksMax = 60;
 
 /** Waits until the processes rest: a database goes on for a while after a large fill. A minute at most. */
 export async function waitUntilIdle(processes: readonly { readonly pid: number }[]): Promise<void> {
   const used = (): number => processes.reduce((sum, { pid }) => sum + cpuUsOf(pid), 0);
   let before = used();
-  for (let look = 0; look < LOOKS_MAX; look += 1) {
-    await delay(LOOK_EVERY_MS);
+  for (let look = 0; look < looksMax; look += 1) {
+    await delay(lookEveryMs);
     const now = used();
-    if (!(now - before > IDLE_US_MAX)) return;
+    if (!(now - before > idleUsMax)) return;
     before = now;
   }
 }

@@ -33,20 +33,20 @@ export async function lookForLostRows(
   const versions = await count(preset, "SELECT COUNT(*) AS n FROM preset_versions");
   expect("versions", versions, filled + acknowledged);
   expect("presets whose versions have a gap or a double", await countUneven(preset, "preset_versions", "version"), 0);
-  expect("presets that do not serve their newest version", await count(preset, SERVES_ANOTHER), 0);
+  expect("presets that do not serve their newest version", await count(preset, servesAnother), 0);
   if (side === "setpoint") {
     expect("changes", await count(preset, "SELECT COUNT(*) AS n FROM preset_changes"), filled + acknowledged);
     expect("presets whose changes have a gap", await countUneven(preset, "preset_changes", "revision"), 0);
-    expect("workspaces whose count is wrong", await count(preset, WRONG_COUNT), 0);
+    expect("workspaces whose count is wrong", await count(preset, wrongCount), 0);
   }
   return faults;
 }
 
-const SERVES_ANOTHER = `SELECT COUNT(*) AS n FROM presets p
+const servesAnother = `SELECT COUNT(*) AS n FROM presets p
   LEFT JOIN preset_versions v ON v.workspace_id = p.workspace_id AND v.preset_id = p.id AND v.version = p.latest_version
   WHERE v.id IS NULL OR v.id <> p.designated_version_id`;
 
-const WRONG_COUNT = `SELECT COUNT(*) AS n
+const wrongCount = `SELECT COUNT(*) AS n
   FROM (SELECT workspace_id, COUNT(*) AS n FROM presets GROUP BY workspace_id) p
   LEFT JOIN (SELECT workspace_id, SUM(presets) AS n FROM preset_counts GROUP BY workspace_id) c
     ON c.workspace_id = p.workspace_id

@@ -6,13 +6,13 @@ import { openPool, type PoolConnection, type RowDataPacket } from "../../service
 // What the product is measured against: the least that must be done for the same answers, by ordinary good code in one
 // process. It works on the same tables, but has no keys, no validation, no RPC, no change log and no safe retries.
 
-const { PORT, PRESET_DATABASE_URL = "", ORGANIZATION_DATABASE_URL = "", POOL_SIZE } = process.env;
-const USER = "user_yardstick0000000000000000000";
-const NO_DIGEST = Buffer.alloc(32);
-const DEADLOCK = 1213;
+const { PORT, PRESET_DATABASE_URL = "", ORGANIZATION_DATABASE_URL = "", poolSize } = process.env;
+const yardstickUser = "user_yardstick0000000000000000000";
+const noDigest = Buffer.alloc(32);
+const deadlockErrno = 1213;
 
-const presets = openPool(PRESET_DATABASE_URL, Number(POOL_SIZE));
-const organizations = openPool(ORGANIZATION_DATABASE_URL, Number(POOL_SIZE));
+const presets = openPool(PRESET_DATABASE_URL, Number(poolSize));
+const organizations = openPool(ORGANIZATION_DATABASE_URL, Number(poolSize));
 
 const server = createServer((request, response) => {
   answer(request).then(
@@ -68,7 +68,7 @@ async function createVersion(workspaceId: Buffer, slug: string, { messages, ...c
         return { data: { ...presetJson(row), designated_version: versionJson(row, version, number, config, now) } };
       } catch (error) {
         await connection.query("ROLLBACK");
-        if ((error as { errno?: number }).errno !== DEADLOCK) throw error;
+        if ((error as { errno?: number }).errno !== deadlockErrno) throw error;
       }
     }
   } finally {
@@ -98,7 +98,7 @@ async function insertVersion(
       designated_version_id, revision, created_at, updated_at) VALUES (?, ?, ?, ?, 'active', ?, 1, 1, ?, 1, ?, ?)
       ON DUPLICATE KEY UPDATE latest_version = latest_version + 1, designated_version = latest_version,
         designated_version_id = VALUES(designated_version_id), revision = revision + 1, updated_at = VALUES(updated_at)`,
-    [workspaceId, slug, id, slug, USER, versionId, now, now],
+    [workspaceId, slug, id, slug, yardstickUser, versionId, now, now],
   );
   const isNew = affectedRows === 1;
   const row = isNew
@@ -115,9 +115,9 @@ async function insertVersion(
       versionId,
       version.configJson,
       version.systemPrompt,
-      USER,
+      yardstickUser,
       version.id,
-      NO_DIGEST,
+      noDigest,
       number,
       now,
     ],
@@ -155,7 +155,7 @@ function newRow(workspaceId: Buffer, slug: string, id: Buffer, versionId: Buffer
     description: null,
     status: "active",
     status_updated_at: null,
-    creator_user_id: USER,
+    creator_user_id: yardstickUser,
     created_at: now,
     updated_at: now,
     latest_version: 1,
@@ -242,7 +242,7 @@ function versionJson(
     version: number,
     config,
     system_prompt: version.systemPrompt,
-    creator_id: USER,
+    creator_id: yardstickUser,
     created_at: createdAt,
     updated_at: createdAt,
   };
