@@ -28,9 +28,8 @@ describe.each(renderings)("$title", (rendering) => {
   });
 
   it.each(containers)("names files to $title that its volumes hold", ({ pods, container }) => {
-    for (const [name, file] of Object.entries(environmentOf(rendering, container))) {
-      if (name.endsWith("_FILE")) expect(filesOf(pods, container), name).toContain(file);
-    }
+    const files = Object.values(environmentOf(rendering, container)).filter((value) => value.startsWith("/"));
+    expect(filesOf(pods, container)).toEqual(expect.arrayContaining(files));
   });
 
   it.each([
@@ -66,7 +65,10 @@ describe.each(renderings)("$title", (rendering) => {
       // In the dev overlay an init container writes the file.
       const made = spec.initContainers?.filter((each) => each.volumeMounts?.some((mount) => mount.name === name)) ?? [];
       const written = made.flatMap(({ command = [] }) => command.join(" ").match(/(?<=")\/etc\/[^"]+/g) ?? []);
-      const keys = Object.keys(findData(rendering, "Secret", volume?.secret?.secretName ?? "") ?? {});
+      const keys = Object.keys({
+        ...findData(rendering, "Secret", volume?.secret?.secretName ?? ""),
+        ...findData(rendering, "ConfigMap", volume?.configMap?.name ?? ""),
+      });
       return [...keys.map((key) => `${mountPath}/${key}`), ...written.filter((file) => dirname(file) === mountPath)];
     });
   }

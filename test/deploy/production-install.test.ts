@@ -139,7 +139,7 @@ function run(rendering: Rendering, container: Container): Promise<string> {
   return runCommand(process.execPath, [join(app, program), ...args], { env: environmentHere(rendering, container) });
 }
 
-/** The variables of the manifests, with the addresses of this machine in them instead of those of a cluster. */
+/** The variables of the image and of the manifests, with the addresses of this machine in them instead of those of a cluster. */
 function environmentHere(rendering: Rendering, container: Container): NodeJS.ProcessEnv {
   const here: Readonly<Record<string, string>> = {
     "preset-headless:50051": `127.0.0.1:${ports.PRESET_GRPC_PORT}`,
@@ -152,7 +152,10 @@ function environmentHere(rendering: Rendering, container: Container): NodeJS.Pro
     return [name, Object.entries(here).reduce((text, [there, address]) => text.replace(there, address), value)];
   });
   const portTexts = Object.entries(ports).map(([name, port]) => [name, String(port)]);
-  return { ...Object.fromEntries([...entries, ...portTexts]), HOST: "127.0.0.1" };
+  const fromImage = (readStages().at(-1) ?? [])
+    .filter(({ keyword }) => keyword === "ENV")
+    .flatMap(({ text }) => text.split(" ").map((pair) => pair.split(/=(.*)/)));
+  return { ...Object.fromEntries([...fromImage, ...entries, ...portTexts]), HOST: "127.0.0.1" };
 }
 
 /** The ports of the manifests, by the variable that moves them here. */

@@ -81,6 +81,13 @@ describe.each(renderings)("$title", (rendering) => {
   });
 });
 
+const publicPaths = ["/api/", "/docs", "/openapi.json"];
+
+interface IngressPath {
+  readonly path: string;
+  readonly backend: { readonly service: object };
+}
+
 describe("production", () => {
   it("documents each Secret that it expects, with its keys, and no other", () => {
     const used: string[] = [];
@@ -109,20 +116,25 @@ describe("production", () => {
     );
   });
 
-  it("leads the public to the API of the gateway, by Ingress or by HTTPRoute", () => {
+  it("leads the public to the API and its reference, by Ingress or by HTTPRoute, and to no probe", () => {
     const [service] = objectsOf<Service>(production, "Service").filter(({ metadata }) => metadata.name === "gateway");
     expect(service?.spec.ports).toMatchObject([{ name: "http", port: 80, targetPort: "http" }]);
-    expect(objectsOf(production, "Ingress")).toMatchObject([
+    const [ingress] = objectsOf<{ spec: { rules: [{ http: { paths: IngressPath[] } }] } }>(production, "Ingress");
+    const paths = ingress?.spec.rules[0].http.paths ?? [];
+    expect(paths.map(({ path, backend }) => [path, backend.service])).toEqual(
+      publicPaths.map((path) => [path, { name: "gateway", port: { name: "http" } }]),
+    );
+    expect(objectsOf(withEveryComponent, "HTTPRoute")).toMatchObject([
       {
         spec: {
           rules: [
-            { http: { paths: [{ path: "/api/", backend: { service: { name: "gateway", port: { name: "http" } } } }] } },
+            {
+              matches: publicPaths.map((value) => ({ path: { value } })),
+              backendRefs: [{ name: "gateway", port: 80 }],
+            },
           ],
         },
       },
-    ]);
-    expect(objectsOf(withEveryComponent, "HTTPRoute")).toMatchObject([
-      { spec: { rules: [{ matches: [{ path: { value: "/api/" } }], backendRefs: [{ name: "gateway", port: 80 }] }] } },
     ]);
   });
 });

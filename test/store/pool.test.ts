@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isConnectionLost } from "../../services/platform/mysql/errors.ts";
+import { openPool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { inTransaction, retryTransient } from "../../services/platform/mysql/transaction.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+
+afterAll(async () => {
+  await database.drop();
+});
+
+describe("openPool", () => {
+  it("speaks READ COMMITTED, UTC and strict SQL on every connection", async () => {
+    const pool = openPool(database.url, 1);
+    const [rows] = await pool.query<RowDataPacket[]>(
+      "SHOW VARIABLES WHERE Variable_name IN ('tx_isolation', 'transaction_isolation', 'time_zone', 'sql_mode')",
+    );
+    const values = Object.fromEntries(rows.map((row) => [row.Variable_name, row.Value]));
+    expect(values.transaction_isolation ?? values.tx_isolation).toBe("READ-COMMITTED");
+    expect(values.time_zone).toBe("+00:00");
+    expect(values.sql_mode).toContain("STRICT_ALL_TABLES");
+    await pool.end();
+  });
+
+  it.each(["execute", "query"] as const)(
+    "gives up %s of a statement that hangs, and drops its connection",
+    async (method) => {
+      const pool = openPool(database.url, 1, 200);
+      const id = async () => (await pool.execute<RowDataPacket[]>("SELECT CONNECTION_ID() AS id"))[0][0]?.id;
+      const before = await id();
+      const failure = await inTransaction(pool, (connection) => connection[method]("SELECT SLEEP(5)")).catch(
+        (error) => error,
+      );
+      expect(isConnectionLost(failure)).toBe(true);
+      expect(await id()).not.toBe(before);
+      await pool.end();
+    },
+  );
+
+  it("goes on after a connection was killed between two statements of a transaction", async () => {
+    const pool = openPool(database.url, 1);
+    const other = openPool(database.url, 1);
+    let attempts = 0;
+    const answer = await retryTransient(Date.now() + 5_000, () =>
+      inTransaction(pool, async (connection) => {
+        attempts += 1;
+        const [rows] = await connection.execute<RowDataPacket[]>("SELECT CONNECTION_ID() AS id");
+        if (attempts === 1) {
+          await other.query("KILL ?", [rows[0]?.id]);
+          await new Promise((resolve) => setTimeout(resolve, 100));
+        }
+        const [answers] = await connection.execute<RowDataPacket[]>("SELECT 1 AS one");
+        return answers[0]?.one;
+      }),
+    );
+    expect([answer, attempts]).toEqual([1, 2]);
+    await pool.end();
+    await other.end();
+  });
+});
