@@ -1,4 +1,4 @@
-import { Health } from "../proto/gen/grpc/health/v1/health_pb.ts";
+import { Health, HealthCheckResponse_ServingStatus as ServingStatus } from "../proto/gen/grpc/health/v1/health_pb.ts";
 import { AccessService } from "../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import { OrganizationService } from "../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
 import { PresetService } from "../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
@@ -39,7 +39,6 @@ export function openClients(config: GatewayConfig, lifecycle: Lifecycle): Client
   };
 }
 
-const statusServing = 1;
 const checkTimeoutMs = 1_000;
 
 function onceReady(channels: readonly [string, Channel][]): ReadinessCheck {
@@ -52,7 +51,7 @@ function onceReady(channels: readonly [string, Channel][]): ReadinessCheck {
         const answer = await grpcClient(Health, channel)
           .check({}, options)
           .catch(() => undefined);
-        if (answer?.status !== statusServing) throw new Error(`the ${name} service is not ready`);
+        if (answer?.status !== ServingStatus.SERVING) throw new Error(`the ${name} service is not ready`);
         ready.add(name);
       }),
     );

@@ -7,7 +7,7 @@ export interface GatewayConfig extends ProcessConfig {
   readonly presetTarget: string;
   readonly organizationTarget: string;
   readonly bodyBytesMax: number;
-  /** How long a request may take in all; what is not answered by then is a 503. */
+  /** How long the exchange of a key may take, and the call that follows; what is not answered by then is a 503. */
   readonly requestTimeoutMs: number;
   readonly keyCacheMax: number;
 }

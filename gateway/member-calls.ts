@@ -26,6 +26,6 @@ export function memberCalls(organization: Methods<typeof OrganizationService>): 
       fetched.set(key, answer);
       return answer;
     });
-    return Promise.all(answers);
+    return Promise.all(answers.map((answer) => answer.catch((error: Error) => error)));
   });
 }

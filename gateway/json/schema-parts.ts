@@ -1,6 +1,6 @@
 import { type TSchema, type TSchemaOptions, Type } from "typebox";
 
-/** A schema that has a name in the document; components.ts says which there are. */
+/** A schema that has a name in the document; openapi/description.ts says which there are. */
 export function componentSchema(name: string): TSchema {
   return Type.Ref(`#/components/schemas/${name}`);
 }

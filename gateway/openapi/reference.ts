@@ -18,7 +18,12 @@ export function referenceRoutes(app: FastifyInstance, routes: readonly Described
   let opening: Promise<FastifyInstance> | undefined;
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     // Few ever ask, and loading what it takes would make up a good part of the time that the gateway needs to start.
-    opening ??= import("./reference-server.ts").then(({ createReferenceServer }) => createReferenceServer(routes));
+    opening ??= import("./reference-server.ts")
+      .then(({ createReferenceServer }) => createReferenceServer(routes))
+      .catch((error: unknown) => {
+        opening = undefined;
+        throw error;
+      });
     return passOn(await opening, request, reply);
   };
   for (const url of ["/openapi.json", "/docs", "/docs/*"]) app.get(url, answer);

@@ -125,7 +125,9 @@ describe("AccessTokenVerifier", () => {
     await authenticate(sign());
     published = [second.jwk];
     vi.advanceTimersByTime(300_001);
-    await expect(authenticate(sign())).rejects.toMatchObject({ reason: "TOKEN_INVALID" });
+    // The first token after that sets off the fetch, and does not wait for it.
+    await authenticate(sign(first, { jwtid: "1" }));
+    await expect(authenticate(sign(first, { jwtid: "2" }))).rejects.toMatchObject({ reason: "TOKEN_INVALID" });
   });
 
   it("goes on with the keys it has where they cannot be fetched", async () => {
@@ -141,7 +143,16 @@ describe("AccessTokenVerifier", () => {
       kind: "unavailable",
       message: expect.not.stringContaining("10.0.0.1"),
     });
+    await expect(authenticate(sign())).rejects.toMatchObject({ kind: "unavailable" });
+    expect(fetches).toBe(1);
     published = [first.jwk];
+    vi.advanceTimersByTime(1_001);
     expect(await authenticate(sign())).toEqual(principal);
+  });
+
+  it("refuses a token whose payload is no JSON", async () => {
+    const header = Buffer.from(JSON.stringify({ typ: "JWT", alg: "ES256", kid: first.jwk.kid })).toString("base64url");
+    const token = `${header}.${Buffer.from("secret").toString("base64url")}.x`;
+    await expect(authenticate(token)).rejects.toMatchObject({ kind: "unauthenticated", reason: "TOKEN_INVALID" });
   });
 });

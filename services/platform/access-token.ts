@@ -74,8 +74,9 @@ export class AccessTokenVerifier {
   readonly #fetchKeys: FetchKeys;
   readonly #verified = new LRUCache<string, { principal: Principal; expiresAtMs: number }>({ max: verifiedTokensMax });
   #keys = new Map<string, KeyObject>();
-  #keysFetchedAtMs = Number.NEGATIVE_INFINITY;
-  #fetching: Promise<void> | undefined;
+  #keysAskedAtMs = Number.NEGATIVE_INFINITY;
+  #keysFault: unknown;
+  #refreshing: Promise<void> | undefined;
 
   constructor(fetchKeys: FetchKeys) {
     this.#fetchKeys = fetchKeys;
@@ -96,12 +97,13 @@ export class AccessTokenVerifier {
   }
 
   async #verify(token: string): Promise<Claims> {
-    const kid = jwt.decode(token, { complete: true })?.header.kid;
-    const key = kid === undefined ? undefined : await this.#findKey(kid);
-    if (key === undefined) throw invalidToken();
     try {
+      const kid = jwt.decode(token, { complete: true })?.header.kid;
+      const key = kid === undefined ? undefined : await this.#findKey(kid);
+      if (key === undefined) throw invalidToken();
       return jwt.verify(token, key, { algorithms: ["ES256"], issuer: accessTokenIssuer }) as unknown as Claims;
     } catch (error) {
+      if (error instanceof DomainError) throw error;
       if (error instanceof jwt.TokenExpiredError) {
         throw unauthenticated("TOKEN_EXPIRED", "The access token has expired. Exchange the key for a new one.", error);
       }
@@ -110,25 +112,35 @@ export class AccessTokenVerifier {
   }
 
   async #findKey(kid: string): Promise<KeyObject | undefined> {
-    const age = Date.now() - this.#keysFetchedAtMs;
-    if (age > keysMaxAgeMs || (!this.#keys.has(kid) && age > keysMinAgeMs)) {
-      this.#fetching ??= this.#refreshKeys().finally(() => {
-        this.#fetching = undefined;
-      });
-      try {
-        await this.#fetching;
-      } catch (error) {
-        // A key that is known already is still good: an unreachable JWKS must not stop calls.
-        if (!this.#keys.has(kid)) throw unavailable("Access tokens cannot be verified right now. Try again.", error);
-      }
+    const known = this.#keys.get(kid);
+    const age = Date.now() - this.#keysAskedAtMs;
+    if (known) {
+      // A key that is known is good until the JWKS says otherwise: nobody waits for it, and a JWKS out of reach stops no call.
+      if (age > keysMaxAgeMs) void this.#refreshKeys();
+      return known;
+    }
+    if (age > keysMinAgeMs || this.#refreshing) await this.#refreshKeys();
+    if (this.#keysFault !== undefined) {
+      throw unavailable("Access tokens cannot be verified right now. Try again.", this.#keysFault);
     }
     return this.#keys.get(kid);
   }
 
-  async #refreshKeys(): Promise<void> {
-    const keys = await this.#fetchKeys();
-    this.#keys = new Map(keys.map((jwk) => [jwk.kid, createPublicKey({ key: jwk, format: "jwk" })]));
-    this.#keysFetchedAtMs = Date.now();
+  /** Concurrent callers share one fetch. Where it fails, what was known stays known. */
+  #refreshKeys(): Promise<void> {
+    this.#keysAskedAtMs = Date.now();
+    this.#refreshing ??= this.#fetchKeys()
+      .then((keys) => {
+        this.#keys = new Map(keys.map((jwk) => [jwk.kid, createPublicKey({ key: jwk, format: "jwk" })]));
+        this.#keysFault = undefined;
+      })
+      .catch((error: unknown) => {
+        this.#keysFault = error;
+      })
+      .finally(() => {
+        this.#refreshing = undefined;
+      });
+    return this.#refreshing;
   }
 }
 

@@ -34,13 +34,17 @@ export function metricsPage(metrics: Metrics): Operations {
   };
 }
 
+function notAnswered(): Awaited<ReturnType<Answer>> {
+  return json(500, { error: "internal error" });
+}
+
 /** Answers GET and HEAD on these paths, and 404 on all others. */
 export function operationsHandler(operations: Operations): RequestListener {
   return async (request, response) => {
     const path = request.url?.split("?")[0] ?? "/";
     const operation = Object.hasOwn(operations, path) ? operations[path] : undefined;
     const reading = request.method === "GET" || request.method === "HEAD";
-    const answer = operation && reading ? await operation() : json(404, { error: "not found" });
+    const answer = operation && reading ? await operation().catch(notAnswered) : json(404, { error: "not found" });
     response.writeHead(answer.status, { "content-type": answer.contentType });
     response.end(request.method === "HEAD" ? undefined : answer.body);
   };

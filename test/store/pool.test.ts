@@ -33,9 +33,10 @@ describe("openPool", () => {
       const pool = openPool(database.url, 1, 200);
       const id = async () => (await pool.execute<RowDataPacket[]>("SELECT CONNECTION_ID() AS id"))[0][0]?.id;
       const before = await id();
-      const failure = await inTransaction(pool, (connection) => connection[method]("SELECT SLEEP(5)")).catch(
-        (error) => error,
-      );
+      const failure = await inTransaction(pool, async (connection) => {
+        if (method === "execute") await connection.execute("SELECT SLEEP(5)");
+        else await connection.query("SELECT SLEEP(5)");
+      }).catch((error) => error);
       expect(isConnectionLost(failure)).toBe(true);
       expect(await id()).not.toBe(before);
       await pool.end();

@@ -8,7 +8,6 @@ import type { SigningKey } from "../domain/signing-keys.ts";
 import type { KeyUseRecorder } from "../store/key-use.ts";
 import { findKeyReach } from "../store/keys.ts";
 import { fromExchangeKeyRequest, toExchangeKeyResponse } from "./access-mapper.ts";
-import { readDeadlineMs } from "./deadline.ts";
 
 interface Parts {
   readonly pool: Pool;
@@ -27,7 +26,7 @@ export function accessService({
     async exchangeKey(request, { deadlineMs }) {
       const { secret, workspaceId } = fromExchangeKeyRequest(request);
       const keyHash = hashKey(secret);
-      const reach = await retryTransient(readDeadlineMs(deadlineMs), () => findKeyReach(pool, keyHash, workspaceId));
+      const reach = await retryTransient(deadlineMs, () => findKeyReach(pool, keyHash, workspaceId));
       const now = new Date();
       const principal = getPrincipal(reach, workspaceId, now);
       const token = mintAccessToken(principal, signingKey, { now, ttlSeconds, keyExpiresAt: reach?.key.expiresAt });

@@ -6,7 +6,6 @@ import { requireManagementKey, requireOrganization } from "../../platform/princi
 import type { Implementation } from "../../platform/rpc/service.ts";
 import { organizationNotFound } from "../domain/errors.ts";
 import { listMembers } from "../store/members.ts";
-import { readDeadlineMs } from "./deadline.ts";
 import { toMemberMessage } from "./member-mapper.ts";
 
 export function organizationService(pool: Pool): Implementation<typeof OrganizationService> {
@@ -15,7 +14,7 @@ export function organizationService(pool: Pool): Implementation<typeof Organizat
       requireManagementKey(principal);
       const organizationId = requireOrganization(principal);
       const page = pageFrom(request);
-      const found = await retryTransient(readDeadlineMs(deadlineMs), () => listMembers(pool, organizationId, page));
+      const found = await retryTransient(deadlineMs, () => listMembers(pool, organizationId, page));
       // The organization was deleted after the token had been given out.
       if (!found) throw organizationNotFound();
       return { members: found.members.map(toMemberMessage), totalCount: found.totalCount };

@@ -1,4 +1,4 @@
-import { type DomainError, unavailable } from "../domain-error.ts";
+import { DomainError, unavailable } from "../domain-error.ts";
 
 /** What mysql2 throws: errors of the server have `errno`, those of the connection only `code`. */
 interface MysqlError {
@@ -10,11 +10,13 @@ interface MysqlError {
 
 const duplicateKey = 1062;
 const unknownDatabase = 1049;
+const unknownTable = 1146;
 
-/** The server asks to try again: nothing of the transaction is left. */
+/** The server asks to try again: our rollback leaves nothing of the transaction. */
 const retryableErrnos = new Set([
   1205, // lock wait timeout
   1213, // deadlock
+  3101, // conflict in a replication group
 ]);
 
 /** The server is going away, has gone, or is full: the connection is lost, and what it was doing may have happened or not. */
@@ -44,6 +46,8 @@ const lostCodes = new Set([
   "ENOTFOUND",
   "EAI_AGAIN",
   "EPIPE",
+  "ERR_STREAM_DESTROYED",
+  "ERR_STREAM_WRITE_AFTER_END",
   "ETIMEDOUT",
   "POOL_CLOSED",
   "PROTOCOL_CONNECTION_LOST",
@@ -54,8 +58,12 @@ const lostCodes = new Set([
 export function isDuplicateKey(error: unknown, index?: string): boolean {
   const { errno, sqlMessage } = error as MysqlError;
   if (errno !== duplicateKey) return false;
-  // MariaDB writes `for key 'name'`, MySQL `for key 'table.name'`.
-  return index === undefined || (sqlMessage?.endsWith(`${index}'`) ?? false);
+  // MariaDB writes `for key 'name'`, MySQL `for key 'table.name'`, and Vitess goes on after that.
+  return index === undefined || new RegExp(`for key '([^']*\\.)?${index}'`).test(sqlMessage ?? "");
+}
+
+export function isUnknownTable(error: unknown): boolean {
+  return (error as MysqlError).errno === unknownTable;
 }
 
 export function isUnknownDatabase(error: unknown): boolean {
@@ -67,12 +75,23 @@ export function isConnectionLost(error: unknown): boolean {
   const { code, errno, fatal } = error as MysqlError;
   // mysql2 gives the errors of a socket the errno of the operating system, which is negative.
   if (errno !== undefined && errno > 0) return lostErrnos.has(errno);
-  return (code !== undefined && lostCodes.has(code)) || (fatal === true && code?.startsWith("PROTOCOL_") === true);
+  // A command on a connection that was closed meanwhile fails without any code.
+  if (code === undefined) return fatal === true;
+  return lostCodes.has(code) || (fatal === true && code.startsWith("PROTOCOL_"));
 }
 
 /** True where the same work may succeed if it is done again. */
 export function isTransient(error: unknown): boolean {
   return retryableErrnos.has((error as MysqlError).errno ?? 0) || isConnectionLost(error);
+}
+
+/** Others kept changing the same rows until the time was up. */
+export function conflictNotSettled(cause: unknown): DomainError {
+  return new DomainError("aborted", {
+    reason: "CONFLICT",
+    message: "Too many changes of the same thing at once; nothing was stored. Try again.",
+    cause,
+  });
 }
 
 export function databaseUnavailable(cause: unknown): DomainError {

@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { type Connection, createConnection, type RowDataPacket } from "mysql2/promise";
 import type { ReadinessCheck } from "../health.ts";
-import { isUnknownDatabase } from "./errors.ts";
+import { isUnknownDatabase, isUnknownTable } from "./errors.ts";
 import type { Pool } from "./pool.ts";
 
 interface Migration {
@@ -59,8 +59,8 @@ export function schemaIsCurrent(pool: Pool, directory: URL): ReadinessCheck {
       await pool.query("SELECT 1");
       return;
     }
-    const applied = await findApplied(pool).catch((error: { errno?: number }) => {
-      if (error.errno === 1146) return new Map<string, string>();
+    const applied = await findApplied(pool).catch((error: unknown) => {
+      if (isUnknownTable(error)) return new Map<string, string>();
       throw error;
     });
     const pending = (await readMigrations(directory)).filter((migration) => !isApplied(migration, applied));
@@ -89,9 +89,14 @@ async function connect(url: string): Promise<Connection> {
   const database = decodeURIComponent(server.pathname.slice(1));
   server.pathname = "/";
   const connection = await createConnection({ uri: server.href });
-  await connection.query("CREATE DATABASE IF NOT EXISTS ?? CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", [database]);
-  await connection.changeUser({ database });
-  return connection;
+  try {
+    await connection.query("CREATE DATABASE IF NOT EXISTS ?? CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", [database]);
+    await connection.query("USE ??", [database]);
+    return connection;
+  } catch (error) {
+    await connection.end();
+    throw error;
+  }
 }
 
 async function acquireLock(connection: Connection, name: string): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Connection } from "mysql2";
 import { createPool, type Pool, type PoolConnection } from "mysql2/promise";
 
 export type { Pool, PoolConnection, ResultSetHeader, RowDataPacket } from "mysql2/promise";
@@ -11,12 +12,15 @@ const sessionStatements = [
   "SET SESSION time_zone = '+00:00', innodb_lock_wait_timeout = 3, sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'",
 ];
 
+/** Longer than any lock is waited for. What takes longer has no one to answer to any more. */
+const statementTimeoutMsDefault = 8_000;
+
 /**
  * A pool whose connections all speak UTC, strict SQL and READ COMMITTED, and do not wait long for a lock: whoever holds
  * one for seconds has hung, and the default of 50 s would outlast every caller.
  * Under REPEATABLE READ, locking a row that is not there yet locks the gap, and concurrent creations deadlock.
  */
-export function openPool(url: string, size: number): Pool {
+export function openPool(url: string, size: number, statementTimeoutMs = statementTimeoutMsDefault): Pool {
   const pool = createPool({
     uri: url,
     connectionLimit: size,
@@ -33,6 +37,7 @@ export function openPool(url: string, size: number): Pool {
   });
   // Commands of a connection run in order, so these come before any that the pool's user sends.
   pool.pool.on("connection", (connection) => {
+    limitStatements(connection, statementTimeoutMs);
     for (const statement of sessionStatements) {
       connection.query(statement, (error) => {
         if (error) connection.destroy();
@@ -40,4 +45,25 @@ export function openPool(url: string, size: number): Pool {
     }
   });
   return pool;
+}
+
+/**
+ * Gives every statement of a connection a timeout. A server that vanished without a word, or hangs, would otherwise hold
+ * its connections for many minutes, and with two of them all creations. What the server did of the statement is unknown
+ * then, so the connection is not used again.
+ */
+function limitStatements(connection: Connection, timeoutMs: number): void {
+  for (const method of ["query", "execute"] as const) {
+    const run = connection[method].bind(connection) as (...parameters: unknown[]) => unknown;
+    const limited = (sql: unknown, values: unknown, onDone: unknown) => {
+      // A command that the pool has put together already goes as it is.
+      if (typeof sql !== "string") return run(sql, values, onDone);
+      const [given, answer] = typeof values === "function" ? [undefined, values] : [values, onDone];
+      return run({ sql, values: given, timeout: timeoutMs }, (error: { code?: string } | null, ...rest: unknown[]) => {
+        if (error?.code === "PROTOCOL_SEQUENCE_TIMEOUT") connection.destroy();
+        (answer as ((...results: unknown[]) => void) | undefined)?.(error, ...rest);
+      });
+    };
+    Object.assign(connection, { [method]: limited });
+  }
 }

@@ -28,7 +28,7 @@ describe("retryTransient", () => {
   it("gives up in time for the caller", async () => {
     const deadlineMs = Date.now() + 100;
     await expect(retryTransient(deadlineMs, () => Promise.reject(deadlock))).rejects.toMatchObject({
-      kind: "unavailable",
+      kind: "aborted",
       cause: deadlock,
     });
     expect(Date.now()).toBeLessThanOrEqual(deadlineMs);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { databaseUnavailable, isConnectionLost, isTransient } from "./errors.ts";
+import { conflictNotSettled, databaseUnavailable, isConnectionLost, isTransient } from "./errors.ts";
 import type { Pool, PoolConnection } from "./pool.ts";
 
 /** Left between giving up and the caller's deadline, so that the caller still hears why. */
@@ -24,7 +24,8 @@ export async function retryTransient<T>(deadlineMs: number, work: () => Promise<
     } catch (error) {
       if (!isTransient(error)) throw error;
       const pauseMs = backoffMs(attempt);
-      if (Date.now() + pauseMs >= deadlineMs) throw databaseUnavailable(error);
+      if (Date.now() + pauseMs >= deadlineMs)
+        throw isConnectionLost(error) ? databaseUnavailable(error) : conflictNotSettled(error);
       await sleep(pauseMs);
     }
   }

@@ -48,6 +48,8 @@ export function openChannel(target: string, tls: TlsFiles | undefined): Channel 
     "grpc.keepalive_timeout_ms": 10_000,
     // grpc-js would buffer every call to be able to repeat it; we repeat calls ourselves, see below.
     "grpc.enable_retries": 0,
+    // The address of a process that was replaced is looked up at once, and not half a minute later.
+    "grpc.dns_min_time_between_resolutions_ms": 1_000,
     // A process that restarts is back within a second; do not stay away longer than needed.
     "grpc.initial_reconnect_backoff_ms": 100,
     "grpc.min_reconnect_backoff_ms": 100,

@@ -21,6 +21,9 @@ export function createGrpcServer(services: readonly ServedService[]): Server {
   const server = new Server({
     "grpc.max_receive_message_length": requestBytesMax,
     "grpc.max_send_message_length": responseBytesMax,
+    // A client looks its servers up again when a connection ends, and so finds those that were added.
+    "grpc.max_connection_age_ms": 60_000,
+    "grpc.max_connection_age_grace_ms": 15_000,
     // A peer that vanished without a word is noticed.
     "grpc.keepalive_time_ms": 30_000,
     "grpc.keepalive_timeout_ms": 10_000,

@@ -26,15 +26,19 @@ export interface IncomingCall {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What an RPC method knows about one call. */
-export interface CallContext extends Omit<IncomingCall, "header"> {
+/** What a method knows about any call. */
+export interface OpenContext {
+  /** Epoch milliseconds: the caller's own deadline, or ours where that is earlier. */
+  readonly deadlineMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What a method knows about a call that came with an access token. */
+export interface CallContext extends OpenContext {
   readonly principal: Principal;
   /** For a part of a call that fails on its own: what the caller may see of the error. The log sees the rest. */
   readonly partFailed: (thrown: unknown) => Status;
 }
-
-/** The same for a method that anyone may call. */
-export type OpenContext = Omit<IncomingCall, "header">;
 
 /** The methods of a service as plain functions: `(request, context) => response`. */
 export type Implementation<S extends DescService, Context = CallContext> = {
@@ -73,9 +77,8 @@ export function serveService<S extends DescService>(
   surroundings: Surroundings & { readonly verifier: AccessTokenVerifier },
 ): ServedService {
   const { verifier, logger } = surroundings;
-  return wrap(descriptor, implementation, surroundings, async ({ header, deadlineMs, signal }) => ({
-    deadlineMs,
-    signal,
+  return wrap(descriptor, implementation, surroundings, async ({ header, ...call }) => ({
+    ...openContext(call),
     principal: await verifier.authenticate(header("authorization")),
     partFailed: (thrown: unknown) => {
       const error = toRpcError(thrown);
@@ -92,7 +95,14 @@ export function serveOpenService<S extends DescService>(
   implementation: Implementation<S, OpenContext>,
   surroundings: Surroundings,
 ): ServedService {
-  return wrap(descriptor, implementation, surroundings, async ({ deadlineMs, signal }) => ({ deadlineMs, signal }));
+  return wrap(descriptor, implementation, surroundings, async (call) => openContext(call));
+}
+
+/** No call waits longer than this for the database, whatever its caller would wait. */
+const callTimeoutMaxMs = 15_000;
+
+function openContext({ deadlineMs, signal }: Omit<IncomingCall, "header">): OpenContext {
+  return { deadlineMs: Math.min(deadlineMs ?? Number.POSITIVE_INFINITY, Date.now() + callTimeoutMaxMs), signal };
 }
 
 function wrap<Context>(

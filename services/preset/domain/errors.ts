@@ -14,15 +14,6 @@ export function requestIdReused(): DomainError {
   });
 }
 
-/** Others kept changing the same presets until the time was up. */
-export function conflictNotSettled(cause: unknown): DomainError {
-  return new DomainError("aborted", {
-    reason: "CONFLICT",
-    message: "Too many changes of this preset at once; nothing was stored. Try again.",
-    cause,
-  });
-}
-
 export function presetNotFound(slug: string): DomainError {
   return new DomainError("not_found", {
     reason: "PRESET_NOT_FOUND",

@@ -1,5 +1,5 @@
 import { invalidRequest } from "../../platform/domain-error.ts";
 
-export function checkVersionNumber(version: number): void {
-  if (version < 1) throw invalidRequest([{ path: "version", message: "must be at least 1" }]);
+export function checkVersionNumber(path: string, version: number): void {
+  if (version < 1) throw invalidRequest([{ path, message: "must be at least 1" }]);
 }

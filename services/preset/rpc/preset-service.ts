@@ -46,14 +46,13 @@ export function presetService({
 }: PresetStore): Implementation<typeof PresetService> {
   const getVersion = async (workspaceId: string, slug: string, version: number): Promise<PresetVersion> => {
     checkSlug(slug);
-    checkVersionNumber(version);
     const found = await reader.findVersion(workspaceId, slug, version);
     if (found) return found;
     throw (await reader.findPreset(workspaceId, slug)) ? versionNotFound(slug, version) : presetNotFound(slug);
   };
 
   const createVersion = async (request: CreateVersionRequest, context: CallContext): Promise<ServedPreset> =>
-    writer.createVersion(newVersion(context.principal, request), deadlineOf(context));
+    writer.createVersion(newVersion(context.principal, request), context.deadlineMs);
 
   const getPreset = async (slug: string, context: CallContext): Promise<ServedPreset> => {
     const workspaceId = workspaceToRead(context);
@@ -96,7 +95,7 @@ export function presetService({
       const workspaceId = workspaceToRead(context);
       const page = pageFrom(request);
       const filter = fromListPresetsRequest(request);
-      const { presets, totalCount } = await retryTransient(deadlineOf(context), () =>
+      const { presets, totalCount } = await retryTransient(context.deadlineMs, () =>
         listPresets(listPool, workspaceId, filter, page),
       );
       return { presets: presets.map(toPresetMessage), totalCount };
@@ -107,7 +106,7 @@ export function presetService({
       const workspaceId = requireWorkspace(context.principal);
       const update = { ...fromUpdatePresetRequest(request), requestId: request.requestId || newId() };
       checkUpdate(update);
-      const deadlineMs = deadlineOf(context);
+      const { deadlineMs } = context;
       const preset = await retryTransient(deadlineMs, () =>
         updatePreset(updatePool, workspaceId, context.principal, update, deadlineMs),
       );
@@ -115,6 +114,7 @@ export function presetService({
     },
 
     async getVersion({ slug, version }, context) {
+      checkVersionNumber("version", version);
       return { version: toVersionMessage(await getVersion(workspaceToRead(context), slug, version)) };
     },
 
@@ -122,7 +122,7 @@ export function presetService({
       const workspaceId = workspaceToRead(context);
       const page = pageFrom(request);
       checkSlug(request.slug);
-      const found = await retryTransient(deadlineOf(context), () =>
+      const found = await retryTransient(context.deadlineMs, () =>
         listVersions(listPool, workspaceId, request.slug, page),
       );
       if (!found) throw presetNotFound(request.slug);
@@ -130,6 +130,8 @@ export function presetService({
     },
 
     async diffVersions({ slug, fromVersion, toVersion }, context) {
+      checkVersionNumber("from_version", fromVersion);
+      checkVersionNumber("to_version", toVersion);
       const workspaceId = workspaceToRead(context);
       const [from, to] = await Promise.all([
         getVersion(workspaceId, slug, fromVersion),
@@ -143,7 +145,7 @@ export function presetService({
       const workspaceId = workspaceToRead(context);
       const page = pageFrom(request);
       checkSlug(request.slug);
-      const found = await retryTransient(deadlineOf(context), () =>
+      const found = await retryTransient(context.deadlineMs, () =>
         listChanges(listPool, workspaceId, request.slug, page),
       );
       if (!found) throw presetNotFound(request.slug);
@@ -162,13 +164,6 @@ function outcomesOf(parts: readonly Promise<ServedPreset>[], { partFailed }: Cal
       ),
     ),
   );
-}
-
-/** A call without a deadline of its own does not wait longer than this. */
-const deadlineDefaultMs = 15_000;
-
-function deadlineOf({ deadlineMs }: CallContext): number {
-  return deadlineMs ?? Date.now() + deadlineDefaultMs;
 }
 
 function workspaceToRead({ principal }: CallContext): string {

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { DomainError, deadlineExceeded, unavailable } from "../../platform/domain-error.ts";
-import { databaseUnavailable, isConnectionLost, isTransient } from "../../platform/mysql/errors.ts";
+import { conflictNotSettled, databaseUnavailable, isConnectionLost, isTransient } from "../../platform/mysql/errors.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { answerMarginMs, backoffMs, inTransaction } from "../../platform/mysql/transaction.ts";
-import { conflictNotSettled } from "../domain/errors.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import type { Outcome, ServedPreset } from "../domain/preset.ts";
 import { findReplay } from "./find-replay.ts";
@@ -183,7 +182,7 @@ function isLate({ giveUpAtMs }: Waiting): boolean {
 function gaveUp(member: Waiting, lastError: unknown): boolean {
   if (!isLate(member)) return false;
   const { fail } = member;
-  if (lastError === undefined) fail(deadlineExceeded());
+  if (lastError === undefined || lastError instanceof MemberLate) fail(deadlineExceeded());
   else if (isConnectionLost(lastError)) fail(databaseUnavailable(lastError));
   else fail(conflictNotSettled(lastError));
   return true;

@@ -89,7 +89,7 @@ export const KeyKind = {
   API: 1,
 
   /**
-   * Tied to one organization: lists members, manages keys and workspaces, reaches the presets of every workspace.
+   * Tied to one organization: lists members, reaches the presets of every workspace.
    *
    * @generated from enum value: KEY_KIND_MANAGEMENT = 2;
    */
