@@ -670,7 +670,9 @@ export const PresetService: GenService<{
    *
    * FAILED_PRECONDITION with the reason PRESET_ARCHIVED on an archived preset;
    * ALREADY_EXISTS with the reason REQUEST_ID_REUSED where request_id was used for another request.
-   * After any other code than OK nothing was stored.
+   * ABORTED with the reason CONFLICT where others kept changing the preset until the time was up.
+   * After any other code than OK nothing was stored, but for one case: the database went away while it was committing,
+   * and stayed away (UNAVAILABLE or DEADLINE_EXCEEDED). Repeat the call with the same request_id: it is stored once.
    *
    * @generated from rpc setpoint.preset.v1.PresetService.CreateVersion
    */
@@ -725,7 +727,7 @@ export const PresetService: GenService<{
    * FAILED_PRECONDITION with the reason ETAG_STALE where etags are given and none is the preset's own,
    * or STATUS_TRANSITION where an archived preset would become disabled;
    * ALREADY_EXISTS with the reason REQUEST_ID_REUSED where request_id was used for another change of the preset.
-   * After any other code than OK nothing was changed.
+   * After any other code than OK nothing was changed, with the same exception as for CreateVersion.
    *
    * @generated from rpc setpoint.preset.v1.PresetService.UpdatePreset
    */
