@@ -25,17 +25,13 @@ export function presetCalls(presets: Methods<typeof PresetService>): PresetCalls
   const createAlone = async (creation: Creation, options: CallOptions) =>
     answered(await presets.createVersion(creation, options));
 
+  const getAlone = async (slug: string, options: CallOptions) => answered(await presets.getPreset({ slug }, options));
+
   const createGathered = gatherCalls<Creation, Preset>(async (requests, options) => {
     const [first] = requests;
     if (first && requests.length === 1) return [await createAlone(first, options)];
     const { outcomes } = await presets.batchCreateVersions({ requests: [...requests] }, options);
-    return Promise.all(
-      requests.map((request, index) => {
-        const answer = fromOutcome(outcomes[index]);
-        // A call is made again where a service is out of reach, and so is a part of one.
-        return isUnavailable(answer) ? createAlone(request, options).catch((error: Error) => error) : answer;
-      }),
-    );
+    return answersOf(requests, outcomes, (request) => createAlone(request, options));
   });
 
   const getGathered = gatherCalls<string, Preset>(async (slugs, options) => {
@@ -43,12 +39,13 @@ export function presetCalls(presets: Methods<typeof PresetService>): PresetCalls
     const distinct = [...new Set(slugs)];
     const [first] = distinct;
     if (first !== undefined && distinct.length === 1) {
-      const preset = answered(await presets.getPreset({ slug: first }, options));
+      const preset = await getAlone(first, options);
       return slugs.map(() => preset);
     }
     const { outcomes } = await presets.batchGetPresets({ slugs: distinct }, options);
-    const bySlug = new Map(distinct.map((slug, index) => [slug, fromOutcome(outcomes[index])]));
-    return slugs.map((slug) => bySlug.get(slug) as Preset | DomainError);
+    const answers = await answersOf(distinct, outcomes, (slug) => getAlone(slug, options));
+    const bySlug = new Map(distinct.map((slug, index) => [slug, answers[index] as Preset | Error]));
+    return slugs.map((slug) => bySlug.get(slug) as Preset | Error);
   });
 
   return {
@@ -62,8 +59,19 @@ function lengthOf({ configJson = "", systemPrompt = "" }: Creation): number {
   return configJson.length + systemPrompt.length;
 }
 
-function isUnavailable(answer: Preset | DomainError): boolean {
-  return answer instanceof DomainError && answer.kind === "unavailable";
+/** The answer to each part of a batch. A call is made again where a service is out of reach, and so is a part of one. */
+function answersOf<Request>(
+  requests: readonly Request[],
+  outcomes: readonly PresetOutcome[],
+  callAlone: (request: Request) => Promise<Preset>,
+): Promise<(Preset | Error)[]> {
+  return Promise.all(
+    requests.map((request, index) => {
+      const answer = fromOutcome(outcomes[index]);
+      const isOutOfReach = answer instanceof DomainError && answer.kind === "unavailable";
+      return isOutOfReach ? callAlone(request).catch((error: Error) => error) : answer;
+    }),
+  );
 }
 
 function answered({ preset }: { readonly preset?: Preset | undefined }): Preset {

@@ -20,8 +20,6 @@ export const statusByName = {
   archived: PresetStatus.ARCHIVED,
 } as const;
 
-export type StatusName = keyof typeof statusByName;
-
 const statusNames = new Map<number, string>(Object.entries(statusByName).map(([name, status]) => [status, name]));
 
 const actionNames: Readonly<Record<number, string>> = {

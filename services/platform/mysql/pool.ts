@@ -30,7 +30,6 @@ export function openPool(url: string, size: number, statementTimeoutMs = stateme
     keepAliveInitialDelay: 10_000,
     charset: "utf8mb4_bin",
     timezone: "Z",
-    jsonStrings: true,
     supportBigNumbers: true,
     // A stack for every statement, in case it fails, would cost more than the statement; the log has the request id.
     trace: false,
