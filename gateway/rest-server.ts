@@ -1,11 +1,9 @@
-import { STATUS_CODES } from "node:http";
-import type { Socket } from "node:net";
-import { finished } from "node:stream/promises";
 import type { ErrorObject } from "ajv";
 import { type FastifyInstance, type FastifyRequest, fastify, LogController } from "fastify";
 import { invalidRequest } from "../services/platform/domain-error.ts";
 import type { Health } from "../services/platform/health.ts";
 import { newId } from "../services/platform/ids.ts";
+import { holdsKey } from "../services/platform/key-format.ts";
 import type { Logger } from "../services/platform/logger.ts";
 import type { Metrics } from "../services/platform/metrics.ts";
 import { probes } from "../services/platform/operations.ts";
@@ -13,8 +11,9 @@ import { Access } from "./auth/access.ts";
 import { KeyExchange } from "./auth/key-exchange.ts";
 import type { Clients } from "./clients.ts";
 import type { GatewayConfig } from "./config.ts";
+import { answerClientError, answerExpectation, dropBody } from "./http-faults.ts";
 import { bodyText } from "./json/body.ts";
-import { errorAnswer, HttpError, nothingAt } from "./json/errors.ts";
+import { errorAnswer, nothingAt } from "./json/errors.ts";
 import { parseQuery } from "./json/page.ts";
 import { ajv } from "./json/validator.ts";
 import { violationsFrom } from "./json/violations.ts";
@@ -45,6 +44,7 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     // While draining, a request on an open connection is still served; its answer closes the connection.
     forceCloseConnections: "idle",
     return503OnClosing: false,
+    http: { requireHostHeader: false },
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => {
       const { status, headers, body } = errorAnswer(error, request.id);
@@ -60,6 +60,9 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     },
     schemaErrorFormatter: (errors) => invalidRequest(violationsFrom(errors as ErrorObject[])),
   });
+  app.server.on("checkExpectation", answerExpectation);
+  // Who has sent a whole request and closed their side is still answered. Node has no public name for this.
+  Object.assign(app.server, { httpAllowHalfOpen: true });
   // Bodies and headers are checked by their handlers, and answers are text already.
   // Their schemas are there to be read by people.
   app.setValidatorCompiler(({ schema, httpPart }) =>
@@ -95,7 +98,7 @@ function probeRoutes(app: FastifyInstance, health: Health): void {
 
 /** The caller's own request id is taken over where it is safe to log and to echo. */
 function saneRequestId(header: string | string[] | undefined): string | undefined {
-  return typeof header === "string" && /^[\w.:/+=~-]{1,128}$/.test(header) ? header : undefined;
+  return typeof header === "string" && /^[\w.:/+=~-]{1,128}$/.test(header) && !holdsKey(header) ? header : undefined;
 }
 
 function readBodies(app: FastifyInstance): void {
@@ -110,50 +113,13 @@ function answerErrors(app: FastifyInstance, logger: Logger): void {
   app.setErrorHandler(async (error, request, reply) => {
     const { status, headers, body } = errorAnswer(error, request.id);
     if (status >= 500) logger.error({ err: error, request_id: request.id, status }, "request failed");
-    await dropBody(request);
+    await dropBody(request.raw);
     return reply.status(status).headers(headers).type("application/json").send(body);
   });
   // A hook and not a handler: the body of such a request is not read.
   app.addHook("onRequest", async ({ is404, url }) => {
     if (is404) throw nothingAt(url);
   });
-}
-
-/**
- * Receives what is left of a body, and drops it. An answer that closes the connection while the caller is still sending
- * would reach them as a reset.
- */
-async function dropBody({ raw }: FastifyRequest): Promise<void> {
-  if (raw.complete) return;
-  raw.resume();
-  // It fails where the caller is gone, and then nobody waits for an answer.
-  await finished(raw).catch(() => {});
-}
-
-/** Bytes that are no HTTP request at all never reach a route. */
-function answerClientError(error: Error & { code?: string }, socket: Socket): void {
-  if (!socket.writable || error.code === "ECONNRESET") {
-    socket.destroy();
-    return;
-  }
-  const requestId = newId();
-  const { status, body } = errorAnswer(clientError(error.code), requestId);
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    "content-type: application/json",
-    `content-length: ${Buffer.byteLength(body)}`,
-    `x-request-id: ${requestId}`,
-    "connection: close",
-  ];
-  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
-}
-
-function clientError(code: string | undefined): HttpError {
-  if (code === "HPE_HEADER_OVERFLOW")
-    return new HttpError(431, "The headers are too large. Send fewer or shorter ones.");
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT")
-    return new HttpError(408, "The request took too long to arrive. Send it again.");
-  return new HttpError(400, "This is not a valid HTTP request.");
 }
 
 /** Request id header, access log and metrics of every request. */

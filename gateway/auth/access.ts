@@ -1,5 +1,5 @@
 import type { FastifyRequest, onRequestAsyncHookHandler } from "fastify";
-import { DomainError, invalidRequest, unavailable } from "../../services/platform/domain-error.ts";
+import { DomainError, type FieldViolation, invalidRequest, unavailable } from "../../services/platform/domain-error.ts";
 import { isId } from "../../services/platform/ids.ts";
 import { type Permission, requirePermission } from "../../services/platform/principal.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
@@ -45,9 +45,20 @@ export class Access {
 
   async #authenticate(request: FastifyRequest, query: unknown): Promise<Grant> {
     const key = keyFrom(request.headers.authorization);
-    const workspaceId = workspaceIdFrom(query);
     const requestId = request.id;
-    const exchangeRequest = () => ({ key, workspaceId, requestId, deadlineMs: Date.now() + this.#requestTimeoutMs });
+    const requestFor = (workspaceId: string) => ({
+      key,
+      workspaceId,
+      requestId,
+      deadlineMs: Date.now() + this.#requestTimeoutMs,
+    });
+    const { workspaceId, violations } = readWorkspaceId(query);
+    if (violations.length > 0) {
+      // A bad key is told so first.
+      await this.#exchange.grantFor(requestFor(""));
+      throw invalidRequest(violations);
+    }
+    const exchangeRequest = () => requestFor(workspaceId);
     const grant = await this.#exchange.grantFor(exchangeRequest());
     request.caller = { call: (rpc) => this.#call(exchangeRequest(), grant, rpc) };
     return grant;
@@ -73,11 +84,11 @@ export class Access {
 }
 
 /** Empty where the query names none. It becomes part of a cache key, so it is checked here. */
-function workspaceIdFrom(query: unknown): string {
+function readWorkspaceId(query: unknown): { readonly workspaceId: string; readonly violations: FieldViolation[] } {
   const { workspace_id: id } = query as { workspace_id?: unknown };
-  if (id === undefined) return "";
-  if (typeof id === "string" && isId(id)) return id.toLowerCase();
-  throw invalidRequest([{ path: "workspace_id", message: "must be a UUID, given once" }]);
+  if (id === undefined) return { workspaceId: "", violations: [] };
+  if (typeof id === "string" && isId(id)) return { workspaceId: id.toLowerCase(), violations: [] };
+  return { workspaceId: "", violations: [{ path: "workspace_id", message: "must be a UUID, given once" }] };
 }
 
 function isUnauthenticated(error: unknown): boolean {

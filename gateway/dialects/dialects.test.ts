@@ -292,7 +292,7 @@ const cases: readonly Case[] = [
       ...keptByAll,
       ...keptByChatAndResponses,
       max_output_tokens: integer(1),
-      max_tool_calls: integer(1),
+      max_tool_calls: integer(0),
       text: anyObject,
       truncation: string,
       include: strings,

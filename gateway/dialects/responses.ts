@@ -52,7 +52,7 @@ export const responses = defineDialect({
     tools: keep(listOf(object())),
     tool_choice: keep(either(text(), object())),
     parallel_tool_calls: keep(boolean()),
-    max_tool_calls: keep(integer(1)),
+    max_tool_calls: keep(integer(0)),
     stop_server_tools_when: keep(listOf(object())),
 
     instructions: prompt(text()),

@@ -1,4 +1,5 @@
 import { DomainError, type ErrorKind, type FieldViolation } from "../../services/platform/domain-error.ts";
+import { withoutKeys } from "../../services/platform/key-format.ts";
 
 /** The one table from the kind of an error, which is its RPC code, to its HTTP status. */
 const statusByKind: Readonly<Record<ErrorKind, number>> = {
@@ -107,5 +108,6 @@ const outOfReach: PublicParts = {
 
 function errorBody(status: number, message: string, violations: readonly FieldViolation[], requestId: string): string {
   const metadata = { request_id: requestId, ...(violations.length > 0 ? { issues: violations } : {}) };
-  return JSON.stringify({ error: { code: status, message, metadata } });
+  // A message may name a path, a slug or a field that the caller made of their key.
+  return withoutKeys(JSON.stringify({ error: { code: status, message, metadata } }));
 }

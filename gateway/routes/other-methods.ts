@@ -1,3 +1,4 @@
+import { METHODS } from "node:http";
 import type { FastifyInstance, HTTPMethods } from "fastify";
 import { HttpError } from "../json/errors.ts";
 
@@ -12,6 +13,10 @@ export async function withMethodsRefused(app: FastifyInstance, routes: () => Pro
     for (const each of [method].flat()) methods.add(each);
     methodsByUrl.set(url, methods);
   });
+  // Fastify would answer 404 to methods that it does not know. CONNECT is none: it asks for a tunnel.
+  for (const method of METHODS) {
+    if (method !== "CONNECT" && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  }
   await routes();
   for (const [url, methods] of [...methodsByUrl]) {
     const allow = [...methods].sort().join(", ");

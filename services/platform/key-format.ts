@@ -18,6 +18,16 @@ export function isKey(text: string): boolean {
   return pattern.test(text) && text.endsWith(checksumOf(text.slice(0, -checksumLength)));
 }
 
+/** Whether a text could give a key away. */
+export function holdsKey(text: string): boolean {
+  return text.includes(prefix);
+}
+
+/** The text with every key cut short. */
+export function withoutKeys(text: string): string {
+  return text.replaceAll(/sk-sp-v1-[A-Za-z0-9_-]+/g, `${prefix}…`);
+}
+
 /** The CRC-32 in base 62, padded to its longest length. */
 function checksumOf(text: string): string {
   let rest = crc32(text);

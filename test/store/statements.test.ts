@@ -21,7 +21,7 @@ interface CoreConnection {
   readonly config: { readonly database: string };
   readonly threadId: number;
   query(statement: string | { readonly sql: string }, ...rest: unknown[]): unknown;
-  execute(statement: string, values: readonly unknown[], ...rest: unknown[]): unknown;
+  execute(statement: { readonly sql: string; readonly values?: readonly unknown[] }, ...rest: unknown[]): unknown;
 }
 
 const { prototype } = createRequire(import.meta.url)("mysql2").Connection as { prototype: CoreConnection };
@@ -37,9 +37,9 @@ prototype.query = function (statement, ...rest) {
   return query.call(this, statement, ...rest);
 };
 
-prototype.execute = function (statement, values, ...rest) {
-  record(this, statement, Array.isArray(values) ? values : []);
-  return execute.call(this, statement, values, ...rest);
+prototype.execute = function (statement, ...rest) {
+  record(this, statement.sql, statement.values ?? []);
+  return execute.call(this, statement, ...rest);
 };
 
 let stack: Stack;

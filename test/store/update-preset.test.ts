@@ -7,7 +7,16 @@ import { etagOf, type ServedPreset } from "../../services/preset/domain/preset.t
 import { listChanges } from "../../services/preset/store/list-changes.ts";
 import { updatePreset } from "../../services/preset/store/update-preset.ts";
 import { VersionWriter } from "../../services/preset/store/version-writer.ts";
-import { actor, creation, openTestStore, presetUpdate, soon, type TestStore, upTo } from "../support/preset-store.ts";
+import {
+  actor,
+  creation,
+  openTestStore,
+  patient,
+  presetUpdate,
+  soon,
+  type TestStore,
+  upTo,
+} from "../support/preset-store.ts";
 
 let store: TestStore;
 let workspaceId: string;
@@ -148,7 +157,13 @@ describe("updatePreset", () => {
     const update = await inTransaction(store.pool, async (connection) => {
       const row = [idToBytes(workspaceId), "late"];
       await connection.execute("SELECT slug FROM presets WHERE workspace_id = ? AND slug = ? FOR UPDATE", row);
-      const waiting = updatePreset(store.pool, workspaceId, actor, presetUpdate("late", { name: "Late" }), soon(300));
+      const waiting = updatePreset(
+        store.pool,
+        workspaceId,
+        actor,
+        presetUpdate("late", { name: "Late" }),
+        patient(300),
+      );
       await sleep(400);
       return { waiting: waiting.catch((error) => error) };
     });
@@ -198,7 +213,7 @@ describe("updatePreset", () => {
     const change = async (client: number) => {
       for (let n = 1; Date.now() < stop; n += 1) {
         const update = presetUpdate("killed", { name: `Client ${client}, change ${n}` });
-        await retryTransient(soon(), () => updatePreset(pool, workspaceId, actor, update, soon()));
+        await retryTransient(soon(), () => updatePreset(pool, workspaceId, actor, update, patient()));
         acknowledged.push(update.name as string);
       }
     };
@@ -218,11 +233,17 @@ describe("updatePreset", () => {
     const otherPool = openPool(store.url, 4);
     const writers = [store.pool, otherPool].map((pool) => new VersionWriter(pool, { batchByWorkspace: false }));
     const first = await store.create(workspaceId, "busy");
-    const creations = upTo(120).map((n) => writers[n % 2]?.createVersion(creation(workspaceId, "busy"), soon()));
+    const creations = upTo(120).map((n) => writers[n % 2]?.createVersion(creation(workspaceId, "busy"), patient()));
     const updates = upTo(60).map(async (n) => {
       await sleep(n % 7);
       const fields = n % 2 === 0 ? { name: `Name ${n}` } : { designatedVersion: 1 };
-      return updatePreset(n % 4 < 2 ? store.pool : otherPool, workspaceId, actor, presetUpdate("busy", fields), soon());
+      return updatePreset(
+        n % 4 < 2 ? store.pool : otherPool,
+        workspaceId,
+        actor,
+        presetUpdate("busy", fields),
+        patient(),
+      );
     });
     const answers = (await Promise.all([...creations, ...updates])) as ServedPreset[];
     await otherPool.end();

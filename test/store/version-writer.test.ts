@@ -2,6 +2,7 @@ import { hash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { idFromBytes, idToBytes, newId } from "../../services/platform/ids.ts";
 import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import type { Patience } from "../../services/platform/mysql/transaction.ts";
 import type { NewVersion } from "../../services/preset/domain/new-version.ts";
 import { VersionWriter } from "../../services/preset/store/version-writer.ts";
 import type { TestDatabase } from "../support/database.ts";
@@ -47,6 +48,11 @@ function creation(slug: string, overrides: Partial<NewVersion> = {}): NewVersion
   };
 }
 
+/** A caller who waits. */
+function patient(): Patience {
+  return { deadlineMs: soon(), isCanceled: () => false };
+}
+
 function soon(ms = 10_000): number {
   return Date.now() + ms;
 }
@@ -75,7 +81,7 @@ function upTo(count: number): number[] {
 
 describe("VersionWriter", () => {
   it("makes the preset and its version 1 for a new slug", async () => {
-    const preset = await writer.createVersion(creation("new", { systemPrompt: "Be brief 🙂" }), soon());
+    const preset = await writer.createVersion(creation("new", { systemPrompt: "Be brief 🙂" }), patient());
     expect(preset).toMatchObject({ slug: "new", name: "new", status: "active", description: undefined, workspaceId });
     expect(preset.designatedVersion).toMatchObject({ version: 1, presetId: preset.id, systemPrompt: "Be brief 🙂" });
     expect(preset.designatedVersionId).toBe(preset.designatedVersion.id);
@@ -88,7 +94,7 @@ describe("VersionWriter", () => {
   it("stores config text byte for byte", async () => {
     const configJson =
       '{"logit_bias":{"50256":-100,"15":1.0},"tools":[{"__proto__":{"a":1}}],"model":"\\u00e9 é \\ud800"}';
-    await writer.createVersion(creation("verbatim", { configJson }), soon());
+    await writer.createVersion(creation("verbatim", { configJson }), patient());
     const [rows] = await pool.execute<RowDataPacket[]>("SELECT config FROM preset_versions WHERE workspace_id = ?", [
       idToBytes(workspaceId),
     ]);
@@ -97,13 +103,13 @@ describe("VersionWriter", () => {
 
   it("stores nesting that the database's own JSON check would refuse", async () => {
     const configJson = `{"tools":${"[".repeat(63)}${"]".repeat(63)}}`;
-    const preset = await writer.createVersion(creation("deep", { configJson }), soon());
+    const preset = await writer.createVersion(creation("deep", { configJson }), patient());
     expect(preset.designatedVersion.configJson).toBe(configJson);
   });
 
   it("adds version 2 to a slug that exists and designates it", async () => {
-    const first = await writer.createVersion(creation("again"), soon());
-    const second = await writer.createVersion(creation("again"), soon());
+    const first = await writer.createVersion(creation("again"), patient());
+    const second = await writer.createVersion(creation("again"), patient());
     expect(second.id).toBe(first.id);
     expect(second.createdAt).toEqual(first.createdAt);
     expect(second.designatedVersion.version).toBe(2);
@@ -111,9 +117,9 @@ describe("VersionWriter", () => {
   });
 
   it("tells slugs apart byte for byte, and workspaces", async () => {
-    const lower = await writer.createVersion(creation("case"), soon());
-    const upper = await writer.createVersion(creation("CASE"), soon());
-    const elsewhere = await writer.createVersion(creation("case", { workspaceId: newId() }), soon());
+    const lower = await writer.createVersion(creation("case"), patient());
+    const upper = await writer.createVersion(creation("CASE"), patient());
+    const elsewhere = await writer.createVersion(creation("case", { workspaceId: newId() }), patient());
     expect(new Set([lower.id, upper.id, elsewhere.id]).size).toBe(3);
     expect([lower, upper, elsewhere].map(({ designatedVersion }) => designatedVersion.version)).toEqual([1, 1, 1]);
   });
@@ -121,7 +127,7 @@ describe("VersionWriter", () => {
   it("numbers 200 creations on one new slug from two processes 1 to 200, each with its own answer", async () => {
     const answers = await Promise.all(
       upTo(200).map((n) =>
-        (n % 2 === 0 ? writer : otherWriter).createVersion(creation("hot", { configJson: `{"seed":${n}}` }), soon()),
+        (n % 2 === 0 ? writer : otherWriter).createVersion(creation("hot", { configJson: `{"seed":${n}}` }), patient()),
       ),
     );
     expect(answers.map(({ designatedVersion }) => designatedVersion.version).sort((a, b) => a - b)).toEqual(upTo(200));
@@ -139,8 +145,8 @@ describe("VersionWriter", () => {
   it("numbers many slugs without gaps while two processes write them in opposite orders", async () => {
     const slugs = upTo(20).map((n) => `mixed-${n}`);
     const rounds = upTo(10).flatMap(() => [
-      ...slugs.map((slug) => writer.createVersion(creation(slug), soon())),
-      ...slugs.toReversed().map((slug) => otherWriter.createVersion(creation(slug), soon())),
+      ...slugs.map((slug) => writer.createVersion(creation(slug), patient())),
+      ...slugs.toReversed().map((slug) => otherWriter.createVersion(creation(slug), patient())),
     ]);
     await Promise.all(rounds);
     for (const slug of slugs) expect((await storedVersions(slug)).map(({ version }) => version)).toEqual(upTo(20));
@@ -148,16 +154,16 @@ describe("VersionWriter", () => {
 
   it("gives a request id that was stored before its first answer, also after newer versions", async () => {
     const request = creation("replay");
-    const first = await writer.createVersion(request, soon());
-    await writer.createVersion(creation("replay"), soon());
-    expect(await otherWriter.createVersion(request, soon())).toEqual(first);
+    const first = await writer.createVersion(request, patient());
+    await writer.createVersion(creation("replay"), patient());
+    expect(await otherWriter.createVersion(request, patient())).toEqual(first);
     expect(await storedVersions("replay")).toHaveLength(2);
   });
 
   it("gives simultaneous duplicates one version, within a process and across two", async () => {
     const request = creation("duplicates");
     const answers = await Promise.all(
-      upTo(40).map((n) => (n % 2 === 0 ? writer : otherWriter).createVersion(request, soon())),
+      upTo(40).map((n) => (n % 2 === 0 ? writer : otherWriter).createVersion(request, patient())),
     );
     expect(new Set(answers.map(({ designatedVersionId }) => designatedVersionId)).size).toBe(1);
     expect(await storedVersions("duplicates")).toHaveLength(1);
@@ -165,12 +171,12 @@ describe("VersionWriter", () => {
 
   it("refuses a request id that was used for another request, and stores the rest of the batch", async () => {
     const used = creation("used");
-    await writer.createVersion(used, soon());
+    await writer.createVersion(used, patient());
     const other = creation("used", { requestId: used.requestId, configJson: '{"model":"other"}' });
     const results = await Promise.allSettled([
-      writer.createVersion(creation("beside-1"), soon()),
-      writer.createVersion(other, soon()),
-      writer.createVersion(creation("beside-2"), soon()),
+      writer.createVersion(creation("beside-1"), patient()),
+      writer.createVersion(other, patient()),
+      writer.createVersion(creation("beside-2"), patient()),
     ]);
     expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
     expect((results[1] as PromiseRejectedResult).reason).toMatchObject({
@@ -181,19 +187,19 @@ describe("VersionWriter", () => {
   });
 
   it("keeps request ids apart that differ in trailing spaces or in case", async () => {
-    await writer.createVersion(creation("exact", { requestId: "key" }), soon());
-    await writer.createVersion(creation("exact", { requestId: "key " }), soon());
-    await writer.createVersion(creation("exact", { requestId: "KEY" }), soon());
+    await writer.createVersion(creation("exact", { requestId: "key" }), patient());
+    await writer.createVersion(creation("exact", { requestId: "key " }), patient());
+    await writer.createVersion(creation("exact", { requestId: "KEY" }), patient());
     expect(await storedVersions("exact")).toHaveLength(3);
   });
 
   it("refuses a creation on an archived preset alone, and names the way out", async () => {
     const before = creation("archived");
-    const first = await writer.createVersion(before, soon());
+    const first = await writer.createVersion(before, patient());
     await pool.execute("UPDATE presets SET status = 'archived' WHERE workspace_id = ?", [idToBytes(workspaceId)]);
     const results = await Promise.allSettled([
-      writer.createVersion(creation("archived"), soon()),
-      writer.createVersion(creation("not-archived"), soon()),
+      writer.createVersion(creation("archived"), patient()),
+      writer.createVersion(creation("not-archived"), patient()),
     ]);
     expect((results[0] as PromiseRejectedResult).reason).toMatchObject({
       kind: "failed_precondition",
@@ -201,21 +207,21 @@ describe("VersionWriter", () => {
       message: expect.stringContaining("PATCH /api/v1/presets/archived"),
     });
     expect(results[1]?.status).toBe("fulfilled");
-    expect((await writer.createVersion(before, soon())).designatedVersionId).toBe(first.designatedVersionId);
+    expect((await writer.createVersion(before, patient())).designatedVersionId).toBe(first.designatedVersionId);
     expect(await storedVersions("archived")).toHaveLength(1);
   });
 
   it("leaves a disabled preset disabled and adds the version", async () => {
-    await writer.createVersion(creation("disabled"), soon());
+    await writer.createVersion(creation("disabled"), patient());
     await pool.execute("UPDATE presets SET status = 'disabled' WHERE workspace_id = ?", [idToBytes(workspaceId)]);
-    const preset = await writer.createVersion(creation("disabled"), soon());
+    const preset = await writer.createVersion(creation("disabled"), patient());
     expect(preset).toMatchObject({ status: "disabled", designatedVersion: { version: 2 } });
   });
 
   it("fails only the member that the database refuses", async () => {
     const results = await Promise.allSettled([
-      ...upTo(5).map((n) => writer.createVersion(creation(`good-${n}`), soon())),
-      writer.createVersion(creation("bad", { actor: { userId: "x".repeat(100), keyId: newId() } }), soon()),
+      ...upTo(5).map((n) => writer.createVersion(creation(`good-${n}`), patient())),
+      writer.createVersion(creation("bad", { actor: { userId: "x".repeat(100), keyId: newId() } }), patient()),
     ]);
     expect(results.map(({ status }) => status)).toEqual([...Array(5).fill("fulfilled"), "rejected"]);
     expect(await storedPreset("bad")).toBeUndefined();
@@ -223,7 +229,7 @@ describe("VersionWriter", () => {
 
   it("survives deadlocks that others cause", async () => {
     const slugs = ["lock-a", "lock-b", "lock-c"];
-    await Promise.all(slugs.map((slug) => writer.createVersion(creation(slug), soon())));
+    await Promise.all(slugs.map((slug) => writer.createVersion(creation(slug), patient())));
     const stop = soon(1_500);
     const lockBackwards = async () => {
       const connection = await otherPool.getConnection();
@@ -247,7 +253,7 @@ describe("VersionWriter", () => {
     let created = 0;
     const create = async () => {
       while (Date.now() < stop) {
-        await Promise.all(slugs.map((slug) => writer.createVersion(creation(slug), soon())));
+        await Promise.all(slugs.map((slug) => writer.createVersion(creation(slug), patient())));
         created += 1;
       }
     };
@@ -271,7 +277,7 @@ describe("VersionWriter", () => {
     const answered: number[] = [];
     const create = async () => {
       while (Date.now() < stop) {
-        const answers = await Promise.all(upTo(10).map(() => writer.createVersion(creation("killed"), soon())));
+        const answers = await Promise.all(upTo(10).map(() => writer.createVersion(creation("killed"), patient())));
         answered.push(...answers.map(({ designatedVersion }) => designatedVersion.version));
       }
     };
@@ -284,18 +290,28 @@ describe("VersionWriter", () => {
     const nowhere = openPool("mysql://root@localhost/none?socketPath=/nonexistent.sock", 2);
     const deadlineMs = soon(600);
     const failure = await new VersionWriter(nowhere, { batchByWorkspace: false })
-      .createVersion(creation("lost"), deadlineMs)
+      .createVersion(creation("lost"), { deadlineMs, isCanceled: () => false })
       .catch((error) => error);
     expect(failure).toMatchObject({ kind: "unavailable" });
     expect(Date.now()).toBeLessThan(deadlineMs);
     await nowhere.end();
   });
 
+  it("stores nothing for a caller who has given up, and the rest of the batch", async () => {
+    const gone = { deadlineMs: soon(), isCanceled: () => true };
+    const results = await Promise.allSettled([
+      writer.createVersion(creation("gone"), gone),
+      writer.createVersion(creation("waiting"), patient()),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
+    expect(await storedPreset("gone")).toBeUndefined();
+  });
+
   it("never lets updated_at go back where another process's clock runs ahead", async () => {
-    await writer.createVersion(creation("clock"), soon());
+    await writer.createVersion(creation("clock"), patient());
     const ahead = new Date(Date.now() + 60_000);
     await pool.execute("UPDATE presets SET updated_at = ? WHERE workspace_id = ?", [ahead, idToBytes(workspaceId)]);
-    const preset = await writer.createVersion(creation("clock"), soon());
+    const preset = await writer.createVersion(creation("clock"), patient());
     expect(preset.updatedAt).toEqual(ahead);
   });
 });

@@ -1,6 +1,7 @@
 import { hash, randomUUID } from "node:crypto";
 import { idFromBytes, idToBytes, newId } from "../../services/platform/ids.ts";
 import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import type { Patience } from "../../services/platform/mysql/transaction.ts";
 import type { Actor } from "../../services/preset/domain/change.ts";
 import type { NewVersion } from "../../services/preset/domain/new-version.ts";
 import type { ServedPreset } from "../../services/preset/domain/preset.ts";
@@ -34,8 +35,9 @@ export async function openTestStore(): Promise<TestStore> {
   return {
     pool,
     url: database.url,
-    create: (workspaceId, slug, overrides) => writer.createVersion(creation(workspaceId, slug, overrides), soon()),
-    update: (workspaceId, slug, fields) => updatePreset(pool, workspaceId, actor, presetUpdate(slug, fields), soon()),
+    create: (workspaceId, slug, overrides) => writer.createVersion(creation(workspaceId, slug, overrides), patient()),
+    update: (workspaceId, slug, fields) =>
+      updatePreset(pool, workspaceId, actor, presetUpdate(slug, fields), patient()),
     revisions: async (preset) => {
       const order = "WHERE workspace_id = ? AND preset_id = ? ORDER BY revision";
       return (await numbersOf(`SELECT revision FROM preset_changes ${order}`, preset)).map((row) => row.revision);
@@ -68,6 +70,11 @@ export function creation(workspaceId: string, slug: string, overrides: Partial<N
 
 export function presetUpdate(slug: string, fields: Partial<PresetUpdate>): PresetUpdate {
   return { slug, etags: [], requestId: newId(), ...fields };
+}
+
+/** A caller who waits. */
+export function patient(ms = 10_000): Patience {
+  return { deadlineMs: soon(ms), isCanceled: () => false };
 }
 
 export function soon(ms = 10_000): number {

@@ -3,7 +3,24 @@ import { conflictNotSettled, databaseUnavailable, isConnectionLost, isTransient 
 import type { Pool, PoolConnection } from "./pool.ts";
 
 /** Left between giving up and the caller's deadline, so that the caller still hears why. */
-export const answerMarginMs = 200;
+const answerMarginMs = 200;
+
+/** How long someone waits for an answer. */
+export interface Patience {
+  /** Epoch milliseconds. */
+  readonly deadlineMs: number;
+  readonly isCanceled: () => boolean;
+}
+
+/** Whether it is too late to answer: then nothing may be stored any more. */
+export function hasGivenUp(caller: Patience): boolean {
+  return timeLeftMs(caller) <= 0 || caller.isCanceled();
+}
+
+/** How long there is until an answer could come too late. */
+export function timeLeftMs({ deadlineMs }: Patience): number {
+  return deadlineMs - answerMarginMs - Date.now();
+}
 
 const backoffFirstMs = 5;
 const backoffMaxMs = 250;

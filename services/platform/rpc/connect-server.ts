@@ -36,6 +36,7 @@ function incomingCall(context: HandlerContext): IncomingCall {
   return {
     header: (name) => context.requestHeader.get(name) ?? undefined,
     deadlineMs: timeoutMs === undefined ? undefined : Date.now() + timeoutMs,
+    isCanceled: () => context.signal.aborted,
     signal: context.signal,
   };
 }

@@ -92,6 +92,7 @@ function incomingCall(call: ServerUnaryCall<Message, Message> | ServerWritableSt
   return {
     header: (name) => call.metadata.get(name)[0]?.toString(),
     deadlineMs: Number.isFinite(deadline) ? deadline : undefined,
+    isCanceled: () => call.cancelled,
     signal: undefined,
   };
 }

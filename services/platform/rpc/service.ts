@@ -22,7 +22,9 @@ export interface IncomingCall {
   readonly header: (name: string) => string | undefined;
   /** Epoch milliseconds; undefined where the caller set none. */
   readonly deadlineMs: number | undefined;
-  /** Aborted when the caller is gone. Streams always have one; a unary call runs to its end either way. */
+  /** Whether the caller has given up. */
+  readonly isCanceled: () => boolean;
+  /** Aborted when the caller is gone. Streams always have one. */
   readonly signal: AbortSignal | undefined;
 }
 
@@ -30,6 +32,8 @@ export interface IncomingCall {
 export interface OpenContext {
   /** Epoch milliseconds: the caller's own deadline, or ours where that is earlier. */
   readonly deadlineMs: number;
+  /** Whether the caller has given up, so that nothing may be stored for them any more. */
+  readonly isCanceled: () => boolean;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -101,8 +105,8 @@ export function serveOpenService<S extends DescService>(
 /** No call waits longer than this for the database, whatever its caller would wait. */
 const callTimeoutMaxMs = 15_000;
 
-function openContext({ deadlineMs, signal }: Omit<IncomingCall, "header">): OpenContext {
-  return { deadlineMs: Math.min(deadlineMs ?? Number.POSITIVE_INFINITY, Date.now() + callTimeoutMaxMs), signal };
+function openContext({ deadlineMs, ...call }: Omit<IncomingCall, "header">): OpenContext {
+  return { ...call, deadlineMs: Math.min(deadlineMs ?? Number.POSITIVE_INFINITY, Date.now() + callTimeoutMaxMs) };
 }
 
 function wrap<Context>(

@@ -52,7 +52,7 @@ export function presetService({
   };
 
   const createVersion = async (request: CreateVersionRequest, context: CallContext): Promise<ServedPreset> =>
-    writer.createVersion(newVersion(context.principal, request), context.deadlineMs);
+    writer.createVersion(newVersion(context.principal, request), context);
 
   const getPreset = async (slug: string, context: CallContext): Promise<ServedPreset> => {
     const workspaceId = workspaceToRead(context);
@@ -108,7 +108,7 @@ export function presetService({
       checkUpdate(update);
       const { deadlineMs } = context;
       const preset = await retryTransient(deadlineMs, () =>
-        updatePreset(updatePool, workspaceId, context.principal, update, deadlineMs),
+        updatePreset(updatePool, workspaceId, context.principal, update, context),
       );
       return { preset: toPresetMessage(preset) };
     },

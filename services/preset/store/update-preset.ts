@@ -1,7 +1,7 @@
 import { deadlineExceeded } from "../../platform/domain-error.ts";
 import { idFromBytes, idToBytes } from "../../platform/ids.ts";
 import type { Pool, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
-import { answerMarginMs, inTransaction } from "../../platform/mysql/transaction.ts";
+import { hasGivenUp, inTransaction, type Patience } from "../../platform/mysql/transaction.ts";
 import type { Actor, FieldChange } from "../domain/change.ts";
 import { presetNotFound, requestIdReused, versionNotFound } from "../domain/errors.ts";
 import type { Preset, PresetVersion, ServedPreset } from "../domain/preset.ts";
@@ -26,7 +26,7 @@ export function updatePreset(
   workspaceId: string,
   actor: Actor,
   update: PresetUpdate,
-  deadlineMs: number,
+  caller: Patience,
 ): Promise<ServedPreset> {
   return inTransaction(pool, async (connection) => {
     const before = await lockPreset(connection, workspaceId, update.slug);
@@ -51,7 +51,7 @@ export function updatePreset(
     await updatePresets(connection, [served]);
     await insertChanges(connection, [{ preset, change, requestId: update.requestId }]);
     // The lock may have been waited for: who was not answered in time must not find the change later.
-    if (Date.now() >= deadlineMs - answerMarginMs) throw deadlineExceeded();
+    if (hasGivenUp(caller)) throw deadlineExceeded();
     return served;
   });
 }

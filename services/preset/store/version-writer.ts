@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DomainError, deadlineExceeded, unavailable } from "../../platform/domain-error.ts";
 import { conflictNotSettled, databaseUnavailable, isConnectionLost, isTransient } from "../../platform/mysql/errors.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
-import { answerMarginMs, backoffMs, inTransaction } from "../../platform/mysql/transaction.ts";
+import { backoffMs, hasGivenUp, inTransaction, type Patience, timeLeftMs } from "../../platform/mysql/transaction.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import type { Outcome, ServedPreset } from "../domain/preset.ts";
 import { findReplay } from "./find-replay.ts";
@@ -18,7 +18,7 @@ const waitingMax = 10_000;
 /** A creation that waits to be stored, and whom to tell. */
 interface Waiting {
   readonly creation: NewVersion;
-  readonly giveUpAtMs: number;
+  readonly caller: Patience;
   readonly settle: (outcome: Outcome) => void;
   readonly fail: (error: unknown) => void;
 }
@@ -52,22 +52,22 @@ export class VersionWriter {
    * Stores one version and returns the preset as this creation left it.
    * A request id that was stored before returns the first answer. After an error nothing is stored.
    */
-  async createVersion(creation: NewVersion, deadlineMs: number): Promise<ServedPreset> {
+  async createVersion(creation: NewVersion, caller: Patience): Promise<ServedPreset> {
     const request = `${creation.workspaceId}/${creation.requestId}`;
     // A duplicate of a request in flight waits for it, and then finds it stored, or stores it itself.
     for (let first = this.#inFlight.get(request); first; first = this.#inFlight.get(request))
       await first.catch(() => {});
     if (this.#waiting >= waitingMax)
       throw unavailable("Too many creations at once; nothing was stored. Try again in a moment.");
-    const stored = this.#enqueue(creation, deadlineMs - answerMarginMs).finally(() => this.#inFlight.delete(request));
+    const stored = this.#enqueue(creation, caller).finally(() => this.#inFlight.delete(request));
     this.#inFlight.set(request, stored);
     return stored;
   }
 
-  #enqueue(creation: NewVersion, giveUpAtMs: number): Promise<ServedPreset> {
+  #enqueue(creation: NewVersion, caller: Patience): Promise<ServedPreset> {
     return new Promise((resolve, reject) => {
       const settle = (outcome: Outcome) => (outcome instanceof DomainError ? reject(outcome) : resolve(outcome));
-      const waiting: Waiting = { creation, giveUpAtMs, settle, fail: reject };
+      const waiting: Waiting = { creation, caller, settle, fail: reject };
       const key = presetKey(creation);
       const queue = this.#queues.get(key);
       if (queue) {
@@ -132,8 +132,8 @@ export class VersionWriter {
         members = await this.#attempt(members);
       } catch (error) {
         lastError = error;
-        const timeLeftMs = Math.min(...members.map(({ giveUpAtMs }) => giveUpAtMs)) - Date.now();
-        if (isTransient(error)) await sleep(Math.min(backoffMs(attempt), Math.max(0, timeLeftMs)));
+        const leftMs = Math.min(...members.map(({ caller }) => timeLeftMs(caller)));
+        if (isTransient(error)) await sleep(Math.min(backoffMs(attempt), Math.max(0, leftMs)));
         else if (!(error instanceof PresetAppeared || error instanceof MemberLate)) return this.#split(members, error);
       }
     }
@@ -174,8 +174,8 @@ export class VersionWriter {
 /** The time of a member was up before the commit. */
 class MemberLate extends Error {}
 
-function isLate({ giveUpAtMs }: Waiting): boolean {
-  return Date.now() >= giveUpAtMs;
+function isLate({ caller }: Waiting): boolean {
+  return hasGivenUp(caller);
 }
 
 /** True where the member's time is up; it has then been told why nothing was stored. */
