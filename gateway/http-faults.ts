@@ -44,7 +44,12 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
 export function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
   const requestId = newId();
   const { status, body } = errorAnswer(new HttpError(417, "Send no Expect header but `100-continue`."), requestId);
-  response.writeHead(status, { "content-type": "application/json", "x-request-id": requestId });
+  const length = Buffer.byteLength(body);
+  response.writeHead(status, {
+    "content-type": "application/json",
+    "content-length": length,
+    "x-request-id": requestId,
+  });
   response.end(body);
 }
 

@@ -1,0 +1,118 @@
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Stack, startStack } from "../support/stack.ts";
+
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack();
+});
+
+afterAll(async () => {
+  await stack.close();
+});
+
+interface Exchange {
+  readonly text: string;
+  /** Close our side after sending, as `nc` does. */
+  readonly halfClose?: boolean;
+}
+
+/** Sends bytes as they are and returns the first answer with its body; empty where the connection is closed without one. */
+function exchange({ text, halfClose = false }: Exchange): Promise<{ status: number; head: string; body: string }> {
+  const { hostname, port } = new URL(stack.baseUrl);
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+    let received = "";
+    const settle = () => {
+      socket.destroy();
+      const [head = "", body = ""] = received.split("\r\n\r\n");
+      resolve({ status: Number(head.split(" ")[1]), head, body });
+    };
+    socket.on("connect", () => (halfClose ? socket.end(text) : socket.write(text)));
+    socket.on("data", (chunk) => {
+      received += chunk;
+      if (/\r\n\r\n[\s\S]*\}$/.test(received)) settle();
+    });
+    socket.on("end", settle);
+    socket.on("error", reject);
+  });
+}
+
+function creation(slug: string, body = '{"messages":[]}', rest = ""): string {
+  const head = [
+    `POST /api/v1/presets/${slug}/chat/completions HTTP/1.1`,
+    "Host: test",
+    `Authorization: Bearer ${stack.apiKey}`,
+    "Content-Type: application/json",
+    `Content-Length: ${body.length}`,
+  ];
+  return `${head.join("\r\n")}\r\n\r\n${body}${rest}`;
+}
+
+function errorOf(body: string) {
+  return JSON.parse(body).error;
+}
+
+describe("a connection", () => {
+  it.each([
+    ["a key", "POST /api/v1/presets/a/messages HTTP/1.1\r\nHost: test\r\nContent-Length: 1000\r\n\r\n", 401],
+    ["a path", "POST /api/v1/nothing HTTP/1.1\r\nHost: test\r\nContent-Length: 1000\r\n\r\n", 404],
+    ["a method", "PUT /api/v1/presets HTTP/1.1\r\nHost: test\r\nContent-Length: 1000\r\n\r\n", 405],
+  ])("is refused for want of %s without waiting for the body", async (_name, text, status) => {
+    const startedAt = Date.now();
+    const answer = await exchange({ text });
+    expect(answer.status).toBe(status);
+    expect(errorOf(answer.body).code).toBe(status);
+    expect(Date.now() - startedAt).toBeLessThan(2_000);
+  });
+
+  it("is told of a body that is too large before it sends it", async () => {
+    const text = creation("large", "").replace("Content-Length: 0", "Content-Length: 1000000000");
+    expect((await exchange({ text })).status).toBe(413);
+  });
+
+  it.each(["}", "\0\0", "GARBAGE\r\n\r\n"])(
+    "gets the answer to its request where stray bytes follow: %j",
+    async (rest) => {
+      const slug = `stray-${rest.length}`;
+      expect((await exchange({ text: creation(slug, undefined, rest) })).status).toBe(200);
+    },
+  );
+
+  it("is answered where the caller has closed their side", async () => {
+    expect((await exchange({ text: creation("half-closed"), halfClose: true })).status).toBe(200);
+  });
+
+  it.each([
+    ["no Host", "GET /api/v1/presets HTTP/1.1\r\n\r\n", 401],
+    ["an expectation nobody knows", "GET /api/v1/presets HTTP/1.1\r\nHost: test\r\nExpect: miracles\r\n\r\n", 417],
+    ["bytes that are no request", "GARBAGE\r\n\r\n", 400],
+  ])("gets the error body for %s", async (_name, text, status) => {
+    const { head, body, ...answer } = await exchange({ text });
+    expect(answer.status).toBe(status);
+    expect(head.toLowerCase()).toContain(`x-request-id: ${errorOf(body).metadata.request_id}`);
+    expect(head.toLowerCase()).toContain("content-type: application/json");
+  });
+
+  it.each(["PROPFIND", "PURGE", "TRACE"])("is told which methods there are in place of %s", async (method) => {
+    const { status, head } = await exchange({ text: `${method} /api/v1/presets HTTP/1.1\r\nHost: test\r\n\r\n` });
+    expect(status).toBe(405);
+    expect(head.toLowerCase()).toContain("allow: get, head");
+  });
+});
+
+describe("a key in the wrong place", () => {
+  it.each([
+    ["the path", () => `/api/v1/${stack.apiKey}`],
+    ["the slug", () => `/api/v1/presets/${stack.apiKey}`],
+  ])("is not echoed from %s", async (_name, path) => {
+    const response = await fetch(new URL(path(), stack.baseUrl), {
+      headers: { authorization: `Bearer ${stack.apiKey}`, "x-request-id": stack.apiKey },
+    });
+    expect(response.status).toBe(404);
+    expect(response.headers.get("x-request-id")).not.toContain("sk-sp");
+    expect(await response.text()).not.toContain(stack.apiKey.slice(0, 20));
+    expect(stack.log()).not.toContain(stack.apiKey.slice(0, 20));
+  });
+});
