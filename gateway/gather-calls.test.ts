@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DomainError } from "../services/platform/domain-error.ts";
 import type { CallOptions } from "../services/platform/rpc/grpc-client.ts";
-import { gatherCalls } from "./gather-calls.ts";
+import { gatherAlike, gatherCalls } from "./gather-calls.ts";
 
 interface Made {
   readonly requests: readonly string[];
@@ -72,6 +72,18 @@ describe("gatherCalls", () => {
     const { call } = shout();
     const results = await Promise.allSettled(["a", "crash"].map((each) => call(each, options("token"))));
     expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  });
+
+  it("makes a read that is asked for several times once, and another beside it", async () => {
+    const made: number[] = [];
+    const call = gatherAlike(async ({ n }: { n: number }) => {
+      made.push(n);
+      if (n === 2) throw new Error("second");
+      return { n };
+    });
+    const results = await Promise.allSettled([1, 1, 2, 1, 2].map((n) => call({ n }, options("token"))));
+    expect(made).toEqual([1, 2]);
+    expect(results.map(({ status }) => status === "fulfilled")).toEqual([true, true, false, true, false]);
   });
 
   it("splits a crowd into calls of 16", async () => {

@@ -63,6 +63,23 @@ export function gatherCalls<Request, Answer extends object>(
     });
 }
 
+/** The same for reads: what one token asks several times in one turn is fetched once. */
+export function gatherAlike<Request extends object, Answer extends object>(
+  call: (request: Request, options: CallOptions) => Promise<Answer>,
+): (request: Request, options: CallOptions) => Promise<Answer> {
+  return gatherCalls<Request, Answer>((requests, options) => {
+    const answers = new Map<string, Promise<Answer | Error>>();
+    return Promise.all(
+      requests.map((request) => {
+        const key = JSON.stringify(request);
+        const answer = answers.get(key) ?? call(request, options).catch((error: Error) => error);
+        answers.set(key, answer);
+        return answer;
+      }),
+    );
+  });
+}
+
 /** The earliest deadline holds for all; the log of the service names every request. */
 function optionsFor(waiting: readonly { readonly options: CallOptions }[]): CallOptions {
   const [first] = waiting as [{ readonly options: CallOptions }];

@@ -2,20 +2,25 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Preset } from "../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import type {
   CreateVersionRequestSchema,
+  ListPresetsRequestSchema,
   PresetOutcome,
   PresetService,
 } from "../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { DomainError } from "../services/platform/domain-error.ts";
 import { fromStatusMessage } from "../services/platform/rpc/errors.ts";
 import type { CallOptions, Methods } from "../services/platform/rpc/grpc-client.ts";
-import { gatherCalls } from "./gather-calls.ts";
+import { gatherAlike, gatherCalls } from "./gather-calls.ts";
+import { type JsonPage, pageJson } from "./json/page.ts";
+import { listedPresetJson } from "./json/preset.ts";
 
 type Creation = MessageInitShape<typeof CreateVersionRequestSchema>;
+type PresetList = MessageInitShape<typeof ListPresetsRequestSchema>;
 
 /** The calls that every application makes all the time; those of one key are gathered. */
 export interface PresetCalls {
   readonly createVersion: (creation: Creation, options: CallOptions) => Promise<Preset>;
   readonly getPreset: (slug: string, options: CallOptions) => Promise<Preset>;
+  readonly listPresets: (request: PresetList, options: CallOptions) => Promise<JsonPage>;
 }
 
 /** In UTF-16 units. A batch of creations up to this size is well within what one RPC may carry. */
@@ -52,6 +57,10 @@ export function presetCalls(presets: Methods<typeof PresetService>): PresetCalls
     createVersion: (creation, options) =>
       lengthOf(creation) > gatheredLengthMax ? createAlone(creation, options) : createGathered(creation, options),
     getPreset: getGathered,
+    listPresets: gatherAlike(async (request, options) => {
+      const page = await presets.listPresets(request, options);
+      return { json: pageJson(page.presets.map(listedPresetJson), page.totalCount) };
+    }),
   };
 }
 

@@ -40,6 +40,11 @@ export function pageSchema(itemName: string): TSchema {
   });
 }
 
+/** A page, ready to be sent. */
+export interface JsonPage {
+  readonly json: string;
+}
+
 export function pageJson(items: readonly string[], totalCount: number): string {
   return `{"data":[${items.join(",")}],"total_count":${totalCount}}`;
 }

@@ -5,8 +5,8 @@ import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients.ts";
 import { requireBody } from "../json/body.ts";
 import { etagsOfIfMatch } from "../json/etag.ts";
-import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
-import { listedPresetJson, sendPreset, statusByName } from "../json/preset.ts";
+import { pageQuery, pageSchema } from "../json/page.ts";
+import { sendPreset, statusByName } from "../json/preset.ts";
 import { statusSchema } from "../json/preset-schema.ts";
 import { updateFrom, updateSchema } from "../json/update.ts";
 import { dataOf, etag, refusedWith, success, withoutBody } from "../openapi/answers.ts";
@@ -97,8 +97,8 @@ export function presetRoutes(app: FastifyInstance, access: Access, { presets, pr
     async ({ query, caller }, reply) => {
       const { offset, limit, q = "", status = [] } = query;
       const request = { offset, limit, query: q, statuses: status.map((name) => statusByName[name]) };
-      const page = await caller.call((options) => presets.listPresets(request, options));
-      return reply.type("application/json").send(pageJson(page.presets.map(listedPresetJson), page.totalCount));
+      const { json } = await caller.call((options) => presetCalls.listPresets(request, options));
+      return reply.type("application/json").send(json);
     },
   );
 
