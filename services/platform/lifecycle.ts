@@ -43,7 +43,7 @@ export class Lifecycle {
  */
 export async function runProcess(logger: Logger, open: (lifecycle: Lifecycle) => Promise<unknown>): Promise<void> {
   // On a large machine V8 lets the heap grow to four times what is in use before it looks for garbage.
-  // Twice keeps a process under 200 MiB and costs a few per cent of processor time.
+  // Twice keeps a process under 200 MiB and costs little processor time.
   setFlagsFromString("--heap-growing-percent=100");
   const lifecycle = new Lifecycle(logger);
   const exit = async (code: number): Promise<void> => {

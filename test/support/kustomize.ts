@@ -179,8 +179,7 @@ function applyOperation(object: KubernetesObject, { op, path, value }: Operation
     .slice(1)
     .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
   const last = keys.pop() as string;
-  // biome-ignore lint/suspicious/noExplicitAny: a walk over any JSON.
-  const parent = keys.reduce((place: any, key) => place?.[key], object);
+  const parent = keys.reduce<Json | undefined>((place, key) => place?.[key] as Json | undefined, object as Json);
   const exists = parent !== undefined && Object.hasOwn(parent, last);
   if (parent === undefined || (op === "replace" && !exists) || !["add", "replace"].includes(op)) {
     throw new Error(`${op} ${path} of ${object.kind} ${object.metadata.name} cannot be done`);
