@@ -1,64 +1,76 @@
 import { describe, expect, it } from "vitest";
-import { DomainError } from "../services/platform/domain-error.ts";
+import { DomainError, unavailable } from "../services/platform/domain-error.ts";
 import type { CallOptions } from "../services/platform/rpc/grpc-client.ts";
-import { gatherAlike, gatherCalls } from "./gather-calls.ts";
+import { accessTokensOf, type Call, callEach, gatherAlike, gatherCalls, optionsTogether } from "./gather-calls.ts";
 
-interface Made {
-  readonly requests: readonly string[];
-  readonly options: CallOptions;
-}
+type Shout = (request: string, options: CallOptions) => Promise<{ text: string }>;
 
 /** A gathered call that answers each request in capitals, fails those that begin with "bad", and shows the calls it made. */
-function shout(): { readonly call: ReturnType<typeof gatherCalls<string, { text: string }>>; readonly made: Made[] } {
-  const made: Made[] = [];
-  const call = gatherCalls<string, { text: string }>(async (requests, options) => {
-    made.push({ requests, options });
-    if (requests.includes("crash")) throw new Error("crashed");
-    return requests.map((request) =>
+function shout(gather: typeof gatherCalls<string, { text: string }> = gatherCalls) {
+  const made: (readonly Call<string>[])[] = [];
+  const call: Shout = gather(async (calls) => {
+    made.push(calls.map(({ request, options }) => ({ request, options })));
+    if (calls.some(({ request }) => request === "crash")) throw new Error("crashed");
+    if (calls.some(({ request }) => request === "away")) throw unavailable("away");
+    return calls.map(({ request }) =>
       request.startsWith("bad")
         ? new DomainError("not_found", { reason: "BAD", message: request })
         : { text: request.toUpperCase() },
     );
   });
-  return { call, made };
+  return { call, madeRequests: () => made.map((calls) => calls.map(({ request }) => request)), made };
 }
 
 function options(accessToken: string, requestId = "r", deadlineMs = 1_000): CallOptions {
   return { accessToken, requestId, deadlineMs };
 }
 
+const turn = () => new Promise(setImmediate);
+
 describe("gatherCalls", () => {
   it("sends a lone call as it is", async () => {
     const { call, made } = shout();
     expect(await call("a", options("token"))).toEqual({ text: "A" });
-    expect(made).toEqual([{ requests: ["a"], options: options("token") }]);
+    expect(made).toEqual([[{ request: "a", options: options("token") }]]);
   });
 
-  it("makes one call of what one token asks in the same turn, with the earliest deadline and every request id", async () => {
+  it("makes one call of what comes in the same turn, each in its own name", async () => {
     const { call, made } = shout();
-    const answers = await Promise.all([
-      call("a", options("token", "r1", 3_000)),
-      call("b", options("token", "r2", 2_000)),
-      call("c", options("token", "r3", 4_000)),
+    const answers = await Promise.all([call("a", options("one")), call("b", options("two"))]);
+    expect(answers.map(({ text }) => text)).toEqual(["A", "B"]);
+    expect(made).toEqual([
+      [
+        { request: "a", options: options("one") },
+        { request: "b", options: options("two") },
+      ],
     ]);
-    expect(answers.map(({ text }) => text)).toEqual(["A", "B", "C"]);
-    expect(made).toEqual([{ requests: ["a", "b", "c"], options: options("token", "r1,r2,r3", 2_000) }]);
   });
 
-  it("never mixes two tokens", async () => {
-    const { call, made } = shout();
-    await Promise.all([call("a", options("one")), call("b", options("two")), call("c", options("one"))]);
-    expect(made.map(({ requests, options: { accessToken } }) => [accessToken, requests])).toEqual([
-      ["one", ["a", "c"]],
-      ["two", ["b"]],
-    ]);
+  it("waits while each turn brings more, and no longer", async () => {
+    const { call, madeRequests } = shout();
+    const first = call("a", options("token"));
+    await turn();
+    const second = call("b", options("token"));
+    await turn();
+    await turn();
+    const late = call("c", options("token"));
+    await Promise.all([first, second, late]);
+    expect(madeRequests()).toEqual([["a", "b"], ["c"]]);
   });
 
   it("does not add to a call that has gone out", async () => {
-    const { call, made } = shout();
+    const { call, madeRequests } = shout();
     await call("a", options("token"));
     await call("b", options("token"));
-    expect(made.map(({ requests }) => requests)).toEqual([["a"], ["b"]]);
+    expect(madeRequests()).toEqual([["a"], ["b"]]);
+  });
+
+  it("splits a crowd into calls of 32", async () => {
+    const { call, madeRequests } = shout();
+    const crowd = Array.from({ length: 80 }, (_, index) => `n${index}`);
+    const answers = await Promise.all(crowd.map((each) => call(each, options("token"))));
+    expect(answers.map(({ text }) => text)).toEqual(crowd.map((each) => each.toUpperCase()));
+    expect(madeRequests().map(({ length }) => length)).toEqual([32, 32, 16]);
   });
 
   it("fails only the part that failed", async () => {
@@ -68,29 +80,60 @@ describe("gatherCalls", () => {
     expect((results[1] as PromiseRejectedResult).reason).toMatchObject({ reason: "BAD" });
   });
 
-  it("fails all parts where the call fails", async () => {
-    const { call } = shout();
-    const results = await Promise.allSettled(["a", "crash"].map((each) => call(each, options("token"))));
+  it("makes each call alone where one fails them all", async () => {
+    const { call, madeRequests } = shout();
+    const results = await Promise.allSettled(["a", "crash", "b"].map((each) => call(each, options("token"))));
+    expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(madeRequests()).toEqual([["a", "crash", "b"], ["a"], ["crash"], ["b"]]);
+  });
+
+  it("fails all where the service is away", async () => {
+    const { call, madeRequests } = shout();
+    const results = await Promise.allSettled(["a", "away"].map((each) => call(each, options("token"))));
     expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(madeRequests()).toEqual([["a", "away"]]);
+  });
+});
+
+describe("gatherAlike", () => {
+  it("makes a read that one caller asks for several times once, and another beside it", async () => {
+    const { call, made } = shout(gatherAlike);
+    const asked = ["a", "a", "bad", "a", "bad"].map((each) => call(each, options("one")));
+    const results = await Promise.allSettled([...asked, call("a", options("two"))]);
+    expect(results.map(({ status }) => status === "fulfilled")).toEqual([true, true, false, true, false, true]);
+    expect(made.map((calls) => calls.map(({ request, options: { accessToken } }) => [accessToken, request]))).toEqual([
+      [
+        ["one", "a"],
+        ["one", "bad"],
+        ["two", "a"],
+      ],
+    ]);
   });
 
-  it("makes a read that is asked for several times once, and another beside it", async () => {
-    const made: number[] = [];
-    const call = gatherAlike(async ({ n }: { n: number }) => {
-      made.push(n);
-      if (n === 2) throw new Error("second");
-      return { n };
-    });
-    const results = await Promise.allSettled([1, 1, 2, 1, 2].map((n) => call({ n }, options("token"))));
-    expect(made).toEqual([1, 2]);
-    expect(results.map(({ status }) => status === "fulfilled")).toEqual([true, true, false, true, false]);
+  it("makes each call by itself where there is no batch, and fails only those that fail", async () => {
+    const call = gatherAlike(
+      callEach(async ({ n }: { n: number }, { accessToken }: CallOptions) => {
+        if (n === 2) throw new Error("second");
+        return { seen: `${accessToken} ${n}` };
+      }),
+    );
+    const results = await Promise.allSettled([1, 2, 1].map((n) => call({ n }, options("token"))));
+    expect(results).toMatchObject([{ value: { seen: "token 1" } }, { status: "rejected" }, { status: "fulfilled" }]);
+  });
+});
+
+describe("several calls as one", () => {
+  const calls = [
+    { request: 1, options: options("one", "r1", 3_000) },
+    { request: 2, options: options("one", "r2", 2_000) },
+  ];
+
+  it("have the earliest deadline, every request id and the token of the first", () => {
+    expect(optionsTogether(calls)).toEqual(options("one", "r1,r2", 2_000));
   });
 
-  it("splits a crowd into calls of 16", async () => {
-    const { call, made } = shout();
-    const crowd = Array.from({ length: 40 }, (_, index) => `n${index}`);
-    const answers = await Promise.all(crowd.map((each) => call(each, options("token"))));
-    expect(answers.map(({ text }) => text)).toEqual(crowd.map((each) => each.toUpperCase()));
-    expect(made.map(({ requests }) => requests.length)).toEqual([16, 16, 8]);
+  it("name their tokens only where these differ", () => {
+    expect(accessTokensOf(calls)).toEqual([]);
+    expect(accessTokensOf([...calls, { request: 3, options: options("two") }])).toEqual(["one", "one", "two"]);
   });
 });

@@ -1,92 +1,102 @@
+import { isOfKind } from "../services/platform/domain-error.ts";
 import type { CallOptions } from "../services/platform/rpc/grpc-client.ts";
 
-/** Makes several calls as one and returns the answer to each, or why that one failed, in the same order. */
-type CallTogether<Request, Answer> = (
-  requests: readonly Request[],
-  options: CallOptions,
-) => Promise<readonly (Answer | Error)[]>;
-
-interface Waiting<Request, Answer> {
+/** A call that is to be made. */
+export interface Call<Request> {
   readonly request: Request;
   readonly options: CallOptions;
+}
+
+/** Makes several calls as one and returns the answer to each, or why that one failed, in the same order. */
+export type CallTogether<Request, Answer> = (calls: readonly Call<Request>[]) => Promise<readonly (Answer | Error)[]>;
+
+interface Waiting<Request, Answer> extends Call<Request> {
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Half of what the preset service writes at once. */
-const callsMax = 16;
+/** As many as the preset service writes at once. */
+const callsMax = 32;
 
 /**
- * Gathers the calls that one access token makes in the same turn of the event loop. Under load, many requests are read
- * from their sockets in one turn, and an RPC costs more than what it carries; a lone call goes out as it is, no later.
+ * Gathers calls, because an RPC costs more than what it carries. There is no timer: calls go out with the first turn of the
+ * event loop that brings no more of them, so a lone one leaves at once, and under load, where many requests are read from
+ * their sockets in each turn, they leave in full batches. They may be of different callers; each has its own access token.
  */
 export function gatherCalls<Request, Answer extends object>(
   callTogether: CallTogether<Request, Answer>,
 ): (request: Request, options: CallOptions) => Promise<Answer> {
-  const waitingByToken = new Map<string, Waiting<Request, Answer>[]>();
+  let waiting: Waiting<Request, Answer>[] = [];
 
-  const flush = async (token: string): Promise<void> => {
-    const waiting = waitingByToken.get(token) ?? [];
-    waitingByToken.delete(token);
-    for (let start = 0; start < waiting.length; start += callsMax) {
-      void answer(waiting.slice(start, start + callsMax));
+  const sendWhenQuiet = (countBefore: number): void => {
+    if (waiting.length > countBefore && waiting.length < callsMax) {
+      setImmediate(sendWhenQuiet, waiting.length);
+      return;
+    }
+    const gathered = waiting;
+    waiting = [];
+    for (let start = 0; start < gathered.length; start += callsMax) {
+      void send(gathered.slice(start, start + callsMax));
     }
   };
 
-  const answer = async (waiting: readonly Waiting<Request, Answer>[]): Promise<void> => {
+  const send = async (batch: readonly Waiting<Request, Answer>[]): Promise<void> => {
     try {
-      const answers = await callTogether(
-        waiting.map(({ request }) => request),
-        optionsFor(waiting),
-      );
-      for (const [index, { resolve, reject }] of waiting.entries()) {
-        const each = answers[index];
-        if (each === undefined || each instanceof Error) reject(each ?? new Error("A batch was answered in part"));
-        else resolve(each);
+      const answers = await callTogether(batch);
+      for (const [index, { resolve, reject }] of batch.entries()) {
+        const answer = answers[index];
+        if (answer === undefined || answer instanceof Error)
+          reject(answer ?? new Error("A batch was answered in part"));
+        else resolve(answer);
       }
     } catch (error) {
-      for (const { reject } of waiting) reject(error);
+      // Where one call may have failed all, each is made alone, so that nobody pays for another's.
+      const isForAll = batch.length === 1 || isOfKind(error, "unavailable", "deadline_exceeded");
+      for (const call of batch) isForAll ? call.reject(error) : void send([call]);
     }
   };
 
   return (request, options) =>
     new Promise((resolve, reject) => {
-      const token = options.accessToken ?? "";
-      const waiting = waitingByToken.get(token);
-      const entry = { request, options, resolve, reject };
-      if (waiting) {
-        waiting.push(entry);
-      } else {
-        waitingByToken.set(token, [entry]);
-        setImmediate(flush, token);
-      }
+      waiting.push({ request, options, resolve, reject });
+      if (waiting.length === 1) setImmediate(sendWhenQuiet, 0);
     });
 }
 
-/** The same for reads: what one token asks several times in one turn is fetched once. */
-export function gatherAlike<Request extends object, Answer extends object>(
-  call: (request: Request, options: CallOptions) => Promise<Answer>,
+/** The same for reads: what one caller asks several times at once is fetched once. */
+export function gatherAlike<Request, Answer extends object>(
+  callTogether: CallTogether<Request, Answer>,
 ): (request: Request, options: CallOptions) => Promise<Answer> {
-  return gatherCalls<Request, Answer>((requests, options) => {
-    const answers = new Map<string, Promise<Answer | Error>>();
-    return Promise.all(
-      requests.map((request) => {
-        const key = JSON.stringify(request);
-        const answer = answers.get(key) ?? call(request, options).catch((error: Error) => error);
-        answers.set(key, answer);
-        return answer;
-      }),
-    );
+  const keyOf = ({ request, options }: Call<Request>) => `${options.accessToken} ${JSON.stringify(request)}`;
+  return gatherCalls(async (calls) => {
+    const keys = calls.map(keyOf);
+    const distinct = new Map(calls.map((call, index) => [keys[index], call]));
+    const answers = await callTogether([...distinct.values()]);
+    const answersByKey = new Map([...distinct.keys()].map((key, index) => [key, answers[index] as Answer | Error]));
+    return keys.map((key) => answersByKey.get(key) as Answer | Error);
   });
 }
 
-/** The earliest deadline holds for all; the log of the service names every request. */
-function optionsFor(waiting: readonly { readonly options: CallOptions }[]): CallOptions {
-  const [first] = waiting as [{ readonly options: CallOptions }];
-  if (waiting.length === 1) return first.options;
+/** For what has no batch: makes each call by itself. */
+export function callEach<Request, Answer>(
+  call: (request: Request, options: CallOptions) => Promise<Answer>,
+): CallTogether<Request, Answer> {
+  return (calls) =>
+    Promise.all(calls.map(({ request, options }) => call(request, options).catch((error: Error) => error)));
+}
+
+/** What goes with several calls as one: the earliest deadline holds for all; the log of the service names every request. */
+export function optionsTogether(calls: readonly Call<unknown>[]): CallOptions {
+  const [first] = calls as [Call<unknown>];
   return {
     ...first.options,
-    requestId: waiting.map(({ options }) => options.requestId).join(","),
-    deadlineMs: Math.min(...waiting.map(({ options }) => options.deadlineMs)),
+    requestId: calls.map(({ options }) => options.requestId).join(","),
+    deadlineMs: Math.min(...calls.map(({ options }) => options.deadlineMs)),
   };
+}
+
+/** The access token of each call; none where all have that of the first, which goes with the RPC. */
+export function accessTokensOf(calls: readonly Call<unknown>[]): string[] {
+  const tokens = calls.map(({ options }) => options.accessToken ?? "");
+  return tokens.every((token) => token === tokens[0]) ? [] : tokens;
 }

@@ -1,7 +1,7 @@
 import type { OrganizationService } from "../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
 import type { Page } from "../services/platform/page.ts";
 import type { CallOptions, Methods } from "../services/platform/rpc/grpc-client.ts";
-import { gatherAlike } from "./gather-calls.ts";
+import { callEach, gatherAlike } from "./gather-calls.ts";
 import { memberJson } from "./json/member.ts";
 import { type JsonPage, pageJson } from "./json/page.ts";
 
@@ -9,8 +9,10 @@ export type ListMembers = (page: Page, options: CallOptions) => Promise<JsonPage
 
 /** Lists members. A page that is asked for many times at once is written as JSON once, too. */
 export function memberCalls(organization: Methods<typeof OrganizationService>): ListMembers {
-  return gatherAlike(async ({ offset, limit }, options) => {
-    const { members, totalCount } = await organization.listMembers({ offset, limit }, options);
-    return { json: pageJson(members.map(memberJson), totalCount) };
-  });
+  return gatherAlike(
+    callEach(async ({ offset, limit }: Page, options: CallOptions) => {
+      const { members, totalCount } = await organization.listMembers({ offset, limit }, options);
+      return { json: pageJson(members.map(memberJson), totalCount) };
+    }),
+  );
 }

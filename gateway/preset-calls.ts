@@ -6,17 +6,17 @@ import type {
   PresetOutcome,
   PresetService,
 } from "../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import { DomainError } from "../services/platform/domain-error.ts";
+import { type DomainError, isOfKind } from "../services/platform/domain-error.ts";
 import { fromStatusMessage } from "../services/platform/rpc/errors.ts";
 import type { CallOptions, Methods } from "../services/platform/rpc/grpc-client.ts";
-import { gatherAlike, gatherCalls } from "./gather-calls.ts";
+import { accessTokensOf, type Call, callEach, gatherAlike, gatherCalls, optionsTogether } from "./gather-calls.ts";
 import { type JsonPage, pageJson } from "./json/page.ts";
 import { listedPresetJson } from "./json/preset.ts";
 
 type Creation = MessageInitShape<typeof CreateVersionRequestSchema>;
 type PresetList = MessageInitShape<typeof ListPresetsRequestSchema>;
 
-/** The calls that every application makes all the time; those of one key are gathered. */
+/** The calls that every application makes all the time; they are gathered. */
 export interface PresetCalls {
   readonly createVersion: (creation: Creation, options: CallOptions) => Promise<Preset>;
   readonly getPreset: (slug: string, options: CallOptions) => Promise<Preset>;
@@ -32,35 +32,32 @@ export function presetCalls(presets: Methods<typeof PresetService>): PresetCalls
 
   const getAlone = async (slug: string, options: CallOptions) => answered(await presets.getPreset({ slug }, options));
 
-  const createGathered = gatherCalls<Creation, Preset>(async (requests, options) => {
-    const [first] = requests;
-    if (first && requests.length === 1) return [await createAlone(first, options)];
-    const { outcomes } = await presets.batchCreateVersions({ requests: [...requests] }, options);
-    return answersOf(requests, outcomes, (request) => createAlone(request, options));
+  const createGathered = gatherCalls<Creation, Preset>(async (calls) => {
+    const [first] = calls;
+    if (first && calls.length === 1) return [await createAlone(first.request, first.options)];
+    const batch = { requests: calls.map(({ request }) => request), accessTokens: accessTokensOf(calls) };
+    const { outcomes } = await presets.batchCreateVersions(batch, optionsTogether(calls));
+    return answersOf(calls, outcomes, createAlone);
   });
 
-  const getGathered = gatherCalls<string, Preset>(async (slugs, options) => {
-    // One that is asked for many times at once is fetched once.
-    const distinct = [...new Set(slugs)];
-    const [first] = distinct;
-    if (first !== undefined && distinct.length === 1) {
-      const preset = await getAlone(first, options);
-      return slugs.map(() => preset);
-    }
-    const { outcomes } = await presets.batchGetPresets({ slugs: distinct }, options);
-    const answers = await answersOf(distinct, outcomes, (slug) => getAlone(slug, options));
-    const bySlug = new Map(distinct.map((slug, index) => [slug, answers[index] as Preset | Error]));
-    return slugs.map((slug) => bySlug.get(slug) as Preset | Error);
+  const getGathered = gatherAlike<string, Preset>(async (calls) => {
+    const [first] = calls;
+    if (first && calls.length === 1) return [await getAlone(first.request, first.options)];
+    const batch = { slugs: calls.map(({ request }) => request), accessTokens: accessTokensOf(calls) };
+    const { outcomes } = await presets.batchGetPresets(batch, optionsTogether(calls));
+    return answersOf(calls, outcomes, getAlone);
   });
 
   return {
     createVersion: (creation, options) =>
       lengthOf(creation) > gatheredLengthMax ? createAlone(creation, options) : createGathered(creation, options),
     getPreset: getGathered,
-    listPresets: gatherAlike(async (request, options) => {
-      const page = await presets.listPresets(request, options);
-      return { json: pageJson(page.presets.map(listedPresetJson), page.totalCount) };
-    }),
+    listPresets: gatherAlike(
+      callEach(async (request: PresetList, options: CallOptions) => {
+        const page = await presets.listPresets(request, options);
+        return { json: pageJson(page.presets.map(listedPresetJson), page.totalCount) };
+      }),
+    ),
   };
 }
 
@@ -70,15 +67,14 @@ function lengthOf({ configJson = "", systemPrompt = "" }: Creation): number {
 
 /** The answer to each part of a batch. A call is made again where a service is out of reach, and so is a part of one. */
 function answersOf<Request>(
-  requests: readonly Request[],
+  calls: readonly Call<Request>[],
   outcomes: readonly PresetOutcome[],
-  callAlone: (request: Request) => Promise<Preset>,
+  callAlone: (request: Request, options: CallOptions) => Promise<Preset>,
 ): Promise<(Preset | Error)[]> {
   return Promise.all(
-    requests.map((request, index) => {
+    calls.map(({ request, options }, index) => {
       const answer = fromOutcome(outcomes[index]);
-      const isOutOfReach = answer instanceof DomainError && answer.kind === "unavailable";
-      return isOutOfReach ? callAlone(request).catch((error: Error) => error) : answer;
+      return isOfKind(answer, "unavailable") ? callAlone(request, options).catch((error: Error) => error) : answer;
     }),
   );
 }

@@ -1,5 +1,5 @@
 import type { FastifyRequest, onRequestAsyncHookHandler } from "fastify";
-import { DomainError, type FieldViolation, invalidRequest, unavailable } from "../../services/platform/domain-error.ts";
+import { type FieldViolation, invalidRequest, isOfKind, unavailable } from "../../services/platform/domain-error.ts";
 import { isId } from "../../services/platform/ids.ts";
 import { type Permission, requirePermission } from "../../services/platform/principal.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
@@ -69,7 +69,7 @@ export class Access {
     try {
       return await rpc({ accessToken: grant.accessToken, requestId, deadlineMs });
     } catch (error) {
-      if (!isUnauthenticated(error)) throw error;
+      if (!isOfKind(error, "unauthenticated")) throw error;
     }
     // The key was good a moment ago, so it is the token: it ran out while the body was read, or was signed by a key that is gone.
     this.#exchange.forget(request);
@@ -78,7 +78,9 @@ export class Access {
       return await rpc({ accessToken, requestId, deadlineMs });
     } catch (error) {
       // Never the caller's 401: the key itself was accepted.
-      throw isUnauthenticated(error) ? unavailable("A service does not accept our access tokens.", error) : error;
+      throw isOfKind(error, "unauthenticated")
+        ? unavailable("A service does not accept our access tokens.", error)
+        : error;
     }
   }
 }
@@ -89,8 +91,4 @@ function readWorkspaceId(query: unknown): { readonly workspaceId: string; readon
   if (id === undefined) return { workspaceId: "", violations: [] };
   if (typeof id === "string" && isId(id)) return { workspaceId: id.toLowerCase(), violations: [] };
   return { workspaceId: "", violations: [{ path: "workspace_id", message: "must be a UUID, given once" }] };
-}
-
-function isUnauthenticated(error: unknown): boolean {
-  return error instanceof DomainError && error.kind === "unauthenticated";
 }

@@ -1,7 +1,7 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { LRUCache } from "lru-cache";
 import { KeyKind, type Principal } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
-import { DomainError } from "../../services/platform/domain-error.ts";
+import { type DomainError, isOfKind } from "../../services/platform/domain-error.ts";
 import type { Clients } from "../clients.ts";
 
 /** What a key was exchanged for. */
@@ -80,7 +80,7 @@ export class KeyExchange {
       this.#grants.set(cacheKey, grant);
       return grant;
     } catch (error) {
-      if (error instanceof DomainError && isRefusal(error)) {
+      if (isRefusal(error)) {
         this.#grants.delete(cacheKey);
         this.#refusals.set(cacheKey, error);
       }
@@ -95,8 +95,8 @@ function cacheKeyOf({ key, workspaceId }: ExchangeRequest): string {
 }
 
 /** The service looked at the key and said no, as opposed to not answering. */
-function isRefusal(error: DomainError): boolean {
-  return error.kind === "unauthenticated" || error.kind === "not_found" || error.kind === "invalid_argument";
+function isRefusal(error: unknown): error is DomainError {
+  return isOfKind(error, "unauthenticated", "not_found", "invalid_argument");
 }
 
 function grantFrom(answer: Awaited<ReturnType<Clients["access"]["exchangeKey"]>>): Grant {

@@ -88,15 +88,20 @@ export class AccessTokenVerifier {
     if (token === undefined) {
       throw unauthenticated("TOKEN_MISSING", "Send an access token as `authorization: Bearer <token>`.");
     }
+    return this.verify(token);
+  }
+
+  /** The principal that a token speaks for. */
+  async verify(token: string): Promise<Principal> {
     const known = this.#verified.get(token);
     if (known && known.expiresAtMs > Date.now()) return known.principal;
-    const claims = await this.#verify(token);
+    const claims = await this.#readClaims(token);
     const principal = principalFromClaims(claims);
     this.#verified.set(token, { principal, expiresAtMs: claims.exp * 1000 });
     return principal;
   }
 
-  async #verify(token: string): Promise<Claims> {
+  async #readClaims(token: string): Promise<Claims> {
     try {
       const kid = jwt.decode(token, { complete: true })?.header.kid;
       const key = kid === undefined ? undefined : await this.#findKey(kid);

@@ -48,6 +48,10 @@ export class DomainError extends Error {
   }
 }
 
+export function isOfKind(error: unknown, ...kinds: readonly ErrorKind[]): error is DomainError {
+  return error instanceof DomainError && kinds.includes(error.kind);
+}
+
 /** A request with at least one field that breaks its rule; all of them are reported together. */
 export function invalidRequest(violations: readonly FieldViolation[]): DomainError {
   const [first] = violations;

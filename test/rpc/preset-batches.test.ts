@@ -1,21 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
-import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { type PresetOutcome, PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { fromStatusMessage } from "../../services/platform/rpc/errors.ts";
 import { failureOf, openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
 import { type Stack, startStack } from "../support/stack.ts";
+import type { Tenant } from "../support/tenants.ts";
 
 const { batchCreateVersions, batchGetPresets } = PresetService.method;
 
 let stack: Stack;
 let calls: RpcCalls;
 let token: string;
+let other: Tenant;
+let otherToken: string;
 
 beforeAll(async () => {
   stack = await startStack();
   calls = openRpcCalls(stack.preset.config);
   const access = openRpcCalls(stack.organization.config);
-  token = (await access.gRPC(AccessService.method.exchangeKey, { key: stack.apiKey })).accessToken;
+  other = await stack.tenants.createOrganization();
+  const tokenOf = async (key: string) => (await access.gRPC(AccessService.method.exchangeKey, { key })).accessToken;
+  token = await tokenOf(stack.apiKey);
+  otherToken = await tokenOf(other.apiKey);
   access.close();
 });
 
@@ -23,6 +29,11 @@ afterAll(async () => {
   calls.close();
   await stack.close();
 });
+
+/** The preset, or the reason why there is none. */
+function seenOf({ outcome }: PresetOutcome) {
+  return outcome.case === "error" ? fromStatusMessage(outcome.value).reason : outcome.value;
+}
 
 describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
   it("creates each version of a batch as if it were alone, in order", async () => {
@@ -52,10 +63,39 @@ describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
     const slug = `read-${protocol}`;
     await calls[protocol](batchCreateVersions, { requests: [{ slug, configJson: "{}" }] }, token);
     const { outcomes } = await calls[protocol](batchGetPresets, { slugs: [slug, "none", slug, "-bad"] }, token);
-    const seen = outcomes.map(({ outcome }) =>
-      outcome.case === "error" ? fromStatusMessage(outcome.value).reason : outcome.value?.slug,
-    );
-    expect(seen).toEqual([slug, "PRESET_NOT_FOUND", slug, "INVALID_REQUEST"]);
+    expect(outcomes.map(seenOf)).toMatchObject([{ slug }, "PRESET_NOT_FOUND", { slug }, "INVALID_REQUEST"]);
+  });
+
+  it("does each part in the name of its own token, and refuses only the part whose token is bad", async () => {
+    const slug = `mine-${protocol}`;
+    const accessTokens = [token, otherToken, "bad", ""];
+    const requests = accessTokens.map((_, index) => ({ slug, configJson: `{"seed":${index}}` }));
+    const created = await calls[protocol](batchCreateVersions, { requests, accessTokens }, token);
+    const mine = { workspaceId: stack.workspaceId, etag: expect.any(String) };
+    expect(created.outcomes.map(seenOf)).toMatchObject([
+      { ...mine, designatedVersion: { version: 1 } },
+      { workspaceId: other.workspaceId, designatedVersion: { version: 1 } },
+      "TOKEN_INVALID",
+      { ...mine, designatedVersion: { version: 2 } },
+    ]);
+    const read = await calls[protocol](batchGetPresets, { slugs: requests.map(() => slug), accessTokens }, otherToken);
+    expect(read.outcomes.map(seenOf)).toMatchObject([
+      { ...mine, designatedVersion: { configJson: '{"seed":3}' } },
+      { workspaceId: other.workspaceId, designatedVersion: { configJson: '{"seed":1}' } },
+      "TOKEN_INVALID",
+      { workspaceId: other.workspaceId },
+    ]);
+  });
+
+  it("refuses tokens that are not one for each part", async () => {
+    const slugs = ["a", "b"];
+    const requests = slugs.map((slug) => ({ slug, configJson: "{}" }));
+    const accessTokens = [token];
+    const failures = [
+      await failureOf(calls[protocol](batchGetPresets, { slugs, accessTokens }, token)),
+      await failureOf(calls[protocol](batchCreateVersions, { requests, accessTokens }, token)),
+    ];
+    for (const { violations } of failures) expect(violations).toMatchObject([{ field: "access_tokens" }]);
   });
 
   it.each([0, 101])("refuses a batch of %i", async (count) => {

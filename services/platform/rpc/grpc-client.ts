@@ -10,7 +10,7 @@ import {
 } from "@bufbuild/protobuf";
 import { Client, Metadata, type MethodDefinition, type ServiceError } from "@grpc/grpc-js";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
-import { DomainError } from "../domain-error.ts";
+import { type DomainError, isOfKind } from "../domain-error.ts";
 import { fromStatusMessage } from "./errors.ts";
 import { grpcDefinitionOf, requestBytesMax, responseBytesMax } from "./grpc-definition.ts";
 import { channelCredentials, type TlsFiles } from "./tls.ts";
@@ -84,9 +84,7 @@ async function retryUnavailable<T>(deadlineMs: number, call: () => Promise<T>): 
       return await call();
     } catch (error) {
       const pauseMs = Math.min(backoffMaxMs, backoffFirstMs * 2 ** attempt) * (0.5 + Math.random());
-      const hopeless =
-        !(error instanceof DomainError && error.kind === "unavailable") || Date.now() + pauseMs >= deadlineMs;
-      if (hopeless) throw error;
+      if (!isOfKind(error, "unavailable") || Date.now() + pauseMs >= deadlineMs) throw error;
       await sleep(pauseMs);
     }
   }

@@ -40,6 +40,8 @@ export interface OpenContext {
 /** What a method knows about a call that came with an access token. */
 export interface CallContext extends OpenContext {
   readonly principal: Principal;
+  /** For a part of a call that is made in another's name. */
+  readonly inNameOf: (accessToken: string) => Promise<CallContext>;
   /** For a part of a call that fails on its own: what the caller may see of the error. The log sees the rest. */
   readonly partFailed: (thrown: unknown) => Status;
 }
@@ -81,16 +83,20 @@ export function serveService<S extends DescService>(
   surroundings: Surroundings & { readonly verifier: AccessTokenVerifier },
 ): ServedService {
   const { verifier, logger } = surroundings;
-  return wrap(descriptor, implementation, surroundings, async ({ header, ...call }) => ({
-    ...openContext(call),
-    principal: await verifier.authenticate(header("authorization")),
-    partFailed: (thrown: unknown) => {
-      const error = toRpcError(thrown);
-      const line = { code: codeName(error.code), request_id: header("x-request-id") };
-      if (isOurFault(error)) logger.error({ ...line, err: error.cause ?? error }, "part of an rpc failed");
-      return toStatusMessage(error);
-    },
-  }));
+  return wrap(descriptor, implementation, surroundings, async ({ header, ...call }) => {
+    const context: CallContext = {
+      ...openContext(call),
+      principal: await verifier.authenticate(header("authorization")),
+      inNameOf: async (accessToken) => ({ ...context, principal: await verifier.verify(accessToken) }),
+      partFailed: (thrown) => {
+        const error = toRpcError(thrown);
+        const line = { code: codeName(error.code), request_id: header("x-request-id") };
+        if (isOurFault(error)) logger.error({ ...line, err: error.cause ?? error }, "part of an rpc failed");
+        return toStatusMessage(error);
+      },
+    };
+    return context;
+  });
 }
 
 /** The same for a service that anyone may call without an access token. */

@@ -67,28 +67,18 @@ export function presetService({
       return { preset: toPresetMessage(await createVersion(request, context)) };
     },
 
-    async batchCreateVersions({ requests }, context) {
-      checkBatch("requests", requests);
-      return {
-        outcomes: await outcomesOf(
-          requests.map((request) => createVersion(request, context)),
-          context,
-        ),
-      };
+    async batchCreateVersions({ requests, accessTokens }, context) {
+      checkBatch("requests", requests, accessTokens);
+      return { outcomes: await outcomesOf(requests, accessTokens, context, createVersion) };
     },
 
     async getPreset({ slug }, context) {
       return { preset: toPresetMessage(await getPreset(slug, context)) };
     },
 
-    async batchGetPresets({ slugs }, context) {
-      checkBatch("slugs", slugs);
-      return {
-        outcomes: await outcomesOf(
-          slugs.map((slug) => getPreset(slug, context)),
-          context,
-        ),
-      };
+    async batchGetPresets({ slugs, accessTokens }, context) {
+      checkBatch("slugs", slugs, accessTokens);
+      return { outcomes: await outcomesOf(slugs, accessTokens, context, getPreset) };
     },
 
     async listPresets(request, context) {
@@ -154,15 +144,25 @@ export function presetService({
   };
 }
 
-/** What became of each part of a batch, once all are done. */
-function outcomesOf(parts: readonly Promise<ServedPreset>[], { partFailed }: CallContext) {
+/** What became of each part of a batch, once all are done. Parts begin in their order, whoever's they are. */
+async function outcomesOf<Part>(
+  parts: readonly Part[],
+  accessTokens: readonly string[],
+  call: CallContext,
+  run: (part: Part, context: CallContext) => Promise<ServedPreset>,
+) {
+  const contexts = await Promise.allSettled(accessTokens.map((token) => (token ? call.inNameOf(token) : call)));
   return Promise.all(
-    parts.map((part) =>
-      part.then(
-        (preset) => ({ outcome: { case: "preset" as const, value: toPresetMessage(preset) } }),
-        (error) => ({ outcome: { case: "error" as const, value: partFailed(error) } }),
-      ),
-    ),
+    parts.map(async (part, index) => {
+      try {
+        const context = contexts[index];
+        if (context?.status === "rejected") throw context.reason;
+        const preset = await run(part, context?.value ?? call);
+        return { outcome: { case: "preset" as const, value: toPresetMessage(preset) } };
+      } catch (error) {
+        return { outcome: { case: "error" as const, value: call.partFailed(error) } };
+      }
+    }),
   );
 }
 

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Stack, startStack } from "../support/stack.ts";
+import type { Tenant } from "../support/tenants.ts";
+
+let stack: Stack;
+let tenants: Tenant[];
+
+beforeAll(async () => {
+  stack = await startStack();
+  tenants = await Promise.all(Array.from({ length: 12 }, () => stack.tenants.createOrganization()));
+  // A key that was used before goes to the services with the others' in one call.
+  await Promise.all(tenants.map(({ apiKey }) => stack.request("GET", "/presets", { key: apiKey })));
+});
+
+afterAll(() => stack.close());
+
+it("shows each of many callers at once only what is their own", async () => {
+  const rounds = Array.from({ length: 10 }, (_, seed) => seed + 1);
+  for (const seed of rounds) {
+    const created = await Promise.all(
+      tenants.map(({ apiKey, workspaceId }) =>
+        stack.create("shared-name", { messages: [], seed, user: workspaceId, stop: workspaceId }, { key: apiKey }),
+      ),
+    );
+    const read = await Promise.all(
+      tenants.map(({ apiKey }) => stack.request("GET", "/presets/shared-name", { key: apiKey })),
+    );
+    const seen = ({ json }: (typeof created)[number]) => ({
+      workspace: json.data.workspace_id,
+      version: json.data.designated_version.version,
+      config: json.data.designated_version.config,
+    });
+    const expected = tenants.map(({ workspaceId }) => ({
+      workspace: workspaceId,
+      version: seed,
+      config: { seed, stop: workspaceId },
+    }));
+    expect(created.map(seen)).toEqual(expected);
+    expect((read as typeof created).map(seen)).toEqual(expected);
+  }
+});
+
+it("refuses one of many callers at once without harm to the others", async () => {
+  const reader = await stack.tenants.createKey(stack, { permissions: ["presets:read"] });
+  const answers = await Promise.all([
+    ...tenants.map(({ apiKey }) => stack.create("fine", undefined, { key: apiKey })),
+    stack.create("-bad", undefined, { key: stack.apiKey }),
+    stack.create("fine", undefined, { key: reader.secret }),
+    ...tenants.map(({ apiKey }) => stack.request("GET", "/presets/none", { key: apiKey })),
+    ...tenants.map(({ apiKey }) => stack.request("GET", "/presets/shared-name", { key: apiKey })),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([
+    ...tenants.map(() => 200),
+    400,
+    403,
+    ...tenants.map(() => 404),
+    ...tenants.map(() => 200),
+  ]);
+});
