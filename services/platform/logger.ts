@@ -16,7 +16,7 @@ export function createLogger(processName: string, level: LogLevel): Logger {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    pino.destination({ dest: 1, sync: false }),
+    pino.destination({ dest: 1, sync: false, minLength: 8_192, periodicFlush: 100 }),
   );
 }
 
