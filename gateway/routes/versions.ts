@@ -1,5 +1,8 @@
+import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
+import type { ListVersionsResponse } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import type { Page } from "../../services/platform/page.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients.ts";
 import { HttpError } from "../json/errors.ts";
@@ -72,9 +75,14 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
   app.get<History>(
     "/api/v1/presets/:slug/versions",
     { schema: listSchema, onRequest },
-    async ({ params, query, caller }, reply) => {
-      const page = await caller.call((options) => presets.listVersions({ ...params, ...pageOf(query) }, options));
-      return reply.type("application/json").send(pageJson(page.versions.map(versionJson), page.totalCount));
+    async ({ params: { slug }, query, caller }, reply) => {
+      const list: ListVersions = (page) =>
+        caller.call((options) => presets.listVersions({ slug, ...pageOf(page) }, options));
+      const first = await list(query);
+      const json = isWhole(query, first)
+        ? pageJson(first.versions.map(versionJson), first.totalCount)
+        : Readable.from(jsonParts(list, query, first));
+      return reply.type("application/json").send(json);
     },
   );
 
@@ -109,8 +117,30 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
   );
 }
 
-function pageOf({ offset, limit }: History["Querystring"]) {
+function pageOf({ offset, limit }: Page): Page {
   return { offset, limit };
+}
+
+type ListVersions = (page: Page) => Promise<ListVersionsResponse>;
+
+/** Whether these are all that belong on the page. */
+function isWhole({ offset, limit }: Page, { versions, totalCount }: ListVersionsResponse): boolean {
+  return versions.length === Math.max(0, Math.min(limit, totalCount - offset));
+}
+
+/** A page that one RPC does not carry, as it comes: a hundred versions may be hundreds of megabytes. */
+async function* jsonParts(list: ListVersions, page: Page, first: ListVersionsResponse): AsyncGenerator<string> {
+  let [rest, part] = [page, first];
+  yield '{"data":[';
+  for (let separator = ""; ; part = await list(rest)) {
+    for (const version of part.versions) {
+      yield separator + versionJson(version);
+      separator = ",";
+    }
+    if (isWhole(rest, part) || part.versions.length === 0) break;
+    rest = { offset: rest.offset + part.versions.length, limit: rest.limit - part.versions.length };
+  }
+  yield `],"total_count":${part.totalCount}}`;
 }
 
 /** No preset has as many versions as an int32 holds. */

@@ -54,4 +54,19 @@ describe("listVersions", () => {
     expect(await list(0, 10, "none")).toBeUndefined();
     expect(await list(0, 10, "MANY")).toBeUndefined();
   });
+
+  it("ends a page before it would be too large for a client, but never without a version", async () => {
+    const mebibyte = 1024 * 1024;
+    const large = { configJson: `{"stop":"${"x".repeat(mebibyte - 11)}"}`, systemPrompt: "y".repeat(mebibyte) };
+    const small = { configJson: "{}", systemPrompt: undefined };
+    for (const content of [small, large, large, small, small]) await store.create(workspaceId, "large", content);
+    const numbersFrom = async (offset: number) => {
+      const page = await list(offset, 100, "large");
+      expect(page?.totalCount).toBe(5);
+      return page?.versions.map(({ version }) => version);
+    };
+    expect(await numbersFrom(0)).toEqual([1, 2]);
+    expect(await numbersFrom(1)).toEqual([2]);
+    expect(await numbersFrom(2)).toEqual([3, 4, 5]);
+  });
 });

@@ -12,9 +12,12 @@ export interface VersionPage {
 
 type Row = RowDataPacket & { readonly latest_version: number } & (VersionRow | { readonly version_id: null });
 
+/** With what is around them, a page of this much fits into the 4 MB that a gRPC client takes by default. */
+const pageBytesMax = 3 * 1024 * 1024;
+
 /**
  * Undefined where there is no such preset. Versions have no gaps, so an offset is a version number: every page costs
- * the same, and the count stands in the preset's row.
+ * the same, and the count stands in the preset's row. A page ends early where it would be too large, but never empty.
  */
 export async function listVersions(
   executor: Executor,
@@ -22,11 +25,19 @@ export async function listVersions(
   slug: string,
   { offset, limit }: Page,
 ): Promise<VersionPage | undefined> {
+  const preset = [idToBytes(workspaceId), slug];
   const [rows] = await executor.execute<Row[]>(
     `SELECT p.latest_version, ${versionColumns} FROM presets p
-      LEFT JOIN preset_versions v ON v.workspace_id = p.workspace_id AND v.preset_id = p.id AND v.version BETWEEN ? AND ?
+      LEFT JOIN (
+        SELECT v.workspace_id, v.preset_id, v.version,
+            SUM(LENGTH(v.config) + COALESCE(LENGTH(v.system_prompt), 0)) OVER (ORDER BY v.version) AS bytes
+          FROM presets p JOIN preset_versions v ON v.workspace_id = p.workspace_id AND v.preset_id = p.id
+          WHERE p.workspace_id = ? AND p.slug = ? AND v.version BETWEEN ? AND ?
+      ) page ON page.workspace_id = p.workspace_id AND page.preset_id = p.id AND (page.bytes <= ? OR page.version = ?)
+      LEFT JOIN preset_versions v
+        ON v.workspace_id = page.workspace_id AND v.preset_id = page.preset_id AND v.version = page.version
       WHERE p.workspace_id = ? AND p.slug = ? ORDER BY v.version`,
-    [offset + 1, offset + limit, idToBytes(workspaceId), slug],
+    [...preset, offset + 1, offset + limit, pageBytesMax, offset + 1, ...preset],
   );
   const [first] = rows;
   if (!first) return undefined;

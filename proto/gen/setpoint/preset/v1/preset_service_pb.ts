@@ -522,7 +522,8 @@ export const ListVersionsRequestSchema: GenMessage<ListVersionsRequest> = /*@__P
  */
 export type ListVersionsResponse = Message<"setpoint.preset.v1.ListVersionsResponse"> & {
   /**
-   * At most `limit`; empty past the end.
+   * At most `limit`, and fewer where their content would be more than 3 MiB, so that the page fits into what a gRPC client
+   * takes by default: go on behind the last of them. One is always returned; empty past the end.
    *
    * @generated from field: repeated setpoint.preset.v1.PresetVersion versions = 1;
    */
