@@ -27,6 +27,19 @@ describe("openPool", () => {
     await pool.end();
   });
 
+  it("keeps a bounded number of prepared statements, and prepares a closed one again", async () => {
+    const pool = openPool(database.url, 1);
+    for (const round of [1, 2]) {
+      for (let n = 0; n < 150; n += 1) {
+        const [rows] = await pool.execute<RowDataPacket[]>(`SELECT ${n} + ? AS total`, [round]);
+        expect(rows).toEqual([{ total: n + round }]);
+      }
+    }
+    const [closed] = await pool.query<RowDataPacket[]>("SHOW SESSION STATUS LIKE 'Com_stmt_close'");
+    expect(Number(closed[0]?.Value)).toBe(200);
+    await pool.end();
+  });
+
   it.each(["execute", "query"] as const)(
     "gives up %s of a statement that hangs, and drops its connection",
     async (method) => {

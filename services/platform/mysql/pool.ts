@@ -15,6 +15,9 @@ const sessionStatements = [
 /** Longer than any lock is waited for. What takes longer has no one to answer to any more. */
 const statementTimeoutMsDefault = 8_000;
 
+/** Of one connection; the least used are closed. */
+const preparedStatementsMax = 100;
+
 /**
  * A pool whose connections all speak UTC, strict SQL and READ COMMITTED, and do not wait long for a lock: whoever holds
  * one for seconds has hung, and the default of 50 s would outlast every caller.
@@ -31,6 +34,8 @@ export function openPool(url: string, size: number, statementTimeoutMs = stateme
     charset: "utf8mb4_bin",
     timezone: "Z",
     supportBigNumbers: true,
+    // A batch of each size is a statement of its own, and a server keeps 16,382 of them in all by default.
+    maxPreparedStatements: preparedStatementsMax,
     // A stack for every statement, in case it fails, would cost more than the statement; the log has the request id.
     trace: false,
   });
