@@ -8,7 +8,7 @@ export interface Call<Request> {
 }
 
 /** Makes several calls as one and returns the answer to each, or why that one failed, in the same order. */
-export type CallTogether<Request, Answer> = (calls: readonly Call<Request>[]) => Promise<readonly (Answer | Error)[]>;
+type CallTogether<Request, Answer> = (calls: readonly Call<Request>[]) => Promise<readonly (Answer | Error)[]>;
 
 interface Waiting<Request, Answer> extends Call<Request> {
   readonly resolve: (answer: Answer) => void;

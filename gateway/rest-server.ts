@@ -1,5 +1,6 @@
 import type { ErrorObject } from "ajv";
 import { type FastifyInstance, type FastifyRequest, fastify, LogController } from "fastify";
+import type { TObject } from "typebox";
 import { invalidRequest } from "../services/platform/domain-error.ts";
 import type { Health } from "../services/platform/health.ts";
 import { newId } from "../services/platform/ids.ts";
@@ -14,8 +15,8 @@ import type { GatewayConfig } from "./config.ts";
 import { answerClientError, answerExpectation, dropBody } from "./http-faults.ts";
 import { bodyText } from "./json/body.ts";
 import { errorAnswer, nothingAt } from "./json/errors.ts";
-import { parseQuery } from "./json/page.ts";
-import { ajv } from "./json/validator.ts";
+import { parseQuery } from "./json/query.ts";
+import { ajv, queryValidator } from "./json/validator.ts";
 import { violationsFrom } from "./json/violations.ts";
 import { describedRoutes, referenceRoutes } from "./openapi/reference.ts";
 import { createPresetRoutes } from "./routes/create-presets.ts";
@@ -25,7 +26,7 @@ import { presetRoutes } from "./routes/presets.ts";
 import { versionRoutes } from "./routes/versions.ts";
 
 /** What the REST server is made of. */
-export interface RestParts {
+interface RestParts {
   readonly config: Pick<GatewayConfig, "bodyBytesMax" | "requestTimeoutMs" | "keyCacheMax">;
   readonly clients: Clients;
   readonly health: Health;
@@ -65,9 +66,10 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
   Object.assign(app.server, { httpAllowHalfOpen: true });
   // Bodies and headers are checked by their handlers, and answers are text already.
   // Their schemas are there to be read by people.
-  app.setValidatorCompiler(({ schema, httpPart }) =>
-    httpPart === "body" || httpPart === "headers" ? () => true : ajv.compile(schema as object),
-  );
+  app.setValidatorCompiler(({ schema, httpPart }) => {
+    if (httpPart === "body" || httpPart === "headers") return () => true;
+    return httpPart === "querystring" ? queryValidator(schema as TObject) : ajv.compile(schema as TObject);
+  });
   app.setSerializerCompiler(() => JSON.stringify);
   readBodies(app);
   observe(app, parts);

@@ -6,7 +6,7 @@ import { fieldDescriptions } from "./field-descriptions.ts";
 import type { PromptTexts } from "./system-prompt.ts";
 
 /** A request body as parsed. */
-export type Body = Readonly<Record<string, unknown>>;
+type Body = Readonly<Record<string, unknown>>;
 
 /** The shape of an inference request body, and what a preset takes from it. */
 export interface Dialect {

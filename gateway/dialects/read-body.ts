@@ -1,12 +1,12 @@
 import { type FieldViolation, invalidRequest } from "../../services/platform/domain-error.ts";
 import { cutMembers, parseJsonObject } from "../../services/platform/json-text.ts";
+import { contentBytesMax } from "../../services/platform/limits.ts";
+import { surrogateViolations } from "../json/violations.ts";
 import type { Dialect } from "./dialect.ts";
 import { joinTexts } from "./system-prompt.ts";
 
-const bytesMax = 1024 * 1024;
-
 /** What a preset version is made of. */
-export interface VersionContent {
+interface VersionContent {
   /** The kept fields, as they were sent. */
   readonly configJson: string;
   readonly systemPrompt: string | undefined;
@@ -23,7 +23,8 @@ export function readBody(dialect: Dialect, text: string): VersionContent {
     ...config.violations,
     ...prompt.violations,
     ...sizeViolations("config", config.json),
-    ...textViolations("system_prompt", systemPrompt ?? ""),
+    ...surrogateViolations("system_prompt", systemPrompt ?? ""),
+    ...sizeViolations("system_prompt", systemPrompt ?? ""),
   ];
   if (violations.length > 0) throw invalidRequest(firstOfEachPath(violations));
   return { configJson: config.json, systemPrompt };
@@ -31,13 +32,8 @@ export function readBody(dialect: Dialect, text: string): VersionContent {
 
 function sizeViolations(path: string, stored: string): FieldViolation[] {
   const bytes = Buffer.byteLength(stored);
-  if (bytes <= bytesMax) return [];
-  return [{ path, message: `must be at most ${bytesMax} bytes of UTF-8 in all, and is ${bytes}` }];
-}
-
-function textViolations(path: string, stored: string): FieldViolation[] {
-  const halves = stored.isWellFormed() ? [] : [{ path, message: "must not hold half of a surrogate pair" }];
-  return [...halves, ...sizeViolations(path, stored)];
+  if (bytes <= contentBytesMax) return [];
+  return [{ path, message: `must be at most ${contentBytesMax} bytes of UTF-8 in all, and is ${bytes}` }];
 }
 
 /** The schema and the rule for prompts may object to the same value; once is enough. */

@@ -49,7 +49,7 @@ export function nothingAt(url: string): HttpError {
 }
 
 /** What is sent for an error. */
-export interface ErrorAnswer {
+interface ErrorAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;

@@ -1,11 +1,11 @@
-import { parse } from "node:querystring";
 import { type TSchema, Type } from "typebox";
-import { pageLimitDefault, pageLimitMax, pageOffsetMax } from "../../services/platform/page.ts";
+import { int32Max } from "../../services/platform/limits.ts";
+import { pageLimitDefault, pageLimitMax } from "../../services/platform/page.ts";
 import { componentSchema } from "./schema-parts.ts";
 
 /** The query of every list. */
 export const pageQuery = {
-  offset: Type.Integer({ minimum: 0, maximum: pageOffsetMax, default: 0, description: "Records to skip." }),
+  offset: Type.Integer({ minimum: 0, maximum: int32Max, default: 0, description: "Records to skip." }),
   limit: Type.Integer({
     minimum: 1,
     maximum: pageLimitMax,
@@ -13,20 +13,6 @@ export const pageQuery = {
     description: "Maximum records to return.",
   }),
 };
-
-/**
- * Reads a query into what the routes' schemas describe. A number is decimal digits and nothing else, so that `1e2`, `+5`
- * or an empty value is refused and not guessed at. A list may be repeated, or separated by commas.
- */
-export function parseQuery(query: string): Record<string, unknown> {
-  const values: Record<string, unknown> = { ...parse(query) };
-  for (const name of Object.keys(pageQuery)) {
-    const value = values[name];
-    if (typeof value === "string" && /^-?\d{1,15}$/.test(value)) values[name] = Number(value);
-  }
-  if (values.status !== undefined) values.status = [values.status].flat().flatMap((value) => String(value).split(","));
-  return values;
-}
 
 /** The JSON that `pageJson` writes. */
 export function pageSchema(itemName: string): TSchema {

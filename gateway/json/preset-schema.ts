@@ -1,4 +1,5 @@
 import { type TSchema, Type } from "typebox";
+import { presetDescriptionLengthMax, presetNameLengthMax } from "../../services/platform/limits.ts";
 import { componentSchema, nullable, time, uuid } from "./schema-parts.ts";
 
 // The JSON that preset.ts writes. Every field is always there; one without a value is null.
@@ -55,9 +56,13 @@ export const versionSchema = Type.Object(
 
 const presetFields = {
   id: uuid("Identifier of the preset."),
-  name: Type.String({ minLength: 1, maxLength: 255, description: "Display name. The slug, until it is changed." }),
+  name: Type.String({
+    minLength: 1,
+    maxLength: presetNameLengthMax,
+    description: "Display name. The slug, until it is changed.",
+  }),
   slug: Type.String({ description: "Finds the preset within its workspace. Compared byte for byte." }),
-  description: nullable("string", { maxLength: 2000, description: "Null where there is none." }),
+  description: nullable("string", { maxLength: presetDescriptionLengthMax, description: "Null where there is none." }),
   status: statusSchema,
   status_updated_at: nullable("string", {
     format: "date-time",

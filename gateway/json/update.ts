@@ -1,22 +1,28 @@
 import { type Static, Type } from "typebox";
 import { invalidRequest } from "../../services/platform/domain-error.ts";
 import { parseJsonObject } from "../../services/platform/json-text.ts";
+import { int32Max, presetDescriptionLengthMax, presetNameLengthMax } from "../../services/platform/limits.ts";
 import { statusByName } from "./preset.ts";
 import { statusSchema } from "./preset-schema.ts";
 import { validator } from "./validator.ts";
+import { surrogateViolations } from "./violations.ts";
 
 /** The body of PATCH /presets/{slug}. */
 export const updateSchema = Type.Object(
   {
-    name: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: "Display name." })),
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: presetNameLengthMax, description: "Display name." })),
     description: Type.Optional(
-      Type.Unsafe<string | null>({ type: ["string", "null"], maxLength: 2000, description: "Null removes it." }),
+      Type.Unsafe<string | null>({
+        type: ["string", "null"],
+        maxLength: presetDescriptionLengthMax,
+        description: "Null removes it.",
+      }),
     ),
     status: Type.Optional(statusSchema),
     designated_version: Type.Optional(
       Type.Integer({
         minimum: 1,
-        maximum: 2_147_483_647,
+        maximum: int32Max,
         description: "The number of the version to serve: a rollback.",
       }),
     ),
@@ -31,9 +37,7 @@ export function updateFrom(body: string) {
   const { value } = parseJsonObject(body);
   const violations = violationsOf(value);
   for (const [path, text] of Object.entries(value)) {
-    if (typeof text === "string" && !text.isWellFormed()) {
-      violations.push({ path, message: "must not hold half of a surrogate pair" });
-    }
+    if (typeof text === "string") violations.push(...surrogateViolations(path, text));
   }
   if (violations.length > 0) throw invalidRequest(violations);
   const { name, description, status, designated_version: designatedVersion } = value as Static<typeof updateSchema>;

@@ -1,12 +1,23 @@
 import { Ajv } from "ajv";
-import type { TSchema } from "typebox";
+import type { TObject, TSchema } from "typebox";
 import type { FieldViolation } from "../../services/platform/domain-error.ts";
 import { isId } from "../../services/platform/ids.ts";
+import { type Query, queryReader } from "./query.ts";
 import { violationsFrom } from "./violations.ts";
 
 /** What parameters and small bodies are checked with. Nothing is coerced: a caller is told, not guessed at. */
 export const ajv = new Ajv({ allErrors: true, useDefaults: true, verbose: true, allowUnionTypes: true });
 ajv.addFormat("uuid", isId);
+
+/** Reads a query by its schema, in place, and checks it. */
+export function queryValidator(schema: TObject) {
+  const read = queryReader(schema.properties);
+  const validate = ajv.compile(schema);
+  return (query: Query) => {
+    read(query);
+    return validate(query) || { error: validate.errors ?? [] };
+  };
+}
 
 /** Every violation of a value against a schema. */
 export function validator(schema: TSchema): (value: unknown) => FieldViolation[] {

@@ -11,6 +11,11 @@ export function violationsFrom(errors: readonly ErrorObject[]): FieldViolation[]
   return errors.filter((error) => !isRepetition(error, listed)).map(violationFrom);
 }
 
+/** For text that becomes UTF-8, which cannot hold it; JSON Schema has no word for this. */
+export function surrogateViolations(path: string, text: string): FieldViolation[] {
+  return text.isWellFormed() ? [] : [{ path, message: "must not hold half of a surrogate pair" }];
+}
+
 /** Whether an error that comes with this one says more: the rule that a key broke, or the list that a value is not in. */
 function isRepetition({ keyword, instancePath }: ErrorObject, listed: ReadonlySet<string>): boolean {
   return keyword === "propertyNames" || (keyword === "type" && listed.has(instancePath));

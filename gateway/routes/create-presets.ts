@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { invalidRequest } from "../../services/platform/domain-error.ts";
 import { newId } from "../../services/platform/ids.ts";
+import { requestIdLengthMax, requestIdPattern } from "../../services/platform/limits.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients.ts";
 import { chatCompletions } from "../dialects/chat-completions.ts";
@@ -22,14 +23,13 @@ const dialects = {
   responses: { dialect: responses, operationId: "createPresetsResponses" },
 };
 
-const idempotencyKeyPattern = /^[\x20-\x7e]{1,255}$/;
+const idempotencyKeyRule = `1 to ${requestIdLengthMax} printable ASCII characters`;
 
 const headers = Type.Object({
   "Idempotency-Key": Type.Optional(
     Type.String({
-      pattern: idempotencyKeyPattern.source,
-      description:
-        "1 to 255 printable ASCII characters. The same key with the same request gets the first answer again and creates nothing; with another request it is 409.",
+      pattern: requestIdPattern.source,
+      description: `${idempotencyKeyRule}. The same key with the same request gets the first answer again and creates nothing; with another request it is 409.`,
     }),
   ),
 });
@@ -81,8 +81,8 @@ export function createPresetRoutes(app: FastifyInstance, access: Access, { prese
 function idempotencyOf(request: FastifyRequest<Creation>, dialectPath: string, body: string) {
   const key = request.headers["idempotency-key"];
   if (key === undefined) return { requestId: newId() };
-  if (typeof key !== "string" || !idempotencyKeyPattern.test(key)) {
-    throw invalidRequest([{ path: "Idempotency-Key", message: "must be 1 to 255 printable ASCII characters" }]);
+  if (typeof key !== "string" || !requestIdPattern.test(key)) {
+    throw invalidRequest([{ path: "Idempotency-Key", message: `must be ${idempotencyKeyRule}` }]);
   }
   return { requestId: key, requestDigest: hash("sha256", `${dialectPath}\0${request.params.slug}\0${body}`, "buffer") };
 }

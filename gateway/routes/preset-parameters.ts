@@ -1,9 +1,10 @@
 import { Type } from "typebox";
+import { slugPattern, slugRule } from "../../services/platform/limits.ts";
 
 export const slugParams = {
   slug: Type.String({
-    pattern: "^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$",
-    description: "1 to 128 characters of A-Z a-z 0-9 . _ ~ -, with a letter or digit first",
+    pattern: slugPattern.source,
+    description: slugRule,
     examples: ["support-bot"],
   }),
 };

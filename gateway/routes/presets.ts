@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import { newId } from "../../services/platform/ids.ts";
+import { presetQueryLengthMax } from "../../services/platform/limits.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients.ts";
 import { requireBody } from "../json/body.ts";
@@ -28,7 +29,7 @@ const listQuery = Type.Object({
   q: Type.Optional(
     Type.String({
       minLength: 1,
-      maxLength: 255,
+      maxLength: presetQueryLengthMax,
       description: "Only presets whose slug or name holds this text, in any case.",
     }),
   ),

@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import type { ListVersionsResponse } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { int32Max } from "../../services/platform/limits.ts";
 import type { Page } from "../../services/platform/page.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients.ts";
@@ -146,6 +147,6 @@ async function* jsonParts(list: ListVersions, page: Page, first: ListVersionsRes
 /** No preset has as many versions as an int32 holds. */
 function versionFrom(digits: string): number {
   const version = Number(digits);
-  if (version > 2_147_483_647) throw new HttpError(404, `There is no version ${digits} of this preset.`);
+  if (version > int32Max) throw new HttpError(404, `There is no version ${digits} of this preset.`);
   return version;
 }

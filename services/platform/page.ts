@@ -9,8 +9,6 @@ export interface Page {
 
 export const pageLimitDefault = 50;
 export const pageLimitMax = 100;
-/** What an int32 holds: offsets travel as one. */
-export const pageOffsetMax = 2_147_483_647;
 
 /** A page as an RPC asks for it, where 0 means the default limit. Never clamps: clients stop paging on a short page. */
 export function pageFrom(request: { readonly offset: number; readonly limit: number }): Page {

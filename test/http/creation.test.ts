@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { idToBytes } from "../../services/platform/ids.ts";
 import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { isoTime, jsonType, userId, uuidV7 } from "../support/patterns.ts";
+import { upTo } from "../support/preset-store.ts";
 import { requestRaw } from "../support/rest.ts";
 import { type CreationParts, type Stack, startStack } from "../support/stack.ts";
 
@@ -22,10 +23,6 @@ async function storedVersions(slug: string, workspaceId = stack.workspaceId): Pr
     [idToBytes(workspaceId), slug],
   );
   return rows;
-}
-
-function upTo(count: number): number[] {
-  return Array.from({ length: count }, (_, index) => index + 1);
 }
 
 const bodies: Record<Required<CreationParts>["dialect"], unknown> = {
@@ -246,80 +243,4 @@ describe("a slug", () => {
     const [rows] = await stack.presetPool.query<RowDataPacket[]>("SELECT COUNT(*) AS count FROM presets");
     return rows[0]?.count;
   }
-});
-
-describe("an Idempotency-Key", () => {
-  const body = { messages: [], model: "m" };
-  const withKey = (idempotencyKey: string, parts: CreationParts = {}): CreationParts => ({
-    ...parts,
-    headers: { "idempotency-key": idempotencyKey },
-  });
-
-  it("gives the same request its first answer again, also after newer versions", async () => {
-    const first = await stack.create("retried", body, withKey("retry"));
-    await stack.create("retried", body);
-    const again = await stack.create("retried", body, withKey("retry"));
-    expect(again.status).toBe(200);
-    expect(again.text).toBe(first.text);
-    expect(await storedVersions("retried")).toHaveLength(2);
-  });
-
-  it("gives simultaneous duplicates one version and one answer", async () => {
-    const answers = await Promise.all(upTo(20).map(() => stack.create("twins", body, withKey("twins"))));
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-    expect(await storedVersions("twins")).toHaveLength(1);
-  });
-
-  it("may be used for a good request after a refused one", async () => {
-    expect((await stack.create("mended", { messages: 1 }, withKey("mended"))).status).toBe(400);
-    expect((await stack.create("mended", body, withKey("mended"))).status).toBe(200);
-  });
-
-  it("belongs to its workspace", async () => {
-    const other = await stack.tenants.createOrganization();
-    const first = await stack.create("shared", body, withKey("shared"));
-    const second = await stack.create("shared", body, withKey("shared", { key: other.apiKey }));
-    expect([first.status, second.status]).toEqual([200, 200]);
-    expect(second.json.data.id).not.toBe(first.json.data.id);
-  });
-
-  it.each([
-    ["another body", "used", { ...body, model: "other" }, {}],
-    ["another slug", "used-elsewhere", body, {}],
-    ["another dialect", "used", body, { dialect: "messages" }],
-  ] as const)("used for %s is 409, and nothing is stored", async (_name, slug, otherBody, parts) => {
-    await stack.create("used", body, withKey("used"));
-    const { status, json } = await stack.create(slug, otherBody, withKey("used", parts));
-    expect(status).toBe(409);
-    expect(json.error).toMatchObject({ code: 409, message: expect.stringContaining("another request") });
-    expect(await storedVersions("used")).toHaveLength(1);
-    expect(await storedVersions("used-elsewhere")).toHaveLength(0);
-  });
-
-  it.each([
-    ["one character", "x"],
-    ["255 characters", "x".repeat(255)],
-    ["all printable ASCII characters", Array.from({ length: 94 }, (_, n) => String.fromCharCode(33 + n)).join("")],
-    ["a space inside", "a b"],
-  ])("may have %s", async (_name, key) => {
-    const answers = [
-      await stack.create("good-keys", body, withKey(key)),
-      await stack.create("good-keys", body, withKey(key)),
-    ];
-    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-    expect(answers[1]?.text).toBe(answers[0]?.text);
-  });
-
-  it.each([
-    ["no character", ""],
-    ["256 characters", "x".repeat(256)],
-    ["a character beyond ASCII", "é"],
-    ["a tab inside", "a\tb"],
-  ])("with %s is 400", async (_name, key) => {
-    const { status, json } = await stack.create("bad-keys", body, withKey(key));
-    expect(status).toBe(400);
-    expect(json.error.metadata.issues).toEqual([
-      { path: "Idempotency-Key", message: "must be 1 to 255 printable ASCII characters" },
-    ]);
-  });
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { idToBytes, newId } from "../../services/platform/ids.ts";
-import { listPresets, type PresetFilter } from "../../services/preset/store/list-presets.ts";
+import type { PresetFilter } from "../../services/preset/domain/preset-filter.ts";
+import { listPresets } from "../../services/preset/store/list-presets.ts";
 import { openTestStore, type TestStore, upTo } from "../support/preset-store.ts";
 
 const all: PresetFilter = { statuses: [], text: "" };

@@ -1,12 +1,11 @@
-import { hash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { idFromBytes, idToBytes, newId } from "../../services/platform/ids.ts";
 import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
-import type { Patience } from "../../services/platform/mysql/transaction.ts";
 import type { NewVersion } from "../../services/preset/domain/new-version.ts";
 import { VersionWriter } from "../../services/preset/store/version-writer.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createPresetDatabase } from "../support/preset-database.ts";
+import { creation as creationIn, patient, soon, upTo } from "../support/preset-store.ts";
 
 let database: TestDatabase;
 let pool: Pool;
@@ -34,27 +33,8 @@ beforeEach(() => {
   workspaceId = newId();
 });
 
-function creation(slug: string, overrides: Partial<NewVersion> = {}): NewVersion {
-  const configJson = overrides.configJson ?? '{"model":"m","temperature":1.0}';
-  return {
-    workspaceId,
-    slug,
-    configJson,
-    systemPrompt: undefined,
-    actor: { userId: "user_000000000000000000000001", keyId: newId() },
-    requestId: randomUUID(),
-    requestDigest: hash("sha256", slug + configJson, "buffer"),
-    ...overrides,
-  };
-}
-
-/** A caller who waits. */
-function patient(): Patience {
-  return { deadlineMs: soon(), isCanceled: () => false };
-}
-
-function soon(ms = 10_000): number {
-  return Date.now() + ms;
+function creation(slug: string, overrides?: Partial<NewVersion>): NewVersion {
+  return creationIn(workspaceId, slug, overrides);
 }
 
 async function storedVersions(slug: string): Promise<{ version: number; id: string }[]> {
@@ -73,10 +53,6 @@ async function storedPreset(slug: string): Promise<RowDataPacket | undefined> {
     [idToBytes(workspaceId), slug],
   );
   return rows[0];
-}
-
-function upTo(count: number): number[] {
-  return Array.from({ length: count }, (_, index) => index + 1);
 }
 
 describe("VersionWriter", () => {
@@ -260,6 +236,34 @@ describe("VersionWriter", () => {
     await Promise.all([lockBackwards(), create()]);
     for (const slug of slugs)
       expect((await storedVersions(slug)).map(({ version }) => version)).toEqual(upTo(created + 1));
+  });
+
+  it("gives up a preset that someone holds for long, and stores the rest of the batch", async () => {
+    const slugs = ["held", "free-a", "free-b"];
+    for (const slug of slugs) await writer.createVersion(creation(slug), patient());
+    const impatientPool = openPool(database.url, 2);
+    impatientPool.pool.on("connection", (connection) => {
+      connection.query("SET SESSION innodb_lock_wait_timeout = 1", () => {});
+    });
+    const impatient = new VersionWriter(impatientPool, { batchByWorkspace: false });
+    const holder = await otherPool.getConnection();
+    await holder.query("START TRANSACTION");
+    await holder.execute("SELECT id FROM presets WHERE workspace_id = ? AND slug = 'held' FOR UPDATE", [
+      idToBytes(workspaceId),
+    ]);
+    const results = await Promise.allSettled(
+      [...slugs, "new"].map((slug) => impatient.createVersion(creation(slug), patient())),
+    );
+    await holder.query("ROLLBACK");
+    holder.release();
+    await impatientPool.end();
+    expect(results).toMatchObject([
+      { reason: { kind: "aborted", reason: "CONFLICT" } },
+      { value: { latestVersion: 2 } },
+      { value: { latestVersion: 2 } },
+      { value: { latestVersion: 1 } },
+    ]);
+    expect(await storedVersions("held")).toHaveLength(1);
   });
 
   it("survives connections that are killed under it", async () => {

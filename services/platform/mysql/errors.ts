@@ -9,12 +9,13 @@ interface MysqlError {
 }
 
 const duplicateKey = 1062;
+const lockWaitTimeout = 1205;
 const unknownDatabase = 1049;
 const unknownTable = 1146;
 
 /** The server asks to try again: our rollback leaves nothing of the transaction. */
 const retryableErrnos = new Set([
-  1205, // lock wait timeout
+  lockWaitTimeout,
   1213, // deadlock
   3101, // conflict in a replication group
 ]);
@@ -68,6 +69,11 @@ export function isUnknownTable(error: unknown): boolean {
 
 export function isUnknownDatabase(error: unknown): boolean {
   return (error as MysqlError).errno === unknownDatabase;
+}
+
+/** True where someone held a row for longer than we wait for a lock. */
+export function isLockTimeout(error: unknown): boolean {
+  return (error as MysqlError).errno === lockWaitTimeout;
 }
 
 /** True where the connection is lost or cannot be made, so that it must not be used again. */

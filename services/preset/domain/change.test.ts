@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { creationChange } from "./change.ts";
+import { creationChange, type FieldChange, updateChange } from "./change.ts";
 import type { Preset } from "./preset.ts";
 
 const actor = { userId: "user_000000000000000000000001", keyId: "019a0000-0000-7000-8000-000000000009" };
@@ -39,6 +39,20 @@ describe("creationChange", () => {
       action: "version_created",
       actor,
       fields: [{ field: "designated_version", from: 2, to: 5 }],
+      createdAt: after.updatedAt,
+    });
+  });
+});
+
+describe("updateChange", () => {
+  it("says what was changed, at the revision and time that the preset has after it", () => {
+    const after = { ...first, name: "Mail", revision: 2, updatedAt: new Date(2_000) };
+    const fields: FieldChange[] = [{ field: "name", from: "support", to: "Mail" }];
+    expect(updateChange(after, fields, actor)).toEqual({
+      revision: 2,
+      action: "preset_updated",
+      actor,
+      fields,
       createdAt: after.updatedAt,
     });
   });

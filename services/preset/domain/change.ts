@@ -34,3 +34,8 @@ export function creationChange(before: Preset | undefined, after: Preset, actor:
     createdAt: after.updatedAt,
   };
 }
+
+/** What the log says of an update that made a difference in these fields. */
+export function updateChange(after: Preset, fields: readonly FieldChange[], actor: Actor): PresetChange {
+  return { revision: after.revision, action: "preset_updated", actor, fields, createdAt: after.updatedAt };
+}

@@ -9,7 +9,7 @@ export interface ConfigDifference {
   readonly to: string | undefined;
 }
 
-export interface VersionDiff {
+interface VersionDiff {
   readonly config: readonly ConfigDifference[];
   readonly systemPromptChanged: boolean;
 }

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { DomainError } from "../../platform/domain-error.ts";
+import { contentBytesMax } from "../../platform/limits.ts";
 import type { Principal } from "../../platform/principal.ts";
 import { configKeys } from "./config-keys.ts";
-import { contentBytesMax, newVersion, type VersionDraft } from "./new-version.ts";
+import { newVersion, type VersionDraft } from "./new-version.ts";
 
 const principal: Principal = {
   keyId: "019a0000-0000-7000-8000-000000000001",

@@ -3,6 +3,7 @@ import { DomainError, type FieldViolation, invalidRequest } from "../../platform
 import { fieldPath } from "../../platform/field-path.ts";
 import { newId } from "../../platform/ids.ts";
 import { cutMembers, parseJsonObject } from "../../platform/json-text.ts";
+import { contentBytesMax } from "../../platform/limits.ts";
 import { type Principal, requirePermission, requireWorkspace } from "../../platform/principal.ts";
 import type { Actor } from "./change.ts";
 import { configKeys } from "./config-keys.ts";
@@ -33,7 +34,6 @@ export interface NewVersion {
   readonly requestDigest: Buffer;
 }
 
-export const contentBytesMax = 1_048_576;
 const digestBytes = 32;
 
 /** Checks a draft against every rule at once and makes it a creation of the principal's workspace. */

@@ -1,13 +1,16 @@
 import type { DomainError } from "../../platform/domain-error.ts";
 
-export const presetStatuses = ["active", "disabled", "archived"] as const;
-export type PresetStatus = (typeof presetStatuses)[number];
+export type PresetStatus = "active" | "disabled" | "archived";
 
-/** A named, reusable LLM configuration in one workspace. */
-export interface Preset {
-  readonly id: string;
+/** What a preset is found by. */
+export interface PresetKey {
   readonly workspaceId: string;
   readonly slug: string;
+}
+
+/** A named, reusable LLM configuration in one workspace. */
+export interface Preset extends PresetKey {
+  readonly id: string;
   readonly name: string;
   readonly description: string | undefined;
   readonly status: PresetStatus;
@@ -45,6 +48,16 @@ export interface ServedPreset extends Preset {
 
 /** The answer to one creation of many: the preset as that creation left it, or why it alone is refused. */
 export type Outcome = ServedPreset | DomainError;
+
+/** One string for the key: a slug holds no slash. */
+export function presetKey({ workspaceId, slug }: PresetKey): string {
+  return `${workspaceId}/${slug}`;
+}
+
+/** When a change counts as made. The clock of the process that made the one before may run ahead of ours. */
+export function timeOfChange({ updatedAt }: Preset, now: Date): Date {
+  return now > updatedAt ? now : updatedAt;
+}
 
 /**
  * Changes with every change of the preset, and never comes back. No two presets share one: the same path shows each

@@ -1,9 +1,12 @@
 import { type FieldViolation, invalidRequest } from "../../platform/domain-error.ts";
+import { presetDescriptionLengthMax, presetNameLengthMax } from "../../platform/limits.ts";
 import type { FieldChange } from "./change.ts";
 import { etagStale, statusTransition, versionNotFound } from "./errors.ts";
-import { etagOf, type Preset, type PresetStatus } from "./preset.ts";
+import { etagOf, type Preset, type PresetStatus, timeOfChange } from "./preset.ts";
 import { requestIdViolations } from "./request-id.ts";
 import { slugViolations } from "./slug.ts";
+import { lengthViolations } from "./text-length.ts";
+import { versionNumberViolations } from "./version-number.ts";
 
 /** What a caller wants to change. A field that is absent stays as it is. */
 export interface PresetUpdate {
@@ -19,8 +22,6 @@ export interface PresetUpdate {
   readonly requestId: string;
 }
 
-const nameLengthMax = 255;
-const descriptionLengthMax = 2_000;
 const etagsMax = 100;
 
 /** Which status may follow which. Back from `archived` there is only the restore. */
@@ -36,11 +37,11 @@ export function checkUpdate(update: PresetUpdate): void {
   const violations: FieldViolation[] = [...slugViolations(update.slug), ...requestIdViolations(update.requestId)];
   if (name !== undefined) {
     if (name === "") violations.push({ path: "name", message: "must have at least 1 character" });
-    violations.push(...textViolations("name", name, nameLengthMax));
+    violations.push(...lengthViolations("name", name, presetNameLengthMax));
   }
-  if (description) violations.push(...textViolations("description", description, descriptionLengthMax));
-  if (designatedVersion !== undefined && designatedVersion < 1) {
-    violations.push({ path: "designated_version", message: "must be at least 1" });
+  if (description) violations.push(...lengthViolations("description", description, presetDescriptionLengthMax));
+  if (designatedVersion !== undefined) {
+    violations.push(...versionNumberViolations("designated_version", designatedVersion));
   }
   if (update.etags.length > etagsMax) {
     violations.push({ path: "etags", message: `must have at most ${etagsMax} elements` });
@@ -70,7 +71,7 @@ export function applyUpdate(
   ];
   const fields = all.filter(({ from, to }) => from !== to);
   if (fields.length === 0) return { preset, fields };
-  const updatedAt = now > preset.updatedAt ? now : preset.updatedAt;
+  const updatedAt = timeOfChange(preset, now);
   return {
     preset: {
       ...preset,
@@ -91,13 +92,4 @@ export function isMadeBy(update: PresetUpdate, fields: readonly FieldChange[]): 
   const { name, description, status, designatedVersion } = update;
   const asked = { name, description, status, designated_version: designatedVersion };
   return fields.every(({ field, to }) => asked[field] === to);
-}
-
-/** Lengths are counted in characters, as people count them, and not in UTF-16 units. */
-function textViolations(path: string, text: string, lengthMax: number): FieldViolation[] {
-  const violations: FieldViolation[] = [];
-  if (text.length > lengthMax && Array.from(text).length > lengthMax) {
-    violations.push({ path, message: `must have at most ${lengthMax} characters` });
-  }
-  return violations;
 }

@@ -1,5 +1,10 @@
-import { invalidRequest } from "../../platform/domain-error.ts";
+import { type FieldViolation, invalidRequest } from "../../platform/domain-error.ts";
+
+export function versionNumberViolations(path: string, version: number): FieldViolation[] {
+  return version < 1 ? [{ path, message: "must be at least 1" }] : [];
+}
 
 export function checkVersionNumber(path: string, version: number): void {
-  if (version < 1) throw invalidRequest([{ path, message: "must be at least 1" }]);
+  const violations = versionNumberViolations(path, version);
+  if (violations.length > 0) throw invalidRequest(violations);
 }

@@ -16,8 +16,8 @@ import { type FieldViolation, invalidRequest } from "../../platform/domain-error
 import type { PresetChange } from "../domain/change.ts";
 import type { ConfigDifference } from "../domain/diff-versions.ts";
 import { etagOf, type Preset, type PresetStatus, type PresetVersion, type ServedPreset } from "../domain/preset.ts";
+import { type PresetFilter, queryViolations } from "../domain/preset-filter.ts";
 import type { PresetUpdate } from "../domain/update-preset.ts";
-import type { PresetFilter } from "../store/list-presets.ts";
 
 const statusMessages = {
   active: StatusMessage.ACTIVE,
@@ -91,8 +91,6 @@ export function toDifferenceMessage({
   return { key, fromJson: from, toJson: to };
 }
 
-const queryLengthMax = 255;
-
 export function fromListPresetsRequest({ statuses, query }: ListPresetsRequest): PresetFilter {
   const violations: FieldViolation[] = [];
   const known = statuses.flatMap((message, index) => {
@@ -100,9 +98,7 @@ export function fromListPresetsRequest({ statuses, query }: ListPresetsRequest):
     if (!status) violations.push({ path: `statuses[${index}]`, message: "must be a known status" });
     return status ?? [];
   });
-  if (Array.from(query).length > queryLengthMax) {
-    violations.push({ path: "query", message: `must have at most ${queryLengthMax} characters` });
-  }
+  violations.push(...queryViolations(query));
   if (violations.length > 0) throw invalidRequest(violations);
   return { statuses: [...new Set(known)], text: query };
 }

@@ -29,7 +29,7 @@ import {
 } from "./preset-mapper.ts";
 
 /** What the methods are made of. */
-export interface PresetStore {
+interface PresetStore {
   /** For changes alone, which may wait for each other. */
   readonly updatePool: Pool;
   /** Where lists are read; what it shows may be a little old. */

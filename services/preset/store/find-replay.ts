@@ -11,7 +11,7 @@ import {
   versionColumns,
   versionFromRow,
 } from "./preset-rows.ts";
-import { presetStateFrom } from "./preset-state.ts";
+import { presetStateFromJson } from "./preset-state.ts";
 
 interface ReplayRow extends PresetRow, VersionRow {
   readonly request_digest: Buffer;
@@ -34,7 +34,7 @@ export async function findReplay(executor: Executor, creation: NewVersion): Prom
   // The preset as the first answer showed it, whatever has become of it since.
   return {
     ...presetFromRow(row),
-    ...presetStateFrom(row.preset_state, row.slug),
+    ...presetStateFromJson(row.preset_state, row.slug),
     updatedAt: version.createdAt,
     latestVersion: version.version,
     designatedNumber: version.version,

@@ -3,19 +3,19 @@ import type { PoolConnection } from "../../platform/mysql/pool.ts";
 import type { PresetChange } from "../domain/change.ts";
 import type { Preset } from "../domain/preset.ts";
 
-/** A change and the preset that it was made to. */
-export interface ChangeRow {
+/** A change that is to be stored, and the preset that it was made to. */
+export interface NewChange {
   readonly preset: Pick<Preset, "workspaceId" | "id">;
   readonly change: PresetChange;
   readonly requestId?: string;
 }
 
 /** Appends to the change log, within the transaction of the changes themselves. */
-export async function insertChanges(connection: PoolConnection, rows: readonly ChangeRow[]): Promise<void> {
+export async function insertChanges(connection: PoolConnection, changes: readonly NewChange[]): Promise<void> {
   await connection.execute(
     `INSERT INTO preset_changes (workspace_id, preset_id, revision, action, user_id, key_id, fields, request_id, created_at)
-      VALUES ${Array(rows.length).fill("(?, ?, ?, ?, ?, ?, ?, ?, ?)").join(", ")}`,
-    rows.flatMap(({ preset, change, requestId }) => [
+      VALUES ${Array(changes.length).fill("(?, ?, ?, ?, ?, ?, ?, ?, ?)").join(", ")}`,
+    changes.flatMap(({ preset, change, requestId }) => [
       idToBytes(preset.workspaceId),
       idToBytes(preset.id),
       change.revision,

@@ -1,16 +1,17 @@
 import { DomainError } from "../../platform/domain-error.ts";
-import { idToBytes, newId } from "../../platform/ids.ts";
+import { idToBytes } from "../../platform/ids.ts";
 import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import type { PoolConnection } from "../../platform/mysql/pool.ts";
+import { addVersion } from "../domain/add-version.ts";
 import { creationChange } from "../domain/change.ts";
-import { presetArchived } from "../domain/errors.ts";
 import type { NewVersion } from "../domain/new-version.ts";
-import type { Outcome, Preset, ServedPreset } from "../domain/preset.ts";
+import { type Outcome, type Preset, presetKey, type ServedPreset } from "../domain/preset.ts";
 import { findReplay } from "./find-replay.ts";
-import { type ChangeRow, insertChanges } from "./insert-changes.ts";
-import { countPresets, insertPresets, updatePresets } from "./insert-presets.ts";
+import { insertChanges, type NewChange } from "./insert-changes.ts";
+import { updatePresetCounts } from "./preset-counts.ts";
 import { type PresetRow, presetColumns, presetFromRow } from "./preset-rows.ts";
-import { presetStateJson } from "./preset-state.ts";
+import { presetStateToJson } from "./preset-state.ts";
+import { insertPresets, updatePresets } from "./write-presets.ts";
 
 /** At least one of the request ids is stored already: it is a retry. */
 export class RequestSeen extends Error {}
@@ -24,7 +25,7 @@ interface Addition {
 /**
  * Stores many creations within the caller's transaction and returns an outcome for each, in order.
  * Rows of `presets` are locked in key order, so that two processes never wait for each other in a circle;
- * while a row is locked, its version numbers are given out here, in memory.
+ * while a row is locked, its version numbers are given out in memory.
  */
 export async function insertVersions(connection: PoolConnection, creations: readonly NewVersion[]): Promise<Outcome[]> {
   const found = await lockPresets(connection, creations);
@@ -32,16 +33,16 @@ export async function insertVersions(connection: PoolConnection, creations: read
   /** Every preset of the batch as the last creation left it. */
   const presets = new Map(found);
   const additions: Addition[] = [];
-  const changes: ChangeRow[] = [];
+  const changes: NewChange[] = [];
   const outcomes = creations.map((creation): Outcome => {
     const key = presetKey(creation);
     const before = presets.get(key);
-    if (before?.status === "archived") return presetArchived(creation.slug);
-    const preset = withNextVersion(before ?? newPreset(creation, now), creation, now);
-    presets.set(key, preset);
-    additions.push({ creation, preset });
-    changes.push({ preset, change: creationChange(before, preset, creation.actor) });
-    return preset;
+    const outcome = addVersion(before, creation, now);
+    if (outcome instanceof DomainError) return outcome;
+    presets.set(key, outcome);
+    additions.push({ creation, preset: outcome });
+    changes.push({ preset: outcome, change: creationChange(before, outcome, creation.actor) });
+    return outcome;
   });
 
   if (additions.length > 0) {
@@ -52,21 +53,22 @@ export async function insertVersions(connection: PoolConnection, creations: read
     await insertVersionRows(connection, additions);
     await insertChanges(connection, changes);
     if (changed.length > 0) await updatePresets(connection, changed);
-    if (made.length > 0) await countPresets(connection, made);
+    if (made.length > 0) await updatePresetCounts(connection, made);
   }
   return Promise.all(
-    outcomes.map((outcome, index) => outcomeOfRefusal(connection, outcome, creations[index] as NewVersion)),
+    outcomes.map((outcome, index) =>
+      outcome instanceof DomainError ? replayOrRefusal(connection, creations[index] as NewVersion, outcome) : outcome,
+    ),
   );
 }
 
-/** One string for (workspace, slug): a slug holds no slash. */
-export function presetKey({ workspaceId, slug }: { readonly workspaceId: string; readonly slug: string }): string {
-  return `${workspaceId}/${slug}`;
-}
-
 /** A retry of what was stored before the preset was archived is no new version: it gets its first answer. */
-async function outcomeOfRefusal(connection: PoolConnection, outcome: Outcome, creation: NewVersion): Promise<Outcome> {
-  return outcome instanceof DomainError ? ((await findReplay(connection, creation)) ?? outcome) : outcome;
+async function replayOrRefusal(
+  connection: PoolConnection,
+  creation: NewVersion,
+  refusal: DomainError,
+): Promise<Outcome> {
+  return (await findReplay(connection, creation)) ?? refusal;
 }
 
 async function lockPresets(
@@ -82,50 +84,6 @@ async function lockPresets(
     [...keys.values()].flatMap(({ workspaceId, slug }) => [idToBytes(workspaceId), slug]),
   );
   return new Map(rows.map((row) => presetFromRow(row)).map((preset) => [presetKey(preset), preset]));
-}
-
-/** A preset before its first version. */
-function newPreset({ workspaceId, slug, actor }: NewVersion, now: Date): Preset {
-  return {
-    id: newId(),
-    workspaceId,
-    slug,
-    name: slug,
-    description: undefined,
-    status: "active",
-    statusUpdatedAt: undefined,
-    creatorUserId: actor.userId,
-    createdAt: now,
-    updatedAt: now,
-    latestVersion: 0,
-    designatedNumber: 0,
-    designatedVersionId: "",
-    revision: 0,
-  };
-}
-
-function withNextVersion(preset: Preset, creation: NewVersion, now: Date): ServedPreset {
-  const id = newId();
-  const version = preset.latestVersion + 1;
-  // The clock of the process that wrote last may run ahead of ours.
-  const createdAt = now > preset.updatedAt ? now : preset.updatedAt;
-  return {
-    ...preset,
-    updatedAt: createdAt,
-    latestVersion: version,
-    designatedNumber: version,
-    designatedVersionId: id,
-    revision: preset.revision + 1,
-    designatedVersion: {
-      id,
-      presetId: preset.id,
-      version,
-      configJson: creation.configJson,
-      systemPrompt: creation.systemPrompt,
-      creatorId: creation.actor.userId,
-      createdAt,
-    },
-  };
 }
 
 async function insertVersionRows(connection: PoolConnection, additions: readonly Addition[]): Promise<void> {
@@ -145,7 +103,7 @@ async function insertVersionRows(connection: PoolConnection, additions: readonly
         creation.requestId,
         creation.requestDigest,
         preset.revision,
-        presetStateJson(preset),
+        presetStateToJson(preset),
         preset.updatedAt,
       ]),
     );

@@ -4,7 +4,7 @@ import type { Page } from "../../platform/page.ts";
 import type { ChangeAction, PresetChange } from "../domain/change.ts";
 
 /** A page, and how many changes there are in all. */
-export interface ChangePage {
+interface ChangePage {
   readonly changes: readonly PresetChange[];
   readonly totalCount: number;
 }

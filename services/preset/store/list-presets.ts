@@ -2,18 +2,13 @@ import { idToBytes } from "../../platform/ids.ts";
 import type { Executor, Pool, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { inSnapshot } from "../../platform/mysql/transaction.ts";
 import type { Page } from "../../platform/page.ts";
-import type { Preset, PresetStatus } from "../domain/preset.ts";
+import type { Preset } from "../domain/preset.ts";
+import type { PresetFilter } from "../domain/preset-filter.ts";
+import { findPresetCount } from "./preset-counts.ts";
 import { type PresetRow, presetColumns, presetFromRow } from "./preset-rows.ts";
 
-/** Which presets of a workspace; empty statuses or text: all. */
-export interface PresetFilter {
-  readonly statuses: readonly PresetStatus[];
-  /** Part of the slug or name, in any case. */
-  readonly text: string;
-}
-
 /** A page, and how many there are in all. */
-export interface PresetPage {
+interface PresetPage {
   readonly presets: readonly Preset[];
   readonly totalCount: number;
 }
@@ -23,7 +18,7 @@ export function listPresets(pool: Pool, workspaceId: string, filter: PresetFilte
   const where = whereOf(workspaceId, filter);
   return inSnapshot(pool, async (connection) => {
     const isFiltered = filter.statuses.length > 0 || filter.text !== "";
-    const totalCount = isFiltered ? await countMatching(connection, where) : await countAll(connection, workspaceId);
+    const totalCount = await (isFiltered ? countMatching(connection, where) : findPresetCount(connection, workspaceId));
     return { totalCount, presets: await findPage(connection, where, page, totalCount) };
   });
 }
@@ -47,14 +42,6 @@ function whereOf(workspaceId: string, { statuses, text }: PresetFilter): Where {
     values.push(text, text);
   }
   return { sql: conditions.join(" AND "), values };
-}
-
-async function countAll(executor: Executor, workspaceId: string): Promise<number> {
-  const [rows] = await executor.execute<RowDataPacket[]>(
-    "SELECT COALESCE(SUM(presets), 0) AS total FROM preset_counts WHERE workspace_id = ?",
-    [idToBytes(workspaceId)],
-  );
-  return Number(rows[0]?.total);
 }
 
 async function countMatching(executor: Executor, { sql, values }: Where): Promise<number> {

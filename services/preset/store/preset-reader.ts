@@ -2,8 +2,7 @@ import { Gather } from "../../platform/gather.ts";
 import { idFromBytes, idToBytes } from "../../platform/ids.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
-import type { PresetVersion, ServedPreset } from "../domain/preset.ts";
-import { presetKey } from "./insert-versions.ts";
+import { type PresetKey, type PresetVersion, presetKey, type ServedPreset } from "../domain/preset.ts";
 import {
   type PresetRow,
   presetColumns,
@@ -12,11 +11,6 @@ import {
   versionColumns,
   versionFromRow,
 } from "./preset-rows.ts";
-
-interface PresetKey {
-  readonly workspaceId: string;
-  readonly slug: string;
-}
 
 interface VersionKey extends PresetKey {
   readonly version: number;

@@ -2,12 +2,11 @@ import { deadlineExceeded } from "../../platform/domain-error.ts";
 import { idFromBytes, idToBytes } from "../../platform/ids.ts";
 import type { Pool, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { hasGivenUp, inTransaction, type Patience } from "../../platform/mysql/transaction.ts";
-import type { Actor, FieldChange } from "../domain/change.ts";
+import { type Actor, type FieldChange, updateChange } from "../domain/change.ts";
 import { presetNotFound, requestIdReused, versionNotFound } from "../domain/errors.ts";
 import type { Preset, PresetVersion, ServedPreset } from "../domain/preset.ts";
 import { applyUpdate, isMadeBy, type PresetUpdate } from "../domain/update-preset.ts";
 import { insertChanges } from "./insert-changes.ts";
-import { updatePresets } from "./insert-presets.ts";
 import {
   type PresetRow,
   presetColumns,
@@ -16,6 +15,7 @@ import {
   versionColumns,
   versionFromRow,
 } from "./preset-rows.ts";
+import { updatePresets } from "./write-presets.ts";
 
 /** How many of the newest changes are searched for a retry. */
 const replayRevisionsMax = 1_000;
@@ -31,23 +31,17 @@ export function updatePreset(
   return inTransaction(pool, async (connection) => {
     const before = await lockPreset(connection, workspaceId, update.slug);
     if (!before) throw presetNotFound(update.slug);
-    const made = await findChange(connection, before, update.requestId);
+    const made = await findChangedFields(connection, before, update.requestId);
     if (made) {
       if (!isMadeBy(update, made)) throw requestIdReused();
       // A retry of a change whose answer was lost: the preset is answered as it is, and nothing is changed.
-      return withVersion(connection, before);
+      return getServedPreset(connection, before);
     }
 
     const { preset, fields } = applyUpdate(before, update, new Date());
-    const served = await withVersion(connection, preset);
+    const served = await getServedPreset(connection, preset);
     if (fields.length === 0) return served;
-    const change = {
-      revision: preset.revision,
-      action: "preset_updated",
-      actor,
-      fields,
-      createdAt: preset.updatedAt,
-    } as const;
+    const change = updateChange(preset, fields, actor);
     await updatePresets(connection, [served]);
     await insertChanges(connection, [{ preset, change, requestId: update.requestId }]);
     // The lock may have been waited for: who was not answered in time must not find the change later.
@@ -65,7 +59,7 @@ async function lockPreset(connection: PoolConnection, workspaceId: string, slug:
 }
 
 /** What the request changed, where it has been here before. */
-async function findChange(
+async function findChangedFields(
   connection: PoolConnection,
   preset: Preset,
   requestId: string,
@@ -79,7 +73,7 @@ async function findChange(
 }
 
 /** The preset with the version that its designated number names. */
-async function withVersion(connection: PoolConnection, preset: Preset): Promise<ServedPreset> {
+async function getServedPreset(connection: PoolConnection, preset: Preset): Promise<ServedPreset> {
   const [rows] = await connection.execute<VersionRow[]>(
     `SELECT ${versionColumns} FROM preset_versions v WHERE v.workspace_id = ? AND v.preset_id = ? AND v.version = ?`,
     [idToBytes(preset.workspaceId), idToBytes(preset.id), preset.designatedNumber],

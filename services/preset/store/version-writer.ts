@@ -1,13 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { DomainError, deadlineExceeded, unavailable } from "../../platform/domain-error.ts";
-import { conflictNotSettled, databaseUnavailable, isConnectionLost, isTransient } from "../../platform/mysql/errors.ts";
+import {
+  conflictNotSettled,
+  databaseUnavailable,
+  isConnectionLost,
+  isLockTimeout,
+  isTransient,
+} from "../../platform/mysql/errors.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { backoffMs, hasGivenUp, inTransaction, type Patience, timeLeftMs } from "../../platform/mysql/transaction.ts";
 import type { NewVersion } from "../domain/new-version.ts";
-import type { Outcome, ServedPreset } from "../domain/preset.ts";
+import { type Outcome, presetKey, type ServedPreset } from "../domain/preset.ts";
 import { findReplay } from "./find-replay.ts";
-import { PresetAppeared } from "./insert-presets.ts";
-import { insertVersions, presetKey, RequestSeen } from "./insert-versions.ts";
+import { insertVersions, RequestSeen } from "./insert-versions.ts";
+import { PresetAppeared } from "./write-presets.ts";
 
 const batchMax = 32;
 /** Well below the packet that a server takes by default (16 MiB). */
@@ -88,7 +94,7 @@ export class VersionWriter {
     for (let batch = this.#takeBatch(); batch.length > 0; batch = this.#takeBatch()) {
       await this.#write(batch);
       this.#waiting -= batch.length;
-      this.#putBack(batch);
+      this.#releasePresets(batch);
     }
     this.#writers -= 1;
   }
@@ -112,7 +118,7 @@ export class VersionWriter {
   }
 
   /** Lets the presets of a batch that is done be taken again. */
-  #putBack(batch: readonly Waiting[]): void {
+  #releasePresets(batch: readonly Waiting[]): void {
     for (const { creation } of batch) {
       const key = presetKey(creation);
       const queue = this.#queues.get(key);
@@ -126,12 +132,13 @@ export class VersionWriter {
     let members = batch;
     let lastError: unknown;
     for (let attempt = 0; ; attempt += 1) {
-      members = members.filter((member) => !gaveUp(member, lastError));
+      members = members.filter((member) => !refusedAsLate(member, lastError));
       if (members.length === 0) return;
       try {
         members = await this.#attempt(members);
       } catch (error) {
         lastError = error;
+        if (isLockTimeout(error)) return this.#takeApart(members, error);
         const leftMs = Math.min(...members.map(({ caller }) => timeLeftMs(caller)));
         if (isTransient(error)) await sleep(Math.min(backoffMs(attempt), Math.max(0, leftMs)));
         else if (!(error instanceof PresetAppeared || error instanceof MemberLate)) return this.#split(members, error);
@@ -162,6 +169,13 @@ export class VersionWriter {
     });
   }
 
+  /** Someone holds one of the presets for long: it is given up, and the others do not wait for it again. */
+  async #takeApart(members: readonly Waiting[], error: unknown): Promise<void> {
+    const groups = Map.groupBy(members, ({ creation }) => presetKey(creation));
+    if (groups.size === 1) for (const { fail } of members) fail(conflictNotSettled(error));
+    else for (const group of groups.values()) await this.#write(group);
+  }
+
   /** A batch that fails for a reason of one member is halved until the culprit stands alone. */
   async #split(members: readonly Waiting[], error: unknown): Promise<void> {
     if (members.length === 1) return members[0]?.fail(error);
@@ -179,7 +193,7 @@ function isLate({ caller }: Waiting): boolean {
 }
 
 /** True where the member's time is up; it has then been told why nothing was stored. */
-function gaveUp(member: Waiting, lastError: unknown): boolean {
+function refusedAsLate(member: Waiting, lastError: unknown): boolean {
   if (!isLate(member)) return false;
   const { fail } = member;
   if (lastError === undefined || lastError instanceof MemberLate) fail(deadlineExceeded());

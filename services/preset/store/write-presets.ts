@@ -50,21 +50,3 @@ export async function updatePresets(connection: PoolConnection, presets: readonl
     valuesOf(presets),
   );
 }
-
-const slots = 16;
-
-/**
- * Adds new presets to the counts of their workspaces. Comes last in a transaction: from here to the commit, others that
- * hit the same slot of a workspace wait.
- */
-export async function countPresets(connection: PoolConnection, presets: readonly Preset[]): Promise<void> {
-  const counts = new Map<string, number>();
-  for (const { workspaceId } of presets) counts.set(workspaceId, (counts.get(workspaceId) ?? 0) + 1);
-  const slot = Math.floor(Math.random() * slots);
-  const rows = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
-  await connection.execute(
-    `INSERT INTO preset_counts (workspace_id, slot, presets) VALUES ${Array(rows.length).fill("(?, ?, ?)").join(", ")}
-      ON DUPLICATE KEY UPDATE presets = presets + VALUES(presets)`,
-    rows.flatMap(([workspaceId, count]) => [idToBytes(workspaceId), slot, count]),
-  );
-}

@@ -1,0 +1,58 @@
+import { Type } from "typebox";
+import { describe, expect, it } from "vitest";
+import { pageQuery } from "./page.ts";
+import { parseQuery, queryReader } from "./query.ts";
+
+const readByType = queryReader({ ...pageQuery, q: Type.String(), status: Type.Optional(Type.Array(Type.String())) });
+
+function read(query: string) {
+  const values = parseQuery(query);
+  readByType(values);
+  return values;
+}
+
+describe("queryReader", () => {
+  it.each([
+    ["", {}],
+    ["offset=0&limit=100", { offset: 0, limit: 100 }],
+    ["limit=-1", { limit: -1 }],
+    ["limit=007", { limit: 7 }],
+  ])("reads %j", (query, values) => {
+    expect(read(query)).toEqual(values);
+  });
+
+  it("leaves what the schema calls text, or does not know, as it is", () => {
+    expect(read("q=5&other=1,2")).toEqual({ q: "5", other: "1,2" });
+  });
+
+  it.each(["1e2", "%2B5", "", "5.0", "0x10", "ten", "1_000", "%201", "99999999999999999999"])(
+    "leaves limit=%s as text, for the schema to refuse",
+    (text) => {
+      expect(read(`limit=${text}`)).toEqual({ limit: decodeURIComponent(text) });
+    },
+  );
+
+  it("leaves a number that is given twice as a list, for the schema to refuse", () => {
+    expect(read("limit=1&limit=2")).toEqual({ limit: ["1", "2"] });
+  });
+
+  it.each([
+    ["status=active", ["active"]],
+    ["status=active&status=disabled", ["active", "disabled"]],
+    ["status=active,disabled", ["active", "disabled"]],
+    ["status=active%2Cdisabled&status=archived", ["active", "disabled", "archived"]],
+    ["status=", [""]],
+    ["status=active,", ["active", ""]],
+  ])("reads the list %s", (query, status) => {
+    expect(read(query)).toEqual({ status });
+  });
+
+  it("keeps a name that every object has as an ordinary one", () => {
+    const values = read("__proto__=x&constructor=y");
+    expect(Object.entries(values)).toEqual([
+      ["__proto__", "x"],
+      ["constructor", "y"],
+    ]);
+    expect(Object.getPrototypeOf(values)).toBe(Object.prototype);
+  });
+});

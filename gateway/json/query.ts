@@ -1,0 +1,30 @@
+import { parse } from "node:querystring";
+import type { TProperties } from "typebox";
+
+/** A query as text: each name with its value, or with the list of its values where it is repeated. */
+export type Query = Record<string, unknown>;
+
+export function parseQuery(query: string): Query {
+  return { ...parse(query) };
+}
+
+/**
+ * Makes of the text of a query what its schema describes. An integer is decimal digits and nothing else, so that `1e2`,
+ * `+5` or an empty value is refused and not guessed at. A list may be repeated, or separated by commas.
+ */
+export function queryReader(properties: TProperties): (query: Query) => void {
+  const namesOf = (type: string) =>
+    Object.entries(properties).flatMap(([name, schema]) => ("type" in schema && schema.type === type ? name : []));
+  const integers = namesOf("integer");
+  const lists = namesOf("array");
+  return (query) => {
+    for (const name of integers) {
+      const value = query[name];
+      if (typeof value === "string" && /^-?\d{1,15}$/.test(value)) query[name] = Number(value);
+    }
+    for (const name of lists) {
+      const value = query[name];
+      if (value !== undefined) query[name] = [value].flat().flatMap((text) => String(text).split(","));
+    }
+  };
+}

@@ -1,0 +1,20 @@
+// Limits that the gateway tells its callers of, and a service holds everyone to.
+
+/** What an int32 holds: offsets and version numbers travel as one. */
+export const int32Max = 2_147_483_647;
+
+export const slugPattern = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/;
+/** The pattern in words, as they follow "must be". */
+export const slugRule = "1 to 128 characters of A-Z a-z 0-9 . _ ~ -, with a letter or digit first";
+
+/** Lengths of text count characters, as people do, and not UTF-16 units. */
+export const presetNameLengthMax = 255;
+export const presetDescriptionLengthMax = 2_000;
+export const presetQueryLengthMax = 255;
+
+/** Of a config, and of a system prompt, each as it is stored. */
+export const contentBytesMax = 1_048_576;
+
+/** An idempotency key is the request id of its creation. */
+export const requestIdLengthMax = 255;
+export const requestIdPattern = new RegExp(`^[\\x20-\\x7e]{1,${requestIdLengthMax}}$`);

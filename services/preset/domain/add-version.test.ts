@@ -1,0 +1,109 @@
+import { describe, expect, it } from "vitest";
+import { DomainError } from "../../platform/domain-error.ts";
+import { addVersion } from "./add-version.ts";
+import type { NewVersion } from "./new-version.ts";
+import type { Preset, ServedPreset } from "./preset.ts";
+
+const createdAt = new Date("2026-01-01T00:00:00.000Z");
+const updatedAt = new Date("2026-01-02T00:00:00.000Z");
+const now = new Date("2026-01-03T00:00:00.000Z");
+
+const creation: NewVersion = {
+  workspaceId: "019a0000-0000-7000-8000-000000000002",
+  slug: "support",
+  configJson: '{"model":"m"}',
+  systemPrompt: "Be brief.",
+  actor: { userId: "user_000000000000000000000002", keyId: "019a0000-0000-7000-8000-000000000009" },
+  requestId: "request",
+  requestDigest: Buffer.alloc(32),
+};
+
+/** Rolled back to version 2 of 4. */
+const before: Preset = {
+  id: "019a0000-0000-7000-8000-000000000001",
+  workspaceId: creation.workspaceId,
+  slug: "support",
+  name: "Support",
+  description: "Answers mail.",
+  status: "active",
+  statusUpdatedAt: undefined,
+  creatorUserId: "user_000000000000000000000001",
+  createdAt,
+  updatedAt,
+  latestVersion: 4,
+  designatedNumber: 2,
+  designatedVersionId: "019a0000-0000-7000-8000-000000000003",
+  revision: 7,
+};
+
+function added(preset: Preset | undefined, at = now): ServedPreset {
+  const outcome = addVersion(preset, creation, at);
+  if (outcome instanceof DomainError) throw outcome;
+  return outcome;
+}
+
+describe("addVersion", () => {
+  it("makes an active preset that is named by its slug and serves version 1", () => {
+    const preset = added(undefined);
+    expect(preset).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      workspaceId: creation.workspaceId,
+      slug: "support",
+      name: "support",
+      description: undefined,
+      status: "active",
+      statusUpdatedAt: undefined,
+      creatorUserId: creation.actor.userId,
+      createdAt: now,
+      updatedAt: now,
+      latestVersion: 1,
+      designatedNumber: 1,
+      designatedVersionId: preset.designatedVersion.id,
+      revision: 1,
+      designatedVersion: {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        presetId: preset.id,
+        version: 1,
+        configJson: creation.configJson,
+        systemPrompt: "Be brief.",
+        creatorId: creation.actor.userId,
+        createdAt: now,
+      },
+    });
+  });
+
+  it("numbers the version by the newest, designates it, and leaves the rest of the preset as it was", () => {
+    const preset = added(before);
+    expect(preset).toEqual({
+      ...before,
+      updatedAt: now,
+      latestVersion: 5,
+      designatedNumber: 5,
+      designatedVersionId: preset.designatedVersion.id,
+      revision: 8,
+      designatedVersion: expect.objectContaining({ presetId: before.id, version: 5, createdAt: now }),
+    });
+  });
+
+  it("inherits nothing from the version before", () => {
+    const outcome = addVersion(added(undefined), { ...creation, configJson: "{}", systemPrompt: undefined }, now);
+    expect(outcome).toMatchObject({ designatedVersion: { version: 2, configJson: "{}", systemPrompt: undefined } });
+  });
+
+  it("leaves a disabled preset disabled", () => {
+    const preset = added({ ...before, status: "disabled", statusUpdatedAt: updatedAt });
+    expect(preset).toMatchObject({ status: "disabled", statusUpdatedAt: updatedAt, latestVersion: 5 });
+  });
+
+  it("refuses an archived preset, and names the way out", () => {
+    expect(addVersion({ ...before, status: "archived" }, creation, now)).toMatchObject({
+      kind: "failed_precondition",
+      reason: "PRESET_ARCHIVED",
+      message: expect.stringContaining("PATCH /api/v1/presets/support"),
+    });
+  });
+
+  it("never lets updated_at go back", () => {
+    expect(added(before, createdAt)).toMatchObject({ updatedAt, designatedVersion: { createdAt: updatedAt } });
+  });
+});

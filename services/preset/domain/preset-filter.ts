@@ -1,0 +1,15 @@
+import type { FieldViolation } from "../../platform/domain-error.ts";
+import { presetQueryLengthMax } from "../../platform/limits.ts";
+import type { PresetStatus } from "./preset.ts";
+import { lengthViolations } from "./text-length.ts";
+
+/** Which presets of a workspace; empty statuses or text: all. */
+export interface PresetFilter {
+  readonly statuses: readonly PresetStatus[];
+  /** Part of the slug or name, in any case. */
+  readonly text: string;
+}
+
+export function queryViolations(query: string): FieldViolation[] {
+  return lengthViolations("query", query, presetQueryLengthMax);
+}

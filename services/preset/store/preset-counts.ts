@@ -1,0 +1,31 @@
+import { idToBytes } from "../../platform/ids.ts";
+import type { Executor, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
+import type { Preset } from "../domain/preset.ts";
+
+/** The count of a workspace is the sum of its slots, so that processes which add to it seldom wait for each other. */
+const slots = 16;
+
+/** How many presets a workspace has. */
+export async function findPresetCount(executor: Executor, workspaceId: string): Promise<number> {
+  const [rows] = await executor.execute<RowDataPacket[]>(
+    "SELECT COALESCE(SUM(presets), 0) AS total FROM preset_counts WHERE workspace_id = ?",
+    [idToBytes(workspaceId)],
+  );
+  return Number(rows[0]?.total);
+}
+
+/**
+ * Adds new presets to the counts of their workspaces. Comes last in a transaction: from here to the commit, others that
+ * hit the same slot of a workspace wait.
+ */
+export async function updatePresetCounts(connection: PoolConnection, added: readonly Preset[]): Promise<void> {
+  const counts = new Map<string, number>();
+  for (const { workspaceId } of added) counts.set(workspaceId, (counts.get(workspaceId) ?? 0) + 1);
+  const slot = Math.floor(Math.random() * slots);
+  const rows = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
+  await connection.execute(
+    `INSERT INTO preset_counts (workspace_id, slot, presets) VALUES ${Array(rows.length).fill("(?, ?, ?)").join(", ")}
+      ON DUPLICATE KEY UPDATE presets = presets + VALUES(presets)`,
+    rows.flatMap(([workspaceId, count]) => [idToBytes(workspaceId), slot, count]),
+  );
+}

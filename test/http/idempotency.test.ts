@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { idToBytes } from "../../services/platform/ids.ts";
+import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { upTo } from "../support/preset-store.ts";
+import type { Answer } from "../support/rest.ts";
+import { type CreationParts, type Stack, startStack } from "../support/stack.ts";
+
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack();
+});
+
+afterAll(() => stack.close());
+
+function get(slug: string): Promise<Answer> {
+  return stack.request("GET", `/presets/${slug}`, { key: stack.apiKey });
+}
+
+function patch(slug: string, body: unknown): Promise<Answer> {
+  return stack.request("PATCH", `/presets/${slug}`, { key: stack.apiKey, body });
+}
+
+/** Everything that a change would be seen in. */
+async function stateOf(slug: string) {
+  const { text, headers } = await get(slug);
+  const changes = await stack.request("GET", `/presets/${slug}/changes`, { key: stack.apiKey });
+  return { text, etag: headers.get("etag"), changes: changes.text };
+}
+
+/** The stored versions of a preset, oldest first. */
+async function storedVersions(slug: string, workspaceId = stack.workspaceId): Promise<RowDataPacket[]> {
+  const [rows] = await stack.presetPool.execute<RowDataPacket[]>(
+    `SELECT v.version, v.config, v.system_prompt FROM preset_versions v
+      JOIN presets p ON p.workspace_id = v.workspace_id AND p.id = v.preset_id
+      WHERE p.workspace_id = ? AND p.slug = ? ORDER BY v.version`,
+    [idToBytes(workspaceId), slug],
+  );
+  return rows;
+}
+
+describe("an Idempotency-Key", () => {
+  const body = { messages: [], model: "m" };
+  const withKey = (idempotencyKey: string, parts: CreationParts = {}): CreationParts => ({
+    ...parts,
+    headers: { "idempotency-key": idempotencyKey },
+  });
+
+  it("gives the same request its first answer again, also after newer versions", async () => {
+    const first = await stack.create("retried", body, withKey("retry"));
+    await stack.create("retried", body);
+    const again = await stack.create("retried", body, withKey("retry"));
+    expect(again.status).toBe(200);
+    expect(again.text).toBe(first.text);
+    expect(await storedVersions("retried")).toHaveLength(2);
+  });
+
+  it("gives simultaneous duplicates one version and one answer", async () => {
+    const answers = await Promise.all(upTo(20).map(() => stack.create("twins", body, withKey("twins"))));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(await storedVersions("twins")).toHaveLength(1);
+  });
+
+  it("may be used for a good request after a refused one", async () => {
+    expect((await stack.create("mended", { messages: 1 }, withKey("mended"))).status).toBe(400);
+    expect((await stack.create("mended", body, withKey("mended"))).status).toBe(200);
+  });
+
+  it("belongs to its workspace", async () => {
+    const other = await stack.tenants.createOrganization();
+    const first = await stack.create("shared", body, withKey("shared"));
+    const second = await stack.create("shared", body, withKey("shared", { key: other.apiKey }));
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expect(second.json.data.id).not.toBe(first.json.data.id);
+  });
+
+  it.each([
+    ["another body", "used", { ...body, model: "other" }, {}],
+    ["another slug", "used-elsewhere", body, {}],
+    ["another dialect", "used", body, { dialect: "messages" }],
+  ] as const)("used for %s is 409, and nothing is stored", async (_name, slug, otherBody, parts) => {
+    await stack.create("used", body, withKey("used"));
+    const { status, json } = await stack.create(slug, otherBody, withKey("used", parts));
+    expect(status).toBe(409);
+    expect(json.error).toMatchObject({ code: 409, message: expect.stringContaining("another request") });
+    expect(await storedVersions("used")).toHaveLength(1);
+    expect(await storedVersions("used-elsewhere")).toHaveLength(0);
+  });
+
+  it.each([
+    ["one character", "x"],
+    ["255 characters", "x".repeat(255)],
+    ["all printable ASCII characters", Array.from({ length: 94 }, (_, n) => String.fromCharCode(33 + n)).join("")],
+    ["a space inside", "a b"],
+  ])("may have %s", async (_name, key) => {
+    const answers = [
+      await stack.create("good-keys", body, withKey(key)),
+      await stack.create("good-keys", body, withKey(key)),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(answers[1]?.text).toBe(answers[0]?.text);
+  });
+
+  it.each([
+    ["no character", ""],
+    ["256 characters", "x".repeat(256)],
+    ["a character beyond ASCII", "é"],
+    ["a tab inside", "a\tb"],
+  ])("with %s is 400", async (_name, key) => {
+    const { status, json } = await stack.create("bad-keys", body, withKey(key));
+    expect(status).toBe(400);
+    expect(json.error.metadata.issues).toEqual([
+      { path: "Idempotency-Key", message: "must be 1 to 255 printable ASCII characters" },
+    ]);
+  });
+});
+
+describe("an Idempotency-Key of a preset that changes", () => {
+  const body = { messages: [{ role: "system", content: "Be brief." }], model: "m" };
+  const keyed = (key: string): CreationParts => ({ headers: { "idempotency-key": key } });
+
+  it("gives the first answer again, byte for byte, whatever has become of the preset", async () => {
+    const first = await stack.create("replayed", body, keyed("life-1"));
+    const again = async () => {
+      const answer = await stack.create("replayed", body, keyed("life-1"));
+      expect([answer.status, answer.text, answer.headers.get("etag")]).toEqual([
+        200,
+        first.text,
+        first.headers.get("etag"),
+      ]);
+    };
+    await again();
+    await stack.create("replayed", body);
+    await again();
+    await patch("replayed", { name: "Renamed", description: "Described" });
+    await again();
+    await patch("replayed", { designated_version: 2 });
+    await again();
+    await patch("replayed", { status: "archived" });
+    await again();
+    const before = await stateOf("replayed");
+    await stack.preset.stop();
+    await stack.preset.start();
+    await again();
+    expect(await stateOf("replayed")).toEqual(before);
+  });
+
+  it("gives again what the preset was at that time, also where that was not new", async () => {
+    await stack.create("replayed-later", body);
+    await patch("replayed-later", { name: "Näme 🙂", description: "D", status: "disabled" });
+    const first = await stack.create("replayed-later", body, keyed("life-2"));
+    expect(first.json.data).toMatchObject({ name: "Näme 🙂", description: "D", status: "disabled" });
+    await patch("replayed-later", { name: "Other", description: null, status: "active" });
+    const again = await stack.create("replayed-later", body, keyed("life-2"));
+    expect(again.text).toBe(first.text);
+  });
+
+  it("makes one version of simultaneous duplicates, beside other creations and changes", async () => {
+    await stack.create("busy", body);
+    const answers = await Promise.all(
+      upTo(60).map((n) => {
+        if (n % 3 === 0) return patch("busy", { name: `Name ${n}` });
+        return stack.create("busy", body, n % 3 === 1 ? keyed("life-3") : {});
+      }),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const duplicates = answers.filter((_, index) => (index + 1) % 3 === 1);
+    expect(new Set(duplicates.map(({ text }) => text)).size).toBe(1);
+    const { json } = await stack.request("GET", "/presets/busy/versions", { key: stack.apiKey });
+    expect(json.total_count).toBe(1 + 20 + 1);
+  });
+
+  it("is 409 for another body, also once the preset is archived", async () => {
+    await stack.create("reused", body, keyed("life-4"));
+    await patch("reused", { status: "archived" });
+    const { status, json } = await stack.create("reused", { ...body, model: "n" }, keyed("life-4"));
+    expect(status).toBe(409);
+    expect(json.error.message).toContain("used for another request");
+  });
+});
