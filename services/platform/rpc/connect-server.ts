@@ -1,34 +1,50 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { Message } from "@bufbuild/protobuf";
-import type { ConnectRouter, HandlerContext } from "@connectrpc/connect";
+import { type ConnectRouter, createConnectRouter, type HandlerContext } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { answerRefusals, pendingKey, refusalKey } from "./connect-refusals.ts";
 import { requestBytesMax } from "./grpc-definition.ts";
 import type { IncomingCall, ServedMethod, ServedService } from "./service.ts";
 
 /** Mounts the same services for Connect and gRPC-Web over HTTP/1.1; every other path goes to `others`. */
 export function createConnectServer(services: readonly ServedService[], others: RequestListener): Server {
-  const adapter = connectNodeAdapter({
-    routes: (router) => {
-      for (const service of services) mount(router, service);
-    },
+  const mounted = createConnectRouter({
     readMaxBytes: requestBytesMax,
     // Compressing small answers costs more than the bytes it saves between machines that stand side by side.
     acceptCompression: [],
   });
+  for (const { methods } of services) {
+    for (const method of methods) mount(mounted, method);
+  }
+  const adapter = connectNodeAdapter({
+    routes: (router) => {
+      router.handlers.push(...mounted.handlers.map(answerRefusals));
+    },
+  });
   const names = new Set(services.map(({ descriptor }) => descriptor.typeName));
   return createServer((request, response) => {
     const isRpc = names.has(request.url?.split("/", 2)[1] ?? "");
-    return isRpc ? adapter(request, response) : others(request, response);
+    if (!isRpc) return others(request, response);
+    // Nothing here looks at the host, but connect-node throws at one that does not fit into a URL.
+    request.headers.host = "localhost";
+    return adapter(request, response);
   });
 }
 
-function mount(router: ConnectRouter, service: ServedService): void {
-  const methods = service.methods.map((method) => [method.descriptor.localName, connectMethod(method)]);
-  router.service(service.descriptor, Object.fromEntries(methods));
-}
-
-function connectMethod({ handle }: ServedMethod) {
-  return (request: Message, context: HandlerContext) => handle(request, incomingCall(context));
+function mount(router: ConnectRouter, method: ServedMethod): void {
+  const run = (request: Message, context: HandlerContext) => {
+    context.values.delete(pendingKey);
+    return method.handle(request, incomingCall(context));
+  };
+  const requestGate = async (context: HandlerContext) => {
+    context.values.set(pendingKey, context);
+    const refusal = context.values.get(refusalKey);
+    if (!refusal) return;
+    if (method.kind === "unary") await method.handle(refusal, incomingCall(context));
+    else for await (const _ of method.handle(refusal, incomingCall(context)));
+  };
+  // Which of the two kinds it is was checked where the service was wrapped.
+  router.rpc(method.descriptor, run as never, { requestGate });
 }
 
 function incomingCall(context: HandlerContext): IncomingCall {

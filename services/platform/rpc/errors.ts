@@ -1,9 +1,9 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type DescMessage } from "@bufbuild/protobuf";
 import { anyPack, anyUnpack } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema } from "../../../proto/gen/google/rpc/error_details_pb.ts";
 import { type Status, StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
-import { DomainError, type ErrorKind, type FieldViolation } from "../domain-error.ts";
+import { DomainError, type ErrorKind, type FieldViolation, invalidRequest } from "../domain-error.ts";
 
 /** The one table from the kind of a domain error to its RPC code. */
 const codeByKind: Readonly<Record<ErrorKind, Code>> = {
@@ -81,6 +81,11 @@ function fittingCount(violations: readonly FieldViolation[]): number {
     return bytes > violationBytesMax;
   });
   return tooMany === -1 ? violations.length : tooMany;
+}
+
+/** A request that is not the message it should be. Nothing of it is quoted, because it may be a prompt or a key. */
+export function unreadableRequest({ typeName }: DescMessage, path = ""): DomainError {
+  return invalidRequest([{ path, message: `must be one ${typeName}, in the encoding that the request names` }]);
 }
 
 /** The canonical spelling of a code, as gRPC and its metrics write it: `INVALID_ARGUMENT`. */

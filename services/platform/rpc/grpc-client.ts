@@ -8,11 +8,11 @@ import {
   type MessageInitShape,
   type MessageShape,
 } from "@bufbuild/protobuf";
-import { Client, Metadata, type MethodDefinition, type ServiceError } from "@grpc/grpc-js";
+import { Client, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
 import { type DomainError, isOfKind } from "../domain-error.ts";
 import { fromStatusMessage } from "./errors.ts";
-import { grpcDefinitionOf, requestBytesMax, responseBytesMax } from "./grpc-definition.ts";
+import { type GrpcDefinition, grpcDefinitionOf, requestBytesMax, responseBytesMax } from "./grpc-definition.ts";
 import { channelCredentials, type TlsFiles } from "./tls.ts";
 
 /** What goes with one call. */
@@ -92,7 +92,7 @@ async function retryUnavailable<T>(deadlineMs: number, call: () => Promise<T>): 
 
 function callOnce(
   channel: Channel,
-  { path, requestSerialize, responseDeserialize }: MethodDefinition<Message, Message>,
+  { path, requestSerialize, responseDeserialize }: GrpcDefinition,
   request: Message,
   options: CallOptions,
 ): Promise<Message> {

@@ -2,7 +2,6 @@ import { type Message, toBinary } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import {
   Metadata,
-  type MethodDefinition,
   Server,
   type ServerUnaryCall,
   type ServerWritableStream,
@@ -12,8 +11,8 @@ import {
 } from "@grpc/grpc-js";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
 import { toStatusMessage } from "./errors.ts";
-import { grpcDefinitionOf, requestBytesMax, responseBytesMax } from "./grpc-definition.ts";
-import type { IncomingCall, ServedMethod, ServedService } from "./service.ts";
+import { type GrpcDefinition, grpcDefinitionOf, requestBytesMax, responseBytesMax } from "./grpc-definition.ts";
+import type { IncomingCall, Received, ServedMethod, ServedService } from "./service.ts";
 import { serverCredentials, type TlsFiles } from "./tls.ts";
 
 /** Mounts services on grpc-js. The caller binds and closes the server. */
@@ -29,7 +28,7 @@ export function createGrpcServer(services: readonly ServedService[]): Server {
     "grpc.keepalive_timeout_ms": 10_000,
   });
   for (const { methods } of services) {
-    const definition: Record<string, MethodDefinition<Message, Message>> = {};
+    const definition: Record<string, GrpcDefinition> = {};
     const handlers: Record<string, UntypedHandleCall> = {};
     for (const method of methods) {
       definition[method.descriptor.name] = grpcDefinitionOf(method.descriptor);
@@ -66,14 +65,14 @@ export function closeGrpcServer(server: Server, timeoutMs: number): Promise<void
 
 function handlerOf(method: ServedMethod): UntypedHandleCall {
   if (method.kind === "unary") {
-    return (call: ServerUnaryCall<Message, Message>, callback: sendUnaryData<Message>) => {
+    return (call: ServerUnaryCall<Received, Message>, callback: sendUnaryData<Message>) => {
       method.handle(call.request, incomingCall(call)).then(
         (response) => callback(null, response),
         (error: ConnectError) => callback(statusFrom(error)),
       );
     };
   }
-  return async (call: ServerWritableStream<Message, Message>) => {
+  return async (call: ServerWritableStream<Received, Message>) => {
     const canceled = new AbortController();
     call.on("cancelled", () => canceled.abort());
     try {
@@ -87,7 +86,9 @@ function handlerOf(method: ServedMethod): UntypedHandleCall {
   };
 }
 
-function incomingCall(call: ServerUnaryCall<Message, Message> | ServerWritableStream<Message, Message>): IncomingCall {
+function incomingCall(
+  call: ServerUnaryCall<Received, Message> | ServerWritableStream<Received, Message>,
+): IncomingCall {
   const deadline = Number(call.getDeadline());
   return {
     header: (name) => call.metadata.get(name)[0]?.toString(),

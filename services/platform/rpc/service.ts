@@ -12,6 +12,7 @@ import {
 import { Code, type ConnectError } from "@connectrpc/connect";
 import type { Status } from "../../../proto/gen/google/rpc/status_pb.ts";
 import type { AccessTokenVerifier } from "../access-token.ts";
+import { DomainError } from "../domain-error.ts";
 import type { Logger } from "../logger.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Principal } from "../principal.ts";
@@ -60,8 +61,11 @@ export type ServedMethod =
   | { readonly kind: "unary"; readonly descriptor: DescMethod; readonly handle: UnaryHandler }
   | { readonly kind: "stream"; readonly descriptor: DescMethod; readonly handle: StreamHandler };
 
-type UnaryHandler = (request: Message, call: IncomingCall) => Promise<Message>;
-type StreamHandler = (request: Message, call: IncomingCall) => AsyncIterable<Message>;
+type UnaryHandler = (received: Received, call: IncomingCall) => Promise<Message>;
+type StreamHandler = (received: Received, call: IncomingCall) => AsyncIterable<Message>;
+
+/** What a transport made of a request: its message, or why there is none. That is logged and counted as a call, too. */
+export type Received = Message | DomainError;
 
 /** A service that any transport can mount. */
 export interface ServedService {
@@ -135,10 +139,11 @@ function wrap<Context>(
   };
 
   const unary = (rpc: string, { output }: DescMethod, run: AnyUnary<Context>): UnaryHandler => {
-    return async (request, call) => {
+    return async (received, call) => {
       const end = begin(rpc, call);
       try {
-        const response = create(output, await run(request, await contextOf(call)));
+        const context = await contextOf(call);
+        const response = create(output, await run(messageIn(received), context));
         end();
         return response;
       } catch (thrown) {
@@ -150,10 +155,11 @@ function wrap<Context>(
   };
 
   const stream = (rpc: string, { output }: DescMethod, run: AnyStream<Context>): StreamHandler => {
-    return async function* (request, call) {
+    return async function* (received, call) {
       const end = begin(rpc, call);
       try {
-        for await (const message of run(request, await contextOf(call))) yield create(output, message);
+        const context = await contextOf(call);
+        for await (const message of run(messageIn(received), context)) yield create(output, message);
         end();
       } catch (thrown) {
         const error = toRpcError(thrown);
@@ -181,6 +187,12 @@ function wrap<Context>(
 
 type AnyUnary<Context> = (request: Message, context: Context) => Promise<MessageInitShape<DescMessage>>;
 type AnyStream<Context> = (request: Message, context: Context) => AsyncIterable<MessageInitShape<DescMessage>>;
+
+/** Called once the caller is known, so that a stranger is told nothing but that. */
+function messageIn(received: Received): Message {
+  if (received instanceof DomainError) throw received;
+  return received;
+}
 
 /** Codes that a person should look at; the others are answers to what the caller sent. */
 function isOurFault(error: ConnectError): boolean {

@@ -1,0 +1,103 @@
+import type { DescField, DescOneof } from "@bufbuild/protobuf";
+import { isFieldError } from "@bufbuild/protobuf/reflect";
+import { Code, ConnectError, createContextKey, createContextValues, type HandlerContext } from "@connectrpc/connect";
+import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { DomainError, invalidRequest } from "../domain-error.ts";
+import { unreadableRequest } from "./errors.ts";
+import { requestBytesMax } from "./grpc-definition.ts";
+
+/** The call, until connect-node hands it over to a method of ours. */
+export const pendingKey = createContextKey<HandlerContext | undefined>(undefined);
+
+/** Why it cannot hand the call over. */
+export const refusalKey = createContextKey<DomainError | undefined>(undefined);
+
+/**
+ * connect-node answers a request by itself where it cannot make a call of it, and quotes what it was sent.
+ * Such a request is handled a second time instead, with a refusal of ours: that is then written as its protocol wants it.
+ */
+export function answerRefusals(handler: UniversalHandler): UniversalHandler {
+  const answer = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
+    const body = bodyOf(request);
+    const contextValues = createContextValues();
+    const response = await handler({ ...request, body, contextValues });
+    const pending = contextValues.get(pendingKey);
+    if (pending && !request.signal.aborted) {
+      // A body that is left half read would keep the connection from its next request.
+      void discard(body);
+      return refuse(handler, request, refusalOf(pending));
+    }
+    const isUnsupported = response.status === 415 && handler.method.methodKind === "unary";
+    return isUnsupported ? refuseMediaType(handler, request) : response;
+  };
+  return Object.assign(answer, handler);
+}
+
+function refuse(
+  handler: UniversalHandler,
+  request: UniversalServerRequest,
+  refusal: DomainError,
+): Promise<UniversalServerResponse> {
+  return handler({ ...request, contextValues: createContextValues().set(refusalKey, refusal) });
+}
+
+/** A content type that is of no protocol leaves none to answer in, so the answer is plain JSON. */
+async function refuseMediaType(
+  handler: UniversalHandler,
+  request: UniversalServerRequest,
+): Promise<UniversalServerResponse> {
+  const violation =
+    request.method === "GET"
+      ? { path: "encoding", message: "must be json or proto" }
+      : { path: "content-type", message: "must be of Connect or gRPC-Web, such as application/json" };
+  const header = new Headers(request.header);
+  header.set("content-type", "application/json");
+  const response = await refuse(handler, { ...request, method: "POST", header }, invalidRequest([violation]));
+  return response.status === 400 ? { ...response, status: 415 } : response;
+}
+
+/** Whoever stops to read it does not end it, so that the rest can be discarded. */
+function bodyOf({ body }: UniversalServerRequest): AsyncIterable<Uint8Array> {
+  const chunks = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+  return { [Symbol.asyncIterator]: () => ({ next: () => chunks.next() }) };
+}
+
+async function discard(body: AsyncIterable<Uint8Array>): Promise<void> {
+  try {
+    for await (const _ of body);
+  } catch {
+    // The caller has gone.
+  }
+}
+
+const connectTimeout = { path: "connect-timeout-ms", message: "must be milliseconds, of at most 10 digits" };
+const grpcTimeout = { path: "grpc-timeout", message: "must be at most 8 digits and a unit, such as 500m" };
+
+/** Why connect-node did not hand over a call, in words that hold nothing of what was sent. */
+function refusalOf(call: HandlerContext): DomainError {
+  const timeout = call.protocolName === "connect" ? connectTimeout : grpcTimeout;
+  if (call.requestHeader.has(timeout.path) && call.timeoutMs() === undefined) return invalidRequest([timeout]);
+  const { code, cause } = ConnectError.from(call.signal.reason);
+  if (code === Code.ResourceExhausted) {
+    return new DomainError("resource_exhausted", {
+      reason: "REQUEST_TOO_LARGE",
+      message: `The body must be at most ${requestBytesMax} bytes`,
+      violations: [{ path: "", message: `must be at most ${requestBytesMax} bytes` }],
+    });
+  }
+  if (code === Code.Unimplemented) {
+    return new DomainError("unimplemented", {
+      reason: "UNSUPPORTED_REQUEST",
+      message: "Send exactly one message, and do not compress it",
+    });
+  }
+  const field = fieldIn(cause);
+  if (!field) return unreadableRequest(call.method.input, call.requestMethod === "GET" ? "message" : "");
+  return invalidRequest([{ path: field.name, message: `must be given once, as ${field.parent.typeName} declares it` }]);
+}
+
+/** The field that a JSON body has wrong. Its name is from our contract, not from the body. */
+function fieldIn(error: unknown): DescField | DescOneof | undefined {
+  if (isFieldError(error)) return error.field();
+  return error instanceof Error ? fieldIn(error.cause) : undefined;
+}

@@ -1,0 +1,436 @@
+import { generateKeyPairSync } from "node:crypto";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { connect } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { type DescMethod, fromBinary } from "@bufbuild/protobuf";
+import { type Any, anyUnpack } from "@bufbuild/protobuf/wkt";
+import type { Code } from "@connectrpc/connect";
+import { Client, credentials, Metadata, type ServiceError, type StatusObject } from "@grpc/grpc-js";
+import jwt from "jsonwebtoken";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BadRequestSchema, ErrorInfoSchema } from "../../proto/gen/google/rpc/error_details_pb.ts";
+import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.ts";
+import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
+import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { AccessTokenVerifier, accessTokenIssuer } from "../../services/platform/access-token.ts";
+import { Lifecycle } from "../../services/platform/lifecycle.ts";
+import { Metrics } from "../../services/platform/metrics.ts";
+import { codeName } from "../../services/platform/rpc/errors.ts";
+import { requestBytesMax } from "../../services/platform/rpc/grpc-definition.ts";
+import { type BoundPorts, openServers } from "../../services/platform/rpc/servers.ts";
+import { type Implementation, serveService } from "../../services/platform/rpc/service.ts";
+
+const { createVersion, batchCreateVersions, getPreset, getVersion, updatePreset } = PresetService.method;
+const { watch } = Health.method;
+
+const lines: string[] = [];
+const metrics = new Metrics("test");
+let lifecycle: Lifecycle;
+let ports: BoundPorts;
+let token: string;
+
+beforeAll(async () => {
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  token = jwt.sign({}, privateKey, { algorithm: "ES256", keyid: "test", issuer: accessTokenIssuer, expiresIn: 600 });
+  const logger = pino({ level: "debug" }, { write: (line) => lines.push(line) });
+  const verifier = new AccessTokenVerifier(async () => [{ ...publicKey.export({ format: "jwk" }), kid: "test" }]);
+  // What is refused never gets here; what does is answered with an empty message.
+  const methods = PresetService.methods.map(({ localName }) => [localName, async () => ({})]);
+  const implementation: Implementation<typeof PresetService> = Object.fromEntries(methods);
+  lifecycle = new Lifecycle(logger);
+  ports = await openServers(lifecycle, {
+    host: "127.0.0.1",
+    logLevel: "info",
+    drainTimeoutMs: 0,
+    grpcTls: undefined,
+    grpcPort: 0,
+    httpPort: 0,
+    services: [serveService(PresetService, implementation, { logger, metrics, verifier })],
+    readinessChecks: [],
+    operations: {},
+    logger,
+    metrics,
+  });
+});
+
+afterAll(() => lifecycle.close());
+
+/** What a caller sees of an error. */
+interface Refusal {
+  readonly kind: string;
+  readonly message: string;
+  readonly reason: string | undefined;
+  readonly domain: string | undefined;
+  readonly fields: readonly string[];
+}
+
+function refusal(kind: string, message: string, details: readonly Any[]): Refusal {
+  const info = details.map((detail) => anyUnpack(detail, ErrorInfoSchema)).find(Boolean);
+  const badRequest = details.map((detail) => anyUnpack(detail, BadRequestSchema)).find(Boolean);
+  const fields = badRequest?.fieldViolations.map(({ field }) => field) ?? [];
+  return { kind, message, reason: info?.reason, domain: info?.domain, fields };
+}
+
+function refusalFromStatus(detailsBin: Uint8Array): Refusal {
+  const { code, message, details } = fromBinary(StatusSchema, detailsBin);
+  return refusal(codeName(code as Code).toLowerCase(), message, details);
+}
+
+interface ConnectErrorJson {
+  readonly code: string;
+  readonly message: string;
+  readonly details?: readonly { readonly type: string; readonly value: string }[];
+}
+
+function refusalFromJson({ code, message, details = [] }: ConnectErrorJson): Refusal {
+  const packed = details.map(({ type, value }) => ({
+    $typeName: "google.protobuf.Any" as const,
+    typeUrl: `type.googleapis.com/${type}`,
+    value: Buffer.from(value, "base64"),
+  }));
+  return refusal(code, message, packed);
+}
+
+interface Request {
+  readonly rpc?: DescMethod;
+  readonly method?: string;
+  readonly query?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as its parts; without a `content-length` header their number is not told beforehand. */
+  readonly body?: readonly (string | Uint8Array)[];
+  readonly authorization?: string | undefined;
+}
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly body: Buffer;
+  readonly head: IncomingMessage;
+}
+
+function send(request: Request): Promise<Answer> {
+  const { rpc = createVersion, method = "POST", query = "", body = [], authorization = `Bearer ${token}` } = request;
+  const path = `/${rpc.parent.typeName}/${rpc.name}${query}`;
+  const headers = { ...(authorization === "" ? {} : { authorization }), ...request.headers };
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest({ host: "127.0.0.1", port: ports.http, method, path, headers, agent: false });
+    outgoing.on("error", reject);
+    outgoing.on("response", (head) => {
+      buffer(head).then((bytes) => resolve({ status: head.statusCode, body: bytes, head }), reject);
+    });
+    for (const part of body) outgoing.write(part);
+    outgoing.end();
+  });
+}
+
+/** What an answer says, in whichever protocol it is written. */
+function refusalIn({ head, body }: Answer): Refusal {
+  const type = head.headers["content-type"] ?? "";
+  if (type.startsWith("application/json")) return refusalFromJson(JSON.parse(body.toString()));
+  if (type.startsWith("application/connect+")) return refusalFromJson(JSON.parse(body.toString("utf8", 5)).error);
+  const trailers = type.startsWith("application/grpc-web") ? body.toString("latin1", 5) : head.rawTrailers.join(": ");
+  const details = /grpc-status-details-bin: (\S+)/.exec(trailers)?.[1] ?? "";
+  return refusalFromStatus(Buffer.from(details, "base64"));
+}
+
+/** A message in an envelope, which may lie about its length. */
+function envelope(content: string | Uint8Array, { flags = 0, length = content.length } = {}): Uint8Array {
+  const head = Buffer.alloc(5);
+  head.writeUInt8(flags);
+  head.writeUInt32BE(length, 1);
+  return Buffer.concat([head, Buffer.from(content as Uint8Array)]);
+}
+
+const json = { "content-type": "application/json" };
+const proto = { "content-type": "application/proto" };
+const mebibyte = Buffer.alloc(1024 * 1024, "secret");
+const tooLarge = Array.from({ length: requestBytesMax / mebibyte.length + 1 }, () => mebibyte);
+const invalid = { kind: "invalid_argument", reason: "INVALID_REQUEST", domain: "setpoint" };
+const exhausted = { kind: "resource_exhausted", reason: "REQUEST_TOO_LARGE", domain: "setpoint", fields: [""] };
+const unsupported = { kind: "unimplemented", reason: "UNSUPPORTED_REQUEST", domain: "setpoint" };
+
+function expectNoSecret(...texts: readonly string[]): void {
+  for (const text of texts) expect(text.toLowerCase()).not.toContain("secret");
+}
+
+describe("Connect", () => {
+  it.each<[string, Request, number, Partial<Refusal>]>([
+    ["text that is not JSON", { headers: json, body: ["secret"] }, 400, { ...invalid, fields: [""] }],
+    ["JSON that is cut short", { headers: json, body: ['{"slug":"secret'] }, 400, { ...invalid, fields: [""] }],
+    ["no body", { headers: json }, 400, { ...invalid, fields: [""] }],
+    ["a list", { headers: json, body: ['["secret"]'] }, 400, { ...invalid, fields: [""] }],
+    ["a key twice", { headers: json, body: ['{"secret":1,"secret":2}'] }, 400, { ...invalid, fields: [""] }],
+    [
+      "a field of another type",
+      { headers: json, body: ['{"slug":["secret"]}'] },
+      400,
+      { ...invalid, fields: ["slug"] },
+    ],
+    [
+      "a field by both of its names",
+      { headers: json, body: ['{"configJson":"secret","config_json":"secret"}'] },
+      400,
+      { ...invalid, fields: ["config_json"] },
+    ],
+    [
+      "a word for a number",
+      { rpc: getVersion, headers: json, body: ['{"version":"secret"}'] },
+      400,
+      { ...invalid, fields: ["version"] },
+    ],
+    [
+      "a field of another type in a part",
+      { rpc: batchCreateVersions, headers: json, body: ['{"requests":[{"systemPrompt":{"secret":1}}]}'] },
+      400,
+      { ...invalid, fields: ["system_prompt"] },
+    ],
+    [
+      "a field mask that is none",
+      { rpc: updatePreset, headers: json, body: ['{"updateMask":"the_secret"}'] },
+      400,
+      { ...invalid, fields: [""] },
+    ],
+    ["bytes that are no message", { headers: proto, body: ["secret"] }, 400, { ...invalid, fields: [""] }],
+    [
+      "text that is not UTF-8",
+      { headers: proto, body: [Uint8Array.of(10, 1, 255)] },
+      400,
+      { ...invalid, fields: [""] },
+    ],
+    [
+      "another content type",
+      { headers: { "content-type": "text/secret" }, body: ["secret"] },
+      415,
+      { ...invalid, fields: ["content-type"] },
+    ],
+    ["no content type", { body: ["secret"] }, 415, { ...invalid, fields: ["content-type"] }],
+    [
+      "a timeout that is none",
+      { headers: { ...json, "connect-timeout-ms": "secret" }, body: ["{}"] },
+      400,
+      { ...invalid, fields: ["connect-timeout-ms"] },
+    ],
+    ["compression", { headers: { ...json, "content-encoding": "secret" }, body: ["{}"] }, 501, unsupported],
+    [
+      "too large a body",
+      { headers: { ...json, "content-length": `${tooLarge.length * mebibyte.length}` }, body: tooLarge },
+      429,
+      exhausted,
+    ],
+    ["too large a body of unknown length", { headers: json, body: tooLarge }, 429, exhausted],
+    [
+      "a query that is not JSON",
+      { rpc: getPreset, method: "GET", query: "?encoding=json&message=secret" },
+      400,
+      { ...invalid, fields: ["message"] },
+    ],
+    [
+      "a query that is not base64",
+      { rpc: getPreset, method: "GET", query: "?encoding=proto&base64=1&message=!secret" },
+      400,
+      { ...invalid, fields: ["message"] },
+    ],
+    [
+      "a query in another encoding",
+      { rpc: getPreset, method: "GET", query: "?encoding=secret&message=secret" },
+      415,
+      { ...invalid, fields: ["encoding"] },
+    ],
+  ])("refuses %s", async (_name, request, status, expected) => {
+    const answer = await send(request);
+    expect(answer.status).toBe(status);
+    expect(refusalIn(answer)).toMatchObject(expected);
+    expectNoSecret(answer.body.toString(), answer.head.rawHeaders.join());
+  });
+
+  it("says what to send instead", async () => {
+    const malformed = refusalIn(await send({ headers: json, body: ["secret"] }));
+    expect(malformed.message).toBe(
+      "The body must be one setpoint.preset.v1.CreateVersionRequest, in the encoding that the request names",
+    );
+    const mistyped = refusalIn(await send({ headers: json, body: ['{"slug":1}'] }));
+    expect(mistyped.message).toBe("slug must be given once, as setpoint.preset.v1.CreateVersionRequest declares it");
+    const large = refusalIn(await send({ headers: json, body: tooLarge }));
+    expect(large.message).toBe("The body must be at most 16777216 bytes");
+  });
+
+  it("takes fields that it does not know", async () => {
+    expect((await send({ headers: json, body: ['{"secret":1}'] })).status).toBe(200);
+  });
+
+  it.each<[string, Request]>([
+    ["a body that cannot be read", { headers: json, body: ["secret"] }],
+    ["another content type", { headers: { "content-type": "text/plain" }, body: ["secret"] }],
+  ])("asks a stranger with %s for a token, and says no more", async (_name, request) => {
+    const answer = await send({ ...request, authorization: "" });
+    expect(answer.status).toBe(401);
+    expect(refusalIn(answer)).toMatchObject({ kind: "unauthenticated", reason: "TOKEN_MISSING", fields: [] });
+  });
+
+  it.each([
+    ["an unknown procedure", "POST", "/setpoint.preset.v1.PresetService/Secret", 404],
+    ["another HTTP method", "PUT", "/setpoint.preset.v1.PresetService/CreateVersion", 405],
+  ])("has nothing to say to %s", async (_name, method, path, status) => {
+    const response = await fetch(`http://127.0.0.1:${ports.http}${path}`, { method, headers: json, body: "secret" });
+    expect([response.status, await response.text()]).toEqual([status, ""]);
+  });
+});
+
+const enveloped: [string, DescMethod][] = [
+  ["application/grpc-web+proto", createVersion],
+  ["application/grpc-web+json", createVersion],
+  ["application/grpc+proto", createVersion],
+  ["application/connect+json", watch],
+  ["application/connect+proto", watch],
+];
+
+describe.each(enveloped)("%s", (type, rpc) => {
+  const headers = { "content-type": type };
+  const isConnect = type.startsWith("application/connect+");
+  const timeout = isConnect ? "connect-timeout-ms" : "grpc-timeout";
+  const encoding = isConnect ? "connect-content-encoding" : "grpc-encoding";
+
+  it.each<[string, Omit<Request, "rpc">, Partial<Refusal>]>([
+    ["what is no message", { headers, body: [envelope("secret")] }, { ...invalid, fields: [""] }],
+    ["half a message", { headers, body: [envelope("secret", { length: 60 })] }, { ...invalid, fields: [""] }],
+    ["too large a message", { headers, body: [envelope("secret", { length: requestBytesMax + 1 })] }, exhausted],
+    ["no message", { headers }, unsupported],
+    ["a compressed message", { headers, body: [envelope("secret", { flags: 1 })] }, { ...invalid, fields: [""] }],
+    ["compression", { headers: { ...headers, [encoding]: "secret" }, body: [envelope("")] }, unsupported],
+    [
+      "a timeout that is none",
+      { headers: { ...headers, [timeout]: "secret" }, body: [envelope("")] },
+      { ...invalid, fields: [timeout] },
+    ],
+  ])("refuses %s", async (_name, request, expected) => {
+    const answer = await send({ rpc, ...request });
+    expect(answer.status).toBe(200);
+    expect(refusalIn(answer)).toMatchObject(expected);
+    expectNoSecret(answer.body.toString(), answer.head.rawHeaders.join(), answer.head.rawTrailers.join());
+  });
+});
+
+describe("gRPC", () => {
+  const undecodable = Buffer.from("secret");
+  const asIs = (bytes: Buffer) => bytes;
+  let client: Client;
+
+  beforeAll(() => {
+    client = new Client(`127.0.0.1:${ports.grpc}`, credentials.createInsecure());
+  });
+
+  afterAll(() => client.close());
+
+  function metadata(authorization: string): Metadata {
+    const made = new Metadata();
+    if (authorization !== "") made.set("authorization", authorization);
+    return made;
+  }
+
+  function callUnary(authorization: string): Promise<StatusObject> {
+    const path = `/${createVersion.parent.typeName}/${createVersion.name}`;
+    return new Promise((resolve, reject) => {
+      client.makeUnaryRequest(path, asIs, asIs, undecodable, metadata(authorization), (error) =>
+        error ? resolve(error) : reject(new Error("the call succeeded")),
+      );
+    });
+  }
+
+  function callStream(): Promise<StatusObject> {
+    const path = `/${watch.parent.typeName}/${watch.name}`;
+    return new Promise((resolve) => {
+      client
+        .makeServerStreamRequest(path, asIs, asIs, undecodable)
+        .on("error", (error: ServiceError) => resolve(error))
+        .resume();
+    });
+  }
+
+  function refusalOf({ metadata: sent }: StatusObject): Refusal {
+    return refusalFromStatus(sent.get("grpc-status-details-bin")[0] as Buffer);
+  }
+
+  it.each<[string, () => Promise<StatusObject>, string]>([
+    ["a call", () => callUnary(`Bearer ${token}`), "setpoint.preset.v1.CreateVersionRequest"],
+    ["a stream", () => callStream(), "grpc.health.v1.HealthCheckRequest"],
+  ])("refuses bytes that are no message for %s", async (_name, call, input) => {
+    const failure = await call();
+    expect(refusalOf(failure)).toMatchObject({ ...invalid, fields: [""], message: failure.details });
+    expect(failure.details).toBe(`The body must be one ${input}, in the encoding that the request names`);
+  });
+
+  it("asks a stranger for a token, and says no more", async () => {
+    expect(refusalOf(await callUnary(""))).toMatchObject({ kind: "unauthenticated", reason: "TOKEN_MISSING" });
+  });
+
+  it("is logged as the other calls are", async () => {
+    const before = lines.length;
+    await callUnary(`Bearer ${token}`);
+    expect(lines.slice(before).map((line) => JSON.parse(line))).toMatchObject([
+      { rpc: "setpoint.preset.v1.PresetService/CreateVersion", code: "INVALID_ARGUMENT" },
+    ]);
+  });
+});
+
+describe("what is refused", () => {
+  it.each<[string, Request, string]>([
+    ["a body that cannot be read", { headers: json, body: ["secret"] }, "INVALID_ARGUMENT"],
+    ["too large a body", { headers: json, body: tooLarge }, "RESOURCE_EXHAUSTED"],
+    ["another content type", { headers: { "content-type": "text/secret" }, body: ["secret"] }, "INVALID_ARGUMENT"],
+  ])("is logged and counted once: %s", async (_name, request, code) => {
+    const rpc = "setpoint.preset.v1.PresetService/CreateVersion";
+    const counted = async () => {
+      const page = await metrics.registry.metrics();
+      return Number(new RegExp(`_count\\{.*operation="${rpc}",outcome="${code}"\\} (\\d+)`).exec(page)?.[1] ?? 0);
+    };
+    const [linesBefore, countBefore] = [lines.length, await counted()];
+    await send({ ...request, headers: { ...request.headers, "x-request-id": "mine" } });
+    const added = lines.slice(linesBefore).map((line) => JSON.parse(line));
+    expect(added).toMatchObject([{ rpc, code, request_id: "mine" }]);
+    expect(await counted()).toBe(countBefore + 1);
+  });
+
+  it("leaves nothing of itself in the log or the metrics", async () => {
+    await send({ headers: json, body: ["secret"] });
+    expect(lines.length).toBeGreaterThan(0);
+    expectNoSecret(lines.join(""), await metrics.registry.metrics());
+  });
+});
+
+describe("a connection", () => {
+  /** Writes as it is told, and reads until it has seen so many answers. */
+  function exchange(parts: readonly (string | Uint8Array)[], answers: number): Promise<string[]> {
+    return new Promise((resolve, reject) => {
+      let received = "";
+      const socket = connect(ports.http, "127.0.0.1", () => {
+        for (const part of parts) socket.write(part);
+      });
+      socket.on("error", reject);
+      socket.on("data", (data) => {
+        received += data;
+        const statusLines = received.match(/HTTP\/1\.1 \d+/g) ?? [];
+        if (statusLines.length < answers) return;
+        socket.destroy();
+        resolve(statusLines);
+      });
+    });
+  }
+
+  const head = () =>
+    "POST /setpoint.preset.v1.PresetService/CreateVersion HTTP/1.1\r\nhost: a\r\n" +
+    `content-type: application/json\r\nauthorization: Bearer ${token}\r\n`;
+  const good = () => `${head()}content-length: 2\r\n\r\n{}`;
+
+  it("serves the next request after too large a body", async () => {
+    const chunks = tooLarge.flatMap((part) => [`${part.length.toString(16)}\r\n`, part, "\r\n"]);
+    const large = [`${head()}transfer-encoding: chunked\r\n\r\n`, ...chunks, ...chunks, "0\r\n\r\n"];
+    expect(await exchange([...large, good()], 2)).toEqual(["HTTP/1.1 429", "HTTP/1.1 200"]);
+  });
+
+  it.each([
+    ["no host", (text: string) => text.replace("HTTP/1.1", "HTTP/1.0").replace("host: a\r\n", "")],
+    ["a host that is none", (text: string) => text.replace("host: a", "host: [")],
+  ])("serves a request with %s", async (_name, change) => {
+    expect(await exchange([change(good())], 1)).toEqual(["HTTP/1.1 200"]);
+  });
+});
