@@ -2,60 +2,44 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { organizationMigrations } from "../../services/organization/app.ts";
-import { addMember } from "../../services/organization/commands/add-member.ts";
 import { bootstrap } from "../../services/organization/commands/bootstrap.ts";
-import { createKey } from "../../services/organization/commands/create-key.ts";
-import { listKeys } from "../../services/organization/commands/list-keys.ts";
-import { revokeKey } from "../../services/organization/commands/revoke-key.ts";
+import { createWorkspace } from "../../services/organization/commands/create-workspace.ts";
+import { listWorkspaces } from "../../services/organization/commands/list-workspaces.ts";
 import { hashKey } from "../../services/organization/domain/keys.ts";
 import { findKeyReach } from "../../services/organization/store/keys.ts";
 import { listMembers } from "../../services/organization/store/members.ts";
-import { insertWorkspace } from "../../services/organization/store/organizations.ts";
-import { idToBytes, newId } from "../../services/platform/ids.ts";
+import { idToBytes } from "../../services/platform/ids.ts";
 import { isKey } from "../../services/platform/key-format.ts";
 import { CommandError } from "../../services/platform/lifecycle.ts";
-import { migrate } from "../../services/platform/mysql/migrate.ts";
-import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { openCommands, rowsOf, type TestCommands } from "../support/organization-commands.ts";
+import { uuidV7 } from "../support/patterns.ts";
 
-let database: TestDatabase;
-let pool: Pool;
+let commands: TestCommands;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrate(database.url, organizationMigrations, () => {});
-  pool = openPool(database.url, 4);
+  commands = await openCommands();
 });
 
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
-
-type Command = (pool: Pool, parameters: string[], print: (text: string) => void) => Promise<void>;
-
-async function run(command: Command, ...parameters: string[]): Promise<string> {
-  const lines: string[] = [];
-  await command(pool, parameters, (text) => lines.push(text));
-  return lines.join("\n");
-}
-
-async function makeOrganization(name: string, adminEmail = "ada@example.com") {
-  const printed = await run(bootstrap, "--organization", name, "--admin-email", adminEmail, "--json");
-  return JSON.parse(printed) as Record<string, string>;
-}
+afterAll(() => commands.close());
 
 async function count(table: string): Promise<number> {
-  const [rows] = await pool.query<RowDataPacket[]>(`SELECT COUNT(*) AS total FROM ${table}`);
+  const [rows] = await commands.pool.query<RowDataPacket[]>(`SELECT COUNT(*) AS total FROM ${table}`);
   return rows[0]?.total;
 }
 
-const reachOf = (secret: string | undefined) => findKeyReach(pool, hashKey(secret ?? ""), undefined);
+/** Eight who do the same at once; the refusals of all but one. */
+async function refusalsOf(command: () => Promise<unknown>): Promise<unknown[]> {
+  const results = await Promise.allSettled(Array.from({ length: 8 }, command));
+  const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
+  expect(refused).toHaveLength(7);
+  return refused;
+}
 
 describe("bootstrap", () => {
   it("makes an organization, its default workspace, an admin and two keys that work", async () => {
-    const made = await makeOrganization("Bootstrapped");
+    const made = await commands.makeOrganization("Bootstrapped");
     expect(Object.keys(made)).toEqual([
       "organization_id",
       "workspace_id",
@@ -64,7 +48,8 @@ describe("bootstrap", () => {
       "management_key",
     ]);
     const { organization_id: organizationId, workspace_id: workspaceId } = made;
-    expect(isKey(made.api_key ?? "")).toBe(true);
+    const reachOf = (secret: string) => findKeyReach(commands.pool, hashKey(secret), undefined);
+    expect(isKey(made.api_key)).toBe(true);
     expect(await reachOf(made.api_key)).toMatchObject({
       organizationId,
       workspaceId,
@@ -75,172 +60,83 @@ describe("bootstrap", () => {
       workspaceId,
       key: { kind: "management", creatorUserId: made.admin_user_id },
     });
-    expect(await listMembers(pool, organizationId ?? "", { offset: 0, limit: 10 })).toMatchObject({
+    expect(await listMembers(commands.pool, organizationId, { offset: 0, limit: 10 })).toMatchObject({
       totalCount: 1,
       members: [{ userId: made.admin_user_id, email: "ada@example.com", role: "org:admin" }],
     });
   });
 
   it("prints the keys for people, too", async () => {
-    const printed = await run(bootstrap, "--organization", "Readable", "--admin-email", "ada@example.com");
+    const printed = await commands.run(bootstrap, "--organization", "Readable", "--admin-email", "ada@example.com");
     expect(printed).toMatch(/API key +sk-sp-v1-/);
     expect(printed).toMatch(/management key +sk-sp-v1-/);
   });
 
   it("takes an address that belongs to a user already for the same user", async () => {
-    const first = await makeOrganization("First of Grace", "grace@example.com");
-    const second = await makeOrganization("Second of Grace", "GRACE@example.com");
+    const first = await commands.makeOrganization("First of Grace", "grace@example.com");
+    const second = await commands.makeOrganization("Second of Grace", "GRACE@example.com");
     expect(second.admin_user_id).toBe(first.admin_user_id);
   });
 
   it("refuses a name that is taken, and leaves nothing behind", async () => {
-    await makeOrganization("Taken");
-    const before = await Promise.all(["users", "workspaces", "memberships", "api_keys"].map(count));
-    await expect(makeOrganization("Taken", "other@example.com")).rejects.toThrow(CommandError);
-    await expect(makeOrganization("Taken", "other@example.com")).rejects.toThrow('"Taken" is taken');
-    expect(await Promise.all(["users", "workspaces", "memberships", "api_keys"].map(count))).toEqual(before);
+    await commands.makeOrganization("Taken");
+    const counts = () => Promise.all(["users", "workspaces", "memberships", "api_keys"].map(count));
+    const before = await counts();
+    const again = commands.makeOrganization("Taken", "other@example.com");
+    await expect(again).rejects.toThrow(new CommandError('The organization name "Taken" is taken; choose another'));
+    expect(await counts()).toEqual(before);
   });
 
   it("makes one organization where many race for its name", async () => {
-    const results = await Promise.allSettled(Array.from({ length: 8 }, () => makeOrganization("Raced for")));
-    const refused = results.filter((result) => result.status === "rejected");
-    expect(refused).toHaveLength(7);
-    for (const { reason } of refused) expect(reason).toBeInstanceOf(CommandError);
+    for (const refusal of await refusalsOf(() => commands.makeOrganization("Raced for"))) {
+      expect(refusal).toBeInstanceOf(CommandError);
+    }
   });
 });
 
-describe("add-member", () => {
-  it("makes the user and the membership", async () => {
-    const { organization_id: organizationId = "" } = await makeOrganization("With members");
-    const names = ["--first-name", "Alan", "--last-name", "Turing"];
-    const printed = await run(addMember, "--organization", "With members", "--email", "alan@example.com", ...names);
-    await run(addMember, "--organization", "With members", "--email", "b@example.com", "--role", "org:admin");
-    expect(printed).toMatch(/^alan@example\.com \(user_[A-Za-z0-9]{27}\) is now org:member of "With members"$/);
-    expect(await listMembers(pool, organizationId, { offset: 1, limit: 10 })).toMatchObject({
-      totalCount: 3,
-      members: [
-        { email: "alan@example.com", firstName: "Alan", lastName: "Turing", role: "org:member" },
-        { email: "b@example.com", firstName: undefined, lastName: undefined, role: "org:admin" },
-      ],
-    });
-  });
-
-  it.each([
-    ["a member again", ["--organization", "Refusing", "--email", "ADA@example.com"], "is a member"],
-    [
-      "an unknown organization",
-      ["--organization", "Nowhere", "--email", "ada@example.com"],
-      'no organization "Nowhere"',
-    ],
-    ["an unknown role", ["--organization", "Refusing", "--email", "a@b", "--role", "boss"], "--role must be one of"],
-    ["a bad address", ["--organization", "Refusing", "--email", "ada"], "--email must be"],
-  ])("refuses %s", async (_name, parameters, message) => {
-    await makeOrganization("Refusing").catch(() => {});
-    await expect(run(addMember, ...parameters)).rejects.toThrow(message);
-    await expect(run(addMember, ...parameters)).rejects.toThrow(CommandError);
-  });
-});
-
-describe("create-key, list-keys and revoke-key", () => {
-  const own = ["--organization", "Keys", "--name", "CI"];
-  let made: Record<string, string>;
+describe("create-workspace and list-workspaces", () => {
+  const inAcme = ["--organization", "Acme"];
+  let defaultId: string;
 
   beforeAll(async () => {
-    made = await makeOrganization("Keys");
+    defaultId = (await commands.makeOrganization("Acme")).workspace_id;
+    await commands.makeOrganization("Other");
   });
 
-  it("makes an API key for the default workspace, with all permissions unless told", async () => {
-    const { key, key_id: id } = JSON.parse(await run(createKey, ...own, "--kind", "api", "--json"));
-    expect(await reachOf(key)).toMatchObject({
-      workspaceId: made.workspace_id,
-      key: { id, name: "CI", permissions: ["presets:read", "presets:write"], creatorUserId: made.admin_user_id },
-    });
-  });
-
-  it("makes a read-only key of another workspace that expires", async () => {
-    const workspaceId = newId();
-    await insertWorkspace(
-      pool,
-      { id: workspaceId, organizationId: made.organization_id ?? "", name: "Second" },
-      new Date(),
+  it("makes a workspace of one organization, and tells its id to scripts and to people", async () => {
+    const { workspace_id: second } = JSON.parse(
+      await commands.run(createWorkspace, ...inAcme, "--name", "Second", "--json"),
     );
-    const limits = [
-      "--permissions",
-      "presets:read",
-      "--expires-at",
-      "2999-01-01T00:00:00Z",
-      "--workspace",
-      workspaceId,
-    ];
-    const printed = await run(createKey, ...own, "--kind", "api", ...limits);
-    expect(await reachOf(printed.split("\n")[0])).toMatchObject({
-      workspaceId,
-      key: { permissions: ["presets:read"], expiresAt: new Date("2999-01-01T00:00:00Z") },
-    });
-  });
-
-  it("makes a management key", async () => {
-    const { key } = JSON.parse(await run(createKey, ...own, "--kind", "management", "--json"));
-    expect(await reachOf(key)).toMatchObject({ key: { kind: "management", workspaceId: undefined } });
+    const printed = await commands.run(createWorkspace, ...inAcme, "--name", "Third");
+    const third = printed.match(/^The workspace "Third" of "Acme" is ready: (\S+);/)?.[1];
+    expect(third).toMatch(uuidV7);
+    expect(rowsOf(await commands.run(listWorkspaces, ...inAcme))).toEqual([
+      { id: defaultId, name: "Default", default: "yes" },
+      { id: second, name: "Second", default: "no" },
+      { id: third, name: "Third", default: "no" },
+    ]);
+    expect(rowsOf(await commands.run(listWorkspaces, "--organization", "Other"))).toMatchObject([{ name: "Default" }]);
   });
 
   it.each([
-    ["an unknown organization", ["--organization", "Nowhere", "--name", "x", "--kind", "api"], "no organization"],
-    ["an unknown workspace", [...own, "--kind", "api", "--workspace", newId()], "has no workspace"],
-    ["an unknown permission", [...own, "--kind", "api", "--permissions", "all"], "--permissions must be"],
-    ["an unknown kind", [...own, "--kind", "root"], "--kind must be one of"],
-    [
-      "a management key of one workspace",
-      [...own, "--kind", "management", "--workspace", newId()],
-      "leave out --workspace",
-    ],
-    [
-      "a management key that may only read",
-      [...own, "--kind", "management", "--permissions", "presets:read"],
-      "leave out",
-    ],
-    [
-      "a time that has passed",
-      [...own, "--kind", "api", "--expires-at", "2020-01-01T00:00:00Z"],
-      "--expires-at must be",
-    ],
+    ["a name that is taken", [...inAcme, "--name", "Default"], /"Acme" has a workspace "Default" already: \S+; use it/],
+    ["an unknown organization", ["--organization", "Nowhere", "--name", "x"], /no organization "Nowhere"/],
+    ["no name", inAcme, /--name is required.*\nUsage: create-workspace --organization NAME --name NAME \[--json\]$/],
   ])("refuses %s", async (_name, parameters, message) => {
-    const before = await count("api_keys");
-    await expect(run(createKey, ...parameters)).rejects.toThrow(message);
-    await expect(run(createKey, ...parameters)).rejects.toThrow(CommandError);
-    expect(await count("api_keys")).toBe(before);
+    const refused = commands.run(createWorkspace, ...parameters);
+    await expect(refused).rejects.toThrow(message);
+    await expect(refused).rejects.toThrow(CommandError);
   });
 
-  it("refuses an API key where the default workspace was deleted", async () => {
-    const { workspace_id: id = "" } = await makeOrganization("Homeless");
-    await pool.execute("UPDATE workspaces SET deleted_at = ? WHERE id = ?", [new Date(), idToBytes(id)]);
-    await expect(run(createKey, "--organization", "Homeless", "--name", "x", "--kind", "api")).rejects.toThrow(
-      `has no workspace ${id}`,
-    );
+  it("makes one workspace where many race for its name", async () => {
+    const refusals = await refusalsOf(() => commands.run(createWorkspace, ...inAcme, "--name", "Raced for"));
+    for (const refusal of refusals) expect(refusal).toBeInstanceOf(CommandError);
   });
 
-  it("lists keys with what they may do, and no secret", async () => {
-    const { api_key: secret } = await makeOrganization("Listed");
-    const [header, ...lines] = (await run(listKeys, "--organization", "Listed")).split("\n");
-    expect(header?.split("\t").slice(0, 5)).toEqual(["id", "name", "kind", "status", "permissions"]);
-    expect(lines.map((line) => line.split("\t").slice(1, 5))).toEqual([
-      ["First API key", "api", "active", "presets:read,presets:write"],
-      ["First management key", "management", "active", "all"],
-    ]);
-    expect(lines.join()).not.toContain(secret);
-  });
-
-  it("revokes a key, and says so again when asked again", async () => {
-    const { key, key_id: id } = JSON.parse(await run(createKey, ...own, "--kind", "api", "--json"));
-    const first = await run(revokeKey, "--key-id", id);
-    expect(first).toContain("is revoked since");
-    expect(await run(revokeKey, "--key-id", id)).toBe(first);
-    expect((await reachOf(key))?.key.revokedAt).toBeInstanceOf(Date);
-    expect(await run(listKeys, "--organization", "Keys")).toMatch(new RegExp(`${id}\tCI\tapi\trevoked`));
-  });
-
-  it("refuses to revoke a key that is not there", async () => {
-    await expect(run(revokeKey, "--key-id", newId())).rejects.toThrow("There is no key");
+  it("shows no workspace that was deleted", async () => {
+    const { workspace_id: id } = await commands.makeOrganization("Homeless");
+    await commands.pool.execute("UPDATE workspaces SET deleted_at = ? WHERE id = ?", [new Date(), idToBytes(id)]);
+    expect(rowsOf(await commands.run(listWorkspaces, "--organization", "Homeless"))).toEqual([]);
   });
 });
 
@@ -280,9 +176,28 @@ describe("the command line", () => {
     }
   });
 
+  it("names every command where it does not know one", async () => {
+    const { stderr } = await runMain(commands.url, "help");
+    expect(stderr.trim().split("use one of ")[1]?.split(", ")).toEqual([
+      "serve",
+      "migrate",
+      "bootstrap",
+      "create-workspace",
+      "list-workspaces",
+      "add-member",
+      "list-members",
+      "remove-member",
+      "create-key",
+      "list-keys",
+      "disable-key",
+      "enable-key",
+      "revoke-key",
+    ]);
+  });
+
   it("says how a command is used", async () => {
-    const refused = await runMain(database.url, "revoke-key", "--id", "x");
+    const refused = await runMain(commands.url, "revoke-key", "--id", "x");
     expect(refused).toMatchObject({ code: 1, stdout: "" });
-    expect(refused.stderr).toBe("Unknown option '--id'\nUsage: revoke-key --key-id ID (list-keys shows the ids)\n");
+    expect(refused.stderr).toBe("Unknown option '--id'\nUsage: revoke-key --key-id ID\n");
   });
 });

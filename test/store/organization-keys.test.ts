@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { organizationMigrations } from "../../services/organization/app.ts";
 import { type NewKey, newApiKey, newManagementKey } from "../../services/organization/domain/keys.ts";
 import { KeyUseRecorder } from "../../services/organization/store/key-use.ts";
 import {
@@ -14,17 +13,16 @@ import {
 import { insertOrganization, insertWorkspace } from "../../services/organization/store/organizations.ts";
 import { idToBytes, newId } from "../../services/platform/ids.ts";
 import { silentLogger } from "../../services/platform/logger.ts";
-import { migrate } from "../../services/platform/mysql/migrate.ts";
 import { type Executor, openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import type { TestDatabase } from "../support/database.ts";
+import { createOrganizationDatabase } from "../support/organization-database.ts";
 
 let database: TestDatabase;
 let pool: Pool;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrate(database.url, organizationMigrations, () => {});
+  database = await createOrganizationDatabase();
   pool = openPool(database.url, 4);
 });
 

@@ -1,25 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { organizationMigrations } from "../../services/organization/app.ts";
 import type { MemberRole } from "../../services/organization/domain/members.ts";
 import {
-  findOldestAdmin,
+  findOldestAdminUserId,
   findOrInsertUser,
   insertMembership,
   listMembers,
 } from "../../services/organization/store/members.ts";
 import { insertOrganization } from "../../services/organization/store/organizations.ts";
 import { newId } from "../../services/platform/ids.ts";
-import { migrate } from "../../services/platform/mysql/migrate.ts";
 import { openPool, type Pool } from "../../services/platform/mysql/pool.ts";
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import type { TestDatabase } from "../support/database.ts";
+import { createOrganizationDatabase } from "../support/organization-database.ts";
 
 let database: TestDatabase;
 let pool: Pool;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrate(database.url, organizationMigrations, () => {});
+  database = await createOrganizationDatabase();
   pool = openPool(database.url, 8);
 });
 
@@ -119,10 +117,10 @@ describe("members", () => {
 
   it("have an oldest admin", async () => {
     const organizationId = await newOrganization();
-    expect(await findOldestAdmin(pool, organizationId)).toBeUndefined();
+    expect(await findOldestAdminUserId(pool, organizationId)).toBeUndefined();
     await addMember(organizationId, "member@example.com", new Date(1_000));
     await addMember(organizationId, "younger@example.com", new Date(3_000), "org:admin");
     const { userId } = await addMember(organizationId, "older@example.com", new Date(2_000), "org:admin");
-    expect(await findOldestAdmin(pool, organizationId)).toBe(userId);
+    expect(await findOldestAdminUserId(pool, organizationId)).toBe(userId);
   });
 });

@@ -2,15 +2,14 @@ import { generateKeyPairSync } from "node:crypto";
 import { type Logger, pino } from "pino";
 import { openGateway } from "../../gateway/app.ts";
 import { type GatewayConfig, readGatewayConfig } from "../../gateway/config.ts";
-import { openOrganizationService, organizationMigrations } from "../../services/organization/app.ts";
+import { openOrganizationService } from "../../services/organization/app.ts";
 import { type OrganizationConfig, readOrganizationConfig } from "../../services/organization/config.ts";
 import { Lifecycle } from "../../services/platform/lifecycle.ts";
-import { migrate } from "../../services/platform/mysql/migrate.ts";
 import { openPool, type Pool } from "../../services/platform/mysql/pool.ts";
 import type { BoundPorts } from "../../services/platform/rpc/servers.ts";
 import { openPresetService } from "../../services/preset/app.ts";
 import { type PresetConfig, readPresetConfig } from "../../services/preset/config.ts";
-import { createTestDatabase } from "./database.ts";
+import { createOrganizationDatabase } from "./organization-database.ts";
 import { createPresetDatabase } from "./preset-database.ts";
 import { type Answer, type RequestParts, request } from "./rest.ts";
 import { type Tenant, Tenants } from "./tenants.ts";
@@ -125,12 +124,6 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 export function newSigningKeyPem(): string {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   return privateKey.export({ type: "pkcs8", format: "pem" }).toString();
-}
-
-async function createOrganizationDatabase() {
-  const database = await createTestDatabase();
-  await migrate(database.url, organizationMigrations, () => {});
-  return database;
 }
 
 type Open<Config, Bound> = (config: Config, logger: Logger, lifecycle: Lifecycle) => Promise<Bound>;

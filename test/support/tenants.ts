@@ -36,11 +36,8 @@ export class Tenants {
 
   async createOrganization(): Promise<Tenant> {
     const name = newId();
-    let printed = "";
-    await bootstrap(this.#pool, ["--organization", name, "--admin-email", `${name}@example.com`, "--json"], (text) => {
-      printed = text;
-    });
-    const made = JSON.parse(printed);
+    const flags = ["--organization", name, "--admin-email", `${name}@example.com`, "--json"];
+    const made = JSON.parse(await bootstrap(this.#pool, flags));
     return {
       organizationId: made.organization_id,
       workspaceId: made.workspace_id,

@@ -8,31 +8,23 @@ import { findOrInsertUser, insertMembership } from "../store/members.ts";
 import { insertOrganization, insertWorkspace } from "../store/organizations.ts";
 import { email, name, optional, readFlags, required, toggle } from "./flags.ts";
 
-const usage =
-  "bootstrap --organization NAME --admin-email EMAIL [--admin-first-name NAME] [--admin-last-name NAME] [--json]";
-
 /** Makes an organization with all that it needs to be used: a workspace, an admin and two keys. All of it, or nothing. */
-export async function bootstrap(pool: Pool, parameters: string[], print: (text: string) => void): Promise<void> {
-  const { organization, json, ...flags } = readFlags(
-    parameters,
-    {
-      organization: required(name),
-      "admin-email": required(email),
-      "admin-first-name": optional(name),
-      "admin-last-name": optional(name),
-      json: toggle,
-    },
-    usage,
-  );
+export async function bootstrap(pool: Pool, parameters: string[]): Promise<string> {
+  const { organization, json, ...flags } = readFlags("bootstrap", parameters, {
+    organization: required(name),
+    "admin-email": required(email),
+    "admin-first-name": optional(name),
+    "admin-last-name": optional(name),
+    json: toggle,
+  });
   const made = await makeOrganization(pool, organization, {
     email: flags["admin-email"],
     firstName: flags["admin-first-name"],
     lastName: flags["admin-last-name"],
   });
-  print(
-    json
-      ? JSON.stringify(made)
-      : `The organization "${organization}" is ready.
+  return json
+    ? JSON.stringify(made)
+    : `The organization "${organization}" is ready.
 
   organization    ${made.organization_id}
   workspace       ${made.workspace_id}
@@ -40,8 +32,7 @@ export async function bootstrap(pool: Pool, parameters: string[], print: (text: 
   API key         ${made.api_key}
   management key  ${made.management_key}
 
-The keys are shown only now. Keep them safe.`,
-  );
+The keys are shown only now. Keep them safe.`;
 }
 
 /** What scripts read; the names are part of the command's contract. */

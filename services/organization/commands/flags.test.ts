@@ -13,12 +13,12 @@ const flags = {
 };
 
 function read(...parameters: string[]) {
-  return readFlags(["--name", "Ada", ...parameters], flags, "try --name NAME");
+  return readFlags("try", ["--name", "Ada", ...parameters], flags);
 }
 
 function faultOf(...parameters: string[]): string {
   try {
-    readFlags(parameters, flags, "try --name NAME");
+    readFlags("try", parameters, flags);
   } catch (error) {
     expect(error).toBeInstanceOf(CommandError);
     return (error as CommandError).message;
@@ -70,7 +70,7 @@ describe("flags", () => {
         "--name is required: 1 to 255 characters without line breaks",
         "--email must be an e-mail address of at most 320 characters",
         "--kind must be one of a, b",
-        "Usage: try --name NAME",
+        "Usage: try --name NAME [--email EMAIL] [--id ID] [--kind a|b] [--some x,y] [--until TIME] [--json]",
       ].join("\n"),
     );
   });

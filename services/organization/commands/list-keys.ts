@@ -3,10 +3,9 @@ import { type Key, keyStatus } from "../domain/keys.ts";
 import { listKeys as listStoredKeys } from "../store/keys.ts";
 import { name, readFlags, required } from "./flags.ts";
 import { getOrganization } from "./organization.ts";
+import { type Columns, tableOf } from "./table.ts";
 
-const usage = "list-keys --organization NAME";
-
-const columns: Readonly<Record<string, (key: Key) => string | undefined>> = {
+const columns: Columns<Key> = {
   id: (key) => key.id,
   name: (key) => key.name,
   kind: (key) => key.kind,
@@ -19,16 +18,9 @@ const columns: Readonly<Record<string, (key: Key) => string | undefined>> = {
   last_used: (key) => key.lastUsedAt?.toISOString(),
 };
 
-/** Prints one line for each key, with tabs between the columns, oldest first. No secret is known, so none is shown. */
-export async function listKeys(pool: Pool, parameters: string[], print: (text: string) => void): Promise<void> {
-  const flags = readFlags(parameters, { organization: required(name) }, usage);
+/** Shows the keys of an organization, oldest first. No secret is known, so none is shown. */
+export async function listKeys(pool: Pool, parameters: string[]): Promise<string> {
+  const flags = readFlags("list-keys", parameters, { organization: required(name) });
   const organization = await getOrganization(pool, flags.organization);
-  print(Object.keys(columns).join("\t"));
-  for (const key of await listStoredKeys(pool, organization.id)) {
-    print(
-      Object.values(columns)
-        .map((column) => column(key) ?? "-")
-        .join("\t"),
-    );
-  }
+  return tableOf(columns, await listStoredKeys(pool, organization.id));
 }

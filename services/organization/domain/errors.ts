@@ -15,10 +15,3 @@ export function workspaceNotFound(): DomainError {
       "This key reaches no workspace with this id. Check the id, or leave it out to use the key's own workspace.",
   });
 }
-
-export function organizationNotFound(): DomainError {
-  return new DomainError("not_found", {
-    reason: "ORGANIZATION_NOT_FOUND",
-    message: "The organization of this key no longer exists. Use a key of another organization.",
-  });
-}

@@ -34,7 +34,7 @@ export interface KeyReach {
   readonly workspaceId: string | undefined;
 }
 
-export type KeyStatus = "active" | "disabled" | "revoked" | "expired";
+type KeyStatus = "active" | "disabled" | "revoked" | "expired";
 
 /** A key to be stored, and its secret, which is shown once and then lost. */
 export interface NewKey {

@@ -2,9 +2,8 @@ import type { OrganizationService } from "../../../proto/gen/setpoint/organizati
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
 import { pageFrom } from "../../platform/page.ts";
-import { requireManagementKey, requireOrganization } from "../../platform/principal.ts";
+import { organizationNotFound, requireManagementKey, requireOrganization } from "../../platform/principal.ts";
 import type { Implementation } from "../../platform/rpc/service.ts";
-import { organizationNotFound } from "../domain/errors.ts";
 import { listMembers } from "../store/members.ts";
 import { toMemberMessage } from "./member-mapper.ts";
 

@@ -97,6 +97,10 @@ export async function updateKeyRevoked(executor: Executor, id: string, revokedAt
   ]);
 }
 
+export async function updateKeyDisabled(executor: Executor, id: string, disabled: boolean): Promise<void> {
+  await executor.execute("UPDATE api_keys SET disabled = ? WHERE id = ?", [disabled, idToBytes(id)]);
+}
+
 /** Writes nothing where the key was used since `unlessSince`. */
 export async function updateKeyLastUsed(
   executor: Executor,

@@ -1,8 +1,10 @@
 import { idToBytes } from "../../platform/ids.ts";
 import { isDuplicateKey } from "../../platform/mysql/errors.ts";
-import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
+import type { Executor, ResultSetHeader, RowDataPacket } from "../../platform/mysql/pool.ts";
 import type { Page } from "../../platform/page.ts";
 import { emailKey, type Member, type MemberPage, type MemberRole, newUserId } from "../domain/members.ts";
+
+const memberColumns = "m.user_id, m.role, m.created_at, u.email, u.first_name, u.last_name";
 
 interface MemberRow extends RowDataPacket {
   readonly member_count: number;
@@ -27,7 +29,7 @@ export async function listMembers(
 ): Promise<MemberPage | undefined> {
   const id = idToBytes(organizationId);
   const [rows] = await executor.execute<MemberRow[]>(
-    `SELECT o.member_count, m.user_id, m.role, m.created_at, u.email, u.first_name, u.last_name
+    `SELECT o.member_count, ${memberColumns}
       FROM organizations o
       LEFT JOIN (
         SELECT user_id, role, created_at FROM memberships WHERE organization_id = ?
@@ -41,6 +43,20 @@ export async function listMembers(
   );
   const [first] = rows;
   return first && { members: rows.flatMap(memberFromRow), totalCount: first.member_count };
+}
+
+export async function findMemberByEmail(
+  executor: Executor,
+  organizationId: string,
+  email: string,
+): Promise<Member | undefined> {
+  const [rows] = await executor.execute<MemberRow[]>(
+    `SELECT ${memberColumns} FROM users u
+      JOIN memberships m ON m.user_id = u.id AND m.organization_id = ?
+      WHERE u.email_key = ?`,
+    [idToBytes(organizationId), emailKey(email)],
+  );
+  return rows.flatMap(memberFromRow)[0];
 }
 
 /** False where the user is a member already. Run it in a transaction: the count changes with the rows. */
@@ -60,8 +76,27 @@ export async function insertMembership(
     if (isDuplicateKey(error)) return false;
     throw error;
   }
-  await executor.execute("UPDATE organizations SET member_count = member_count + 1 WHERE id = ?", [organizationId]);
+  await addToMemberCount(executor, organizationId, 1);
   return true;
+}
+
+/** False where the user is no member. Run it in a transaction: the count changes with the rows. */
+export async function deleteMembership(executor: Executor, organizationId: string, userId: string): Promise<boolean> {
+  const id = idToBytes(organizationId);
+  const [{ affectedRows }] = await executor.execute<ResultSetHeader>(
+    "DELETE FROM memberships WHERE organization_id = ? AND user_id = ?",
+    [id, userId],
+  );
+  if (affectedRows === 0) return false;
+  await addToMemberCount(executor, id, -1);
+  return true;
+}
+
+async function addToMemberCount(executor: Executor, organizationId: Buffer, change: 1 | -1): Promise<void> {
+  await executor.execute("UPDATE organizations SET member_count = member_count + ? WHERE id = ?", [
+    change,
+    organizationId,
+  ]);
 }
 
 /** The id of the user with this address, who is made where there is none. A user who exists keeps their names. */
@@ -80,7 +115,8 @@ export async function findOrInsertUser(
   return rows[0]?.user_id as string;
 }
 
-export async function findOldestAdmin(executor: Executor, organizationId: string): Promise<string | undefined> {
+/** The admin whose membership is the oldest. */
+export async function findOldestAdminUserId(executor: Executor, organizationId: string): Promise<string | undefined> {
   const [rows] = await executor.execute<MemberRow[]>(
     "SELECT user_id FROM memberships WHERE organization_id = ? AND role = 'org:admin' ORDER BY created_at, user_id LIMIT 1",
     [idToBytes(organizationId)],

@@ -9,11 +9,26 @@ interface OrganizationRow extends RowDataPacket {
   readonly default_workspace_id: Buffer;
 }
 
-export async function findOrganizationByName(executor: Executor, name: string): Promise<Organization | undefined> {
-  const [rows] = await executor.execute<OrganizationRow[]>(
-    "SELECT id, name, default_workspace_id FROM organizations WHERE name = ? AND deleted_at IS NULL",
-    [name],
-  );
+interface WorkspaceRow extends RowDataPacket {
+  readonly id: Buffer;
+  readonly organization_id: Buffer;
+  readonly name: string;
+}
+
+const organizationByName =
+  "SELECT id, name, default_workspace_id FROM organizations WHERE name = ? AND deleted_at IS NULL";
+
+export function findOrganizationByName(executor: Executor, name: string): Promise<Organization | undefined> {
+  return selectOrganization(executor, organizationByName, name);
+}
+
+/** Until the transaction ends, others who lock the same organization wait. */
+export function lockOrganizationByName(executor: Executor, name: string): Promise<Organization | undefined> {
+  return selectOrganization(executor, `${organizationByName} FOR UPDATE`, name);
+}
+
+async function selectOrganization(executor: Executor, sql: string, name: string): Promise<Organization | undefined> {
+  const [rows] = await executor.execute<OrganizationRow[]>(sql, [name]);
   const [row] = rows;
   return row && { id: idFromBytes(row.id), name: row.name, defaultWorkspaceId: idFromBytes(row.default_workspace_id) };
 }
@@ -45,10 +60,28 @@ export async function insertWorkspace(executor: Executor, workspace: Workspace, 
   ]);
 }
 
-export async function workspaceExists(executor: Executor, organizationId: string, id: string): Promise<boolean> {
-  const [rows] = await executor.execute<RowDataPacket[]>(
-    "SELECT 1 FROM workspaces WHERE id = ? AND organization_id = ? AND deleted_at IS NULL",
+export async function findWorkspace(
+  executor: Executor,
+  organizationId: string,
+  id: string,
+): Promise<Workspace | undefined> {
+  const [rows] = await executor.execute<WorkspaceRow[]>(
+    "SELECT id, organization_id, name FROM workspaces WHERE id = ? AND organization_id = ? AND deleted_at IS NULL",
     [idToBytes(id), idToBytes(organizationId)],
   );
-  return rows.length > 0;
+  return rows[0] && workspaceFromRow(rows[0]);
+}
+
+/** All workspaces of an organization, oldest first. It reads the whole table: only administrators ask for it. */
+export async function listWorkspaces(executor: Executor, organizationId: string): Promise<Workspace[]> {
+  const [rows] = await executor.execute<WorkspaceRow[]>(
+    `SELECT id, organization_id, name FROM workspaces WHERE organization_id = ? AND deleted_at IS NULL
+      ORDER BY created_at, id`,
+    [idToBytes(organizationId)],
+  );
+  return rows.map(workspaceFromRow);
+}
+
+function workspaceFromRow(row: WorkspaceRow): Workspace {
+  return { id: idFromBytes(row.id), organizationId: idFromBytes(row.organization_id), name: row.name };
 }

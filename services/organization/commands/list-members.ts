@@ -1,0 +1,25 @@
+import type { Pool } from "../../platform/mysql/pool.ts";
+import type { Member } from "../domain/members.ts";
+import { listMembers as listStoredMembers } from "../store/members.ts";
+import { name, readFlags, required } from "./flags.ts";
+import { getOrganization } from "./organization.ts";
+import { type Columns, tableOf } from "./table.ts";
+
+const columns: Columns<Member> = {
+  id: (member) => member.userId,
+  email: (member) => member.email,
+  first_name: (member) => member.firstName,
+  last_name: (member) => member.lastName,
+  role: (member) => member.role,
+  created: (member) => member.createdAt.toISOString(),
+};
+
+const everyone = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
+
+/** Shows the members of an organization, oldest membership first. */
+export async function listMembers(pool: Pool, parameters: string[]): Promise<string> {
+  const flags = readFlags("list-members", parameters, { organization: required(name) });
+  const organization = await getOrganization(pool, flags.organization);
+  const found = await listStoredMembers(pool, organization.id, everyone);
+  return tableOf(columns, found?.members ?? []);
+}

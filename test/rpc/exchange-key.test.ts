@@ -1,0 +1,175 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
+import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import { findKey } from "../../services/organization/store/keys.ts";
+import { AccessTokenVerifier, jwksFrom } from "../../services/platform/access-token.ts";
+import { idToBytes, newId } from "../../services/platform/ids.ts";
+import { keyFromBytes } from "../../services/platform/key-format.ts";
+import { inTransaction } from "../../services/platform/mysql/transaction.ts";
+import { failureOf, openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+const { exchangeKey } = AccessService.method;
+
+let stack: Stack;
+let calls: RpcCalls;
+let secondWorkspaceId: string;
+
+beforeAll(async () => {
+  stack = await startStack();
+  calls = openRpcCalls(stack.organization.config);
+  secondWorkspaceId = await stack.tenants.createWorkspace(stack);
+});
+
+afterAll(async () => {
+  calls.close();
+  await stack.close();
+});
+
+describe.each(["gRPC", "Connect"] as const)("ExchangeKey over %s", (protocol) => {
+  const exchange = (key: string, workspaceId?: string) =>
+    calls[protocol](exchangeKey, workspaceId === undefined ? { key } : { key, workspaceId });
+
+  it("gives an API key a token for its own workspace", async () => {
+    const before = Date.now();
+    const { accessToken, expireTime, principal } = await exchange(stack.apiKey);
+    const { userId, organizationId, workspaceId } = stack;
+    const permissions = ["presets:read", "presets:write"];
+    expect(principal).toMatchObject({ keyKind: KeyKind.API, userId, organizationId, workspaceId, permissions });
+    const lifeMs = timestampMs(expireTime as NonNullable<typeof expireTime>) - before;
+    expect(lifeMs).toBeGreaterThan(58_000);
+    expect(lifeMs).toBeLessThan(61_000);
+    const jwksUrl = `http://127.0.0.1:${stack.organization.config.httpPort}/.well-known/jwks.json`;
+    expect(await new AccessTokenVerifier(jwksFrom(jwksUrl)).authenticate(`Bearer ${accessToken}`)).toEqual({
+      keyId: principal?.keyId,
+      keyKind: "api",
+      userId,
+      organizationId,
+      workspaceId,
+      permissions,
+    });
+  });
+
+  it("gives a read-only key no more than it has", async () => {
+    const reach = { workspaceId: secondWorkspaceId, permissions: ["presets:read"] } as const;
+    const { principal } = await exchange((await stack.tenants.createKey(stack, reach)).secret);
+    expect(principal).toMatchObject(reach);
+  });
+
+  it("gives a management key all permissions in the default workspace", async () => {
+    const { principal } = await exchange(stack.managementKey);
+    expect(principal).toMatchObject({
+      keyKind: KeyKind.MANAGEMENT,
+      organizationId: stack.organizationId,
+      workspaceId: stack.workspaceId,
+      permissions: ["presets:read", "presets:write"],
+    });
+  });
+
+  it("ends a token no later than its key", async () => {
+    const expiresAt = new Date(Date.now() + 20_000);
+    const { expireTime } = await exchange((await stack.tenants.createKey(stack, { expiresAt })).secret);
+    expect(Number(expireTime?.seconds)).toBe(Math.floor(expiresAt.getTime() / 1000));
+  });
+
+  describe("refuses, with one and the same sentence,", () => {
+    const keys: Record<string, () => Promise<string>> = {
+      "an empty key": async () => "",
+      "a malformed key": async () => "sk-sp-v1-short",
+      "a key with a typo": async () => stack.apiKey.replace(/.$/, (last) => (last === "x" ? "y" : "x")),
+      "an unknown key": async () => keyFromBytes(Buffer.alloc(32, 1)),
+      "a disabled key": async () => (await stack.tenants.createKey(stack, { disabled: true })).secret,
+      "a revoked key": async () => {
+        const key = await stack.tenants.createKey(stack);
+        await exchange(key.secret);
+        await stack.tenants.revokeKey(key);
+        return key.secret;
+      },
+      "an expired key": async () =>
+        (await stack.tenants.createKey(stack, { expiresAt: new Date(Date.now() - 1) })).secret,
+    };
+    it.each(Object.keys(keys))("%s", async (name) => {
+      const key = (await keys[name]?.()) as string;
+      expect(await failureOf(exchange(key))).toEqual({
+        code: "UNAUTHENTICATED",
+        message: "This key is not valid. Check the key or create a new one.",
+        reason: "KEY_INVALID",
+        domain: "setpoint",
+        violations: [],
+      });
+    });
+  });
+
+  it("takes the workspace that is requested where the key reaches it", async () => {
+    const requested = await exchange(stack.managementKey, secondWorkspaceId);
+    expect(requested.principal?.workspaceId).toBe(secondWorkspaceId);
+    const spelledLoudly = await exchange(stack.apiKey, stack.workspaceId.toUpperCase());
+    expect(spelledLoudly.principal?.workspaceId).toBe(stack.workspaceId);
+  });
+
+  it.each([
+    ["an API key's request for another workspace of its organization", "apiKey", () => secondWorkspaceId],
+    ["a management key's request for a workspace that is not there", "managementKey", () => newId()],
+    [
+      "a management key's request for a workspace of another organization",
+      "managementKey",
+      async () => (await stack.tenants.createOrganization()).workspaceId,
+    ],
+    [
+      "a management key's request for a deleted workspace",
+      "managementKey",
+      async () => {
+        const id = await stack.tenants.createWorkspace(stack);
+        await stack.tenants.deleteWorkspace(id);
+        return id;
+      },
+    ],
+  ] as const)("hides %s behind NOT_FOUND", async (_name, kind, workspaceIdOf) => {
+    expect(await failureOf(exchange(stack[kind], await workspaceIdOf()))).toMatchObject({
+      code: "NOT_FOUND",
+      reason: "WORKSPACE_NOT_FOUND",
+    });
+  });
+
+  it("names the field where the workspace is not a UUID", async () => {
+    expect(await failureOf(exchange(stack.managementKey, "default"))).toMatchObject({
+      code: "INVALID_ARGUMENT",
+      reason: "INVALID_REQUEST",
+      violations: [{ field: "workspace_id", description: "must be a UUID" }],
+    });
+  });
+
+  it("leaves a deleted workspace out of the token, and the organization in", async () => {
+    const gone = await stack.tenants.createOrganization();
+    await stack.tenants.deleteWorkspace(gone.workspaceId);
+    for (const key of [gone.apiKey, gone.managementKey]) {
+      const { principal } = await exchange(key);
+      expect(principal).toMatchObject({ organizationId: gone.organizationId, workspaceId: "" });
+    }
+  });
+
+  it("leaves a deleted organization out of the token, with its workspaces", async () => {
+    const gone = await stack.tenants.createOrganization();
+    await stack.tenants.deleteOrganization(gone);
+    for (const key of [gone.apiKey, gone.managementKey]) {
+      const { principal } = await exchange(key);
+      expect(principal).toMatchObject({ organizationId: "", workspaceId: "" });
+    }
+    expect(await failureOf(exchange(gone.managementKey, gone.workspaceId))).toMatchObject({
+      reason: "WORKSPACE_NOT_FOUND",
+    });
+  });
+
+  it("notes when the key was used, and does not wait for it", async () => {
+    const { key, secret } = await stack.tenants.createKey(stack);
+    const lastUse = async () => (await findKey(stack.organizationPool, key.id))?.lastUsedAt;
+    await inTransaction(stack.organizationPool, async (connection) => {
+      await connection.execute("SELECT id FROM api_keys WHERE id = ? FOR UPDATE", [idToBytes(key.id)]);
+      await exchange(secret);
+      await exchange(secret);
+      expect(await lastUse()).toBeUndefined();
+    });
+    await expect.poll(lastUse).toBeInstanceOf(Date);
+  });
+});

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createKey } from "../../services/organization/commands/create-key.ts";
+import { createWorkspace } from "../../services/organization/commands/create-workspace.ts";
+import { disableKey } from "../../services/organization/commands/disable-key.ts";
+import { enableKey } from "../../services/organization/commands/enable-key.ts";
+import { listKeys } from "../../services/organization/commands/list-keys.ts";
+import { revokeKey } from "../../services/organization/commands/revoke-key.ts";
+import { hashKey, keyStatus } from "../../services/organization/domain/keys.ts";
+import { findKeyReach, listKeys as listStoredKeys } from "../../services/organization/store/keys.ts";
+import { idToBytes, newId } from "../../services/platform/ids.ts";
+import { CommandError } from "../../services/platform/lifecycle.ts";
+import { type Bootstrapped, openCommands, rowsOf, type TestCommands } from "../support/organization-commands.ts";
+
+const own = ["--organization", "Keys", "--name", "CI"];
+let commands: TestCommands;
+let made: Bootstrapped;
+
+beforeAll(async () => {
+  commands = await openCommands();
+  made = await commands.makeOrganization("Keys");
+});
+
+afterAll(() => commands.close());
+
+const reachOf = (secret: string | undefined) => findKeyReach(commands.pool, hashKey(secret ?? ""), undefined);
+
+async function newKey(...parameters: string[]): Promise<{ readonly key: string; readonly key_id: string }> {
+  return JSON.parse(await commands.run(createKey, ...own, ...parameters, "--json"));
+}
+
+describe("create-key", () => {
+  it("makes an API key for the default workspace, with all permissions unless told", async () => {
+    const { key, key_id: id } = await newKey("--kind", "api");
+    expect(await reachOf(key)).toMatchObject({
+      workspaceId: made.workspace_id,
+      key: { id, name: "CI", permissions: ["presets:read", "presets:write"], creatorUserId: made.admin_user_id },
+    });
+  });
+
+  it("makes a read-only key of another workspace that expires", async () => {
+    const workspace = ["--organization", "Keys", "--name", "Second"];
+    const { workspace_id: workspaceId } = JSON.parse(await commands.run(createWorkspace, ...workspace, "--json"));
+    const limits = ["--permissions", "presets:read", "--expires-at", "2999-01-01T00:00:00Z"];
+    const printed = await commands.run(createKey, ...own, "--kind", "api", ...limits, "--workspace", workspaceId);
+    expect(await reachOf(printed.split("\n")[0])).toMatchObject({
+      workspaceId,
+      key: { permissions: ["presets:read"], expiresAt: new Date("2999-01-01T00:00:00Z") },
+    });
+  });
+
+  it("makes a management key", async () => {
+    const { key } = await newKey("--kind", "management");
+    expect(await reachOf(key)).toMatchObject({ key: { kind: "management", workspaceId: undefined } });
+  });
+
+  it.each([
+    ["an unknown organization", ["--organization", "Nowhere", "--name", "x", "--kind", "api"], "no organization"],
+    ["an unknown workspace", [...own, "--kind", "api", "--workspace", newId()], "list-workspaces shows those"],
+    ["an unknown permission", [...own, "--kind", "api", "--permissions", "all"], "--permissions must be"],
+    ["an unknown kind", [...own, "--kind", "root"], "--kind must be one of"],
+    [
+      "a management key of one workspace",
+      [...own, "--kind", "management", "--workspace", newId()],
+      "leave out --workspace",
+    ],
+    [
+      "a management key that may only read",
+      [...own, "--kind", "management", "--permissions", "presets:read"],
+      "leave out",
+    ],
+    [
+      "a time that has passed",
+      [...own, "--kind", "api", "--expires-at", "2020-01-01T00:00:00Z"],
+      "--expires-at must be",
+    ],
+  ])("refuses %s", async (_name, parameters, message) => {
+    const before = await listStoredKeys(commands.pool, made.organization_id);
+    const refused = commands.run(createKey, ...parameters);
+    await expect(refused).rejects.toThrow(message);
+    await expect(refused).rejects.toThrow(CommandError);
+    expect(await listStoredKeys(commands.pool, made.organization_id)).toEqual(before);
+  });
+
+  it("refuses an API key where the default workspace was deleted", async () => {
+    const { workspace_id: id } = await commands.makeOrganization("Homeless");
+    await commands.pool.execute("UPDATE workspaces SET deleted_at = ? WHERE id = ?", [new Date(), idToBytes(id)]);
+    const refused = commands.run(createKey, "--organization", "Homeless", "--name", "x", "--kind", "api");
+    await expect(refused).rejects.toThrow(`has no workspace ${id}`);
+  });
+});
+
+describe("list-keys", () => {
+  it("shows keys with what they may do, and no secret", async () => {
+    const { api_key: secret } = await commands.makeOrganization("Listed");
+    const printed = await commands.run(listKeys, "--organization", "Listed");
+    expect(rowsOf(printed)).toMatchObject([
+      { name: "First API key", kind: "api", status: "active", permissions: "presets:read,presets:write" },
+      { name: "First management key", kind: "management", status: "active", permissions: "all", workspace: "all" },
+    ]);
+    expect(printed).not.toContain(secret);
+  });
+});
+
+describe("disable-key, enable-key and revoke-key", () => {
+  async function statusOf(id: string): Promise<string | undefined> {
+    return rowsOf(await commands.run(listKeys, "--organization", "Keys")).find((row) => row.id === id)?.status;
+  }
+
+  it("stops a key until it is enabled again, however often each is said", async () => {
+    const { key, key_id: id } = await newKey("--kind", "api");
+    for (const [command, status, told] of [
+      [disableKey, "disabled", `The key ${id} ("CI") is disabled; access tokens`],
+      [disableKey, "disabled", `The key ${id} ("CI") is disabled; access tokens`],
+      [enableKey, "active", `The key ${id} ("CI") is enabled`],
+      [enableKey, "active", `The key ${id} ("CI") is enabled`],
+    ] as const) {
+      expect(await commands.run(command, "--key-id", id)).toContain(told);
+      expect(await statusOf(id)).toBe(status);
+      expect((await reachOf(key))?.key).toSatisfy((stored) => keyStatus(stored, new Date()) === status);
+    }
+  });
+
+  it("revokes a key, and says so again when asked again", async () => {
+    const { key, key_id: id } = await newKey("--kind", "api");
+    const first = await commands.run(revokeKey, "--key-id", id);
+    expect(first).toContain("is revoked since");
+    expect(await commands.run(revokeKey, "--key-id", id)).toBe(first);
+    expect((await reachOf(key))?.key.revokedAt).toBeInstanceOf(Date);
+    expect(await statusOf(id)).toBe("revoked");
+  });
+
+  it.each(["revoked", "expired"])("does not bring a key back that is %s", async (status) => {
+    const { key, key_id: id } = await newKey("--kind", "management");
+    expect(await commands.run(disableKey, "--key-id", id)).toContain("is disabled");
+    const column = status === "revoked" ? "revoked_at" : "expires_at";
+    await commands.pool.execute(`UPDATE api_keys SET ${column} = ? WHERE id = ?`, [new Date(0), idToBytes(id)]);
+    const refused = commands.run(enableKey, "--key-id", id);
+    await expect(refused).rejects.toThrow(CommandError);
+    await expect(refused).rejects.toThrow(`is ${status} for good; make another one with create-key`);
+    expect((await reachOf(key))?.key.disabled).toBe(true);
+    expect(await commands.run(disableKey, "--key-id", id)).toContain(`is ${status}; access tokens`);
+  });
+
+  it.each([
+    ["disable-key", disableKey],
+    ["enable-key", enableKey],
+    ["revoke-key", revokeKey],
+  ])("%s refuses a key that is not there", async (_name, command) => {
+    const refused = commands.run(command, "--key-id", newId());
+    await expect(refused).rejects.toThrow(CommandError);
+    await expect(refused).rejects.toThrow(/^There is no key \S+; list-keys shows/);
+  });
+});

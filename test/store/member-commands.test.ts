@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { addMember } from "../../services/organization/commands/add-member.ts";
+import { createKey } from "../../services/organization/commands/create-key.ts";
+import { listMembers } from "../../services/organization/commands/list-members.ts";
+import { removeMember } from "../../services/organization/commands/remove-member.ts";
+import { getPrincipal, hashKey } from "../../services/organization/domain/keys.ts";
+import { findKeyReach } from "../../services/organization/store/keys.ts";
+import { listMembers as listStoredMembers } from "../../services/organization/store/members.ts";
+import { CommandError } from "../../services/platform/lifecycle.ts";
+import { openCommands, rowsOf, type TestCommands } from "../support/organization-commands.ts";
+import { isoTime } from "../support/patterns.ts";
+
+let commands: TestCommands;
+
+beforeAll(async () => {
+  commands = await openCommands();
+});
+
+afterAll(() => commands.close());
+
+const add = (organization: string, email: string, ...others: string[]) =>
+  commands.run(addMember, "--organization", organization, "--email", email, ...others);
+const remove = (organization: string, email: string) =>
+  commands.run(removeMember, "--organization", organization, "--email", email);
+const emailsOf = async (organization: string) => (await list(organization)).map(({ email }) => email);
+
+/** By address: memberships may begin in the same millisecond. */
+async function list(organization: string) {
+  const rows = rowsOf(await commands.run(listMembers, "--organization", organization));
+  return rows.toSorted((a, b) => `${a.email}`.localeCompare(`${b.email}`));
+}
+
+/** What the organization counts its members to be, which a page of members shows. */
+async function memberCount(organizationId: string): Promise<number | undefined> {
+  return (await listStoredMembers(commands.pool, organizationId, { offset: 0, limit: 1 }))?.totalCount;
+}
+
+describe("add-member and list-members", () => {
+  it("makes the user and the membership, and shows them", async () => {
+    const { organization_id: organizationId, admin_user_id: adminId } = await commands.makeOrganization("With members");
+    const printed = await add("With members", "alan@example.com", "--first-name", "Alan", "--last-name", "Turing");
+    await add("With members", "b@example.com", "--role", "org:admin");
+    expect(printed).toMatch(/^alan@example\.com \(user_[A-Za-z0-9]{27}\) is now org:member of "With members"$/);
+    const created = expect.stringMatching(isoTime);
+    const id = expect.stringMatching(/^user_[A-Za-z0-9]{27}$/);
+    const unnamed = { first_name: "-", last_name: "-", created };
+    expect(await list("With members")).toEqual([
+      { id: adminId, email: "ada@example.com", role: "org:admin", ...unnamed },
+      { id, email: "alan@example.com", first_name: "Alan", last_name: "Turing", role: "org:member", created },
+      { id, email: "b@example.com", role: "org:admin", ...unnamed },
+    ]);
+    expect(await memberCount(organizationId)).toBe(3);
+  });
+
+  it("shows more members than a page of the API has", async () => {
+    await commands.makeOrganization("Crowded");
+    for (let index = 0; index < 100; index += 1) await add("Crowded", `member-${index}@example.com`);
+    expect(await list("Crowded")).toHaveLength(101);
+  });
+
+  it.each([
+    ["a member again", "Refusing", "ADA@example.com", [], /is a member of "Refusing" already; .* run remove-member/],
+    ["an unknown organization", "Nowhere", "ada@example.com", [], /no organization "Nowhere"/],
+    ["an unknown role", "Refusing", "a@b", ["--role", "boss"], /--role must be one of/],
+    ["a bad address", "Refusing", "ada", [], /--email must be/],
+  ])("refuses %s", async (_name, organization, email, others, message) => {
+    await commands.makeOrganization("Refusing").catch(() => {});
+    const refused = add(organization, email, ...others);
+    await expect(refused).rejects.toThrow(message);
+    await expect(refused).rejects.toThrow(CommandError);
+  });
+});
+
+describe("remove-member", () => {
+  it("ends one membership and counts it, however the address is written", async () => {
+    const { organization_id: organizationId } = await commands.makeOrganization("Shrinking");
+    const { organization_id: otherId } = await commands.makeOrganization("Staying");
+    for (const organization of ["Shrinking", "Staying"]) await add(organization, "Joan@example.com");
+    expect(await remove("Shrinking", "joan@EXAMPLE.com")).toMatch(
+      /^Joan@example\.com \(user_\w+\) is no longer a member of "Shrinking"$/,
+    );
+    expect(await emailsOf("Shrinking")).toEqual(["ada@example.com"]);
+    expect([await memberCount(organizationId), await memberCount(otherId)]).toEqual([1, 2]);
+  });
+
+  it("lets someone come back, as the same user and in another role", async () => {
+    await commands.makeOrganization("Returning");
+    await add("Returning", "grace@example.com");
+    const before = (await list("Returning"))[1];
+    await remove("Returning", "grace@example.com");
+    await add("Returning", "grace@example.com", "--role", "org:admin");
+    expect((await list("Returning"))[1]).toMatchObject({ id: before?.id, role: "org:admin" });
+  });
+
+  it("keeps the last admin until there is another", async () => {
+    const { organization_id: organizationId } = await commands.makeOrganization("Led");
+    await add("Led", "grace@example.com");
+    const refused = remove("Led", "ada@example.com");
+    await expect(refused).rejects.toThrow(CommandError);
+    await expect(refused).rejects.toThrow(
+      'ada@example.com is the last admin of "Led"; first make another one with add-member --role org:admin',
+    );
+    expect(await emailsOf("Led")).toEqual(["ada@example.com", "grace@example.com"]);
+    expect(await memberCount(organizationId)).toBe(2);
+    await add("Led", "alan@example.com", "--role", "org:admin");
+    await remove("Led", "ada@example.com");
+    expect(await emailsOf("Led")).toEqual(["alan@example.com", "grace@example.com"]);
+  });
+
+  it("keeps one admin where all are removed at once", async () => {
+    const { organization_id: organizationId } = await commands.makeOrganization("Mutiny");
+    const admins = ["ada@example.com", "b@example.com", "c@example.com", "d@example.com"];
+    for (const email of admins.slice(1)) await add("Mutiny", email, "--role", "org:admin");
+    const results = await Promise.allSettled(admins.map((email) => remove("Mutiny", email)));
+    const refused = results.filter((result) => result.status === "rejected");
+    expect(refused.map(({ reason }) => reason)).toEqual([expect.any(CommandError)]);
+    expect(await list("Mutiny")).toHaveLength(1);
+    expect(await memberCount(organizationId)).toBe(1);
+  });
+
+  it("counts exactly while one member comes and goes many times at once", async () => {
+    const { organization_id: organizationId } = await commands.makeOrganization("Restless");
+    const changes = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? add : remove));
+    const results = await Promise.allSettled(changes.map((change) => change("Restless", "grace@example.com")));
+    for (const result of results) {
+      if (result.status === "rejected") expect(result.reason).toBeInstanceOf(CommandError);
+    }
+    expect(await memberCount(organizationId)).toBe((await list("Restless")).length);
+  });
+
+  it("leaves the keys that a member created at work, and says how many they are", async () => {
+    const { admin_user_id: userId } = await commands.makeOrganization("Keyed");
+    const flags = ["--organization", "Keyed", "--name", "CI", "--kind", "api", "--json"];
+    const { key } = JSON.parse(await commands.run(createKey, ...flags));
+    await add("Keyed", "alan@example.com", "--role", "org:admin");
+    expect((await remove("Keyed", "ada@example.com")).split("\n")[1]).toBe(
+      "Keys that they created and that go on working: 3; list-keys shows them, revoke-key ends one",
+    );
+    const reach = await findKeyReach(commands.pool, hashKey(key), undefined);
+    expect(getPrincipal(reach, undefined, new Date())).toMatchObject({ userId });
+  });
+
+  it.each([
+    ["who is no member", "Guarded", "stranger@example.com", /stranger@\S+ is no member of "Guarded"; list-members/],
+    ["who is a member elsewhere", "Guarded", "elsewhere@example.com", /is no member of "Guarded"/],
+    ["of an unknown organization", "Nowhere", "ada@example.com", /no organization "Nowhere"/],
+  ])("refuses someone %s", async (_name, organization, email, message) => {
+    await commands.makeOrganization("Guarded").catch(() => {});
+    await commands.makeOrganization("Elsewhere", "elsewhere@example.com").catch(() => {});
+    const refused = remove(organization, email);
+    await expect(refused).rejects.toThrow(message);
+    await expect(refused).rejects.toThrow(CommandError);
+  });
+});

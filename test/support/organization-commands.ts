@@ -1,0 +1,46 @@
+import { bootstrap } from "../../services/organization/commands/bootstrap.ts";
+import { openPool, type Pool } from "../../services/platform/mysql/pool.ts";
+import { createOrganizationDatabase } from "./organization-database.ts";
+
+type Command = (pool: Pool, parameters: string[]) => Promise<string>;
+
+/** What `bootstrap --json` prints. */
+export interface Bootstrapped {
+  readonly organization_id: string;
+  readonly workspace_id: string;
+  readonly admin_user_id: string;
+  readonly api_key: string;
+  readonly management_key: string;
+}
+
+/** The administrator's commands on a database of their own. */
+export interface TestCommands {
+  readonly pool: Pool;
+  readonly url: string;
+  /** What a command prints, or rejects with its refusal. */
+  run(command: Command, ...parameters: string[]): Promise<string>;
+  makeOrganization(name: string, adminEmail?: string): Promise<Bootstrapped>;
+  close(): Promise<void>;
+}
+
+export async function openCommands(): Promise<TestCommands> {
+  const database = await createOrganizationDatabase();
+  const pool = openPool(database.url, 4);
+  return {
+    pool,
+    url: database.url,
+    run: (command, ...parameters) => command(pool, parameters),
+    makeOrganization: async (name, adminEmail = "ada@example.com") =>
+      JSON.parse(await bootstrap(pool, ["--organization", name, "--admin-email", adminEmail, "--json"])),
+    close: async () => {
+      await pool.end();
+      await database.drop();
+    },
+  };
+}
+
+/** The lines of a list by the names of its columns. */
+export function rowsOf(table: string): Record<string, string | undefined>[] {
+  const [names = [], ...lines] = table.split("\n").map((line) => line.split("\t"));
+  return lines.map((cells) => Object.fromEntries(names.map((name, index) => [name, cells[index]])));
+}
