@@ -14,7 +14,7 @@ declare module "fastify" {
 }
 
 /** Who makes a request; calls services in their name. */
-export interface Caller {
+interface Caller {
   call<T>(rpc: (options: CallOptions) => Promise<T>): Promise<T>;
 }
 

@@ -1,5 +1,6 @@
 import { DomainError } from "../../services/platform/domain-error.ts";
 import { isKey } from "../../services/platform/key-format.ts";
+import { managementKeyRefusal } from "../../services/platform/principal.ts";
 
 /** The key of an `Authorization` header. A typo is refused here, without a look-up. */
 export function keyFrom(authorization: string | undefined): string {
@@ -19,8 +20,9 @@ export function keyFrom(authorization: string | undefined): string {
   return key;
 }
 
+/** Not a 403, as services have it: the public API answers a key of the wrong kind with 401. */
 export function managementKeyRequired(): DomainError {
-  return unauthorized("MANAGEMENT_KEY_REQUIRED", "This operation needs a management key; an API key cannot do it.");
+  return new DomainError("unauthenticated", managementKeyRefusal);
 }
 
 function unauthorized(reason: string, message: string): DomainError {

@@ -27,12 +27,15 @@ export function requirePermission(
   });
 }
 
+/** Without its kind: to the gateway's callers it is another one. */
+export const managementKeyRefusal = {
+  reason: "MANAGEMENT_KEY_REQUIRED",
+  message: "This operation needs a management key; an API key cannot do it.",
+};
+
 export function requireManagementKey(principal: Principal): void {
   if (principal.keyKind === "management") return;
-  throw new DomainError("permission_denied", {
-    reason: "MANAGEMENT_KEY_REQUIRED",
-    message: "This operation needs a management key; an API key cannot do it.",
-  });
+  throw new DomainError("permission_denied", managementKeyRefusal);
 }
 
 /** The workspace that the principal acts in. */
@@ -46,7 +49,12 @@ export function requireWorkspace(principal: Principal): string {
 
 export function requireOrganization(principal: Principal): string {
   if (principal.organizationId !== undefined) return principal.organizationId;
-  throw new DomainError("not_found", {
+  throw organizationNotFound();
+}
+
+/** Gone when the key was exchanged, or since. */
+export function organizationNotFound(): DomainError {
+  return new DomainError("not_found", {
     reason: "ORGANIZATION_NOT_FOUND",
     message: "The organization of this key no longer exists. Use a key of another organization.",
   });

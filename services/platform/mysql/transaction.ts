@@ -31,7 +31,7 @@ export function backoffMs(attempt: number): number {
 }
 
 /**
- * Runs `work` again while it fails for a reason that passes, until the deadline.
+ * Runs `work` again while it fails for a reason that passes, until shortly before the deadline.
  * `work` must be safe to repeat: where a connection is lost during a commit, the first run may have been stored.
  */
 export async function retryTransient<T>(deadlineMs: number, work: () => Promise<T>): Promise<T> {
@@ -41,7 +41,7 @@ export async function retryTransient<T>(deadlineMs: number, work: () => Promise<
     } catch (error) {
       if (!isTransient(error)) throw error;
       const pauseMs = backoffMs(attempt);
-      if (Date.now() + pauseMs >= deadlineMs)
+      if (Date.now() + pauseMs >= deadlineMs - answerMarginMs)
         throw isConnectionLost(error) ? databaseUnavailable(error) : conflictNotSettled(error);
       await sleep(pauseMs);
     }
