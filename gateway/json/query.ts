@@ -5,7 +5,7 @@ import type { TProperties } from "typebox";
 export type Query = Record<string, unknown>;
 
 export function parseQuery(query: string): Query {
-  return { ...parse(query) };
+  return query === "" ? {} : { ...parse(query) };
 }
 
 /**

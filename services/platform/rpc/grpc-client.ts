@@ -36,6 +36,8 @@ export type Methods<S extends DescService> = {
 /** A connection to the processes behind one target. */
 export type Channel = Client;
 
+const flowControlWindow = 4 * 1024 * 1024;
+
 /**
  * Opens a channel. `dns:///name:port` is resolved to every address behind the name, and calls go to each in turn.
  */
@@ -44,6 +46,8 @@ export function openChannel(target: string, tls: TlsFiles | undefined): Channel 
     "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
     "grpc.max_receive_message_length": responseBytesMax,
     "grpc.max_send_message_length": requestBytesMax,
+    // An answer to a batch is often larger than what HTTP/2 lets a server send before it waits for the client.
+    "grpc-node.flow_control_window": flowControlWindow,
     "grpc.keepalive_time_ms": 30_000,
     "grpc.keepalive_timeout_ms": 10_000,
     // grpc-js would buffer every call to be able to repeat it; we repeat calls ourselves, see below.
