@@ -61,6 +61,8 @@ export function jwksFrom(url: string): FetchKeys {
 }
 
 const verifiedTokensMax = 20_000;
+/** Below this, expired ones are in nobody's way. */
+const verifiedTokensMin = 1_000;
 /** Keys are fetched again when they are this old, so that a key taken out of the JWKS stops working. */
 const keysMaxAgeMs = 300_000;
 /** Tokens with made-up key ids cannot make a service fetch more often than this. */
@@ -73,6 +75,7 @@ const keysMinAgeMs = 1_000;
 export class AccessTokenVerifier {
   readonly #fetchKeys: FetchKeys;
   readonly #verified = new LRUCache<string, { principal: Principal; expiresAtMs: number }>({ max: verifiedTokensMax });
+  #purgeAtSize = verifiedTokensMin;
   #keys = new Map<string, KeyObject>();
   #keysAskedAtMs = Number.NEGATIVE_INFINITY;
   #keysFault: unknown;
@@ -98,7 +101,17 @@ export class AccessTokenVerifier {
     const claims = await this.#readClaims(token);
     const principal = principalFromClaims(claims);
     this.#verified.set(token, { principal, expiresAtMs: claims.exp * 1000 });
+    if (this.#verified.size >= this.#purgeAtSize) this.#purge();
     return principal;
+  }
+
+  /** Nobody shows an expired token again, so nothing else would take it out before the cache is full. */
+  #purge(): void {
+    const now = Date.now();
+    for (const [token, { expiresAtMs }] of this.#verified.entries()) {
+      if (expiresAtMs <= now) this.#verified.delete(token);
+    }
+    this.#purgeAtSize = Math.max(verifiedTokensMin, 2 * this.#verified.size);
   }
 
   async #readClaims(token: string): Promise<Claims> {
