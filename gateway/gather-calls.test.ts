@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DomainError, unavailable } from "../services/platform/domain-error.ts";
 import type { CallOptions } from "../services/platform/rpc/grpc-client.ts";
-import { accessTokensOf, type Call, callEach, gatherAlike, gatherCalls, optionsTogether } from "./gather-calls.ts";
+import { areOfOne, type Call, callEach, gatherAlike, gatherCalls, optionsTogether } from "./gather-calls.ts";
 
 type Shout = (request: string, options: CallOptions) => Promise<{ text: string }>;
 
@@ -58,6 +58,14 @@ describe("gatherCalls", () => {
     expect(madeRequests()).toEqual([["a", "b"], ["c"]]);
   });
 
+  it("does not wait for more once it has 32", async () => {
+    const { call, madeRequests } = shout();
+    const crowd = Array.from({ length: 32 }, (_, index) => call(`n${index}`, options("token")));
+    await turn();
+    expect(madeRequests().map(({ length }) => length)).toEqual([32]);
+    await Promise.all(crowd);
+  });
+
   it("does not add to a call that has gone out", async () => {
     const { call, madeRequests } = shout();
     await call("a", options("token"));
@@ -110,6 +118,19 @@ describe("gatherAlike", () => {
     ]);
   });
 
+  it("names every request to the service, those that are alike as one", async () => {
+    const { call, made } = shout(gatherAlike);
+    await Promise.all([
+      call("a", options("one", "r1", 3_000)),
+      call("b", options("one", "r2", 3_000)),
+      call("a", options("one", "r3", 2_000)),
+    ]);
+    expect(made[0]?.map(({ options: each }) => each)).toEqual([
+      options("one", "r1|r3", 2_000),
+      options("one", "r2", 3_000),
+    ]);
+  });
+
   it("makes each call by itself where there is no batch, and fails only those that fail", async () => {
     const call = gatherAlike(
       callEach(async ({ n }: { n: number }, { accessToken }: CallOptions) => {
@@ -132,8 +153,8 @@ describe("several calls as one", () => {
     expect(optionsTogether(calls)).toEqual(options("one", "r1,r2", 2_000));
   });
 
-  it("name their tokens only where these differ", () => {
-    expect(accessTokensOf(calls)).toEqual([]);
-    expect(accessTokensOf([...calls, { request: 3, options: options("two") }])).toEqual(["one", "one", "two"]);
+  it("are of one caller only where all tokens are the same", () => {
+    expect(areOfOne(calls)).toBe(true);
+    expect(areOfOne([...calls, { request: 3, options: options("two") }])).toBe(false);
   });
 });

@@ -20,7 +20,7 @@ const callsMax = 32;
 
 /**
  * Gathers calls, because an RPC costs more than what it carries. There is no timer: calls go out with the first turn of the
- * event loop that brings no more of them, so a lone one leaves at once, and under load, where many requests are read from
+ * event loop that brings no more of them, so a lone one waits for that turn alone, and under load, where many requests are read from
  * their sockets in each turn, they leave in full batches. They may be of different callers; each has its own access token.
  */
 export function gatherCalls<Request, Answer extends object>(
@@ -69,12 +69,17 @@ export function gatherAlike<Request, Answer extends object>(
 ): (request: Request, options: CallOptions) => Promise<Answer> {
   const keyOf = ({ request, options }: Call<Request>) => `${options.accessToken} ${JSON.stringify(request)}`;
   return gatherCalls(async (calls) => {
-    const keys = calls.map(keyOf);
-    const distinct = new Map(calls.map((call, index) => [keys[index], call]));
-    const answers = await callTogether([...distinct.values()]);
-    const answersByKey = new Map([...distinct.keys()].map((key, index) => [key, answers[index] as Answer | Error]));
-    return keys.map((key) => answersByKey.get(key) as Answer | Error);
+    const alike = Map.groupBy(calls, keyOf);
+    const answers = await callTogether([...alike.values()].map(asOne));
+    const answersByKey = new Map([...alike.keys()].map((key, index) => [key, answers[index] as Answer | Error]));
+    return calls.map((call) => answersByKey.get(keyOf(call)) as Answer | Error);
   });
+}
+
+/** Its request ids are told apart by another sign than those of the parts of a batch. */
+function asOne<Request>(alike: readonly Call<Request>[]): Call<Request> {
+  const [first] = alike as [Call<Request>];
+  return alike.length === 1 ? first : { request: first.request, options: optionsTogether(alike, "|") };
 }
 
 /** For what has no batch: makes each call by itself. */
@@ -86,17 +91,16 @@ export function callEach<Request, Answer>(
 }
 
 /** What goes with several calls as one: the earliest deadline holds for all; the log of the service names every request. */
-export function optionsTogether(calls: readonly Call<unknown>[]): CallOptions {
+export function optionsTogether(calls: readonly Call<unknown>[], separator = ","): CallOptions {
   const [first] = calls as [Call<unknown>];
   return {
     ...first.options,
-    requestId: calls.map(({ options }) => options.requestId).join(","),
+    requestId: calls.map(({ options }) => options.requestId).join(separator),
     deadlineMs: Math.min(...calls.map(({ options }) => options.deadlineMs)),
   };
 }
 
-/** The access token of each call; none where all have that of the first, which goes with the RPC. */
-export function accessTokensOf(calls: readonly Call<unknown>[]): string[] {
-  const tokens = calls.map(({ options }) => options.accessToken ?? "");
-  return tokens.every((token) => token === tokens[0]) ? [] : tokens;
+/** Whether one access token, that of the first, which goes with the RPC, stands for all. */
+export function areOfOne(calls: readonly Call<unknown>[]): boolean {
+  return calls.every(({ options }) => options.accessToken === calls[0]?.options.accessToken);
 }

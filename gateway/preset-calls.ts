@@ -9,7 +9,7 @@ import type {
 import { type DomainError, isOfKind } from "../services/platform/domain-error.ts";
 import { fromStatusMessage } from "../services/platform/rpc/errors.ts";
 import type { CallOptions, Methods } from "../services/platform/rpc/grpc-client.ts";
-import { accessTokensOf, type Call, callEach, gatherAlike, gatherCalls, optionsTogether } from "./gather-calls.ts";
+import { areOfOne, type Call, callEach, gatherAlike, gatherCalls, optionsTogether } from "./gather-calls.ts";
 import { type JsonPage, pageJson } from "./json/page.ts";
 import { listedPresetJson } from "./json/preset.ts";
 
@@ -35,7 +35,9 @@ export function presetCalls(presets: Methods<typeof PresetService>): PresetCalls
   const createGathered = gatherCalls<Creation, Preset>(async (calls) => {
     const [first] = calls;
     if (first && calls.length === 1) return [await createAlone(first.request, first.options)];
-    const batch = { requests: calls.map(({ request }) => request), accessTokens: accessTokensOf(calls) };
+    const batch = areOfOne(calls)
+      ? { requests: calls.map(({ request }) => request) }
+      : { creations: calls.map(({ request, options: { accessToken = "" } }) => ({ accessToken, request })) };
     const { outcomes } = await presets.batchCreateVersions(batch, optionsTogether(calls));
     return answersOf(calls, outcomes, createAlone);
   });
@@ -43,7 +45,9 @@ export function presetCalls(presets: Methods<typeof PresetService>): PresetCalls
   const getGathered = gatherAlike<string, Preset>(async (calls) => {
     const [first] = calls;
     if (first && calls.length === 1) return [await getAlone(first.request, first.options)];
-    const batch = { slugs: calls.map(({ request }) => request), accessTokens: accessTokensOf(calls) };
+    const batch = areOfOne(calls)
+      ? { slugs: calls.map(({ request }) => request) }
+      : { reads: calls.map(({ request, options: { accessToken = "" } }) => ({ accessToken, slug: request })) };
     const { outcomes } = await presets.batchGetPresets(batch, optionsTogether(calls));
     return answersOf(calls, outcomes, getAlone);
   });

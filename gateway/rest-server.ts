@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { ErrorObject } from "ajv";
 import { type FastifyInstance, type FastifyRequest, fastify, LogController } from "fastify";
 import type { TObject } from "typebox";
@@ -132,6 +133,11 @@ function observe(app: FastifyInstance, { health, logger, metrics }: RestParts): 
   // Fastify does so only for requests that begin while it closes; the others would keep it open.
   app.addHook("onSend", async (_, reply) => {
     if (health.isDraining()) reply.header("connection", "close");
+  });
+  // The status has been sent by then, so this line is all that tells of it.
+  app.addHook("onSend", async (request, _, payload) => {
+    if (!(payload instanceof Readable)) return;
+    payload.on("error", (error) => logger.error({ err: error, request_id: request.id }, "answer broke off"));
   });
   app.addHook("onResponse", async (request, reply) => {
     const route = request.routeOptions.url ?? "none";

@@ -72,7 +72,7 @@ export class Access {
       if (!isOfKind(error, "unauthenticated")) throw error;
     }
     // The key was good a moment ago, so it is the token: it ran out while the body was read, or was signed by a key that is gone.
-    this.#exchange.forget(request);
+    this.#exchange.forget(request, grant);
     const { accessToken } = await this.#exchange.grantFor(request);
     try {
       return await rpc({ accessToken, requestId, deadlineMs });

@@ -150,9 +150,11 @@ describe("KeyExchange", () => {
     await vi.waitFor(() => expect(tokenFor()).rejects.toMatchObject({ kind: "unauthenticated" }));
   });
 
-  it("asks again for a grant that was forgotten", async () => {
-    await tokenFor();
-    exchange.forget(request());
+  it("asks again for a grant that was forgotten, but keeps one that has taken its place", async () => {
+    const refused = await exchange.grantFor(request());
+    exchange.forget(request(), refused);
+    expect(await tokenFor()).toBe("token-2");
+    exchange.forget(request(), refused);
     expect(await tokenFor()).toBe("token-2");
   });
 

@@ -60,9 +60,10 @@ export class KeyExchange {
     return this.#exchange(cacheKey, request);
   }
 
-  /** Forgets a grant that a service would not take. */
-  forget(request: ExchangeRequest): void {
-    this.#grants.delete(cacheKeyOf(request));
+  /** Forgets a grant that a service would not take, unless another has its place by now. */
+  forget(request: ExchangeRequest, refused: Grant): void {
+    const cacheKey = cacheKeyOf(request);
+    if (this.#grants.peek(cacheKey)?.accessToken === refused.accessToken) this.#grants.delete(cacheKey);
   }
 
   #exchange(cacheKey: string, request: ExchangeRequest): Promise<Grant> {

@@ -18,7 +18,7 @@ interface Claims {
   readonly perm: Permission[];
 }
 
-export type PrincipalClaims = Omit<Claims, "exp">;
+type PrincipalClaims = Omit<Claims, "exp">;
 
 export function claimsFromPrincipal(principal: Principal): PrincipalClaims {
   return {
@@ -48,7 +48,7 @@ export interface Jwk extends JsonWebKey {
 }
 
 /** Where the public keys come from: the organization service's own, or its JWKS over HTTP. */
-export type FetchKeys = () => Promise<readonly Jwk[]>;
+type FetchKeys = () => Promise<readonly Jwk[]>;
 
 /** Fetches `/.well-known/jwks.json` of the organization service. */
 export function jwksFrom(url: string): FetchKeys {
@@ -61,8 +61,8 @@ export function jwksFrom(url: string): FetchKeys {
 }
 
 const verifiedTokensMax = 20_000;
-/** Below this, expired ones are in nobody's way. */
-const verifiedTokensMin = 1_000;
+/** How often those that have expired are taken out. */
+const purgeIntervalMs = 60_000;
 /** Keys are fetched again when they are this old, so that a key taken out of the JWKS stops working. */
 const keysMaxAgeMs = 300_000;
 /** Tokens with made-up key ids cannot make a service fetch more often than this. */
@@ -75,7 +75,7 @@ const keysMinAgeMs = 1_000;
 export class AccessTokenVerifier {
   readonly #fetchKeys: FetchKeys;
   readonly #verified = new LRUCache<string, { principal: Principal; expiresAtMs: number }>({ max: verifiedTokensMax });
-  #purgeAtSize = verifiedTokensMin;
+  #purgedAtMs = Number.NEGATIVE_INFINITY;
   #keys = new Map<string, KeyObject>();
   #keysAskedAtMs = Number.NEGATIVE_INFINITY;
   #keysFault: unknown;
@@ -101,17 +101,16 @@ export class AccessTokenVerifier {
     const claims = await this.#readClaims(token);
     const principal = principalFromClaims(claims);
     this.#verified.set(token, { principal, expiresAtMs: claims.exp * 1000 });
-    if (this.#verified.size >= this.#purgeAtSize) this.#purge();
+    if (Date.now() - this.#purgedAtMs >= purgeIntervalMs) this.#purge();
     return principal;
   }
 
   /** Nobody shows an expired token again, so nothing else would take it out before the cache is full. */
   #purge(): void {
-    const now = Date.now();
+    this.#purgedAtMs = Date.now();
     for (const [token, { expiresAtMs }] of this.#verified.entries()) {
-      if (expiresAtMs <= now) this.#verified.delete(token);
+      if (expiresAtMs <= this.#purgedAtMs) this.#verified.delete(token);
     }
-    this.#purgeAtSize = Math.max(verifiedTokensMin, 2 * this.#verified.size);
   }
 
   async #readClaims(token: string): Promise<Claims> {

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
 
 /** Buckets in seconds, from a cached read to a call that ran into its deadline. */
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -7,6 +7,7 @@ const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 export class Metrics {
   readonly registry = new Registry();
   readonly #requests: Histogram<"operation" | "outcome">;
+  readonly #partFailures: Counter<"outcome">;
 
   constructor(processName: string) {
     this.registry.setDefaultLabels({ process: processName });
@@ -18,9 +19,19 @@ export class Metrics {
       buckets: latencyBuckets,
       registers: [this.registry],
     });
+    this.#partFailures = new Counter({
+      name: "setpoint_part_failures_total",
+      help: "Parts of batches that failed, by outcome (RPC code). The batch itself counts as OK.",
+      labelNames: ["outcome"],
+      registers: [this.registry],
+    });
   }
 
   requestHandled(operation: string, outcome: string, seconds: number): void {
     this.#requests.observe({ operation, outcome }, seconds);
+  }
+
+  partFailed(outcome: string): void {
+    this.#partFailures.inc({ outcome });
   }
 }

@@ -1,20 +1,20 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type Stack, startStack } from "../support/stack.ts";
 
 let stack: Stack;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ gateway: { requestTimeoutMs: 2_000 } });
 });
 
 afterAll(() => stack.close());
 
 const versionCount = 12;
-/** Two bytes of a request and six of an answer, each. */
+/** One byte each in a message between the services, and six in JSON. */
 const prompt = (n: number) => `${n}${"\u0001".repeat(170_000)}`;
 const config = (n: number) => ({ top_k: n, text: { filler: "s".repeat(1_000_000) } });
 
-it("sends a page that is larger than any message between the services, whole and in order", async () => {
+it("sends a page that one RPC does not carry, whole and in order", async () => {
   const numbers = Array.from({ length: versionCount }, (_, index) => index + 1);
   for (const n of numbers) {
     const { status } = await stack.create("large", { instructions: prompt(n), ...config(n) }, { dialect: "responses" });
@@ -32,6 +32,22 @@ it("sends a page that is larger than any message between the services, whole and
   expect(all.every((each) => JSON.stringify(each.config) === JSON.stringify(config(each.version)))).toBe(true);
   expect((await page("offset=5&limit=4")).map(({ version }) => version)).toEqual([6, 7, 8, 9]);
   expect((await page("offset=10")).map(({ version }) => version)).toEqual([11, 12]);
+});
+
+it("cuts the connection where a later part cannot be had, and says so in the log", async () => {
+  const response = await fetch(`${stack.baseUrl}/api/v1/presets/large/versions`, {
+    headers: { authorization: `Bearer ${stack.apiKey}` },
+  });
+  expect(response.status).toBe(200);
+  await stack.preset.stop();
+  await expect(response.text()).rejects.toThrow();
+  await vi.waitFor(() => expect(stack.log()).toContain("answer broke off"));
+  await stack.preset.start();
+});
+
+it("reads no more than it must for a HEAD", async () => {
+  const { status, text } = await stack.request("HEAD", "/presets/large/versions", { key: stack.apiKey });
+  expect([status, text]).toEqual([200, ""]);
 });
 
 interface Stored {

@@ -41,19 +41,23 @@ it("shows each of many callers at once only what is their own", async () => {
 });
 
 it("refuses one of many callers at once without harm to the others", async () => {
-  const reader = await stack.tenants.createKey(stack, { permissions: ["presets:read"] });
+  const [archiver] = tenants as [Tenant];
+  const { status } = await stack.request("PATCH", "/presets/shared-name", {
+    key: archiver.apiKey,
+    body: { status: "archived" },
+  });
+  expect(status).toBe(200);
   const answers = await Promise.all([
-    ...tenants.map(({ apiKey }) => stack.create("fine", undefined, { key: apiKey })),
-    stack.create("-bad", undefined, { key: stack.apiKey }),
-    stack.create("fine", undefined, { key: reader.secret }),
+    ...tenants.map(({ apiKey }) => stack.create("shared-name", undefined, { key: apiKey })),
     ...tenants.map(({ apiKey }) => stack.request("GET", "/presets/none", { key: apiKey })),
     ...tenants.map(({ apiKey }) => stack.request("GET", "/presets/shared-name", { key: apiKey })),
   ]);
-  expect(answers.map(({ status }) => status)).toEqual([
-    ...tenants.map(() => 200),
-    400,
-    403,
+  expect(answers.map((answer) => answer.status)).toEqual([
+    ...tenants.map((tenant) => (tenant === archiver ? 409 : 200)),
     ...tenants.map(() => 404),
     ...tenants.map(() => 200),
   ]);
+  const metrics = await (await fetch(`http://127.0.0.1:${stack.preset.config.httpPort}/metrics`)).text();
+  expect(metrics).toMatch(/operation="[^"]*BatchCreateVersions"/);
+  expect(metrics).toMatch(/setpoint_part_failures_total\{outcome="FAILED_PRECONDITION"[^}]*\} 1\b/);
 });

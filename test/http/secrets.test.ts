@@ -28,6 +28,9 @@ beforeAll(async () => {
     if (status >= 400) texts.push(text);
   };
 
+  const other = await stack.tenants.createOrganization();
+  keys.push(other.apiKey);
+  await stack.create("secret", { messages }, { key: other.apiKey });
   const created = await stack.create("secret", { messages, tools: [{ description: prompt }] });
   expect(created.status).toBe(200);
   await stack.create("secret", { model: "m", messages, system: prompt }, { dialect: "messages" });
@@ -49,6 +52,9 @@ beforeAll(async () => {
 
   await stack.presetPool.query("RENAME TABLE preset_versions TO preset_versions_away");
   await collect(stack.create("secret", { messages }));
+  // Two callers at once: their access tokens go to the service in one message.
+  await Promise.all([stack.apiKey, other.apiKey].map((key) => collect(stack.create("secret", { messages }, { key }))));
+  expect(stack.log()).toContain("part of an rpc failed");
   await stack.presetPool.query("RENAME TABLE preset_versions_away TO preset_versions");
   await stack.preset.stop();
   await collect(stack.create("secret", { messages }));

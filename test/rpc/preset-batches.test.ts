@@ -13,6 +13,7 @@ let calls: RpcCalls;
 let token: string;
 let other: Tenant;
 let otherToken: string;
+let readerToken: string;
 
 beforeAll(async () => {
   stack = await startStack();
@@ -22,6 +23,7 @@ beforeAll(async () => {
   const tokenOf = async (key: string) => (await access.gRPC(AccessService.method.exchangeKey, { key })).accessToken;
   token = await tokenOf(stack.apiKey);
   otherToken = await tokenOf(other.apiKey);
+  readerToken = await tokenOf((await stack.tenants.createKey(stack, { permissions: ["presets:read"] })).secret);
   access.close();
 });
 
@@ -66,36 +68,53 @@ describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
     expect(outcomes.map(seenOf)).toMatchObject([{ slug }, "PRESET_NOT_FOUND", { slug }, "INVALID_REQUEST"]);
   });
 
-  it("does each part in the name of its own token, and refuses only the part whose token is bad", async () => {
+  it("does each part in the name of its own token, and refuses only the part whose token will not do", async () => {
     const slug = `mine-${protocol}`;
-    const accessTokens = [token, otherToken, "bad", ""];
-    const requests = accessTokens.map((_, index) => ({ slug, configJson: `{"seed":${index}}` }));
-    const created = await calls[protocol](batchCreateVersions, { requests, accessTokens }, token);
-    const mine = { workspaceId: stack.workspaceId, etag: expect.any(String) };
+    const tokens = [token, otherToken, "bad", readerToken, "", token];
+    const creations = tokens.map((accessToken, index) => ({
+      accessToken,
+      request: { slug, configJson: `{"seed":${index}}` },
+    }));
+    const created = await calls[protocol](batchCreateVersions, { creations }, otherToken);
+    const mine = { workspaceId: stack.workspaceId };
     expect(created.outcomes.map(seenOf)).toMatchObject([
       { ...mine, designatedVersion: { version: 1 } },
       { workspaceId: other.workspaceId, designatedVersion: { version: 1 } },
       "TOKEN_INVALID",
+      "PERMISSION_MISSING",
+      "TOKEN_INVALID",
       { ...mine, designatedVersion: { version: 2 } },
     ]);
-    const read = await calls[protocol](batchGetPresets, { slugs: requests.map(() => slug), accessTokens }, otherToken);
+    const reads = tokens.map((accessToken) => ({ accessToken, slug }));
+    const read = await calls[protocol](batchGetPresets, { reads }, otherToken);
+    const newest = { ...mine, designatedVersion: { configJson: '{"seed":5}' } };
     expect(read.outcomes.map(seenOf)).toMatchObject([
-      { ...mine, designatedVersion: { configJson: '{"seed":3}' } },
+      newest,
       { workspaceId: other.workspaceId, designatedVersion: { configJson: '{"seed":1}' } },
       "TOKEN_INVALID",
-      { workspaceId: other.workspaceId },
+      newest,
+      "TOKEN_INVALID",
+      newest,
     ]);
   });
 
-  it("refuses tokens that are not one for each part", async () => {
-    const slugs = ["a", "b"];
-    const requests = slugs.map((slug) => ({ slug, configJson: "{}" }));
-    const accessTokens = [token];
+  it("refuses a part without a creation as one without content", async () => {
+    const { outcomes } = await calls[protocol](batchCreateVersions, { creations: [{ accessToken: token }] }, token);
+    expect(outcomes.map(seenOf)).toEqual(["INVALID_REQUEST"]);
+  });
+
+  it("refuses both lists at once", async () => {
+    const request = { slug: "a", configJson: "{}" };
+    const creations = [{ accessToken: token, request }];
+    const reads = [{ accessToken: token, slug: "a" }];
     const failures = [
-      await failureOf(calls[protocol](batchGetPresets, { slugs, accessTokens }, token)),
-      await failureOf(calls[protocol](batchCreateVersions, { requests, accessTokens }, token)),
+      await failureOf(calls[protocol](batchGetPresets, { slugs: ["a"], reads }, token)),
+      await failureOf(calls[protocol](batchCreateVersions, { requests: [request], creations }, token)),
     ];
-    for (const { violations } of failures) expect(violations).toMatchObject([{ field: "access_tokens" }]);
+    expect(failures.map(({ violations }) => violations)).toMatchObject([
+      [{ field: "reads" }],
+      [{ field: "creations" }],
+    ]);
   });
 
   it.each([0, 101])("refuses a batch of %i", async (count) => {

@@ -251,8 +251,11 @@ describe("VersionWriter", () => {
     await holder.execute("SELECT id FROM presets WHERE workspace_id = ? AND slug = 'held' FOR UPDATE", [
       idToBytes(workspaceId),
     ]);
+    const settled: string[] = [];
     const results = await Promise.allSettled(
-      [...slugs, "new"].map((slug) => impatient.createVersion(creation(slug), patient())),
+      [...slugs, "new"].map((slug) =>
+        impatient.createVersion(creation(slug), patient()).finally(() => settled.push(slug)),
+      ),
     );
     await holder.query("ROLLBACK");
     holder.release();
@@ -263,6 +266,7 @@ describe("VersionWriter", () => {
       { value: { latestVersion: 2 } },
       { value: { latestVersion: 1 } },
     ]);
+    expect(settled.at(-1)).toBe("held");
     expect(await storedVersions("held")).toHaveLength(1);
   });
 

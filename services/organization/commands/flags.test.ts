@@ -67,7 +67,7 @@ describe("flags", () => {
   it("names every fault, and shows how the command is used", () => {
     expect(faultOf("--email", "ada", "--kind", "c")).toBe(
       [
-        "--name is required: 1 to 255 characters without line breaks",
+        "--name is required: 1 to 255 characters, without tabs, line breaks and the like",
         "--email must be an e-mail address of at most 320 characters",
         "--kind must be one of a, b",
         "Usage: try --name NAME [--email EMAIL] [--id ID] [--kind a|b] [--some x,y] [--until TIME] [--json]",

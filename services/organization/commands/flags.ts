@@ -89,7 +89,7 @@ export function required<T>(rule: Rule<T>): Flag<T> {
 
 export const name: Rule<string> = {
   sample: "NAME",
-  meaning: "1 to 255 characters without line breaks",
+  meaning: "1 to 255 characters, without tabs, line breaks and the like",
   parse: (text) => (isName(text) ? text : undefined),
 };
 

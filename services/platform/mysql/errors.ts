@@ -95,7 +95,7 @@ export function isTransient(error: unknown): boolean {
 export function conflictNotSettled(cause: unknown): DomainError {
   return new DomainError("aborted", {
     reason: "CONFLICT",
-    message: "Too many changes of the same thing at once; nothing was stored. Try again.",
+    message: "Someone else is changing the same thing; nothing was stored. Try again in a moment.",
     cause,
   });
 }

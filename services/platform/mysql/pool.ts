@@ -15,7 +15,7 @@ const sessionStatements = [
 /** Longer than any lock is waited for. What takes longer has no one to answer to any more. */
 const statementTimeoutMsDefault = 8_000;
 
-/** Of one connection; the least used are closed. */
+/** Of one connection; those used longest ago are closed. */
 const preparedStatementsMax = 100;
 
 /**

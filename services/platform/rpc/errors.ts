@@ -29,7 +29,7 @@ function kindOfCode(code: number): ErrorKind {
   return kindByCode.get(code) ?? "internal";
 }
 
-export const errorDomain = "setpoint";
+const errorDomain = "setpoint";
 
 /** Details travel in a header, and many clients refuse more than 8 KiB of those. What is left out is counted in the message. */
 const violationBytesMax = 4_096;

@@ -2,7 +2,7 @@ import { type DescMethod, fromBinary, type Message, toBinary } from "@bufbuild/p
 import { unreadableRequest } from "./errors.ts";
 import type { Received } from "./service.ts";
 
-/** The largest request is a version of 2 MiB; more is let in, so that the answer can say which part is too large. */
+/** A version is 2 MiB at most; more is let in for batches, and so that the answer can say which part is too large. */
 export const requestBytesMax = 16 * 1024 * 1024;
 
 /** The largest answer is a batch of 100 presets of 2 MiB each. */

@@ -44,7 +44,7 @@ export interface CallContext extends OpenContext {
   /** For a part of a call that is made in another's name. */
   readonly inNameOf: (accessToken: string) => Promise<CallContext>;
   /** For a part of a call that fails on its own: what the caller may see of the error. The log sees the rest. */
-  readonly partFailed: (thrown: unknown) => Status;
+  readonly partFailed: (thrown: unknown, part: number) => Status;
 }
 
 /** The methods of a service as plain functions: `(request, context) => response`. */
@@ -86,15 +86,16 @@ export function serveService<S extends DescService>(
   implementation: Implementation<S>,
   surroundings: Surroundings & { readonly verifier: AccessTokenVerifier },
 ): ServedService {
-  const { verifier, logger } = surroundings;
+  const { verifier, logger, metrics } = surroundings;
   return wrap(descriptor, implementation, surroundings, async ({ header, ...call }) => {
     const context: CallContext = {
       ...openContext(call),
       principal: await verifier.authenticate(header("authorization")),
       inNameOf: async (accessToken) => ({ ...context, principal: await verifier.verify(accessToken) }),
-      partFailed: (thrown) => {
+      partFailed: (thrown, part) => {
         const error = toRpcError(thrown);
-        const line = { code: codeName(error.code), request_id: header("x-request-id") };
+        const line = { code: codeName(error.code), part, request_id: header("x-request-id") };
+        metrics.partFailed(line.code);
         if (isOurFault(error)) logger.error({ ...line, err: error.cause ?? error }, "part of an rpc failed");
         return toStatusMessage(error);
       },

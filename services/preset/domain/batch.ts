@@ -1,15 +1,18 @@
-import { type FieldViolation, invalidRequest } from "../../platform/domain-error.ts";
+import { invalidRequest } from "../../platform/domain-error.ts";
 
 const batchMax = 100;
 
-/** Checks how many parts a batch has, and that there is an access token for each or for none. */
-export function checkBatch(path: string, parts: readonly unknown[], accessTokens: readonly string[]): void {
-  const violations: FieldViolation[] = [];
-  if (parts.length < 1 || parts.length > batchMax) {
-    violations.push({ path, message: `must have 1 to ${batchMax} elements` });
+/** A batch comes in one of two lists: `path` in the name of the call, `pathInName` each in a name of its own. */
+export function checkBatch(
+  [path, parts]: readonly [string, readonly unknown[]],
+  [pathInName, partsInName]: readonly [string, readonly unknown[]],
+): void {
+  if (parts.length > 0 && partsInName.length > 0) {
+    throw invalidRequest([{ path: pathInName, message: `must be empty where there are ${path}` }]);
   }
-  if (accessTokens.length > 0 && accessTokens.length !== parts.length) {
-    violations.push({ path: "access_tokens", message: `must be empty, or have one element for each of ${path}` });
-  }
-  if (violations.length > 0) throw invalidRequest(violations);
+  const count = parts.length + partsInName.length;
+  if (count >= 1 && count <= batchMax) return;
+  throw invalidRequest([
+    { path: partsInName.length > 0 ? pathInName : path, message: `must have 1 to ${batchMax} elements` },
+  ]);
 }

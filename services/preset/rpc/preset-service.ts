@@ -1,4 +1,9 @@
-import type { CreateVersionRequest, PresetService } from "../../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { create } from "@bufbuild/protobuf";
+import {
+  type CreateVersionRequest,
+  CreateVersionRequestSchema,
+  type PresetService,
+} from "../../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { newId } from "../../platform/ids.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
@@ -67,18 +72,20 @@ export function presetService({
       return { preset: toPresetMessage(await createVersion(request, context)) };
     },
 
-    async batchCreateVersions({ requests, accessTokens }, context) {
-      checkBatch("requests", requests, accessTokens);
-      return { outcomes: await outcomesOf(requests, accessTokens, context, createVersion) };
+    async batchCreateVersions({ requests, creations }, context) {
+      checkBatch(["requests", requests], ["creations", creations]);
+      const inName = creations.map(({ accessToken, request = emptyCreation }) => ({ accessToken, part: request }));
+      return { outcomes: await outcomesOf(requests, inName, context, createVersion) };
     },
 
     async getPreset({ slug }, context) {
       return { preset: toPresetMessage(await getPreset(slug, context)) };
     },
 
-    async batchGetPresets({ slugs, accessTokens }, context) {
-      checkBatch("slugs", slugs, accessTokens);
-      return { outcomes: await outcomesOf(slugs, accessTokens, context, getPreset) };
+    async batchGetPresets({ slugs, reads }, context) {
+      checkBatch(["slugs", slugs], ["reads", reads]);
+      const inName = reads.map(({ accessToken, slug }) => ({ accessToken, part: slug }));
+      return { outcomes: await outcomesOf(slugs, inName, context, getPreset) };
     },
 
     async listPresets(request, context) {
@@ -144,26 +151,35 @@ export function presetService({
   };
 }
 
+/** Is refused as any creation without content. */
+const emptyCreation = create(CreateVersionRequestSchema);
+
+interface PartInName<Part> {
+  readonly accessToken: string;
+  readonly part: Part;
+}
+
 /** What became of each part of a batch, once all are done. Parts begin in their order, whoever's they are. */
 async function outcomesOf<Part>(
   parts: readonly Part[],
-  accessTokens: readonly string[],
+  partsInName: readonly PartInName<Part>[],
   call: CallContext,
   run: (part: Part, context: CallContext) => Promise<ServedPreset>,
 ) {
-  const contexts = await Promise.allSettled(accessTokens.map((token) => (token ? call.inNameOf(token) : call)));
-  return Promise.all(
-    parts.map(async (part, index) => {
-      try {
-        const context = contexts[index];
-        if (context?.status === "rejected") throw context.reason;
-        const preset = await run(part, context?.value ?? call);
-        return { outcome: { case: "preset" as const, value: toPresetMessage(preset) } };
-      } catch (error) {
-        return { outcome: { case: "error" as const, value: call.partFailed(error) } };
-      }
-    }),
-  );
+  const contexts = await Promise.allSettled(partsInName.map(({ accessToken }) => call.inNameOf(accessToken)));
+  const outcomeOf = async (start: () => Promise<ServedPreset>, index: number) => {
+    try {
+      return { outcome: { case: "preset" as const, value: toPresetMessage(await start()) } };
+    } catch (error) {
+      return { outcome: { case: "error" as const, value: call.partFailed(error, index) } };
+    }
+  };
+  const inName = partsInName.map(({ part }, index) => async () => {
+    const context = contexts[index] as (typeof contexts)[number];
+    if (context.status === "rejected") throw context.reason;
+    return run(part, context.value);
+  });
+  return Promise.all([...parts.map((part) => () => run(part, call)), ...inName].map(outcomeOf));
 }
 
 function workspaceToRead({ principal }: CallContext): string {

@@ -169,11 +169,11 @@ export class VersionWriter {
     });
   }
 
-  /** Someone holds one of the presets for long: it is given up, and the others do not wait for it again. */
+  /** Someone holds a row of one of the presets for long: it is given up, and the others do not wait for it again. */
   async #takeApart(members: readonly Waiting[], error: unknown): Promise<void> {
     const groups = Map.groupBy(members, ({ creation }) => presetKey(creation));
     if (groups.size === 1) for (const { fail } of members) fail(conflictNotSettled(error));
-    else for (const group of groups.values()) await this.#write(group);
+    else await Promise.all([...groups.values()].map((group) => this.#write(group)));
   }
 
   /** A batch that fails for a reason of one member is halved until the culprit stands alone. */

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file setpoint/preset/v1/preset_service.proto.
  */
 export const file_setpoint_preset_v1_preset_service: GenFile = /*@__PURE__*/
-  fileDesc("CidzZXRwb2ludC9wcmVzZXQvdjEvcHJlc2V0X3NlcnZpY2UucHJvdG8SEnNldHBvaW50LnByZXNldC52MSKTAQoUQ3JlYXRlVmVyc2lvblJlcXVlc3QSDAoEc2x1ZxgBIAEoCRITCgtjb25maWdfanNvbhgCIAEoCRIaCg1zeXN0ZW1fcHJvbXB0GAMgASgJSACIAQESEgoKcmVxdWVzdF9pZBgEIAEoCRIWCg5yZXF1ZXN0X2RpZ2VzdBgFIAEoDEIQCg5fc3lzdGVtX3Byb21wdCJDChVDcmVhdGVWZXJzaW9uUmVzcG9uc2USKgoGcHJlc2V0GAEgASgLMhouc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldCJvChpCYXRjaENyZWF0ZVZlcnNpb25zUmVxdWVzdBI6CghyZXF1ZXN0cxgBIAMoCzIoLnNldHBvaW50LnByZXNldC52MS5DcmVhdGVWZXJzaW9uUmVxdWVzdBIVCg1hY2Nlc3NfdG9rZW5zGAIgAygJIlIKG0JhdGNoQ3JlYXRlVmVyc2lvbnNSZXNwb25zZRIzCghvdXRjb21lcxgBIAMoCzIhLnNldHBvaW50LnByZXNldC52MS5QcmVzZXRPdXRjb21lIm0KDVByZXNldE91dGNvbWUSLAoGcHJlc2V0GAEgASgLMhouc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldEgAEiMKBWVycm9yGAIgASgLMhIuZ29vZ2xlLnJwYy5TdGF0dXNIAEIJCgdvdXRjb21lIiAKEEdldFByZXNldFJlcXVlc3QSDAoEc2x1ZxgBIAEoCSI/ChFHZXRQcmVzZXRSZXNwb25zZRIqCgZwcmVzZXQYASABKAsyGi5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0Ij4KFkJhdGNoR2V0UHJlc2V0c1JlcXVlc3QSDQoFc2x1Z3MYASADKAkSFQoNYWNjZXNzX3Rva2VucxgCIAMoCSJOChdCYXRjaEdldFByZXNldHNSZXNwb25zZRIzCghvdXRjb21lcxgBIAMoCzIhLnNldHBvaW50LnByZXNldC52MS5QcmVzZXRPdXRjb21lInYKEkxpc3RQcmVzZXRzUmVxdWVzdBIOCgZvZmZzZXQYASABKAUSDQoFbGltaXQYAiABKAUSMgoIc3RhdHVzZXMYAyADKA4yIC5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0U3RhdHVzEg0KBXF1ZXJ5GAQgASgJIlcKE0xpc3RQcmVzZXRzUmVzcG9uc2USKwoHcHJlc2V0cxgBIAMoCzIaLnNldHBvaW50LnByZXNldC52MS5QcmVzZXQSEwoLdG90YWxfY291bnQYAiABKAUi/QEKE1VwZGF0ZVByZXNldFJlcXVlc3QSDAoEc2x1ZxgBIAEoCRIvCgt1cGRhdGVfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSDAoEbmFtZRgDIAEoCRIYCgtkZXNjcmlwdGlvbhgEIAEoCUgAiAEBEjAKBnN0YXR1cxgFIAEoDjIgLnNldHBvaW50LnByZXNldC52MS5QcmVzZXRTdGF0dXMSGgoSZGVzaWduYXRlZF92ZXJzaW9uGAYgASgFEg0KBWV0YWdzGAcgAygJEhIKCnJlcXVlc3RfaWQYCCABKAlCDgoMX2Rlc2NyaXB0aW9uIkIKFFVwZGF0ZVByZXNldFJlc3BvbnNlEioKBnByZXNldBgBIAEoCzIaLnNldHBvaW50LnByZXNldC52MS5QcmVzZXQiMgoRR2V0VmVyc2lvblJlcXVlc3QSDAoEc2x1ZxgBIAEoCRIPCgd2ZXJzaW9uGAIgASgFIkgKEkdldFZlcnNpb25SZXNwb25zZRIyCgd2ZXJzaW9uGAEgASgLMiEuc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldFZlcnNpb24iQgoTTGlzdFZlcnNpb25zUmVxdWVzdBIMCgRzbHVnGAEgASgJEg4KBm9mZnNldBgCIAEoBRINCgVsaW1pdBgDIAEoBSJgChRMaXN0VmVyc2lvbnNSZXNwb25zZRIzCgh2ZXJzaW9ucxgBIAMoCzIhLnNldHBvaW50LnByZXNldC52MS5QcmVzZXRWZXJzaW9uEhMKC3RvdGFsX2NvdW50GAIgASgFIk0KE0RpZmZWZXJzaW9uc1JlcXVlc3QSDAoEc2x1ZxgBIAEoCRIUCgxmcm9tX3ZlcnNpb24YAiABKAUSEgoKdG9fdmVyc2lvbhgDIAEoBSJrChREaWZmVmVyc2lvbnNSZXNwb25zZRI0CgZjb25maWcYASADKAsyJC5zZXRwb2ludC5wcmVzZXQudjEuQ29uZmlnRGlmZmVyZW5jZRIdChVzeXN0ZW1fcHJvbXB0X2NoYW5nZWQYAiABKAgiQQoSTGlzdENoYW5nZXNSZXF1ZXN0EgwKBHNsdWcYASABKAkSDgoGb2Zmc2V0GAIgASgFEg0KBWxpbWl0GAMgASgFIl0KE0xpc3RDaGFuZ2VzUmVzcG9uc2USMQoHY2hhbmdlcxgBIAMoCzIgLnNldHBvaW50LnByZXNldC52MS5QcmVzZXRDaGFuZ2USEwoLdG90YWxfY291bnQYAiABKAUynAgKDVByZXNldFNlcnZpY2USZAoNQ3JlYXRlVmVyc2lvbhIoLnNldHBvaW50LnByZXNldC52MS5DcmVhdGVWZXJzaW9uUmVxdWVzdBopLnNldHBvaW50LnByZXNldC52MS5DcmVhdGVWZXJzaW9uUmVzcG9uc2USdgoTQmF0Y2hDcmVhdGVWZXJzaW9ucxIuLnNldHBvaW50LnByZXNldC52MS5CYXRjaENyZWF0ZVZlcnNpb25zUmVxdWVzdBovLnNldHBvaW50LnByZXNldC52MS5CYXRjaENyZWF0ZVZlcnNpb25zUmVzcG9uc2USXQoJR2V0UHJlc2V0EiQuc2V0cG9pbnQucHJlc2V0LnYxLkdldFByZXNldFJlcXVlc3QaJS5zZXRwb2ludC5wcmVzZXQudjEuR2V0UHJlc2V0UmVzcG9uc2UiA5ACARJvCg9CYXRjaEdldFByZXNldHMSKi5zZXRwb2ludC5wcmVzZXQudjEuQmF0Y2hHZXRQcmVzZXRzUmVxdWVzdBorLnNldHBvaW50LnByZXNldC52MS5CYXRjaEdldFByZXNldHNSZXNwb25zZSIDkAIBEmMKC0xpc3RQcmVzZXRzEiYuc2V0cG9pbnQucHJlc2V0LnYxLkxpc3RQcmVzZXRzUmVxdWVzdBonLnNldHBvaW50LnByZXNldC52MS5MaXN0UHJlc2V0c1Jlc3BvbnNlIgOQAgESYQoMVXBkYXRlUHJlc2V0Eicuc2V0cG9pbnQucHJlc2V0LnYxLlVwZGF0ZVByZXNldFJlcXVlc3QaKC5zZXRwb2ludC5wcmVzZXQudjEuVXBkYXRlUHJlc2V0UmVzcG9uc2USYAoKR2V0VmVyc2lvbhIlLnNldHBvaW50LnByZXNldC52MS5HZXRWZXJzaW9uUmVxdWVzdBomLnNldHBvaW50LnByZXNldC52MS5HZXRWZXJzaW9uUmVzcG9uc2UiA5ACARJmCgxMaXN0VmVyc2lvbnMSJy5zZXRwb2ludC5wcmVzZXQudjEuTGlzdFZlcnNpb25zUmVxdWVzdBooLnNldHBvaW50LnByZXNldC52MS5MaXN0VmVyc2lvbnNSZXNwb25zZSIDkAIBEmYKDERpZmZWZXJzaW9ucxInLnNldHBvaW50LnByZXNldC52MS5EaWZmVmVyc2lvbnNSZXF1ZXN0Giguc2V0cG9pbnQucHJlc2V0LnYxLkRpZmZWZXJzaW9uc1Jlc3BvbnNlIgOQAgESYwoLTGlzdENoYW5nZXMSJi5zZXRwb2ludC5wcmVzZXQudjEuTGlzdENoYW5nZXNSZXF1ZXN0Gicuc2V0cG9pbnQucHJlc2V0LnYxLkxpc3RDaGFuZ2VzUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_google_protobuf_field_mask, file_google_rpc_status, file_setpoint_preset_v1_preset]);
+  fileDesc("CidzZXRwb2ludC9wcmVzZXQvdjEvcHJlc2V0X3NlcnZpY2UucHJvdG8SEnNldHBvaW50LnByZXNldC52MSKTAQoUQ3JlYXRlVmVyc2lvblJlcXVlc3QSDAoEc2x1ZxgBIAEoCRITCgtjb25maWdfanNvbhgCIAEoCRIaCg1zeXN0ZW1fcHJvbXB0GAMgASgJSACIAQESEgoKcmVxdWVzdF9pZBgEIAEoCRIWCg5yZXF1ZXN0X2RpZ2VzdBgFIAEoDEIQCg5fc3lzdGVtX3Byb21wdCJDChVDcmVhdGVWZXJzaW9uUmVzcG9uc2USKgoGcHJlc2V0GAEgASgLMhouc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldCKPAQoaQmF0Y2hDcmVhdGVWZXJzaW9uc1JlcXVlc3QSOgoIcmVxdWVzdHMYASADKAsyKC5zZXRwb2ludC5wcmVzZXQudjEuQ3JlYXRlVmVyc2lvblJlcXVlc3QSNQoJY3JlYXRpb25zGAIgAygLMiIuc2V0cG9pbnQucHJlc2V0LnYxLkNyZWF0aW9uSW5OYW1lImEKDkNyZWF0aW9uSW5OYW1lEhQKDGFjY2Vzc190b2tlbhgBIAEoCRI5CgdyZXF1ZXN0GAIgASgLMiguc2V0cG9pbnQucHJlc2V0LnYxLkNyZWF0ZVZlcnNpb25SZXF1ZXN0IlIKG0JhdGNoQ3JlYXRlVmVyc2lvbnNSZXNwb25zZRIzCghvdXRjb21lcxgBIAMoCzIhLnNldHBvaW50LnByZXNldC52MS5QcmVzZXRPdXRjb21lIm0KDVByZXNldE91dGNvbWUSLAoGcHJlc2V0GAEgASgLMhouc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldEgAEiMKBWVycm9yGAIgASgLMhIuZ29vZ2xlLnJwYy5TdGF0dXNIAEIJCgdvdXRjb21lIiAKEEdldFByZXNldFJlcXVlc3QSDAoEc2x1ZxgBIAEoCSI/ChFHZXRQcmVzZXRSZXNwb25zZRIqCgZwcmVzZXQYASABKAsyGi5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0IlYKFkJhdGNoR2V0UHJlc2V0c1JlcXVlc3QSDQoFc2x1Z3MYASADKAkSLQoFcmVhZHMYAiADKAsyHi5zZXRwb2ludC5wcmVzZXQudjEuUmVhZEluTmFtZSIwCgpSZWFkSW5OYW1lEhQKDGFjY2Vzc190b2tlbhgBIAEoCRIMCgRzbHVnGAIgASgJIk4KF0JhdGNoR2V0UHJlc2V0c1Jlc3BvbnNlEjMKCG91dGNvbWVzGAEgAygLMiEuc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldE91dGNvbWUidgoSTGlzdFByZXNldHNSZXF1ZXN0Eg4KBm9mZnNldBgBIAEoBRINCgVsaW1pdBgCIAEoBRIyCghzdGF0dXNlcxgDIAMoDjIgLnNldHBvaW50LnByZXNldC52MS5QcmVzZXRTdGF0dXMSDQoFcXVlcnkYBCABKAkiVwoTTGlzdFByZXNldHNSZXNwb25zZRIrCgdwcmVzZXRzGAEgAygLMhouc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldBITCgt0b3RhbF9jb3VudBgCIAEoBSL9AQoTVXBkYXRlUHJlc2V0UmVxdWVzdBIMCgRzbHVnGAEgASgJEi8KC3VwZGF0ZV9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIMCgRuYW1lGAMgASgJEhgKC2Rlc2NyaXB0aW9uGAQgASgJSACIAQESMAoGc3RhdHVzGAUgASgOMiAuc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldFN0YXR1cxIaChJkZXNpZ25hdGVkX3ZlcnNpb24YBiABKAUSDQoFZXRhZ3MYByADKAkSEgoKcmVxdWVzdF9pZBgIIAEoCUIOCgxfZGVzY3JpcHRpb24iQgoUVXBkYXRlUHJlc2V0UmVzcG9uc2USKgoGcHJlc2V0GAEgASgLMhouc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldCIyChFHZXRWZXJzaW9uUmVxdWVzdBIMCgRzbHVnGAEgASgJEg8KB3ZlcnNpb24YAiABKAUiSAoSR2V0VmVyc2lvblJlc3BvbnNlEjIKB3ZlcnNpb24YASABKAsyIS5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0VmVyc2lvbiJCChNMaXN0VmVyc2lvbnNSZXF1ZXN0EgwKBHNsdWcYASABKAkSDgoGb2Zmc2V0GAIgASgFEg0KBWxpbWl0GAMgASgFImAKFExpc3RWZXJzaW9uc1Jlc3BvbnNlEjMKCHZlcnNpb25zGAEgAygLMiEuc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldFZlcnNpb24SEwoLdG90YWxfY291bnQYAiABKAUiTQoTRGlmZlZlcnNpb25zUmVxdWVzdBIMCgRzbHVnGAEgASgJEhQKDGZyb21fdmVyc2lvbhgCIAEoBRISCgp0b192ZXJzaW9uGAMgASgFImsKFERpZmZWZXJzaW9uc1Jlc3BvbnNlEjQKBmNvbmZpZxgBIAMoCzIkLnNldHBvaW50LnByZXNldC52MS5Db25maWdEaWZmZXJlbmNlEh0KFXN5c3RlbV9wcm9tcHRfY2hhbmdlZBgCIAEoCCJBChJMaXN0Q2hhbmdlc1JlcXVlc3QSDAoEc2x1ZxgBIAEoCRIOCgZvZmZzZXQYAiABKAUSDQoFbGltaXQYAyABKAUiXQoTTGlzdENoYW5nZXNSZXNwb25zZRIxCgdjaGFuZ2VzGAEgAygLMiAuc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldENoYW5nZRITCgt0b3RhbF9jb3VudBgCIAEoBTKcCAoNUHJlc2V0U2VydmljZRJkCg1DcmVhdGVWZXJzaW9uEiguc2V0cG9pbnQucHJlc2V0LnYxLkNyZWF0ZVZlcnNpb25SZXF1ZXN0Gikuc2V0cG9pbnQucHJlc2V0LnYxLkNyZWF0ZVZlcnNpb25SZXNwb25zZRJ2ChNCYXRjaENyZWF0ZVZlcnNpb25zEi4uc2V0cG9pbnQucHJlc2V0LnYxLkJhdGNoQ3JlYXRlVmVyc2lvbnNSZXF1ZXN0Gi8uc2V0cG9pbnQucHJlc2V0LnYxLkJhdGNoQ3JlYXRlVmVyc2lvbnNSZXNwb25zZRJdCglHZXRQcmVzZXQSJC5zZXRwb2ludC5wcmVzZXQudjEuR2V0UHJlc2V0UmVxdWVzdBolLnNldHBvaW50LnByZXNldC52MS5HZXRQcmVzZXRSZXNwb25zZSIDkAIBEm8KD0JhdGNoR2V0UHJlc2V0cxIqLnNldHBvaW50LnByZXNldC52MS5CYXRjaEdldFByZXNldHNSZXF1ZXN0Gisuc2V0cG9pbnQucHJlc2V0LnYxLkJhdGNoR2V0UHJlc2V0c1Jlc3BvbnNlIgOQAgESYwoLTGlzdFByZXNldHMSJi5zZXRwb2ludC5wcmVzZXQudjEuTGlzdFByZXNldHNSZXF1ZXN0Gicuc2V0cG9pbnQucHJlc2V0LnYxLkxpc3RQcmVzZXRzUmVzcG9uc2UiA5ACARJhCgxVcGRhdGVQcmVzZXQSJy5zZXRwb2ludC5wcmVzZXQudjEuVXBkYXRlUHJlc2V0UmVxdWVzdBooLnNldHBvaW50LnByZXNldC52MS5VcGRhdGVQcmVzZXRSZXNwb25zZRJgCgpHZXRWZXJzaW9uEiUuc2V0cG9pbnQucHJlc2V0LnYxLkdldFZlcnNpb25SZXF1ZXN0GiYuc2V0cG9pbnQucHJlc2V0LnYxLkdldFZlcnNpb25SZXNwb25zZSIDkAIBEmYKDExpc3RWZXJzaW9ucxInLnNldHBvaW50LnByZXNldC52MS5MaXN0VmVyc2lvbnNSZXF1ZXN0Giguc2V0cG9pbnQucHJlc2V0LnYxLkxpc3RWZXJzaW9uc1Jlc3BvbnNlIgOQAgESZgoMRGlmZlZlcnNpb25zEicuc2V0cG9pbnQucHJlc2V0LnYxLkRpZmZWZXJzaW9uc1JlcXVlc3QaKC5zZXRwb2ludC5wcmVzZXQudjEuRGlmZlZlcnNpb25zUmVzcG9uc2UiA5ACARJjCgtMaXN0Q2hhbmdlcxImLnNldHBvaW50LnByZXNldC52MS5MaXN0Q2hhbmdlc1JlcXVlc3QaJy5zZXRwb2ludC5wcmVzZXQudjEuTGlzdENoYW5nZXNSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_google_protobuf_field_mask, file_google_rpc_status, file_setpoint_preset_v1_preset]);
 
 /**
  * The content of a new version.
@@ -98,19 +98,21 @@ export const CreateVersionResponseSchema: GenMessage<CreateVersionResponse> = /*
  */
 export type BatchCreateVersionsRequest = Message<"setpoint.preset.v1.BatchCreateVersionsRequest"> & {
   /**
-   * 1 to 100. The same slug may stand in several; their order is kept.
+   * 1 to 100, in the name of the call's own access token. The same slug may stand in several; their order is kept.
+   * The whole message is at most 16 MiB.
    *
    * @generated from field: repeated setpoint.preset.v1.CreateVersionRequest requests = 1;
    */
   requests: CreateVersionRequest[];
 
   /**
-   * In whose name each is created: one access token for each request, in the same order, so that a caller that acts for
-   * many may make one call for all. Default (none, or an empty one): in the name of the call's own token.
+   * Instead of requests, by a caller that acts for many: 1 to 100, each in the name of its own access token.
+   * A list of its own, so that a service which does not know it refuses an empty batch, and never creates all of them in
+   * the name of the call's token.
    *
-   * @generated from field: repeated string access_tokens = 2;
+   * @generated from field: repeated setpoint.preset.v1.CreationInName creations = 2;
    */
-  accessTokens: string[];
+  creations: CreationInName[];
 };
 
 /**
@@ -121,13 +123,41 @@ export const BatchCreateVersionsRequestSchema: GenMessage<BatchCreateVersionsReq
   messageDesc(file_setpoint_preset_v1_preset_service, 2);
 
 /**
+ * A creation, and in whose name it is made.
+ *
+ * @generated from message setpoint.preset.v1.CreationInName
+ */
+export type CreationInName = Message<"setpoint.preset.v1.CreationInName"> & {
+  /**
+   * An access token, without `Bearer`.
+   *
+   * @generated from field: string access_token = 1;
+   */
+  accessToken: string;
+
+  /**
+   * What is created.
+   *
+   * @generated from field: setpoint.preset.v1.CreateVersionRequest request = 2;
+   */
+  request?: CreateVersionRequest | undefined;
+};
+
+/**
+ * Describes the message setpoint.preset.v1.CreationInName.
+ * Use `create(CreationInNameSchema)` to create a new message.
+ */
+export const CreationInNameSchema: GenMessage<CreationInName> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset_service, 3);
+
+/**
  * What became of each creation.
  *
  * @generated from message setpoint.preset.v1.BatchCreateVersionsResponse
  */
 export type BatchCreateVersionsResponse = Message<"setpoint.preset.v1.BatchCreateVersionsResponse"> & {
   /**
-   * One for each request, in the same order.
+   * One for each creation, in the same order.
    *
    * @generated from field: repeated setpoint.preset.v1.PresetOutcome outcomes = 1;
    */
@@ -139,7 +169,7 @@ export type BatchCreateVersionsResponse = Message<"setpoint.preset.v1.BatchCreat
  * Use `create(BatchCreateVersionsResponseSchema)` to create a new message.
  */
 export const BatchCreateVersionsResponseSchema: GenMessage<BatchCreateVersionsResponse> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 3);
+  messageDesc(file_setpoint_preset_v1_preset_service, 4);
 
 /**
  * What became of one part of a batch.
@@ -176,7 +206,7 @@ export type PresetOutcome = Message<"setpoint.preset.v1.PresetOutcome"> & {
  * Use `create(PresetOutcomeSchema)` to create a new message.
  */
 export const PresetOutcomeSchema: GenMessage<PresetOutcome> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 4);
+  messageDesc(file_setpoint_preset_v1_preset_service, 5);
 
 /**
  * Which preset.
@@ -197,7 +227,7 @@ export type GetPresetRequest = Message<"setpoint.preset.v1.GetPresetRequest"> & 
  * Use `create(GetPresetRequestSchema)` to create a new message.
  */
 export const GetPresetRequestSchema: GenMessage<GetPresetRequest> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 5);
+  messageDesc(file_setpoint_preset_v1_preset_service, 6);
 
 /**
  * The preset that was asked for.
@@ -218,7 +248,7 @@ export type GetPresetResponse = Message<"setpoint.preset.v1.GetPresetResponse"> 
  * Use `create(GetPresetResponseSchema)` to create a new message.
  */
 export const GetPresetResponseSchema: GenMessage<GetPresetResponse> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 6);
+  messageDesc(file_setpoint_preset_v1_preset_service, 7);
 
 /**
  * Which presets.
@@ -227,18 +257,18 @@ export const GetPresetResponseSchema: GenMessage<GetPresetResponse> = /*@__PURE_
  */
 export type BatchGetPresetsRequest = Message<"setpoint.preset.v1.BatchGetPresetsRequest"> & {
   /**
-   * 1 to 100. Each as in CreateVersionRequest.
+   * 1 to 100, in the name of the call's own access token. Each as in CreateVersionRequest.
    *
    * @generated from field: repeated string slugs = 1;
    */
   slugs: string[];
 
   /**
-   * In whose name each is read: as in BatchCreateVersionsRequest.
+   * Instead of slugs: 1 to 100, each in the name of its own access token, as in BatchCreateVersionsRequest.
    *
-   * @generated from field: repeated string access_tokens = 2;
+   * @generated from field: repeated setpoint.preset.v1.ReadInName reads = 2;
    */
-  accessTokens: string[];
+  reads: ReadInName[];
 };
 
 /**
@@ -246,7 +276,35 @@ export type BatchGetPresetsRequest = Message<"setpoint.preset.v1.BatchGetPresets
  * Use `create(BatchGetPresetsRequestSchema)` to create a new message.
  */
 export const BatchGetPresetsRequestSchema: GenMessage<BatchGetPresetsRequest> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 7);
+  messageDesc(file_setpoint_preset_v1_preset_service, 8);
+
+/**
+ * A read, and in whose name it is made.
+ *
+ * @generated from message setpoint.preset.v1.ReadInName
+ */
+export type ReadInName = Message<"setpoint.preset.v1.ReadInName"> & {
+  /**
+   * An access token, without `Bearer`.
+   *
+   * @generated from field: string access_token = 1;
+   */
+  accessToken: string;
+
+  /**
+   * As in CreateVersionRequest.
+   *
+   * @generated from field: string slug = 2;
+   */
+  slug: string;
+};
+
+/**
+ * Describes the message setpoint.preset.v1.ReadInName.
+ * Use `create(ReadInNameSchema)` to create a new message.
+ */
+export const ReadInNameSchema: GenMessage<ReadInName> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset_service, 9);
 
 /**
  * What became of each slug.
@@ -255,7 +313,7 @@ export const BatchGetPresetsRequestSchema: GenMessage<BatchGetPresetsRequest> = 
  */
 export type BatchGetPresetsResponse = Message<"setpoint.preset.v1.BatchGetPresetsResponse"> & {
   /**
-   * One for each slug, in the same order.
+   * One for each read, in the same order.
    *
    * @generated from field: repeated setpoint.preset.v1.PresetOutcome outcomes = 1;
    */
@@ -267,7 +325,7 @@ export type BatchGetPresetsResponse = Message<"setpoint.preset.v1.BatchGetPreset
  * Use `create(BatchGetPresetsResponseSchema)` to create a new message.
  */
 export const BatchGetPresetsResponseSchema: GenMessage<BatchGetPresetsResponse> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 8);
+  messageDesc(file_setpoint_preset_v1_preset_service, 10);
 
 /**
  * Which presets.
@@ -309,7 +367,7 @@ export type ListPresetsRequest = Message<"setpoint.preset.v1.ListPresetsRequest"
  * Use `create(ListPresetsRequestSchema)` to create a new message.
  */
 export const ListPresetsRequestSchema: GenMessage<ListPresetsRequest> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 9);
+  messageDesc(file_setpoint_preset_v1_preset_service, 11);
 
 /**
  * One page of presets.
@@ -337,7 +395,7 @@ export type ListPresetsResponse = Message<"setpoint.preset.v1.ListPresetsRespons
  * Use `create(ListPresetsResponseSchema)` to create a new message.
  */
 export const ListPresetsResponseSchema: GenMessage<ListPresetsResponse> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 10);
+  messageDesc(file_setpoint_preset_v1_preset_service, 12);
 
 /**
  * What to change.
@@ -408,7 +466,7 @@ export type UpdatePresetRequest = Message<"setpoint.preset.v1.UpdatePresetReques
  * Use `create(UpdatePresetRequestSchema)` to create a new message.
  */
 export const UpdatePresetRequestSchema: GenMessage<UpdatePresetRequest> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 11);
+  messageDesc(file_setpoint_preset_v1_preset_service, 13);
 
 /**
  * The preset after the change.
@@ -429,7 +487,7 @@ export type UpdatePresetResponse = Message<"setpoint.preset.v1.UpdatePresetRespo
  * Use `create(UpdatePresetResponseSchema)` to create a new message.
  */
 export const UpdatePresetResponseSchema: GenMessage<UpdatePresetResponse> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 12);
+  messageDesc(file_setpoint_preset_v1_preset_service, 14);
 
 /**
  * Which version.
@@ -457,7 +515,7 @@ export type GetVersionRequest = Message<"setpoint.preset.v1.GetVersionRequest"> 
  * Use `create(GetVersionRequestSchema)` to create a new message.
  */
 export const GetVersionRequestSchema: GenMessage<GetVersionRequest> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 13);
+  messageDesc(file_setpoint_preset_v1_preset_service, 15);
 
 /**
  * The version that was asked for.
@@ -478,7 +536,7 @@ export type GetVersionResponse = Message<"setpoint.preset.v1.GetVersionResponse"
  * Use `create(GetVersionResponseSchema)` to create a new message.
  */
 export const GetVersionResponseSchema: GenMessage<GetVersionResponse> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 14);
+  messageDesc(file_setpoint_preset_v1_preset_service, 16);
 
 /**
  * Which versions.
@@ -513,7 +571,7 @@ export type ListVersionsRequest = Message<"setpoint.preset.v1.ListVersionsReques
  * Use `create(ListVersionsRequestSchema)` to create a new message.
  */
 export const ListVersionsRequestSchema: GenMessage<ListVersionsRequest> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 15);
+  messageDesc(file_setpoint_preset_v1_preset_service, 17);
 
 /**
  * One page of versions.
@@ -542,7 +600,7 @@ export type ListVersionsResponse = Message<"setpoint.preset.v1.ListVersionsRespo
  * Use `create(ListVersionsResponseSchema)` to create a new message.
  */
 export const ListVersionsResponseSchema: GenMessage<ListVersionsResponse> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 16);
+  messageDesc(file_setpoint_preset_v1_preset_service, 18);
 
 /**
  * Which versions to compare.
@@ -577,7 +635,7 @@ export type DiffVersionsRequest = Message<"setpoint.preset.v1.DiffVersionsReques
  * Use `create(DiffVersionsRequestSchema)` to create a new message.
  */
 export const DiffVersionsRequestSchema: GenMessage<DiffVersionsRequest> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 17);
+  messageDesc(file_setpoint_preset_v1_preset_service, 19);
 
 /**
  * What differs between the two versions.
@@ -605,7 +663,7 @@ export type DiffVersionsResponse = Message<"setpoint.preset.v1.DiffVersionsRespo
  * Use `create(DiffVersionsResponseSchema)` to create a new message.
  */
 export const DiffVersionsResponseSchema: GenMessage<DiffVersionsResponse> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 18);
+  messageDesc(file_setpoint_preset_v1_preset_service, 20);
 
 /**
  * Which changes.
@@ -640,7 +698,7 @@ export type ListChangesRequest = Message<"setpoint.preset.v1.ListChangesRequest"
  * Use `create(ListChangesRequestSchema)` to create a new message.
  */
 export const ListChangesRequestSchema: GenMessage<ListChangesRequest> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 19);
+  messageDesc(file_setpoint_preset_v1_preset_service, 21);
 
 /**
  * One page of the change log.
@@ -668,10 +726,10 @@ export type ListChangesResponse = Message<"setpoint.preset.v1.ListChangesRespons
  * Use `create(ListChangesResponseSchema)` to create a new message.
  */
 export const ListChangesResponseSchema: GenMessage<ListChangesResponse> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 20);
+  messageDesc(file_setpoint_preset_v1_preset_service, 22);
 
 /**
- * Presets of the workspace that the caller's access token names.
+ * Presets of the workspace that the caller's access token names, or that of a part of a batch its own.
  *
  * Every call needs the header `authorization: Bearer <access token>`; AccessService.ExchangeKey gives one for a key.
  * An error carries google.rpc.ErrorInfo (domain `setpoint`) and, for INVALID_ARGUMENT, google.rpc.BadRequest.
@@ -686,7 +744,8 @@ export const PresetService: GenService<{
    *
    * FAILED_PRECONDITION with the reason PRESET_ARCHIVED on an archived preset;
    * ALREADY_EXISTS with the reason REQUEST_ID_REUSED where request_id was used for another request.
-   * ABORTED with the reason CONFLICT where others kept changing the preset until the time was up.
+   * ABORTED with the reason CONFLICT where someone holds the preset for seconds, or others kept changing it until the time
+   * was up.
    * After any other code than OK nothing was stored, but for one case: the database went away while it was committing,
    * and stayed away (UNAVAILABLE or DEADLINE_EXCEEDED). Repeat the call with the same request_id: it is stored once.
    *
@@ -742,7 +801,8 @@ export const PresetService: GenService<{
    *
    * FAILED_PRECONDITION with the reason ETAG_STALE where etags are given and none is the preset's own,
    * or STATUS_TRANSITION where an archived preset would become disabled;
-   * ALREADY_EXISTS with the reason REQUEST_ID_REUSED where request_id was used for another change of the preset.
+   * ALREADY_EXISTS with the reason REQUEST_ID_REUSED where request_id was used for another change of the preset;
+   * ABORTED as for CreateVersion.
    * After any other code than OK nothing was changed, with the same exception as for CreateVersion.
    *
    * @generated from rpc setpoint.preset.v1.PresetService.UpdatePreset
