@@ -1,0 +1,80 @@
+import { create } from "@bufbuild/protobuf";
+import { describe, expect, it } from "vitest";
+import { StatusSchema } from "../proto/gen/google/rpc/status_pb.ts";
+import { PresetSchema } from "../proto/gen/setpoint/preset/v1/preset_pb.ts";
+import type { PresetService } from "../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import type { CallOptions, Methods } from "../services/platform/rpc/grpc-client.ts";
+import { presetCalls } from "./preset-calls.ts";
+
+const unavailableCode = 14;
+const notFoundCode = 5;
+
+interface Named {
+  readonly slug?: string;
+}
+type Outcome = (slug: string) => object;
+
+const found: Outcome = (slug) => ({ outcome: { case: "preset", value: create(PresetSchema, { slug }) } });
+const failed = (code: number) => ({ outcome: { case: "error", value: create(StatusSchema, { code, message: "no" }) } });
+
+/** The calls on a service that answers each creation alone, and each part of a batch as `outcomeOf` says. */
+function callsOn(outcomeOf: Outcome) {
+  const made: string[][] = [];
+  const presets = {
+    createVersion: async ({ slug = "" }: Named) => {
+      made.push([slug]);
+      return { preset: create(PresetSchema, { slug }) };
+    },
+    batchCreateVersions: async (batch: { requests?: Named[]; creations?: { request: Named }[] }) => {
+      const requests = batch.requests ?? batch.creations?.map(({ request }) => request) ?? [];
+      const slugs = requests.map(({ slug = "" }) => slug);
+      made.push(slugs);
+      return { outcomes: slugs.map(outcomeOf) };
+    },
+  } as unknown as Methods<typeof PresetService>;
+  return { calls: presetCalls(presets), made };
+}
+
+function options(accessToken = "token"): CallOptions {
+  return { accessToken, requestId: "r", deadlineMs: 1_000 };
+}
+
+describe("createVersion", () => {
+  it("makes one call of creations that come together, also of two callers", async () => {
+    const { calls, made } = callsOn(found);
+    const answers = await Promise.all([
+      calls.createVersion({ slug: "a" }, options("one")),
+      calls.createVersion({ slug: "b" }, options("two")),
+    ]);
+    expect(answers.map(({ slug }) => slug)).toEqual(["a", "b"]);
+    expect(made).toEqual([["a", "b"]]);
+  });
+
+  it("makes a part again, alone, whose service was out of reach", async () => {
+    const { calls, made } = callsOn((slug) => (slug === "b" ? failed(unavailableCode) : found(slug)));
+    const answers = await Promise.all(["a", "b", "c"].map((slug) => calls.createVersion({ slug }, options())));
+    expect(answers.map(({ slug }) => slug)).toEqual(["a", "b", "c"]);
+    expect(made).toEqual([["a", "b", "c"], ["b"]]);
+  });
+
+  it("fails a part that was refused, and only that", async () => {
+    const { calls, made } = callsOn((slug) => (slug === "b" ? failed(notFoundCode) : found(slug)));
+    const results = await Promise.allSettled(["a", "b"].map((slug) => calls.createVersion({ slug }, options())));
+    expect(results).toMatchObject([{ value: { slug: "a" } }, { reason: { kind: "not_found" } }]);
+    expect(made).toEqual([["a", "b"]]);
+  });
+
+  it("makes each alone where a batch comes back without outcomes", async () => {
+    const { calls, made } = callsOn(() => ({ outcome: { case: undefined } }));
+    const answers = await Promise.all(["a", "b"].map((slug) => calls.createVersion({ slug }, options())));
+    expect(answers.map(({ slug }) => slug)).toEqual(["a", "b"]);
+    expect(made).toEqual([["a", "b"], ["a"], ["b"]]);
+  });
+
+  it("sends a large creation alone", async () => {
+    const { calls, made } = callsOn(found);
+    const large = { slug: "large", configJson: "x".repeat(100_000), systemPrompt: "y".repeat(100_000) };
+    await Promise.all([large, { slug: "a" }, { slug: "b" }].map((each) => calls.createVersion(each, options())));
+    expect(made).toEqual([["large"], ["a", "b"]]);
+  });
+});
