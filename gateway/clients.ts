@@ -27,16 +27,27 @@ export function openClients(config: GatewayConfig, lifecycle: Lifecycle): Client
     organization.close();
   });
   const presets = grpcClient(PresetService, preset);
+  const haveBeenReady = onceReady([
+    ["preset", preset],
+    ["organization", organization],
+  ]);
+  lifecycle.opened("readiness watch", watch(haveBeenReady));
   return {
     presets,
     presetCalls: presetCalls(presets),
     listMembers: memberCalls(grpcClient(OrganizationService, organization)),
     access: grpcClient(AccessService, organization),
-    haveBeenReady: onceReady([
-      ["preset", preset],
-      ["organization", organization],
-    ]),
+    haveBeenReady,
   };
+}
+
+const watchEveryMs = 1_000;
+
+/** Asks until the services have been ready, so that this is known also where nobody asked for it meanwhile. */
+function watch(haveBeenReady: ReadinessCheck): () => void {
+  const timer = setInterval(() => haveBeenReady().then(stop, () => {}), watchEveryMs);
+  const stop = () => clearInterval(timer);
+  return stop;
 }
 
 const checkTimeoutMs = 1_000;

@@ -171,6 +171,7 @@ List the members of the organization:
 
 gRPC       preset ${loopbackHost}:${ports.PRESET_GRPC_PORT}, organization ${loopbackHost}:${ports.ORGANIZATION_GRPC_PORT}
 Connect    preset ${loopbackHost}:${ports.PRESET_HTTP_PORT}, organization ${loopbackHost}:${ports.ORGANIZATION_HTTP_PORT}
+Reference  ${baseUrl(ports)}/docs
 Metrics    http://${loopbackHost}:${ports.METRICS_PORT}/metrics
 Keys       ${home.credentialsFile}
 Logs       ${home.logs}

@@ -45,7 +45,7 @@ export class HttpError extends Error implements PublicParts {
 }
 
 export function nothingAt(url: string): HttpError {
-  return new HttpError(404, `There is nothing at ${url.split("?")[0]}. See the API reference for what there is.`);
+  return new HttpError(404, `There is nothing at ${url.split("?")[0]}. See /docs for what there is.`);
 }
 
 /** What is sent for an error. */
@@ -98,10 +98,14 @@ const faultOfOurs: PublicParts = {
   headers: {},
 };
 
-/** The text of a transport names hosts and ports, so none of it is passed on. */
+/**
+ * The text of a transport names hosts and ports, so none of it is passed on. Whether anything was stored is not always
+ * known: the last answer of a database that went away may have been lost.
+ */
 const outOfReach: PublicParts = {
   status: 503,
-  message: "The service is out of reach or has too much to do; nothing was stored. Try again in a moment.",
+  message:
+    "The service is out of reach or has too much to do. Try again in a moment; with an Idempotency-Key, nothing is created twice.",
   violations: [],
   headers: { "retry-after": retryAfterSeconds },
 };

@@ -78,8 +78,9 @@ const refusals = {
     message: "Something went wrong on our side. Try again; if it stays, report the request id.",
   },
   503: {
-    when: "A service or the database is out of reach or has too much to do. Nothing was stored.",
-    message: "The service is out of reach or has too much to do; nothing was stored. Try again in a moment.",
+    when: "A service or the database is out of reach or has too much to do. Nothing was stored, unless the database went away while it committed.",
+    message:
+      "The service is out of reach or has too much to do. Try again in a moment; with an Idempotency-Key, nothing is created twice.",
     mayRetry: true,
   },
 } satisfies Record<number, Refusal>;

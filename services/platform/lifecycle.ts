@@ -88,9 +88,14 @@ export async function runCommand(
   commands: Readonly<Record<string, Command>> & { readonly serve: Command },
 ): Promise<void> {
   const [name = "serve", ...parameters] = process.argv.slice(2);
+  const names = Object.keys(commands).join(", ");
+  if (name === "--help" || name === "help") {
+    console.log(`Commands: ${names}. Without one: serve. Each shows its flags where one is missing.`);
+    return;
+  }
   try {
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-    if (!command) throw new CommandError(`Unknown command "${name}"; use one of ${Object.keys(commands).join(", ")}`);
+    if (!command) throw new CommandError(`Unknown command "${name}"; use one of ${names}`);
     await command(parameters);
   } catch (error) {
     const expected = error instanceof ConfigError || error instanceof CommandError;

@@ -101,5 +101,8 @@ export function conflictNotSettled(cause: unknown): DomainError {
 }
 
 export function databaseUnavailable(cause: unknown): DomainError {
-  return unavailable("The database cannot be reached right now; nothing was stored. Try again in a moment.", cause);
+  return unavailable(
+    "The database cannot be reached right now. Try again in a moment; with the same request id, nothing is stored twice.",
+    cause,
+  );
 }
