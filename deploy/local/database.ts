@@ -58,7 +58,11 @@ export async function prepareDatabase(options: DatabaseOptions): Promise<Private
   const socket = await chooseSocketPath(dirname(dataDir));
   const serverUrl = new URL("mysql://root@localhost/");
   serverUrl.searchParams.set("socketPath", socket.path);
-  const args = [...serverArguments(options), `--socket=${socket.path}`, `--pid-file=${pidFile}`, "--skip-networking"];
+  // Of its own: a server that starts deletes the temporary tables that it finds, also those of another that runs.
+  const tmpDir = `${dataDir}-tmp`;
+  await mkdir(tmpDir, { recursive: true, mode: 0o700 });
+  const own = [`--tmpdir=${tmpDir}`, `--socket=${socket.path}`, `--pid-file=${pidFile}`, "--skip-networking"];
+  const args = [...serverArguments(options), ...own];
   return {
     serverUrl: serverUrl.href,
     start: (signal) => {
@@ -85,7 +89,8 @@ async function initialize(server: InstalledServer, options: DatabaseOptions): Pr
       await runCommand(server.daemon, [...args, "--initialize-insecure"], { signal: options.signal });
     } else {
       const rootWithoutPassword = ["--auth-root-authentication-method=normal", "--skip-test-db"];
-      await runCommand(server.initializer, [...args, ...rootWithoutPassword], { signal: options.signal });
+      const own = [`--tmpdir=${dataDir}`, ...rootWithoutPassword];
+      await runCommand(server.initializer, [...args, ...own], { signal: options.signal });
     }
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error;

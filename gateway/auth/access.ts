@@ -60,12 +60,13 @@ export class Access {
     }
     const exchangeRequest = () => requestFor(workspaceId);
     const grant = await this.#exchange.grantFor(exchangeRequest());
-    request.caller = { call: (rpc) => this.#call(exchangeRequest(), grant, rpc) };
+    request.caller = { call: (rpc) => this.#call(exchangeRequest(), rpc) };
     return grant;
   }
 
-  async #call<T>(request: ExchangeRequest, grant: Grant, rpc: (options: CallOptions) => Promise<T>): Promise<T> {
+  async #call<T>(request: ExchangeRequest, rpc: (options: CallOptions) => Promise<T>): Promise<T> {
     const { requestId, deadlineMs } = request;
+    const grant = await this.#exchange.grantFor(request);
     try {
       return await rpc({ accessToken: grant.accessToken, requestId, deadlineMs });
     } catch (error) {

@@ -257,8 +257,17 @@ describe("VersionWriter", () => {
         impatient.createVersion(creation(slug), patient()).finally(() => settled.push(slug)),
       ),
     );
+    // From now on nobody waits for it, neither its own callers nor others.
+    const startedAt = Date.now();
+    const again = await Promise.allSettled(
+      ["held", "free-a"].map((slug) => impatient.createVersion(creation(slug), patient())),
+    );
+    expect(Date.now() - startedAt).toBeLessThan(900);
+    expect(again).toMatchObject([{ reason: { reason: "CONFLICT" } }, { value: { latestVersion: 3 } }]);
     await holder.query("ROLLBACK");
     holder.release();
+    const released = await impatient.createVersion(creation("held"), patient());
+    expect(released.latestVersion).toBe(2);
     await impatientPool.end();
     expect(results).toMatchObject([
       { reason: { kind: "aborted", reason: "CONFLICT" } },
@@ -267,7 +276,7 @@ describe("VersionWriter", () => {
       { value: { latestVersion: 1 } },
     ]);
     expect(settled.at(-1)).toBe("held");
-    expect(await storedVersions("held")).toHaveLength(1);
+    expect(await storedVersions("held")).toHaveLength(2);
   });
 
   it("survives connections that are killed under it", async () => {

@@ -10,12 +10,15 @@ interface MysqlError {
 
 const duplicateKey = 1062;
 const lockWaitTimeout = 1205;
+/** What MySQL says instead where there was no wait. */
+const lockNowait = 3572;
 const unknownDatabase = 1049;
 const unknownTable = 1146;
 
 /** The server asks to try again: our rollback leaves nothing of the transaction. */
 const retryableErrnos = new Set([
   lockWaitTimeout,
+  lockNowait,
   1213, // deadlock
   3101, // conflict in a replication group
 ]);
@@ -73,7 +76,8 @@ export function isUnknownDatabase(error: unknown): boolean {
 
 /** True where someone held a row for longer than we wait for a lock. */
 export function isLockTimeout(error: unknown): boolean {
-  return (error as MysqlError).errno === lockWaitTimeout;
+  const { errno } = error as MysqlError;
+  return errno === lockWaitTimeout || errno === lockNowait;
 }
 
 /** True where the connection is lost or cannot be made, so that it must not be used again. */

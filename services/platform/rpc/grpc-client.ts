@@ -8,7 +8,7 @@ import {
   type MessageInitShape,
   type MessageShape,
 } from "@bufbuild/protobuf";
-import { Client, Metadata, type ServiceError } from "@grpc/grpc-js";
+import { Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
 import { type DomainError, isOfKind } from "../domain-error.ts";
 import { fromStatusMessage } from "./errors.ts";
@@ -123,7 +123,9 @@ function callOnce(
 /** What the service said, or what grpc-js says of a service that did not answer. */
 function domainErrorFrom(error: ServiceError): DomainError {
   const [bytes] = error.metadata?.get("grpc-status-details-bin") ?? [];
-  const { code, details: message } = error;
-  const status = bytes instanceof Buffer ? fromBinary(StatusSchema, bytes) : create(StatusSchema, { code, message });
-  return fromStatusMessage(status, error);
+  const { details: message } = error;
+  // A connection that ends before its calls do is a service out of reach for them; grpc-js calls it INTERNAL.
+  const code = /RST_STREAM/.test(message) ? status.UNAVAILABLE : error.code;
+  const answer = bytes instanceof Buffer ? fromBinary(StatusSchema, bytes) : create(StatusSchema, { code, message });
+  return fromStatusMessage(answer, error);
 }

@@ -16,6 +16,9 @@ import { insertPresets, updatePresets } from "./write-presets.ts";
 /** At least one of the request ids is stored already: it is a retry. */
 export class RequestSeen extends Error {}
 
+/** With NOWAIT, a row that someone else has locked fails the statement at once. */
+export type RowLock = "FOR UPDATE" | "FOR UPDATE NOWAIT";
+
 /** A version that is to be stored: what was asked for, and the preset as it leaves it. */
 interface Addition {
   readonly creation: NewVersion;
@@ -27,8 +30,12 @@ interface Addition {
  * Rows of `presets` are locked in key order, so that two processes never wait for each other in a circle;
  * while a row is locked, its version numbers are given out in memory.
  */
-export async function insertVersions(connection: PoolConnection, creations: readonly NewVersion[]): Promise<Outcome[]> {
-  const found = await lockPresets(connection, creations);
+export async function insertVersions(
+  connection: PoolConnection,
+  creations: readonly NewVersion[],
+  lock: RowLock = "FOR UPDATE",
+): Promise<Outcome[]> {
+  const found = await lockPresets(connection, creations, lock);
   const now = new Date();
   /** Every preset of the batch as the last creation left it. */
   const presets = new Map(found);
@@ -74,13 +81,14 @@ async function replayOrRefusal(
 async function lockPresets(
   connection: PoolConnection,
   creations: readonly NewVersion[],
+  lock: RowLock,
 ): Promise<ReadonlyMap<string, Preset>> {
   const keys = new Map(creations.map((creation) => [presetKey(creation), creation]));
   // The forced index makes this a walk over single keys, in key order, also while the table is small:
   // a scan would wait for the locks of rows that are none of ours.
   const [rows] = await connection.execute<PresetRow[]>(
     `SELECT ${presetColumns} FROM presets p FORCE INDEX (PRIMARY)
-      WHERE ${Array(keys.size).fill("(p.workspace_id = ? AND p.slug = ?)").join(" OR ")} FOR UPDATE`,
+      WHERE ${Array(keys.size).fill("(p.workspace_id = ? AND p.slug = ?)").join(" OR ")} ${lock}`,
     [...keys.values()].flatMap(({ workspaceId, slug }) => [idToBytes(workspaceId), slug]),
   );
   return new Map(rows.map((row) => presetFromRow(row)).map((preset) => [presetKey(preset), preset]));

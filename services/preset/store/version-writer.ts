@@ -12,7 +12,7 @@ import { backoffMs, hasGivenUp, inTransaction, type Patience, timeLeftMs } from 
 import type { NewVersion } from "../domain/new-version.ts";
 import { type Outcome, presetKey, type ServedPreset } from "../domain/preset.ts";
 import { findReplay } from "./find-replay.ts";
-import { insertVersions, RequestSeen } from "./insert-versions.ts";
+import { insertVersions, RequestSeen, type RowLock } from "./insert-versions.ts";
 import { PresetAppeared } from "./write-presets.ts";
 
 const batchMax = 32;
@@ -20,6 +20,8 @@ const batchMax = 32;
 const batchBytesMax = 4 * 1024 * 1024;
 const writersMax = 2;
 const waitingMax = 10_000;
+/** About half a second in all. */
+const triesMax = 7;
 
 /** A creation that waits to be stored, and whom to tell. */
 interface Waiting {
@@ -46,6 +48,8 @@ export class VersionWriter {
   /** Presets that have a queue and are in no batch, oldest first. */
   readonly #runnable = new Set<string>();
   readonly #inFlight = new Map<string, Promise<ServedPreset>>();
+  /** Presets whose row someone outside was seen to hold for long. They are written by themselves, and not waited for. */
+  readonly #held = new Set<string>();
   #waiting = 0;
   #writers = 0;
 
@@ -92,7 +96,8 @@ export class VersionWriter {
     // Creations that arrive in the same turn of the event loop belong in one batch.
     await new Promise(setImmediate);
     for (let batch = this.#takeBatch(); batch.length > 0; batch = this.#takeBatch()) {
-      await this.#write(batch);
+      if (batch.some(({ creation }) => this.#held.has(presetKey(creation)))) await this.#writeUnlessHeld(batch, 1);
+      else await this.#write(batch);
       this.#waiting -= batch.length;
       this.#releasePresets(batch);
     }
@@ -106,13 +111,15 @@ export class VersionWriter {
       const queue = this.#queues.get(key) ?? [];
       const [first] = batch;
       if (this.#batchByWorkspace && first && queue[0]?.creation.workspaceId !== first.creation.workspaceId) continue;
+      const isHeld = this.#held.has(key);
+      if (isHeld && first) continue;
       this.#runnable.delete(key);
       while (queue[0] && batch.length < batchMax && (bytes < batchBytesMax || batch.length === 0)) {
         const waiting = queue.shift() as Waiting;
         bytes += waiting.creation.configJson.length + (waiting.creation.systemPrompt?.length ?? 0);
         batch.push(waiting);
       }
-      if (batch.length >= batchMax || bytes >= batchBytesMax) break;
+      if (isHeld || batch.length >= batchMax || bytes >= batchBytesMax) break;
     }
     return batch;
   }
@@ -147,11 +154,11 @@ export class VersionWriter {
   }
 
   /** Settles the members that it can, and returns the others. */
-  async #attempt(members: readonly Waiting[]): Promise<Waiting[]> {
+  async #attempt(members: readonly Waiting[], lock?: RowLock): Promise<Waiting[]> {
     const creations = members.map(({ creation }) => creation);
     try {
       const outcomes = await inTransaction(this.#pool, async (connection) => {
-        const stored = await insertVersions(connection, creations);
+        const stored = await insertVersions(connection, creations, lock);
         // A lock may have been waited for: who was not answered in time must not find a version later.
         if (members.some(isLate)) throw new MemberLate();
         return stored;
@@ -171,9 +178,30 @@ export class VersionWriter {
 
   /** Someone holds a row of one of the presets for long: it is given up, and the others do not wait for it again. */
   async #takeApart(members: readonly Waiting[], error: unknown): Promise<void> {
-    const groups = Map.groupBy(members, ({ creation }) => presetKey(creation));
-    if (groups.size === 1) for (const { fail } of members) fail(conflictNotSettled(error));
-    else await Promise.all([...groups.values()].map((group) => this.#write(group)));
+    const groups = [...Map.groupBy(members, ({ creation }) => presetKey(creation)).values()];
+    if (groups.length === 1) this.#giveUp(members, error);
+    else await Promise.all(groups.map((group) => this.#writeUnlessHeld(group, triesMax)));
+  }
+
+  /** Writes creations of one preset without waiting for its row. Who merely writes it just now lets go between two tries. */
+  async #writeUnlessHeld(members: readonly Waiting[], tries: number): Promise<void> {
+    try {
+      const rest = await this.#attempt(members, "FOR UPDATE NOWAIT");
+      for (const { creation } of members) this.#held.delete(presetKey(creation));
+      if (rest.length > 0) await this.#write(rest);
+    } catch (error) {
+      if (!isLockTimeout(error)) return this.#write(members);
+      if (tries <= 1) return this.#giveUp(members, error);
+      await sleep(backoffMs(triesMax - tries));
+      await this.#writeUnlessHeld(members, tries - 1);
+    }
+  }
+
+  #giveUp(members: readonly Waiting[], error: unknown): void {
+    for (const { creation, fail } of members) {
+      this.#held.add(presetKey(creation));
+      fail(conflictNotSettled(error));
+    }
   }
 
   /** A batch that fails for a reason of one member is halved until the culprit stands alone. */
