@@ -69,10 +69,11 @@ export function gatherAlike<Request, Answer extends object>(
 ): (request: Request, options: CallOptions) => Promise<Answer> {
   const keyOf = ({ request, options }: Call<Request>) => `${options.accessToken} ${JSON.stringify(request)}`;
   return gatherCalls(async (calls) => {
-    const alike = Map.groupBy(calls, keyOf);
+    const keys = calls.map(keyOf);
+    const alike = Map.groupBy(calls, (_, index) => keys[index]);
     const answers = await callTogether([...alike.values()].map(asOne));
     const answersByKey = new Map([...alike.keys()].map((key, index) => [key, answers[index] as Answer | Error]));
-    return calls.map((call) => answersByKey.get(keyOf(call)) as Answer | Error);
+    return keys.map((key) => answersByKey.get(key) as Answer | Error);
   });
 }
 

@@ -130,13 +130,11 @@ function observe(app: FastifyInstance, { health, logger, metrics }: RestParts): 
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
   });
-  // Fastify does so only for requests that begin while it closes; the others would keep it open.
-  app.addHook("onSend", async (_, reply) => {
+  app.addHook("onSend", async (request, reply, payload) => {
+    // Fastify does so only for requests that begin while it closes; the others would keep it open.
     if (health.isDraining()) reply.header("connection", "close");
-  });
-  // The status has been sent by then, so this line is all that tells of it.
-  app.addHook("onSend", async (request, _, payload) => {
     if (!(payload instanceof Readable)) return;
+    // The status has been sent by then, so this line is all that tells of it.
     payload.on("error", (error) => logger.error({ err: error, request_id: request.id }, "answer broke off"));
   });
   app.addHook("onResponse", async (request, reply) => {

@@ -60,13 +60,14 @@ export class Access {
     }
     const exchangeRequest = () => requestFor(workspaceId);
     const grant = await this.#exchange.grantFor(exchangeRequest());
-    request.caller = { call: (rpc) => this.#call(exchangeRequest(), rpc) };
+    request.caller = { call: (rpc) => this.#call(exchangeRequest(), grant, rpc) };
     return grant;
   }
 
-  async #call<T>(request: ExchangeRequest, rpc: (options: CallOptions) => Promise<T>): Promise<T> {
+  async #call<T>(request: ExchangeRequest, first: Grant, rpc: (options: CallOptions) => Promise<T>): Promise<T> {
     const { requestId, deadlineMs } = request;
-    const grant = await this.#exchange.grantFor(request);
+    // A long answer is made of many calls, and takes longer than a grant is good for.
+    const grant = Date.now() < first.useUntilMs ? first : await this.#exchange.grantFor(request);
     try {
       return await rpc({ accessToken: grant.accessToken, requestId, deadlineMs });
     } catch (error) {
