@@ -177,7 +177,7 @@ describe("the command line", () => {
   });
 
   it("names every command where it does not know one", async () => {
-    const { stderr } = await runMain(commands.url, "help");
+    const { stderr } = await runMain(commands.url, "nope");
     expect(stderr.trim().split("use one of ")[1]?.split(", ")).toEqual([
       "serve",
       "migrate",
@@ -193,6 +193,12 @@ describe("the command line", () => {
       "enable-key",
       "revoke-key",
     ]);
+  });
+
+  it("names the commands to who asks for help", async () => {
+    const { code, stdout } = await runMain(commands.url, "--help");
+    expect(code).toBe(0);
+    expect(stdout).toContain("serve, migrate, bootstrap, create-workspace");
   });
 
   it("says how a command is used", async () => {
