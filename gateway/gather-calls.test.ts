@@ -58,11 +58,11 @@ describe("gatherCalls", () => {
     expect(madeRequests()).toEqual([["a", "b"], ["c"]]);
   });
 
-  it("does not wait for more once it has 32", async () => {
+  it("does not wait for more once it has 64", async () => {
     const { call, madeRequests } = shout();
-    const crowd = Array.from({ length: 32 }, (_, index) => call(`n${index}`, options("token")));
+    const crowd = Array.from({ length: 64 }, (_, index) => call(`n${index}`, options("token")));
     await turn();
-    expect(madeRequests().map(({ length }) => length)).toEqual([32]);
+    expect(madeRequests().map(({ length }) => length)).toEqual([64]);
     await Promise.all(crowd);
   });
 
@@ -73,12 +73,12 @@ describe("gatherCalls", () => {
     expect(madeRequests()).toEqual([["a"], ["b"]]);
   });
 
-  it("splits a crowd into calls of 32", async () => {
+  it("splits a crowd into calls of 64", async () => {
     const { call, madeRequests } = shout();
-    const crowd = Array.from({ length: 80 }, (_, index) => `n${index}`);
+    const crowd = Array.from({ length: 160 }, (_, index) => `n${index}`);
     const answers = await Promise.all(crowd.map((each) => call(each, options("token"))));
     expect(answers.map(({ text }) => text)).toEqual(crowd.map((each) => each.toUpperCase()));
-    expect(madeRequests().map(({ length }) => length)).toEqual([32, 32, 16]);
+    expect(madeRequests().map(({ length }) => length)).toEqual([64, 64, 32]);
   });
 
   it("fails only the part that failed", async () => {

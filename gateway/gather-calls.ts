@@ -15,8 +15,8 @@ interface Waiting<Request, Answer> extends Call<Request> {
   readonly reject: (error: unknown) => void;
 }
 
-/** As many as the preset service writes at once. */
-const callsMax = 32;
+/** As many as the two writers of the preset service write at once. */
+const callsMax = 64;
 
 /**
  * Gathers calls, because an RPC costs more than what it carries. There is no timer: calls go out with the first turn of the

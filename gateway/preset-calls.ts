@@ -24,7 +24,7 @@ export interface PresetCalls {
 }
 
 /** In UTF-16 units. A batch of creations up to this size is well within what one RPC may carry. */
-const gatheredLengthMax = 128 * 1024;
+const gatheredLengthMax = 64 * 1024;
 
 export function presetCalls(presets: Methods<typeof PresetService>): PresetCalls {
   const createAlone = async (creation: Creation, options: CallOptions) =>
