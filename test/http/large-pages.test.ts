@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type Stack, startStack } from "../support/stack.ts";
 
@@ -45,9 +46,13 @@ it("cuts the connection where a later part cannot be had, and says so in the log
   await stack.preset.start();
 });
 
-it("reads no more than it must for a HEAD", async () => {
+it("reads one part for a HEAD, and not the page", async () => {
+  const reads = () => stack.log().split("/ListVersions").length;
+  const before = reads();
   const { status, text } = await stack.request("HEAD", "/presets/large/versions", { key: stack.apiKey });
   expect([status, text]).toEqual([200, ""]);
+  await sleep(500);
+  expect(reads() - before).toBe(1);
 });
 
 interface Stored {
