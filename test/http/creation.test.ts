@@ -2,28 +2,19 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { idToBytes } from "../../services/platform/ids.ts";
 import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { isoTime, jsonType, userId, uuidV7 } from "../support/patterns.ts";
+import { presetLife } from "../support/preset-life.ts";
 import { upTo } from "../support/preset-store.ts";
 import { requestRaw } from "../support/rest.ts";
 import { type CreationParts, type Stack, startStack } from "../support/stack.ts";
 
 let stack: Stack;
+const { storedVersions } = presetLife(() => stack);
 
 beforeAll(async () => {
   stack = await startStack();
 });
 
 afterAll(() => stack.close());
-
-/** The stored versions of a preset, oldest first. */
-async function storedVersions(slug: string, workspaceId = stack.workspaceId): Promise<RowDataPacket[]> {
-  const [rows] = await stack.presetPool.execute<RowDataPacket[]>(
-    `SELECT v.version, v.config, v.system_prompt FROM preset_versions v
-      JOIN presets p ON p.workspace_id = v.workspace_id AND p.id = v.preset_id
-      WHERE p.workspace_id = ? AND p.slug = ? ORDER BY v.version`,
-    [idToBytes(workspaceId), slug],
-  );
-  return rows;
-}
 
 const bodies: Record<Required<CreationParts>["dialect"], unknown> = {
   "chat/completions": {

@@ -1,43 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { idToBytes } from "../../services/platform/ids.ts";
-import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { presetLife } from "../support/preset-life.ts";
 import { upTo } from "../support/preset-store.ts";
-import type { Answer } from "../support/rest.ts";
 import { type CreationParts, type Stack, startStack } from "../support/stack.ts";
 
 let stack: Stack;
+const { patch, stateOf, storedVersions } = presetLife(() => stack);
 
 beforeAll(async () => {
   stack = await startStack();
 });
 
 afterAll(() => stack.close());
-
-function get(slug: string): Promise<Answer> {
-  return stack.request("GET", `/presets/${slug}`, { key: stack.apiKey });
-}
-
-function patch(slug: string, body: unknown): Promise<Answer> {
-  return stack.request("PATCH", `/presets/${slug}`, { key: stack.apiKey, body });
-}
-
-/** Everything that a change would be seen in. */
-async function stateOf(slug: string) {
-  const { text, headers } = await get(slug);
-  const changes = await stack.request("GET", `/presets/${slug}/changes`, { key: stack.apiKey });
-  return { text, etag: headers.get("etag"), changes: changes.text };
-}
-
-/** The stored versions of a preset, oldest first. */
-async function storedVersions(slug: string, workspaceId = stack.workspaceId): Promise<RowDataPacket[]> {
-  const [rows] = await stack.presetPool.execute<RowDataPacket[]>(
-    `SELECT v.version, v.config, v.system_prompt FROM preset_versions v
-      JOIN presets p ON p.workspace_id = v.workspace_id AND p.id = v.preset_id
-      WHERE p.workspace_id = ? AND p.slug = ? ORDER BY v.version`,
-    [idToBytes(workspaceId), slug],
-  );
-  return rows;
-}
 
 describe("an Idempotency-Key", () => {
   const body = { messages: [], model: "m" };

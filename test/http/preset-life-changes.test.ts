@@ -2,37 +2,17 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isoTime, jsonType } from "../support/patterns.ts";
-import { upTo } from "../support/preset-store.ts";
-import type { Answer, PresetJson, RequestParts } from "../support/rest.ts";
+import { presetLife } from "../support/preset-life.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
 let stack: Stack;
+const { get, patch, createVersions, stateOf } = presetLife(() => stack);
 
 beforeAll(async () => {
   stack = await startStack();
 });
 
 afterAll(() => stack.close());
-
-function get(slug: string): Promise<Answer> {
-  return stack.request("GET", `/presets/${slug}`, { key: stack.apiKey });
-}
-
-function patch(slug: string, body: unknown, parts: RequestParts = {}): Promise<Answer> {
-  return stack.request("PATCH", `/presets/${slug}`, { key: stack.apiKey, body, ...parts });
-}
-
-async function createVersions(slug: string, count: number): Promise<PresetJson> {
-  for (const n of upTo(count)) await stack.create(slug, { messages: [], seed: n });
-  return (await get(slug)).json.data;
-}
-
-/** Everything that a change would be seen in. */
-async function stateOf(slug: string) {
-  const { text, headers } = await get(slug);
-  const changes = await stack.request("GET", `/presets/${slug}/changes`, { key: stack.apiKey });
-  return { text, etag: headers.get("etag"), changes: changes.text };
-}
 
 describe("PATCH /presets/{slug}", () => {
   it.each([

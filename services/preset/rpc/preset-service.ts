@@ -74,8 +74,11 @@ export function presetService({
 
     async batchCreateVersions({ requests, creations }, context) {
       checkBatch(["requests", requests], ["creations", creations]);
-      const inName = creations.map(({ accessToken, request = emptyCreation }) => ({ accessToken, part: request }));
-      return { outcomes: await outcomesOf(requests, inName, context, createVersion) };
+      const parts = [
+        ...requests.map((part) => ({ part })),
+        ...creations.map(({ accessToken, request = missingRequest }) => ({ accessToken, part: request })),
+      ];
+      return { outcomes: await outcomesOf(parts, context, createVersion) };
     },
 
     async getPreset({ slug }, context) {
@@ -84,8 +87,11 @@ export function presetService({
 
     async batchGetPresets({ slugs, reads }, context) {
       checkBatch(["slugs", slugs], ["reads", reads]);
-      const inName = reads.map(({ accessToken, slug }) => ({ accessToken, part: slug }));
-      return { outcomes: await outcomesOf(slugs, inName, context, getPreset) };
+      const parts = [
+        ...slugs.map((part) => ({ part })),
+        ...reads.map(({ accessToken, slug }) => ({ accessToken, part: slug })),
+      ];
+      return { outcomes: await outcomesOf(parts, context, getPreset) };
     },
 
     async listPresets(request, context) {
@@ -151,35 +157,36 @@ export function presetService({
   };
 }
 
-/** Is refused as any creation without content. */
-const emptyCreation = create(CreateVersionRequestSchema);
+/** Stands for a request that is missing, and is refused for what it lacks. */
+const missingRequest = create(CreateVersionRequestSchema);
 
-interface PartInName<Part> {
-  readonly accessToken: string;
+interface BatchPart<Part> {
   readonly part: Part;
+  /** Undefined: in the name of the call. */
+  readonly accessToken?: string;
 }
 
 /** What became of each part of a batch, once all are done. Parts begin in their order, whoever's they are. */
 async function outcomesOf<Part>(
-  parts: readonly Part[],
-  partsInName: readonly PartInName<Part>[],
+  parts: readonly BatchPart<Part>[],
   call: CallContext,
   run: (part: Part, context: CallContext) => Promise<ServedPreset>,
 ) {
-  const contexts = await Promise.allSettled(partsInName.map(({ accessToken }) => call.inNameOf(accessToken)));
-  const outcomeOf = async (start: () => Promise<ServedPreset>, index: number) => {
-    try {
-      return { outcome: { case: "preset" as const, value: toPresetMessage(await start()) } };
-    } catch (error) {
-      return { outcome: { case: "error" as const, value: call.partFailed(error, index) } };
-    }
-  };
-  const inName = partsInName.map(({ part }, index) => async () => {
-    const context = contexts[index] as (typeof contexts)[number];
-    if (context.status === "rejected") throw context.reason;
-    return run(part, context.value);
-  });
-  return Promise.all([...parts.map((part) => () => run(part, call)), ...inName].map(outcomeOf));
+  const contexts = await Promise.allSettled(
+    parts.map(({ accessToken }) => (accessToken === undefined ? call : call.inNameOf(accessToken))),
+  );
+  return Promise.all(
+    parts.map(async ({ part }, index) => {
+      try {
+        const context = contexts[index] as (typeof contexts)[number];
+        if (context.status === "rejected") throw context.reason;
+        const preset = await run(part, context.value);
+        return { outcome: { case: "preset" as const, value: toPresetMessage(preset) } };
+      } catch (error) {
+        return { outcome: { case: "error" as const, value: call.partFailed(error, index) } };
+      }
+    }),
+  );
 }
 
 function workspaceToRead({ principal }: CallContext): string {
