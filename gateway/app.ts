@@ -1,10 +1,10 @@
 import { createServer } from "node:http";
-import { Health } from "../services/platform/health.ts";
-import { bindHttpServer, closeHttpServer } from "../services/platform/http-server.ts";
-import type { Lifecycle } from "../services/platform/lifecycle.ts";
-import type { Logger } from "../services/platform/logger.ts";
-import { Metrics } from "../services/platform/metrics.ts";
-import { metricsPage, operationsHandler } from "../services/platform/operations.ts";
+import { bindHttpServer, closeHttpServer } from "../services/platform/http/http-server.ts";
+import { metricsPage, operationsHandler } from "../services/platform/http/operations.ts";
+import type { Logger } from "../services/platform/observe/logger.ts";
+import { Metrics } from "../services/platform/observe/metrics.ts";
+import { Health } from "../services/platform/process/health.ts";
+import type { Lifecycle } from "../services/platform/process/lifecycle.ts";
 import { openClients } from "./clients.ts";
 import type { GatewayConfig } from "./config.ts";
 import { createRestServer } from "./rest-server.ts";

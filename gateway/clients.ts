@@ -2,8 +2,9 @@ import { Health, HealthCheckResponse_ServingStatus as ServingStatus } from "../p
 import { AccessService } from "../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import { OrganizationService } from "../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
 import { PresetService } from "../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import type { ReadinessCheck } from "../services/platform/health.ts";
-import type { Lifecycle } from "../services/platform/lifecycle.ts";
+import { monotonicMs } from "../services/platform/process/clock.ts";
+import type { ReadinessCheck } from "../services/platform/process/health.ts";
+import type { Lifecycle } from "../services/platform/process/lifecycle.ts";
 import { type Channel, grpcClient, type Methods, openChannel } from "../services/platform/rpc/grpc-client.ts";
 import type { GatewayConfig } from "./config.ts";
 import { type ListMembers, memberCalls } from "./member-calls.ts";
@@ -58,7 +59,7 @@ function onceReady(channels: readonly [string, Channel][]): ReadinessCheck {
     await Promise.all(
       channels.map(async ([name, channel]) => {
         if (ready.has(name)) return;
-        const options = { requestId: "readiness", deadlineMs: Date.now() + checkTimeoutMs };
+        const options = { requestId: "readiness", deadlineMs: monotonicMs() + checkTimeoutMs };
         const answer = await grpcClient(Health, channel)
           .check({}, options)
           .catch(() => undefined);

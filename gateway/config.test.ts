@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ConfigError } from "../services/platform/config.ts";
+import { ConfigError } from "../services/platform/process/environment.ts";
 import { readGatewayConfig } from "./config.ts";
 
 describe("the gateway's config", () => {

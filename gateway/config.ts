@@ -1,4 +1,5 @@
-import { type Environment, type ProcessConfig, readConfig, readProcessConfig } from "../services/platform/config.ts";
+import { type ProcessConfig, readProcessConfig } from "../services/platform/process/config.ts";
+import { type Environment, readConfig } from "../services/platform/process/environment.ts";
 
 export interface GatewayConfig extends ProcessConfig {
   readonly port: number;

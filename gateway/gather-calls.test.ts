@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DomainError, unavailable } from "../services/platform/domain-error.ts";
+import { DomainError, unavailable } from "../services/platform/domain/domain-error.ts";
 import type { CallOptions } from "../services/platform/rpc/grpc-client.ts";
 import { areOfOne, type Call, callEach, gatherAlike, gatherCalls, optionsTogether } from "./gather-calls.ts";
 

@@ -1,4 +1,4 @@
-import { isOfKind } from "../services/platform/domain-error.ts";
+import { isOfKind } from "../services/platform/domain/domain-error.ts";
 import type { CallOptions } from "../services/platform/rpc/grpc-client.ts";
 
 /** A call that is to be made. */

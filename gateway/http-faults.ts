@@ -1,6 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { newId } from "../services/platform/ids.ts";
+import { newId } from "../services/platform/domain/ids.ts";
 import { errorAnswer, HttpError } from "./json/errors.ts";
 
 // What goes wrong below the routes: with connections, and with bytes that are no request.

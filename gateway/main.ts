@@ -1,9 +1,10 @@
-import { runCommand, runProcess } from "../services/platform/lifecycle.ts";
-import { createLogger } from "../services/platform/logger.ts";
+import { createLogger } from "../services/platform/observe/logger.ts";
+import { runCommandLine } from "../services/platform/process/command-line.ts";
+import { runProcess } from "../services/platform/process/lifecycle.ts";
 import { openGateway } from "./app.ts";
 import { readGatewayConfig } from "./config.ts";
 
-await runCommand({
+await runCommandLine({
   serve: async () => {
     const config = readGatewayConfig(process.env);
     const logger = createLogger("gateway", config.logLevel);

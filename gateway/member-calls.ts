@@ -1,5 +1,5 @@
 import type { OrganizationService } from "../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
-import type { Page } from "../services/platform/page.ts";
+import type { Page } from "../services/platform/domain/page.ts";
 import type { CallOptions, Methods } from "../services/platform/rpc/grpc-client.ts";
 import { callEach, gatherAlike } from "./gather-calls.ts";
 import { memberJson } from "./json/member.ts";

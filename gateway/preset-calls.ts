@@ -6,7 +6,7 @@ import type {
   PresetOutcome,
   PresetService,
 } from "../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import { type DomainError, isOfKind } from "../services/platform/domain-error.ts";
+import { type DomainError, isOfKind } from "../services/platform/domain/domain-error.ts";
 import { fromStatusMessage } from "../services/platform/rpc/errors.ts";
 import type { CallOptions, Methods } from "../services/platform/rpc/grpc-client.ts";
 import { areOfOne, type Call, callEach, gatherAlike, gatherCalls, optionsTogether } from "./gather-calls.ts";

@@ -2,33 +2,14 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { type BackgroundProcess, startInBackground, stopLeftover } from "./background-process.ts";
+import { startInBackground, stopLeftover } from "./background-process.ts";
 import { CommandFailure, runCommand } from "./command.ts";
 import { lookForConnectionFault } from "./database-connection.ts";
 import type { DatabaseServer, Flavor } from "./database-server.ts";
 import { prepareDockerDatabase } from "./docker-database.ts";
+import type { DatabaseOptions, PrivateDatabase } from "./private-database.ts";
 import { waitUntilUp } from "./readiness.ts";
 import { StartError } from "./start-error.ts";
-
-export interface DatabaseOptions {
-  readonly server: DatabaseServer;
-  /** Made where it is missing. Its parent holds the socket. */
-  readonly dataDir: string;
-  readonly logFile: string;
-  /** Whether a commit must survive a crash of the machine. Tests do without, and are faster. */
-  readonly durable: boolean;
-  readonly signal: AbortSignal;
-}
-
-/** A server of our own, ready to be started, and started again after a crash. */
-export interface PrivateDatabase {
-  /** Where it listens; the same for each start. Names no database. */
-  readonly serverUrl: string;
-  /** Starts it and waits until it takes connections. */
-  start(signal: AbortSignal): Promise<BackgroundProcess>;
-  /** Removes what was made for this run. The data stays. */
-  close(): Promise<void>;
-}
 
 /** The file in a data folder that says which flavor made it. */
 const flavorFileName = "setpoint-flavor";

@@ -4,9 +4,9 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startInBackground } from "./background-process.ts";
 import { CommandFailure, runCommand } from "./command.ts";
-import type { PrivateDatabase } from "./database.ts";
 import { lookForConnectionFault } from "./database-connection.ts";
 import { findFreePort } from "./ports.ts";
+import type { PrivateDatabase } from "./private-database.ts";
 import { waitUntilUp } from "./readiness.ts";
 import { StartError } from "./start-error.ts";
 

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { BackgroundProcess, Exit } from "./background-process.ts";
 import { lastLines } from "./last-lines.ts";
 import { StartError } from "./start-error.ts";
@@ -36,12 +37,12 @@ export async function waitFor(
   lookForEnd: () => string | undefined = () => undefined,
 ): Promise<void> {
   const { title, logFile, lookForFault, signal } = expected;
-  const deadline = Date.now() + readyTimeoutMs;
+  const deadline = monotonicMs() + readyTimeoutMs;
   for (;;) {
     const fault = await lookForFault();
     signal.throwIfAborted();
     const end =
-      lookForEnd() ?? (Date.now() > deadline ? `not ready within ${readyTimeoutMs / 1000} s: ${fault}` : undefined);
+      lookForEnd() ?? (monotonicMs() > deadline ? `not ready within ${readyTimeoutMs / 1000} s: ${fault}` : undefined);
     if (end) throw new StartError(`${title} did not start (${end}). The end of ${logFile}:\n${lastLines(logFile)}`);
     if (fault === undefined) return;
     await delay(pollPauseMs);

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { killBackgroundProcesses } from "./background-process.ts";
 import { say } from "./progress.ts";
 import { StartError } from "./start-error.ts";
@@ -18,10 +19,10 @@ function stop(reason: unknown): void {
 for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(name, () => {
     if (signalledAt === 0) {
-      signalledAt = Date.now();
+      signalledAt = monotonicMs();
       say("\nStopping (once more stops at once) ...");
       stop(name);
-    } else if (Date.now() - signalledAt > secondSignalAfterMs) {
+    } else if (monotonicMs() - signalledAt > secondSignalAfterMs) {
       killBackgroundProcesses();
       process.exit(1);
     }

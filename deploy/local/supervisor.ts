@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { BackgroundProcess, Exit } from "./background-process.ts";
 
 interface SupervisedCommand {
@@ -38,7 +39,7 @@ export function supervise({ start, onDeath, onGiveUp, signal: outerSignal }: Sup
     let failedAttempts = 0;
     let shortLives = 0;
     while (!signal.aborted) {
-      const beganAt = Date.now();
+      const beganAt = monotonicMs();
       try {
         current = await start(signal);
         failedAttempts = 0;
@@ -47,13 +48,13 @@ export function supervise({ start, onDeath, onGiveUp, signal: outerSignal }: Sup
         if (!signal.aborted) onDeath(exit);
       } catch (error) {
         failedAttempts += 1;
-        if (signal.aborted || failedAttempts === attemptsMax || Date.now() - beganAt >= downMsMax) {
+        if (signal.aborted || failedAttempts === attemptsMax || monotonicMs() - beganAt >= downMsMax) {
           up.reject(error);
           if (!signal.aborted) onGiveUp(error);
           return;
         }
       }
-      shortLives = Date.now() - beganAt < shortLifeMs ? shortLives + 1 : 0;
+      shortLives = monotonicMs() - beganAt < shortLifeMs ? shortLives + 1 : 0;
       // The first time at once: callers are waiting.
       if (shortLives > 1)
         await delay(Math.min(25 * 2 ** shortLives, pauseMsMax), undefined, { signal }).catch(() => {});

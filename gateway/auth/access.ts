@@ -1,7 +1,13 @@
 import type { FastifyRequest, onRequestAsyncHookHandler } from "fastify";
-import { type FieldViolation, invalidRequest, isOfKind, unavailable } from "../../services/platform/domain-error.ts";
-import { isId } from "../../services/platform/ids.ts";
-import { type Permission, requirePermission } from "../../services/platform/principal.ts";
+import { type Permission, requirePermission } from "../../services/platform/auth/principal.ts";
+import {
+  type FieldViolation,
+  invalidRequest,
+  isOfKind,
+  unavailable,
+} from "../../services/platform/domain/domain-error.ts";
+import { isId } from "../../services/platform/domain/ids.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
 import { keyFrom, managementKeyRequired } from "./bearer.ts";
 import type { ExchangeRequest, Grant, KeyExchange } from "./key-exchange.ts";
@@ -50,7 +56,7 @@ export class Access {
       key,
       workspaceId,
       requestId,
-      deadlineMs: Date.now() + this.#requestTimeoutMs,
+      deadlineMs: monotonicMs() + this.#requestTimeoutMs,
     });
     const { workspaceId, violations } = readWorkspaceId(query);
     if (violations.length > 0) {
@@ -67,7 +73,7 @@ export class Access {
   async #call<T>(request: ExchangeRequest, first: Grant, rpc: (options: CallOptions) => Promise<T>): Promise<T> {
     const { requestId, deadlineMs } = request;
     // A long answer is made of many calls, and takes longer than a grant is good for.
-    const grant = Date.now() < first.useUntilMs ? first : await this.#exchange.grantFor(request);
+    const grant = monotonicMs() < first.useUntilMs ? first : await this.#exchange.grantFor(request);
     try {
       return await rpc({ accessToken: grant.accessToken, requestId, deadlineMs });
     } catch (error) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { DomainError } from "../../services/platform/domain-error.ts";
-import { keyFromBytes } from "../../services/platform/key-format.ts";
+import { keyFromBytes } from "../../services/platform/auth/key-format.ts";
+import { DomainError } from "../../services/platform/domain/domain-error.ts";
 import { keyFrom } from "./bearer.ts";
 
 const key = keyFromBytes(Buffer.alloc(32, 1));

@@ -1,6 +1,6 @@
-import { DomainError } from "../../services/platform/domain-error.ts";
-import { isKey } from "../../services/platform/key-format.ts";
-import { managementKeyRefusal } from "../../services/platform/principal.ts";
+import { isKey } from "../../services/platform/auth/key-format.ts";
+import { managementKeyRefusal } from "../../services/platform/auth/principal.ts";
+import { DomainError } from "../../services/platform/domain/domain-error.ts";
 
 /** The key of an `Authorization` header. A typo is refused here, without a look-up. */
 export function keyFrom(authorization: string | undefined): string {

@@ -4,7 +4,8 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import { ExchangeKeyResponseSchema } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
-import { DomainError, unavailable } from "../../services/platform/domain-error.ts";
+import { DomainError, unavailable } from "../../services/platform/domain/domain-error.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { Clients } from "../clients.ts";
 import { type ExchangeRequest, KeyExchange } from "./key-exchange.ts";
 
@@ -52,7 +53,7 @@ async function pass(ms: number): Promise<void> {
 }
 
 function request(key = "key", workspaceId = ""): ExchangeRequest {
-  return { key, workspaceId, requestId: "request", deadlineMs: Date.now() + 1_000 };
+  return { key, workspaceId, requestId: "request", deadlineMs: monotonicMs() + 1_000 };
 }
 
 async function tokenFor(key?: string, workspaceId?: string): Promise<string> {

@@ -1,7 +1,8 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { LRUCache } from "lru-cache";
 import { KeyKind, type Principal } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
-import { type DomainError, isOfKind } from "../../services/platform/domain-error.ts";
+import { type DomainError, isOfKind } from "../../services/platform/domain/domain-error.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { Clients } from "../clients.ts";
 
 /** What a key was exchanged for. */
@@ -49,7 +50,7 @@ export class KeyExchange {
   async grantFor(request: ExchangeRequest): Promise<Grant> {
     const cacheKey = cacheKeyOf(request);
     const grant = this.#grants.get(cacheKey);
-    const now = Date.now();
+    const now = monotonicMs();
     if (grant && now < grant.useUntilMs) {
       // A renewal that fails is tried again by the next call; until then the grant is still good.
       if (now >= grant.renewAtMs) this.#exchange(cacheKey, request).catch(() => {});
@@ -103,8 +104,8 @@ function isRefusal(error: unknown): error is DomainError {
 function grantFrom(answer: Awaited<ReturnType<Clients["access"]["exchangeKey"]>>): Grant {
   const { accessToken, expireTime, principal } = answer;
   if (!expireTime || !principal) throw new Error("ExchangeKey answered without expire_time or principal");
-  const now = Date.now();
-  const lifeMs = timestampMs(expireTime) - now;
+  const now = monotonicMs();
+  const lifeMs = timestampMs(expireTime) - Date.now();
   return {
     accessToken,
     principal,

@@ -1,5 +1,5 @@
 import { Ajv, type SchemaObject } from "ajv";
-import type { FieldViolation } from "../../services/platform/domain-error.ts";
+import type { FieldViolation } from "../../services/platform/domain/domain-error.ts";
 import { violationsFrom } from "../json/violations.ts";
 import { type Field, orNull } from "./config-fields.ts";
 import { fieldDescriptions } from "./field-descriptions.ts";

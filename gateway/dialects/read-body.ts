@@ -1,6 +1,6 @@
-import { type FieldViolation, invalidRequest } from "../../services/platform/domain-error.ts";
-import { cutMembers, parseJsonObject } from "../../services/platform/json-text.ts";
-import { contentBytesMax } from "../../services/platform/limits.ts";
+import { type FieldViolation, invalidRequest } from "../../services/platform/domain/domain-error.ts";
+import { contentBytesMax } from "../../services/platform/domain/limits.ts";
+import { cutMembers, parseJsonObject } from "../../services/platform/json/json-text.ts";
 import { surrogateViolations } from "../json/violations.ts";
 import type { Dialect } from "./dialect.ts";
 import { joinTexts } from "./system-prompt.ts";

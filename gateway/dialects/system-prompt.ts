@@ -1,5 +1,5 @@
-import type { FieldViolation } from "../../services/platform/domain-error.ts";
-import { fieldPath } from "../../services/platform/field-path.ts";
+import type { FieldViolation } from "../../services/platform/domain/domain-error.ts";
+import { fieldPath } from "../../services/platform/json/field-path.ts";
 
 /** The texts of a body that make up its system prompt, in order, and the parts that should be text and are not. */
 export interface PromptTexts {

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { invalidRequest } from "../../services/platform/domain-error.ts";
+import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
 import { HttpError } from "./errors.ts";
 
 /** The text of a request body. It is parsed later, by what knows its shape: what is stored is cut out of the text itself. */

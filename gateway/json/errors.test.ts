@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DomainError, type ErrorKind, invalidRequest } from "../../services/platform/domain-error.ts";
+import { DomainError, type ErrorKind, invalidRequest } from "../../services/platform/domain/domain-error.ts";
 import { errorAnswer, HttpError } from "./errors.ts";
 
 function answerTo(thrown: unknown) {

@@ -1,5 +1,5 @@
-import { DomainError, type ErrorKind, type FieldViolation } from "../../services/platform/domain-error.ts";
-import { withoutKeys } from "../../services/platform/key-format.ts";
+import { withoutKeys } from "../../services/platform/auth/key-format.ts";
+import { DomainError, type ErrorKind, type FieldViolation } from "../../services/platform/domain/domain-error.ts";
 
 /** The one table from the kind of an error, which is its RPC code, to its HTTP status. */
 const statusByKind: Readonly<Record<ErrorKind, number>> = {

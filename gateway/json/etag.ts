@@ -1,4 +1,4 @@
-import { invalidRequest } from "../../services/platform/domain-error.ts";
+import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
 
 /** An entity tag as it stands in a header. */
 interface HeaderTag {

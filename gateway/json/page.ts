@@ -1,6 +1,6 @@
 import { type TSchema, Type } from "typebox";
-import { int32Max } from "../../services/platform/limits.ts";
-import { pageLimitDefault, pageLimitMax } from "../../services/platform/page.ts";
+import { int32Max } from "../../services/platform/domain/limits.ts";
+import { pageLimitDefault, pageLimitMax } from "../../services/platform/domain/page.ts";
 import { componentSchema } from "./schema-parts.ts";
 
 /** The query of every list. */

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from "typebox";
-import { presetDescriptionLengthMax, presetNameLengthMax } from "../../services/platform/limits.ts";
+import { presetDescriptionLengthMax, presetNameLengthMax } from "../../services/platform/domain/limits.ts";
 import { componentSchema, nullable, time, uuid } from "./schema-parts.ts";
 
 // The JSON that preset.ts writes. Every field is always there; one without a value is null.

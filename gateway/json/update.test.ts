@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { PresetStatus } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
-import { DomainError } from "../../services/platform/domain-error.ts";
+import { DomainError } from "../../services/platform/domain/domain-error.ts";
 import { updateFrom } from "./update.ts";
 
 function violationsOf(body: string) {

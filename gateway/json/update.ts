@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
-import { invalidRequest } from "../../services/platform/domain-error.ts";
-import { parseJsonObject } from "../../services/platform/json-text.ts";
-import { int32Max, presetDescriptionLengthMax, presetNameLengthMax } from "../../services/platform/limits.ts";
+import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
+import { int32Max, presetDescriptionLengthMax, presetNameLengthMax } from "../../services/platform/domain/limits.ts";
+import { parseJsonObject } from "../../services/platform/json/json-text.ts";
 import { statusByName } from "./preset.ts";
 import { statusSchema } from "./preset-schema.ts";
 import { validator } from "./validator.ts";

@@ -1,7 +1,7 @@
 import { Ajv } from "ajv";
 import type { TObject, TSchema } from "typebox";
-import type { FieldViolation } from "../../services/platform/domain-error.ts";
-import { isId } from "../../services/platform/ids.ts";
+import type { FieldViolation } from "../../services/platform/domain/domain-error.ts";
+import { isId } from "../../services/platform/domain/ids.ts";
 import { type Query, queryReader } from "./query.ts";
 import { violationsFrom } from "./violations.ts";
 

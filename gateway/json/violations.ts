@@ -1,6 +1,6 @@
 import type { ErrorObject } from "ajv";
-import type { FieldViolation } from "../../services/platform/domain-error.ts";
-import { fieldPath } from "../../services/platform/field-path.ts";
+import type { FieldViolation } from "../../services/platform/domain/domain-error.ts";
+import { fieldPath } from "../../services/platform/json/field-path.ts";
 
 /**
  * What a JSON Schema validator found, in our words. A `pattern` is explained by the `description` beside it, which says

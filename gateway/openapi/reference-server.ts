@@ -1,8 +1,8 @@
 import swagger, { type SwaggerTransformObject } from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import { type FastifyInstance, fastify } from "fastify";
+import type { DescribedRoute } from "./described-routes.ts";
 import { description } from "./description.ts";
-import type { DescribedRoute } from "./reference.ts";
 
 /** Serves `/openapi.json` and `/docs`. It knows the routes by their schemas alone; nobody calls them here. */
 export async function createReferenceServer(routes: readonly DescribedRoute[]): Promise<FastifyInstance> {

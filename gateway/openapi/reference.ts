@@ -1,17 +1,6 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { nothingAt } from "../json/errors.ts";
-
-/** What the document is made from. */
-export type DescribedRoute = Pick<RouteOptions, "method" | "url" | "schema">;
-
-/** The routes of the API, as they are registered from here on. A route without a tag is not part of it. */
-export function describedRoutes(app: FastifyInstance): readonly DescribedRoute[] {
-  const routes: DescribedRoute[] = [];
-  app.addHook("onRoute", ({ method, url, schema }) => {
-    if (schema?.tags && method !== "HEAD") routes.push({ method, url, schema });
-  });
-  return routes;
-}
+import type { DescribedRoute } from "./described-routes.ts";
 
 /** The document, and the page to read it and to try calls. Neither needs a key. */
 export function referenceRoutes(app: FastifyInstance, routes: readonly DescribedRoute[]): void {

@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { invalidRequest } from "../../services/platform/domain-error.ts";
-import { newId } from "../../services/platform/ids.ts";
-import { requestIdLengthMax, requestIdPattern } from "../../services/platform/limits.ts";
+import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
+import { newId } from "../../services/platform/domain/ids.ts";
+import { requestIdLengthMax, requestIdPattern } from "../../services/platform/domain/limits.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients.ts";
 import { chatCompletions } from "../dialects/chat-completions.ts";

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
-import { newId } from "../../services/platform/ids.ts";
-import { presetQueryLengthMax } from "../../services/platform/limits.ts";
+import { newId } from "../../services/platform/domain/ids.ts";
+import { presetQueryLengthMax } from "../../services/platform/domain/limits.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients.ts";
 import { requireBody } from "../json/body.ts";

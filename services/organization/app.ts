@@ -1,12 +1,12 @@
 import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
-import { AccessTokenVerifier } from "../platform/access-token.ts";
-import type { Lifecycle } from "../platform/lifecycle.ts";
-import type { Logger } from "../platform/logger.ts";
-import { Metrics } from "../platform/metrics.ts";
+import { AccessTokenVerifier } from "../platform/auth/access-token.ts";
+import { json } from "../platform/http/operations.ts";
 import { schemaIsCurrent } from "../platform/mysql/migrate.ts";
 import { openPool } from "../platform/mysql/pool.ts";
-import { json } from "../platform/operations.ts";
+import type { Logger } from "../platform/observe/logger.ts";
+import { Metrics } from "../platform/observe/metrics.ts";
+import type { Lifecycle } from "../platform/process/lifecycle.ts";
 import { type BoundPorts, openServers } from "../platform/rpc/servers.ts";
 import { serveOpenService, serveService } from "../platform/rpc/service.ts";
 import type { OrganizationConfig } from "./config.ts";

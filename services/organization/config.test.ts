@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { ConfigError } from "../platform/config.ts";
+import { ConfigError } from "../platform/process/environment.ts";
 import { readOrganizationConfig, readOrganizationDatabaseUrl } from "./config.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "setpoint-config-"));

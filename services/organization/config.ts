@@ -1,11 +1,6 @@
 import { readFileSync } from "node:fs";
-import {
-  type Environment,
-  type EnvironmentReader,
-  type ProcessConfig,
-  readConfig,
-  readProcessConfig,
-} from "../platform/config.ts";
+import { type ProcessConfig, readProcessConfig } from "../platform/process/config.ts";
+import { type Environment, type EnvironmentReader, readConfig } from "../platform/process/environment.ts";
 import { parseSigningKeys, type SigningKeys } from "./domain/signing-keys.ts";
 
 export interface OrganizationConfig extends ProcessConfig {

@@ -1,7 +1,8 @@
-import { CommandError, runCommand, runProcess } from "../platform/lifecycle.ts";
-import { createLogger } from "../platform/logger.ts";
 import { migrate, schemaIsCurrent } from "../platform/mysql/migrate.ts";
 import { openPool, type Pool } from "../platform/mysql/pool.ts";
+import { createLogger } from "../platform/observe/logger.ts";
+import { CommandError, runCommandLine } from "../platform/process/command-line.ts";
+import { runProcess } from "../platform/process/lifecycle.ts";
 import { openOrganizationService, organizationMigrations } from "./app.ts";
 import { addMember } from "./commands/add-member.ts";
 import { bootstrap } from "./commands/bootstrap.ts";
@@ -16,7 +17,7 @@ import { removeMember } from "./commands/remove-member.ts";
 import { revokeKey } from "./commands/revoke-key.ts";
 import { readOrganizationConfig, readOrganizationDatabaseUrl } from "./config.ts";
 
-await runCommand({
+await runCommandLine({
   serve: async () => {
     const config = readOrganizationConfig(process.env);
     const logger = createLogger("organization", config.logLevel);

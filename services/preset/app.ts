@@ -1,10 +1,10 @@
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import { AccessTokenVerifier, jwksFrom } from "../platform/access-token.ts";
-import type { Lifecycle } from "../platform/lifecycle.ts";
-import type { Logger } from "../platform/logger.ts";
-import { Metrics } from "../platform/metrics.ts";
+import { AccessTokenVerifier, jwksFrom } from "../platform/auth/access-token.ts";
 import { schemaIsCurrent } from "../platform/mysql/migrate.ts";
 import { openPool } from "../platform/mysql/pool.ts";
+import type { Logger } from "../platform/observe/logger.ts";
+import { Metrics } from "../platform/observe/metrics.ts";
+import type { Lifecycle } from "../platform/process/lifecycle.ts";
 import { type BoundPorts, openServers } from "../platform/rpc/servers.ts";
 import { serveService } from "../platform/rpc/service.ts";
 import type { PresetConfig } from "./config.ts";

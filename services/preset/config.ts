@@ -1,4 +1,5 @@
-import { type Environment, type ProcessConfig, readConfig, readProcessConfig } from "../platform/config.ts";
+import { type ProcessConfig, readProcessConfig } from "../platform/process/config.ts";
+import { type Environment, readConfig } from "../platform/process/environment.ts";
 
 export interface PresetConfig extends ProcessConfig {
   readonly grpcPort: number;

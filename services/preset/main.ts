@@ -1,10 +1,11 @@
-import { runCommand, runProcess } from "../platform/lifecycle.ts";
-import { createLogger } from "../platform/logger.ts";
 import { migrate } from "../platform/mysql/migrate.ts";
+import { createLogger } from "../platform/observe/logger.ts";
+import { runCommandLine } from "../platform/process/command-line.ts";
+import { runProcess } from "../platform/process/lifecycle.ts";
 import { openPresetService, presetMigrations } from "./app.ts";
 import { readPresetConfig, readPresetDatabaseUrl } from "./config.ts";
 
-await runCommand({
+await runCommandLine({
   serve: async () => {
     const config = readPresetConfig(process.env);
     const logger = createLogger("preset", config.logLevel);

@@ -1,7 +1,7 @@
 import { type NewKey, newApiKey, newManagementKey, permissions } from "../../services/organization/domain/keys.ts";
 import { insertKey } from "../../services/organization/store/keys.ts";
 import { insertOrganization, insertWorkspace } from "../../services/organization/store/organizations.ts";
-import { idToBytes } from "../../services/platform/ids.ts";
+import { idToBytes } from "../../services/platform/domain/ids.ts";
 import { openPool, type Pool, type PoolConnection } from "../../services/platform/mysql/pool.ts";
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
 import { ordinaryBody } from "./bodies.ts";

@@ -1,4 +1,4 @@
-import { idFromBytes } from "../../services/platform/ids.ts";
+import { idFromBytes } from "../../services/platform/domain/ids.ts";
 import type { Pool, RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import type { LedgerSummary } from "./ledger.ts";
 import type { SideName } from "./tenant.ts";

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { ResultSetHeader } from "mysql2";
-import { idFromBytes, idToBytes, newId } from "../../services/platform/ids.ts";
+import { idFromBytes, idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { openPool, type PoolConnection, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 
 // What the product is measured against: the least that must be done for the same answers, by ordinary good code in one

@@ -7,6 +7,7 @@ import { runCommand } from "../../deploy/local/command.ts";
 import { choosePorts, type Ports } from "../../deploy/local/ports.ts";
 import { lookForHttpFault, waitUntilUp } from "../../deploy/local/readiness.ts";
 import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { grpcClient, openChannel } from "../../services/platform/rpc/grpc-client.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { copySources, readStages } from "../support/image.ts";
@@ -172,7 +173,7 @@ async function lookForProbeFault(name: string, probe: Container["readinessProbe"
   if (probe?.httpGet) return lookForHttpFault(`http://127.0.0.1:${port}${probe.httpGet.path}`);
   const channel = openChannel(`127.0.0.1:${port}`, undefined);
   try {
-    const options = { requestId: "probe", deadlineMs: Date.now() + 1_000 };
+    const options = { requestId: "probe", deadlineMs: monotonicMs() + 1_000 };
     const { status } = await grpcClient(Health, channel).check({}, options);
     return status === 1 ? undefined : `gRPC health says ${status}`;
   } catch (error) {

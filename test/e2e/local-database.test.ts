@@ -6,9 +6,10 @@ import { join } from "node:path";
 import { createConnection, type RowDataPacket } from "mysql2/promise";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { BackgroundProcess } from "../../deploy/local/background-process.ts";
-import { findDataFlavor, type PrivateDatabase, prepareDatabase } from "../../deploy/local/database.ts";
+import { findDataFlavor, prepareDatabase } from "../../deploy/local/database.ts";
 import { createDatabases, databaseUrl } from "../../deploy/local/database-connection.ts";
 import { findDatabaseServer } from "../../deploy/local/database-server.ts";
+import type { PrivateDatabase } from "../../deploy/local/private-database.ts";
 
 const server = await findDatabaseServer({ report: () => {} });
 const { signal } = new AbortController();

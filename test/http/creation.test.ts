@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { idToBytes } from "../../services/platform/ids.ts";
+import { idToBytes } from "../../services/platform/domain/ids.ts";
 import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { isoTime, jsonType, userId, uuidV7 } from "../support/patterns.ts";
 import { presetLife } from "../support/preset-life.ts";

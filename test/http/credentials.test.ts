@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newId } from "../../services/platform/ids.ts";
-import { keyFromBytes } from "../../services/platform/key-format.ts";
-import type { KeyKind } from "../../services/platform/principal.ts";
+import { keyFromBytes } from "../../services/platform/auth/key-format.ts";
+import type { KeyKind } from "../../services/platform/auth/principal.ts";
+import { newId } from "../../services/platform/domain/ids.ts";
 import { jsonType } from "../support/patterns.ts";
 import type { Answer } from "../support/rest.ts";
 import { type CreationParts, type Stack, startStack } from "../support/stack.ts";
@@ -210,7 +210,7 @@ describe("workspace_id", () => {
   });
 });
 
-describe("a key whose surroundings are gone", () => {
+describe("a key whose middleware are gone", () => {
   const create = (key: string) => stack.create("orphan", body, { key });
   const listMembers = (key: string) => stack.request("GET", "/organization/members", { key });
 

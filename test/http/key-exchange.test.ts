@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parseSigningKeys } from "../../services/organization/domain/signing-keys.ts";
-import { keyFromBytes } from "../../services/platform/key-format.ts";
+import { keyFromBytes } from "../../services/platform/auth/key-format.ts";
 import { newSigningKeyPem, type Stack, startStack } from "../support/stack.ts";
 
 let stack: Stack;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newId } from "../../services/platform/ids.ts";
+import { newId } from "../../services/platform/domain/ids.ts";
 import type { Answer } from "../support/rest.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import type { Tenant } from "../support/tenants.ts";

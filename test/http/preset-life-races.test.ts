@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Lifecycle } from "../../services/platform/lifecycle.ts";
-import { silentLogger } from "../../services/platform/logger.ts";
+import { silentLogger } from "../../services/platform/observe/logger.ts";
+import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
 import { openPresetService } from "../../services/preset/app.ts";
 import type { ChangeJson, ListedPresetJson, VersionJson } from "../support/preset-answers.ts";
 import { upTo } from "../support/preset-store.ts";

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { keyFromBytes } from "../../services/platform/key-format.ts";
+import { keyFromBytes } from "../../services/platform/auth/key-format.ts";
 import { type Answer, request } from "../support/rest.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 

@@ -1,6 +1,6 @@
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { idToBytes } from "../../services/platform/ids.ts";
+import { idToBytes } from "../../services/platform/domain/ids.ts";
 import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import type { Answer } from "../support/rest.ts";
 import { type Stack, startStack } from "../support/stack.ts";

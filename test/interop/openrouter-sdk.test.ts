@@ -8,7 +8,7 @@ import {
   UnauthorizedResponseError,
 } from "@openrouter/sdk/models/errors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { idToBytes } from "../../services/platform/ids.ts";
+import { idToBytes } from "../../services/platform/domain/ids.ts";
 import { uuidV7 } from "../support/patterns.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 

@@ -13,9 +13,9 @@ import { BadRequestSchema, ErrorInfoSchema } from "../../proto/gen/google/rpc/er
 import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.ts";
 import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import { AccessTokenVerifier, accessTokenIssuer } from "../../services/platform/access-token.ts";
-import { Lifecycle } from "../../services/platform/lifecycle.ts";
-import { Metrics } from "../../services/platform/metrics.ts";
+import { AccessTokenVerifier, accessTokenIssuer } from "../../services/platform/auth/access-token.ts";
+import { Metrics } from "../../services/platform/observe/metrics.ts";
+import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
 import { codeName } from "../../services/platform/rpc/errors.ts";
 import { requestBytesMax } from "../../services/platform/rpc/grpc-definition.ts";
 import { type BoundPorts, openServers } from "../../services/platform/rpc/servers.ts";

@@ -11,12 +11,12 @@ import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_s
 import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
 import { openOrganizationService, organizationMigrations } from "../../services/organization/app.ts";
 import { readOrganizationConfig } from "../../services/organization/config.ts";
-import { AccessTokenVerifier, jwksFrom } from "../../services/platform/access-token.ts";
-import { keyFromBytes } from "../../services/platform/key-format.ts";
-import { Lifecycle } from "../../services/platform/lifecycle.ts";
-import { silentLogger } from "../../services/platform/logger.ts";
+import { AccessTokenVerifier, jwksFrom } from "../../services/platform/auth/access-token.ts";
+import { keyFromBytes } from "../../services/platform/auth/key-format.ts";
 import { migrate } from "../../services/platform/mysql/migrate.ts";
 import { openPool } from "../../services/platform/mysql/pool.ts";
+import { silentLogger } from "../../services/platform/observe/logger.ts";
+import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
 import { grpcDefinitionOf } from "../../services/platform/rpc/grpc-definition.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { createOrganizationDatabase } from "../support/organization-database.ts";

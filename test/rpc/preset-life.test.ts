@@ -5,8 +5,8 @@ import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_s
 import { type Preset, PresetChangeAction, PresetStatus } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { PresetService, type UpdatePresetRequestSchema } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { mintAccessToken } from "../../services/organization/domain/access-token.ts";
-import { newId } from "../../services/platform/ids.ts";
-import type { Permission } from "../../services/platform/principal.ts";
+import type { Permission } from "../../services/platform/auth/principal.ts";
+import { newId } from "../../services/platform/domain/ids.ts";
 import { uuidV7 } from "../support/patterns.ts";
 import { upTo } from "../support/preset-store.ts";
 import { type Call, failureOf, openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";

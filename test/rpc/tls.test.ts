@@ -6,9 +6,9 @@ import { Client, credentials, Metadata, type Server, type ServiceError, status }
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { readGatewayConfig } from "../../gateway/config.ts";
 import { Health, type HealthCheckResponse } from "../../proto/gen/grpc/health/v1/health_pb.ts";
-import { Health as ProcessHealth } from "../../services/platform/health.ts";
-import { silentLogger } from "../../services/platform/logger.ts";
-import { Metrics } from "../../services/platform/metrics.ts";
+import { silentLogger } from "../../services/platform/observe/logger.ts";
+import { Metrics } from "../../services/platform/observe/metrics.ts";
+import { Health as ProcessHealth } from "../../services/platform/process/health.ts";
 import { grpcDefinitionOf } from "../../services/platform/rpc/grpc-definition.ts";
 import { closeGrpcServer, createGrpcServer } from "../../services/platform/rpc/grpc-server.ts";
 import { serveHealth } from "../../services/platform/rpc/health-service.ts";

@@ -6,9 +6,9 @@ import { enableKey } from "../../services/organization/commands/enable-key.ts";
 import { listKeys } from "../../services/organization/commands/list-keys.ts";
 import { revokeKey } from "../../services/organization/commands/revoke-key.ts";
 import { hashKey, keyStatus } from "../../services/organization/domain/keys.ts";
-import { findKeyReach, listKeys as listStoredKeys } from "../../services/organization/store/keys.ts";
-import { idToBytes, newId } from "../../services/platform/ids.ts";
-import { CommandError } from "../../services/platform/lifecycle.ts";
+import { findKeyScope, listKeys as listStoredKeys } from "../../services/organization/store/keys.ts";
+import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
+import { CommandError } from "../../services/platform/process/command-line.ts";
 import { type Bootstrapped, openCommands, rowsOf, type TestCommands } from "../support/organization-commands.ts";
 
 const own = ["--organization", "Keys", "--name", "CI"];
@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => commands.close());
 
-const reachOf = (secret: string | undefined) => findKeyReach(commands.pool, hashKey(secret ?? ""), undefined);
+const scopeOf = (secret: string | undefined) => findKeyScope(commands.pool, hashKey(secret ?? ""), undefined);
 
 async function newKey(...parameters: string[]): Promise<{ readonly key: string; readonly key_id: string }> {
   return JSON.parse(await commands.run(createKey, ...own, ...parameters, "--json"));
@@ -31,7 +31,7 @@ async function newKey(...parameters: string[]): Promise<{ readonly key: string; 
 describe("create-key", () => {
   it("makes an API key for the default workspace, with all permissions unless told", async () => {
     const { key, key_id: id } = await newKey("--kind", "api");
-    expect(await reachOf(key)).toMatchObject({
+    expect(await scopeOf(key)).toMatchObject({
       workspaceId: made.workspace_id,
       key: { id, name: "CI", permissions: ["presets:read", "presets:write"], creatorUserId: made.admin_user_id },
     });
@@ -42,7 +42,7 @@ describe("create-key", () => {
     const { workspace_id: workspaceId } = JSON.parse(await commands.run(createWorkspace, ...workspace, "--json"));
     const limits = ["--permissions", "presets:read", "--expires-at", "2999-01-01T00:00:00Z"];
     const printed = await commands.run(createKey, ...own, "--kind", "api", ...limits, "--workspace", workspaceId);
-    expect(await reachOf(printed.split("\n")[0])).toMatchObject({
+    expect(await scopeOf(printed.split("\n")[0])).toMatchObject({
       workspaceId,
       key: { permissions: ["presets:read"], expiresAt: new Date("2999-01-01T00:00:00Z") },
     });
@@ -50,7 +50,7 @@ describe("create-key", () => {
 
   it("makes a management key", async () => {
     const { key } = await newKey("--kind", "management");
-    expect(await reachOf(key)).toMatchObject({ key: { kind: "management", workspaceId: undefined } });
+    expect(await scopeOf(key)).toMatchObject({ key: { kind: "management", workspaceId: undefined } });
   });
 
   it.each([
@@ -116,7 +116,7 @@ describe("disable-key, enable-key and revoke-key", () => {
     ] as const) {
       expect(await commands.run(command, "--key-id", id)).toContain(told);
       expect(await statusOf(id)).toBe(status);
-      expect((await reachOf(key))?.key).toSatisfy((stored) => keyStatus(stored, new Date()) === status);
+      expect((await scopeOf(key))?.key).toSatisfy((stored) => keyStatus(stored, new Date()) === status);
     }
   });
 
@@ -125,7 +125,7 @@ describe("disable-key, enable-key and revoke-key", () => {
     const first = await commands.run(revokeKey, "--key-id", id);
     expect(first).toContain("is revoked since");
     expect(await commands.run(revokeKey, "--key-id", id)).toBe(first);
-    expect((await reachOf(key))?.key.revokedAt).toBeInstanceOf(Date);
+    expect((await scopeOf(key))?.key.revokedAt).toBeInstanceOf(Date);
     expect(await statusOf(id)).toBe("revoked");
   });
 
@@ -137,7 +137,7 @@ describe("disable-key, enable-key and revoke-key", () => {
     const refused = commands.run(enableKey, "--key-id", id);
     await expect(refused).rejects.toThrow(CommandError);
     await expect(refused).rejects.toThrow(`is ${status} for good; make another one with create-key`);
-    expect((await reachOf(key))?.key.disabled).toBe(true);
+    expect((await scopeOf(key))?.key.disabled).toBe(true);
     expect(await commands.run(disableKey, "--key-id", id)).toContain(`is ${status}; access tokens`);
   });
 

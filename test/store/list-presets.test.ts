@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { idToBytes, newId } from "../../services/platform/ids.ts";
+import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import type { PresetFilter } from "../../services/preset/domain/preset-filter.ts";
 import { listPresets } from "../../services/preset/store/list-presets.ts";
 import { openTestStore, type TestStore, upTo } from "../support/preset-store.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newId } from "../../services/platform/ids.ts";
+import { newId } from "../../services/platform/domain/ids.ts";
 import { listVersions } from "../../services/preset/store/list-versions.ts";
 import { openTestStore, type TestStore, upTo } from "../support/preset-store.ts";
 

@@ -4,9 +4,9 @@ import { createKey } from "../../services/organization/commands/create-key.ts";
 import { listMembers } from "../../services/organization/commands/list-members.ts";
 import { removeMember } from "../../services/organization/commands/remove-member.ts";
 import { getPrincipal, hashKey } from "../../services/organization/domain/keys.ts";
-import { findKeyReach } from "../../services/organization/store/keys.ts";
+import { findKeyScope } from "../../services/organization/store/keys.ts";
 import { listMembers as listStoredMembers } from "../../services/organization/store/members.ts";
-import { CommandError } from "../../services/platform/lifecycle.ts";
+import { CommandError } from "../../services/platform/process/command-line.ts";
 import { openCommands, rowsOf, type TestCommands } from "../support/organization-commands.ts";
 import { isoTime } from "../support/patterns.ts";
 
@@ -136,8 +136,8 @@ describe("remove-member", () => {
     expect((await remove("Keyed", "ada@example.com")).split("\n")[1]).toBe(
       "Keys that they created and that go on working: 3; list-keys shows them, revoke-key ends one",
     );
-    const reach = await findKeyReach(commands.pool, hashKey(key), undefined);
-    expect(getPrincipal(reach, undefined, new Date())).toMatchObject({ userId });
+    const scope = await findKeyScope(commands.pool, hashKey(key), undefined);
+    expect(getPrincipal(scope, undefined, new Date())).toMatchObject({ userId });
   });
 
   it.each([

@@ -6,12 +6,12 @@ import { bootstrap } from "../../services/organization/commands/bootstrap.ts";
 import { createWorkspace } from "../../services/organization/commands/create-workspace.ts";
 import { listWorkspaces } from "../../services/organization/commands/list-workspaces.ts";
 import { hashKey } from "../../services/organization/domain/keys.ts";
-import { findKeyReach } from "../../services/organization/store/keys.ts";
+import { findKeyScope } from "../../services/organization/store/keys.ts";
 import { listMembers } from "../../services/organization/store/members.ts";
-import { idToBytes } from "../../services/platform/ids.ts";
-import { isKey } from "../../services/platform/key-format.ts";
-import { CommandError } from "../../services/platform/lifecycle.ts";
+import { isKey } from "../../services/platform/auth/key-format.ts";
+import { idToBytes } from "../../services/platform/domain/ids.ts";
 import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { CommandError } from "../../services/platform/process/command-line.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { openCommands, rowsOf, type TestCommands } from "../support/organization-commands.ts";
 import { uuidV7 } from "../support/patterns.ts";
@@ -48,14 +48,14 @@ describe("bootstrap", () => {
       "management_key",
     ]);
     const { organization_id: organizationId, workspace_id: workspaceId } = made;
-    const reachOf = (secret: string) => findKeyReach(commands.pool, hashKey(secret), undefined);
+    const scopeOf = (secret: string) => findKeyScope(commands.pool, hashKey(secret), undefined);
     expect(isKey(made.api_key)).toBe(true);
-    expect(await reachOf(made.api_key)).toMatchObject({
+    expect(await scopeOf(made.api_key)).toMatchObject({
       organizationId,
       workspaceId,
       key: { kind: "api", permissions: ["presets:read", "presets:write"], creatorUserId: made.admin_user_id },
     });
-    expect(await reachOf(made.management_key)).toMatchObject({
+    expect(await scopeOf(made.management_key)).toMatchObject({
       organizationId,
       workspaceId,
       key: { kind: "management", creatorUserId: made.admin_user_id },

@@ -4,17 +4,17 @@ import { type NewKey, newApiKey, newManagementKey } from "../../services/organiz
 import { KeyUseRecorder } from "../../services/organization/store/key-use.ts";
 import {
   findKey,
-  findKeyReach,
+  findKeyScope,
   insertKey,
   listKeys,
   updateKeyLastUsed,
   updateKeyRevoked,
 } from "../../services/organization/store/keys.ts";
 import { insertOrganization, insertWorkspace } from "../../services/organization/store/organizations.ts";
-import { idToBytes, newId } from "../../services/platform/ids.ts";
-import { silentLogger } from "../../services/platform/logger.ts";
+import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { type Executor, openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
+import { silentLogger } from "../../services/platform/observe/logger.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createOrganizationDatabase } from "../support/organization-database.ts";
 
@@ -85,43 +85,43 @@ describe("a stored key", () => {
 });
 
 describe("what a key reaches", () => {
-  const reachOf = (key: NewKey, workspaceId?: string) => findKeyReach(pool, key.keyHash, workspaceId);
+  const scopeOf = (key: NewKey, workspaceId?: string) => findKeyScope(pool, key.keyHash, workspaceId);
 
   it("is nothing where no key has the hash", async () => {
-    expect(await findKeyReach(pool, Buffer.alloc(32), undefined)).toBeUndefined();
+    expect(await findKeyScope(pool, Buffer.alloc(32), undefined)).toBeUndefined();
   });
 
   it("is an API key's own workspace, whatever is requested", async () => {
     const expected = { key: apiKey.key, organizationId, workspaceId: secondWorkspaceId };
-    expect(await reachOf(apiKey)).toEqual(expected);
-    expect(await reachOf(apiKey, defaultWorkspaceId)).toEqual(expected);
+    expect(await scopeOf(apiKey)).toEqual(expected);
+    expect(await scopeOf(apiKey, defaultWorkspaceId)).toEqual(expected);
   });
 
   it("is the default workspace for a management key, or the requested one of its organization", async () => {
-    expect(await reachOf(managementKey)).toMatchObject({ organizationId, workspaceId: defaultWorkspaceId });
-    expect(await reachOf(managementKey, secondWorkspaceId)).toMatchObject({ workspaceId: secondWorkspaceId });
-    expect(await reachOf(managementKey, newId())).toMatchObject({ organizationId, workspaceId: undefined });
+    expect(await scopeOf(managementKey)).toMatchObject({ organizationId, workspaceId: defaultWorkspaceId });
+    expect(await scopeOf(managementKey, secondWorkspaceId)).toMatchObject({ workspaceId: secondWorkspaceId });
+    expect(await scopeOf(managementKey, newId())).toMatchObject({ organizationId, workspaceId: undefined });
   });
 
   it("is no workspace of another organization", async () => {
     const foreign = newId();
     await insertWorkspace(pool, { id: foreign, organizationId: newId(), name: "Foreign" }, new Date());
-    expect(await reachOf(managementKey, foreign)).toMatchObject({ organizationId, workspaceId: undefined });
+    expect(await scopeOf(managementKey, foreign)).toMatchObject({ organizationId, workspaceId: undefined });
   });
 
   it("lacks a deleted workspace", async () => {
     await pool.execute("UPDATE workspaces SET deleted_at = ? WHERE id = ?", [new Date(), idToBytes(secondWorkspaceId)]);
-    expect(await reachOf(apiKey)).toMatchObject({ organizationId, workspaceId: undefined });
-    expect(await reachOf(managementKey)).toMatchObject({ organizationId, workspaceId: defaultWorkspaceId });
-    expect(await reachOf(managementKey, secondWorkspaceId)).toMatchObject({ organizationId, workspaceId: undefined });
+    expect(await scopeOf(apiKey)).toMatchObject({ organizationId, workspaceId: undefined });
+    expect(await scopeOf(managementKey)).toMatchObject({ organizationId, workspaceId: defaultWorkspaceId });
+    expect(await scopeOf(managementKey, secondWorkspaceId)).toMatchObject({ organizationId, workspaceId: undefined });
   });
 
   it("lacks a deleted organization with all its workspaces", async () => {
     await pool.execute("UPDATE organizations SET deleted_at = ? WHERE id = ?", [new Date(), idToBytes(organizationId)]);
     const gone = { organizationId: undefined, workspaceId: undefined };
-    expect(await reachOf(apiKey)).toMatchObject(gone);
-    expect(await reachOf(managementKey)).toMatchObject(gone);
-    expect(await reachOf(managementKey, secondWorkspaceId)).toMatchObject(gone);
+    expect(await scopeOf(apiKey)).toMatchObject(gone);
+    expect(await scopeOf(managementKey)).toMatchObject(gone);
+    expect(await scopeOf(managementKey, secondWorkspaceId)).toMatchObject(gone);
   });
 
   it("is found by one unique key in each table", async () => {
@@ -132,7 +132,7 @@ describe("what a key reaches", () => {
         return [[], []];
       },
     } as unknown as Executor;
-    await findKeyReach(explaining, apiKey.keyHash, undefined);
+    await findKeyScope(explaining, apiKey.keyHash, undefined);
     expect(plan).toHaveLength(3);
     for (const { type } of plan) expect(["const", "eq_ref"]).toContain(type);
   });
@@ -170,7 +170,7 @@ describe("the last use of a key", () => {
     await inTransaction(pool, async (connection) => {
       await connection.execute("SELECT id FROM api_keys WHERE id = ? FOR UPDATE", [idToBytes(apiKey.key.id)]);
       recorder.record(apiKey.key.id, new Date(300_000));
-      expect(await findKeyReach(pool, apiKey.keyHash, undefined)).toBeDefined();
+      expect(await findKeyScope(pool, apiKey.keyHash, undefined)).toBeDefined();
     });
     await expect.poll(lastUse).toEqual(new Date(300_000));
   });

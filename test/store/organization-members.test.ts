@@ -7,7 +7,7 @@ import {
   listMembers,
 } from "../../services/organization/store/members.ts";
 import { insertOrganization } from "../../services/organization/store/organizations.ts";
-import { newId } from "../../services/platform/ids.ts";
+import { newId } from "../../services/platform/domain/ids.ts";
 import { openPool, type Pool } from "../../services/platform/mysql/pool.ts";
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
 import type { TestDatabase } from "../support/database.ts";

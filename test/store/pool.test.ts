@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isConnectionLost } from "../../services/platform/mysql/errors.ts";
 import { openPool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { inTransaction, retryTransient } from "../../services/platform/mysql/transaction.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 
 let database: TestDatabase;
@@ -60,7 +61,7 @@ describe("openPool", () => {
     const pool = openPool(database.url, 1);
     const other = openPool(database.url, 1);
     let attempts = 0;
-    const answer = await retryTransient(Date.now() + 5_000, () =>
+    const answer = await retryTransient(monotonicMs() + 5_000, () =>
       inTransaction(pool, async (connection) => {
         attempts += 1;
         const [rows] = await connection.execute<RowDataPacket[]>("SELECT CONNECTION_ID() AS id");

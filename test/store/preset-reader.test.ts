@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newId } from "../../services/platform/ids.ts";
+import { newId } from "../../services/platform/domain/ids.ts";
 import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import type { ServedPreset } from "../../services/preset/domain/preset.ts";
 import { PresetReader } from "../../services/preset/store/preset-reader.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import { PresetStatus } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import { idToBytes } from "../../services/platform/ids.ts";
+import { idToBytes } from "../../services/platform/domain/ids.ts";
 import { upTo } from "../support/preset-store.ts";
 import { type Call, openRpcCalls } from "../support/rpc-calls.ts";
 import { type Stack, startStack } from "../support/stack.ts";

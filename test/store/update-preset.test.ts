@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { idToBytes, newId } from "../../services/platform/ids.ts";
+import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { openPool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { inTransaction, retryTransient } from "../../services/platform/mysql/transaction.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { etagOf, type ServedPreset } from "../../services/preset/domain/preset.ts";
 import { listChanges } from "../../services/preset/store/list-changes.ts";
 import { updatePreset } from "../../services/preset/store/update-preset.ts";
@@ -204,14 +205,14 @@ describe("updatePreset", () => {
     const connections: number[] = [];
     pool.on("connection", ({ threadId }) => connections.push(threadId));
     const kill = async () => {
-      for (; Date.now() < stop; await sleep(20)) {
+      for (; monotonicMs() < stop; await sleep(20)) {
         const id = connections.shift();
         if (id !== undefined) await store.pool.query("KILL ?", [id]);
       }
     };
     const acknowledged: string[] = [];
     const change = async (client: number) => {
-      for (let n = 1; Date.now() < stop; n += 1) {
+      for (let n = 1; monotonicMs() < stop; n += 1) {
         const update = presetUpdate("killed", { name: `Client ${client}, change ${n}` });
         await retryTransient(soon(), () => updatePreset(pool, workspaceId, actor, update, patient()));
         acknowledged.push(update.name as string);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { idFromBytes, idToBytes, newId } from "../../services/platform/ids.ts";
+import { idFromBytes, idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { NewVersion } from "../../services/preset/domain/new-version.ts";
 import { VersionWriter } from "../../services/preset/store/version-writer.ts";
 import type { TestDatabase } from "../support/database.ts";
@@ -209,7 +210,7 @@ describe("VersionWriter", () => {
     const stop = soon(1_500);
     const lockBackwards = async () => {
       const connection = await otherPool.getConnection();
-      while (Date.now() < stop) {
+      while (monotonicMs() < stop) {
         await connection.query("START TRANSACTION");
         try {
           for (const slug of slugs.toReversed()) {
@@ -228,7 +229,7 @@ describe("VersionWriter", () => {
     };
     let created = 0;
     const create = async () => {
-      while (Date.now() < stop) {
+      while (monotonicMs() < stop) {
         await Promise.all(slugs.map((slug) => writer.createVersion(creation(slug), patient())));
         created += 1;
       }
@@ -282,7 +283,7 @@ describe("VersionWriter", () => {
   it("survives connections that are killed under it", async () => {
     const stop = soon(1_500);
     const killer = async () => {
-      while (Date.now() < stop) {
+      while (monotonicMs() < stop) {
         const [rows] = await otherPool.query<RowDataPacket[]>(
           "SELECT id FROM information_schema.processlist WHERE db = ? AND id <> CONNECTION_ID()",
           [database.name],
@@ -293,7 +294,7 @@ describe("VersionWriter", () => {
     };
     const answered: number[] = [];
     const create = async () => {
-      while (Date.now() < stop) {
+      while (monotonicMs() < stop) {
         const answers = await Promise.all(upTo(10).map(() => writer.createVersion(creation("killed"), patient())));
         answered.push(...answers.map(({ designatedVersion }) => designatedVersion.version));
       }
@@ -310,7 +311,7 @@ describe("VersionWriter", () => {
       .createVersion(creation("lost"), { deadlineMs, isCanceled: () => false })
       .catch((error) => error);
     expect(failure).toMatchObject({ kind: "unavailable" });
-    expect(Date.now()).toBeLessThan(deadlineMs);
+    expect(monotonicMs()).toBeLessThan(deadlineMs);
     await nowhere.end();
   });
 

@@ -1,6 +1,6 @@
 import type { Dialect } from "../../gateway/dialects/dialect.ts";
 import { readBody } from "../../gateway/dialects/read-body.ts";
-import { DomainError } from "../../services/platform/domain-error.ts";
+import { DomainError } from "../../services/platform/domain/domain-error.ts";
 
 /** What is said of a body; nothing where it is taken. */
 export function violationsOf(dialect: Dialect, body: unknown) {

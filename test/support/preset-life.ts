@@ -1,4 +1,4 @@
-import { idToBytes } from "../../services/platform/ids.ts";
+import { idToBytes } from "../../services/platform/domain/ids.ts";
 import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { upTo } from "./preset-store.ts";
 import type { Answer, PresetJson, RequestParts } from "./rest.ts";

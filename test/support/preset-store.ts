@@ -1,7 +1,8 @@
 import { hash, randomUUID } from "node:crypto";
-import { idFromBytes, idToBytes, newId } from "../../services/platform/ids.ts";
+import { idFromBytes, idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
-import type { Patience } from "../../services/platform/mysql/transaction.ts";
+import type { Deadline } from "../../services/platform/mysql/transaction.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { Actor } from "../../services/preset/domain/change.ts";
 import type { NewVersion } from "../../services/preset/domain/new-version.ts";
 import type { ServedPreset } from "../../services/preset/domain/preset.ts";
@@ -73,12 +74,13 @@ export function presetUpdate(slug: string, fields: Partial<PresetUpdate>): Prese
 }
 
 /** A caller who waits. */
-export function patient(ms = 10_000): Patience {
+export function patient(ms = 10_000): Deadline {
   return { deadlineMs: soon(ms), isCanceled: () => false };
 }
 
+/** By the monotonic clock. */
 export function soon(ms = 10_000): number {
-  return Date.now() + ms;
+  return monotonicMs() + ms;
 }
 
 /** 1 to `count`. */

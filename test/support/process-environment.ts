@@ -1,6 +1,6 @@
 import { readGatewayConfig } from "../../gateway/config.ts";
 import { readOrganizationConfig, readOrganizationDatabaseUrl } from "../../services/organization/config.ts";
-import { ConfigError, type Environment } from "../../services/platform/config.ts";
+import { ConfigError, type Environment } from "../../services/platform/process/environment.ts";
 import { readPresetConfig, readPresetDatabaseUrl } from "../../services/preset/config.ts";
 import { newSigningKeyPem } from "./stack.ts";
 

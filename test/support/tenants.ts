@@ -4,10 +4,10 @@ import type { Member } from "../../services/organization/domain/members.ts";
 import { insertKey, updateKeyRevoked } from "../../services/organization/store/keys.ts";
 import { findOrInsertUser, insertMembership } from "../../services/organization/store/members.ts";
 import { insertWorkspace } from "../../services/organization/store/organizations.ts";
-import { idToBytes, newId } from "../../services/platform/ids.ts";
+import type { KeyKind, Permission } from "../../services/platform/auth/principal.ts";
+import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import type { Pool } from "../../services/platform/mysql/pool.ts";
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
-import type { KeyKind, Permission } from "../../services/platform/principal.ts";
 
 /** An organization as the bootstrap command leaves it. */
 export interface Tenant {

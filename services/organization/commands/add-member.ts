@@ -1,5 +1,5 @@
-import { CommandError } from "../../platform/lifecycle.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
+import { CommandError } from "../../platform/process/command-line.ts";
 import { memberRoles } from "../domain/members.ts";
 import { findOrInsertUser, insertMembership } from "../store/members.ts";
 import { email, name, oneOf, optional, readFlags, required } from "./flags.ts";

@@ -1,7 +1,7 @@
-import { newId } from "../../platform/ids.ts";
-import { CommandError } from "../../platform/lifecycle.ts";
+import { newId } from "../../platform/domain/ids.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { inTransaction } from "../../platform/mysql/transaction.ts";
+import { CommandError } from "../../platform/process/command-line.ts";
 import { newApiKey, newManagementKey, permissions } from "../domain/keys.ts";
 import { insertKey } from "../store/keys.ts";
 import { findOrInsertUser, insertMembership } from "../store/members.ts";

@@ -1,5 +1,5 @@
-import { CommandError } from "../../platform/lifecycle.ts";
 import type { Executor, Pool } from "../../platform/mysql/pool.ts";
+import { CommandError } from "../../platform/process/command-line.ts";
 import { keyKinds, newApiKey, newManagementKey, permissions } from "../domain/keys.ts";
 import type { Organization } from "../domain/organizations.ts";
 import { insertKey } from "../store/keys.ts";

@@ -1,6 +1,6 @@
-import { newId } from "../../platform/ids.ts";
-import { CommandError } from "../../platform/lifecycle.ts";
+import { newId } from "../../platform/domain/ids.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
+import { CommandError } from "../../platform/process/command-line.ts";
 import { insertWorkspace, listWorkspaces } from "../store/organizations.ts";
 import { name, readFlags, required, toggle } from "./flags.ts";
 import { changeOrganization } from "./organization.ts";

@@ -1,5 +1,5 @@
-import { CommandError } from "../../platform/lifecycle.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
+import { CommandError } from "../../platform/process/command-line.ts";
 import { keyStatus } from "../domain/keys.ts";
 import { updateKeyDisabled } from "../store/keys.ts";
 import { changeKey, nameOf } from "./key.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CommandError } from "../../platform/lifecycle.ts";
+import { CommandError } from "../../platform/process/command-line.ts";
 import { email, futureTime, id, name, oneOf, optional, readFlags, required, someOf, toggle } from "./flags.ts";
 
 const flags = {

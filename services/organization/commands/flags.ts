@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { isId } from "../../platform/ids.ts";
-import { CommandError } from "../../platform/lifecycle.ts";
+import { isId } from "../../platform/domain/ids.ts";
+import { CommandError } from "../../platform/process/command-line.ts";
 import { isEmail } from "../domain/members.ts";
 import { isName } from "../domain/organizations.ts";
 

@@ -1,6 +1,6 @@
-import { CommandError } from "../../platform/lifecycle.ts";
 import type { Executor, Pool } from "../../platform/mysql/pool.ts";
 import { inTransaction } from "../../platform/mysql/transaction.ts";
+import { CommandError } from "../../platform/process/command-line.ts";
 import type { Key } from "../domain/keys.ts";
 import { findKey } from "../store/keys.ts";
 import { id, readFlags, required } from "./flags.ts";

@@ -1,5 +1,5 @@
-import { CommandError } from "../../platform/lifecycle.ts";
 import type { Executor, Pool } from "../../platform/mysql/pool.ts";
+import { CommandError } from "../../platform/process/command-line.ts";
 import { keyStatus } from "../domain/keys.ts";
 import type { Member } from "../domain/members.ts";
 import type { Organization } from "../domain/organizations.ts";

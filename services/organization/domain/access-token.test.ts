@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import jwt from "jsonwebtoken";
 import { describe, expect, it } from "vitest";
-import { AccessTokenVerifier } from "../../platform/access-token.ts";
-import type { Principal } from "../../platform/principal.ts";
+import { AccessTokenVerifier } from "../../platform/auth/access-token.ts";
+import type { Principal } from "../../platform/auth/principal.ts";
 import { mintAccessToken } from "./access-token.ts";
 import { parseSigningKeys } from "./signing-keys.ts";
 

@@ -1,6 +1,6 @@
 import jwt from "jsonwebtoken";
-import { accessTokenIssuer, claimsFromPrincipal } from "../../platform/access-token.ts";
-import type { Principal } from "../../platform/principal.ts";
+import { accessTokenIssuer, claimsFromPrincipal } from "../../platform/auth/access-token.ts";
+import type { Principal } from "../../platform/auth/principal.ts";
 import { wholeSeconds } from "./keys.ts";
 import type { SigningKey } from "./signing-keys.ts";
 

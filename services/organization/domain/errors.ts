@@ -1,4 +1,4 @@
-import { DomainError } from "../../platform/domain-error.ts";
+import { DomainError } from "../../platform/domain/domain-error.ts";
 
 /** One and the same answer whatever is wrong with a key, so that it tells nothing about keys that exist. */
 export function keyInvalid(): DomainError {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isKey } from "../../platform/key-format.ts";
-import { getPrincipal, hashKey, type KeyReach, keyStatus, newApiKey, newManagementKey } from "./keys.ts";
+import { isKey } from "../../platform/auth/key-format.ts";
+import { getPrincipal, hashKey, type KeyScope, keyStatus, newApiKey, newManagementKey } from "./keys.ts";
 
 const now = new Date("2026-01-01T00:00:00.500Z");
 const owner = { name: "Key", organizationId: "o", creatorUserId: "user_1", expiresAt: undefined };
@@ -35,7 +35,7 @@ describe("the status of a key", () => {
 });
 
 describe("the principal of a key", () => {
-  const reach = (kind: "api" | "management", parts: Partial<KeyReach> = {}): KeyReach => ({
+  const scope = (kind: "api" | "management", parts: Partial<KeyScope> = {}): KeyScope => ({
     key: (kind === "api" ? api : management).key,
     organizationId: "o",
     workspaceId: "w",
@@ -43,20 +43,20 @@ describe("the principal of a key", () => {
   });
 
   it("has the permissions of an API key, and all those there are for a management key", () => {
-    expect(getPrincipal(reach("api"), undefined, now).permissions).toEqual(["presets:read"]);
-    expect(getPrincipal(reach("management"), undefined, now).permissions).toEqual(["presets:read", "presets:write"]);
+    expect(getPrincipal(scope("api"), undefined, now).permissions).toEqual(["presets:read"]);
+    expect(getPrincipal(scope("management"), undefined, now).permissions).toEqual(["presets:read", "presets:write"]);
   });
 
   it("lacks what is gone", () => {
-    const principal = getPrincipal(reach("api", { organizationId: undefined, workspaceId: undefined }), undefined, now);
+    const principal = getPrincipal(scope("api", { organizationId: undefined, workspaceId: undefined }), undefined, now);
     expect(principal).toMatchObject({ organizationId: undefined, workspaceId: undefined });
   });
 
   it.each([
     ["a key that is not there", undefined, undefined, "KEY_INVALID"],
-    ["a key that is not active", { ...reach("api"), key: { ...api.key, disabled: true } }, "x", "KEY_INVALID"],
-    ["another workspace than the reached one", reach("api"), "x", "WORKSPACE_NOT_FOUND"],
-    ["a workspace that is gone", reach("api", { workspaceId: undefined }), "w", "WORKSPACE_NOT_FOUND"],
+    ["a key that is not active", { ...scope("api"), key: { ...api.key, disabled: true } }, "x", "KEY_INVALID"],
+    ["another workspace than the reached one", scope("api"), "x", "WORKSPACE_NOT_FOUND"],
+    ["a workspace that is gone", scope("api", { workspaceId: undefined }), "w", "WORKSPACE_NOT_FOUND"],
   ])("is refused for %s", (_name, found, workspaceId, reason) => {
     expect(() => getPrincipal(found, workspaceId, now)).toThrow(expect.objectContaining({ reason }));
   });

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
-import { newId } from "../../platform/ids.ts";
-import { keyFromBytes } from "../../platform/key-format.ts";
-import type { KeyKind, Permission, Principal } from "../../platform/principal.ts";
+import { keyFromBytes } from "../../platform/auth/key-format.ts";
+import type { KeyKind, Permission, Principal } from "../../platform/auth/principal.ts";
+import { newId } from "../../platform/domain/ids.ts";
 import { keyInvalid, workspaceNotFound } from "./errors.ts";
 
 export const keyKinds: readonly KeyKind[] = ["api", "management"];
@@ -25,8 +25,8 @@ export interface Key {
   readonly lastUsedAt: Date | undefined;
 }
 
-/** A key and what of its surroundings is still there. */
-export interface KeyReach {
+/** A key and what of its organization and workspace is still there. */
+export interface KeyScope {
   readonly key: Key;
   /** Undefined where the organization is gone. */
   readonly organizationId: string | undefined;
@@ -47,9 +47,9 @@ type KeyOwner = Pick<Key, "name" | "organizationId" | "creatorUserId" | "expires
 
 export function newApiKey(
   owner: KeyOwner,
-  reach: { readonly workspaceId: string; readonly permissions: readonly Permission[] },
+  scope: { readonly workspaceId: string; readonly permissions: readonly Permission[] },
 ): NewKey {
-  return newKey({ ...owner, ...reach, kind: "api" });
+  return newKey({ ...owner, ...scope, kind: "api" });
 }
 
 export function newManagementKey(owner: KeyOwner): NewKey {
@@ -75,12 +75,12 @@ export function keyStatus(key: Pick<Key, "disabled" | "expiresAt" | "revokedAt">
 
 /** Whom a key speaks for. A requested workspace must be one that it reaches; without one, gone is simply gone. */
 export function getPrincipal(
-  reach: KeyReach | undefined,
+  scope: KeyScope | undefined,
   requestedWorkspaceId: string | undefined,
   now: Date,
 ): Principal {
-  if (!reach || keyStatus(reach.key, now) !== "active") throw keyInvalid();
-  const { key, organizationId, workspaceId } = reach;
+  if (!scope || keyStatus(scope.key, now) !== "active") throw keyInvalid();
+  const { key, organizationId, workspaceId } = scope;
   if (requestedWorkspaceId !== undefined && requestedWorkspaceId !== workspaceId) throw workspaceNotFound();
   return {
     keyId: key.id,

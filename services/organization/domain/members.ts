@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { base62Digits } from "../../platform/key-format.ts";
+import { base62Digits } from "../../platform/auth/key-format.ts";
 
 export const memberRoles = ["org:admin", "org:member"] as const;
 export type MemberRole = (typeof memberRoles)[number];

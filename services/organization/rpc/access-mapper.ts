@@ -5,10 +5,10 @@ import type {
   ExchangeKeyRequest,
   ExchangeKeyResponseSchema,
 } from "../../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
-import { invalidRequest } from "../../platform/domain-error.ts";
-import { isId } from "../../platform/ids.ts";
-import { isKey } from "../../platform/key-format.ts";
-import type { KeyKind, Principal } from "../../platform/principal.ts";
+import { isKey } from "../../platform/auth/key-format.ts";
+import type { KeyKind, Principal } from "../../platform/auth/principal.ts";
+import { invalidRequest } from "../../platform/domain/domain-error.ts";
+import { isId } from "../../platform/domain/ids.ts";
 import type { AccessToken } from "../domain/access-token.ts";
 import { keyInvalid } from "../domain/errors.ts";
 

@@ -6,7 +6,7 @@ import { mintAccessToken } from "../domain/access-token.ts";
 import { getPrincipal, hashKey } from "../domain/keys.ts";
 import type { SigningKey } from "../domain/signing-keys.ts";
 import type { KeyUseRecorder } from "../store/key-use.ts";
-import { findKeyReach } from "../store/keys.ts";
+import { findKeyScope } from "../store/keys.ts";
 import { fromExchangeKeyRequest, toExchangeKeyResponse } from "./access-mapper.ts";
 
 interface Parts {
@@ -26,10 +26,10 @@ export function accessService({
     async exchangeKey(request, { deadlineMs }) {
       const { secret, workspaceId } = fromExchangeKeyRequest(request);
       const keyHash = hashKey(secret);
-      const reach = await retryTransient(deadlineMs, () => findKeyReach(pool, keyHash, workspaceId));
+      const scope = await retryTransient(deadlineMs, () => findKeyScope(pool, keyHash, workspaceId));
       const now = new Date();
-      const principal = getPrincipal(reach, workspaceId, now);
-      const token = mintAccessToken(principal, signingKey, { now, ttlSeconds, keyExpiresAt: reach?.key.expiresAt });
+      const principal = getPrincipal(scope, workspaceId, now);
+      const token = mintAccessToken(principal, signingKey, { now, ttlSeconds, keyExpiresAt: scope?.key.expiresAt });
       keyUse.record(principal.keyId, now);
       return toExchangeKeyResponse(token, principal);
     },

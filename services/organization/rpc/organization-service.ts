@@ -1,8 +1,8 @@
 import type { OrganizationService } from "../../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
+import { organizationNotFound, requireManagementKey, requireOrganization } from "../../platform/auth/principal.ts";
+import { pageFrom } from "../../platform/domain/page.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
-import { pageFrom } from "../../platform/page.ts";
-import { organizationNotFound, requireManagementKey, requireOrganization } from "../../platform/principal.ts";
 import type { Implementation } from "../../platform/rpc/service.ts";
 import { listMembers } from "../store/members.ts";
 import { toMemberMessage } from "./member-mapper.ts";

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
-import type { Logger } from "../../platform/logger.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
+import type { Logger } from "../../platform/observe/logger.ts";
 import { updateKeyLastUsed } from "./keys.ts";
 
 const intervalMs = 60_000;

@@ -1,7 +1,7 @@
-import { idFromBytes, idToBytes } from "../../platform/ids.ts";
+import type { KeyKind, Permission } from "../../platform/auth/principal.ts";
+import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
-import type { KeyKind, Permission } from "../../platform/principal.ts";
-import type { Key, KeyReach, NewKey } from "../domain/keys.ts";
+import type { Key, KeyScope, NewKey } from "../domain/keys.ts";
 
 const keyColumns = `k.id, k.name, k.kind, k.permissions, k.organization_id, k.workspace_id, k.creator_user_id, k.disabled,
   k.created_at, k.expires_at, k.revoked_at, k.last_used_at`;
@@ -27,11 +27,11 @@ interface ReachRow extends KeyRow {
 }
 
 /** The key with this hash and what it reaches now; every table is read by one unique key. */
-export async function findKeyReach(
+export async function findKeyScope(
   executor: Executor,
   keyHash: Buffer,
   requestedWorkspaceId: string | undefined,
-): Promise<KeyReach | undefined> {
+): Promise<KeyScope | undefined> {
   const [rows] = await executor.execute<ReachRow[]>(
     `SELECT ${keyColumns}, o.id AS reached_organization_id, w.id AS reached_workspace_id
       FROM api_keys k

@@ -1,7 +1,7 @@
-import { idToBytes } from "../../platform/ids.ts";
+import { idToBytes } from "../../platform/domain/ids.ts";
+import type { Page } from "../../platform/domain/page.ts";
 import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import type { Executor, ResultSetHeader, RowDataPacket } from "../../platform/mysql/pool.ts";
-import type { Page } from "../../platform/page.ts";
 import { emailKey, type Member, type MemberPage, type MemberRole, newUserId } from "../domain/members.ts";
 
 const memberColumns = "m.user_id, m.role, m.created_at, u.email, u.first_name, u.last_name";

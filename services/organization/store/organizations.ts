@@ -1,4 +1,4 @@
-import { idFromBytes, idToBytes } from "../../platform/ids.ts";
+import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
 import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 import type { Organization, Workspace } from "../domain/organizations.ts";

@@ -1,4 +1,4 @@
-import { DomainError, unavailable } from "../domain-error.ts";
+import { DomainError, unavailable } from "../domain/domain-error.ts";
 
 /** What mysql2 throws: errors of the server have `errno`, those of the connection only `code`. */
 interface MysqlError {

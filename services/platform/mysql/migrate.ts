@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { type Connection, createConnection, type RowDataPacket } from "mysql2/promise";
-import type { ReadinessCheck } from "../health.ts";
+import type { ReadinessCheck } from "../process/health.ts";
 import { isUnknownDatabase, isUnknownTable } from "./errors.ts";
 import type { Pool } from "./pool.ts";
 

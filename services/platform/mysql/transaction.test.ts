@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { monotonicMs } from "../process/clock.ts";
 import { backoffMs, retryTransient } from "./transaction.ts";
 
 const deadlock = Object.assign(new Error("deadlock"), { errno: 1213 });
@@ -6,7 +7,7 @@ const deadlock = Object.assign(new Error("deadlock"), { errno: 1213 });
 describe("retryTransient", () => {
   it("repeats what fails for a reason that passes", async () => {
     let attempts = 0;
-    const result = await retryTransient(Date.now() + 5_000, async () => {
+    const result = await retryTransient(monotonicMs() + 5_000, async () => {
       attempts += 1;
       if (attempts < 3) throw deadlock;
       return "done";
@@ -17,7 +18,7 @@ describe("retryTransient", () => {
   it("does not repeat what fails for good", async () => {
     let attempts = 0;
     const failure = new Error("for good");
-    const work = retryTransient(Date.now() + 5_000, async () => {
+    const work = retryTransient(monotonicMs() + 5_000, async () => {
       attempts += 1;
       throw failure;
     });
@@ -26,12 +27,12 @@ describe("retryTransient", () => {
   });
 
   it("gives up in time for the caller", async () => {
-    const deadlineMs = Date.now() + 100;
+    const deadlineMs = monotonicMs() + 100;
     await expect(retryTransient(deadlineMs, () => Promise.reject(deadlock))).rejects.toMatchObject({
       kind: "aborted",
       cause: deadlock,
     });
-    expect(Date.now()).toBeLessThanOrEqual(deadlineMs);
+    expect(monotonicMs()).toBeLessThanOrEqual(deadlineMs);
   });
 });
 

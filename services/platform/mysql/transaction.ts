@@ -1,25 +1,26 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { monotonicMs } from "../process/clock.ts";
 import { conflictNotSettled, databaseUnavailable, isConnectionLost, isTransient } from "./errors.ts";
 import type { Pool, PoolConnection } from "./pool.ts";
 
 /** Left between giving up and the caller's deadline, so that the caller still hears why. */
 const answerMarginMs = 200;
 
-/** How long someone waits for an answer. */
-export interface Patience {
-  /** Epoch milliseconds. */
+/** How long a caller waits for an answer. */
+export interface Deadline {
+  /** By the monotonic clock. */
   readonly deadlineMs: number;
   readonly isCanceled: () => boolean;
 }
 
 /** Whether it is too late to answer: then nothing may be stored any more. */
-export function hasGivenUp(caller: Patience): boolean {
+export function hasGivenUp(caller: Deadline): boolean {
   return timeLeftMs(caller) <= 0 || caller.isCanceled();
 }
 
 /** How long there is until an answer could come too late. */
-export function timeLeftMs({ deadlineMs }: Patience): number {
-  return deadlineMs - answerMarginMs - Date.now();
+export function timeLeftMs({ deadlineMs }: Deadline): number {
+  return deadlineMs - answerMarginMs - monotonicMs();
 }
 
 const backoffFirstMs = 5;
@@ -41,7 +42,7 @@ export async function retryTransient<T>(deadlineMs: number, work: () => Promise<
     } catch (error) {
       if (!isTransient(error)) throw error;
       const pauseMs = backoffMs(attempt);
-      if (Date.now() + pauseMs >= deadlineMs - answerMarginMs)
+      if (monotonicMs() + pauseMs >= deadlineMs - answerMarginMs)
         throw isConnectionLost(error) ? databaseUnavailable(error) : conflictNotSettled(error);
       await sleep(pauseMs);
     }

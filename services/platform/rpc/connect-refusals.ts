@@ -2,7 +2,7 @@ import type { DescField, DescOneof } from "@bufbuild/protobuf";
 import { isFieldError } from "@bufbuild/protobuf/reflect";
 import { Code, ConnectError, createContextKey, createContextValues, type HandlerContext } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
-import { DomainError, invalidRequest } from "../domain-error.ts";
+import { DomainError, invalidRequest } from "../domain/domain-error.ts";
 import { unreadableRequest } from "./errors.ts";
 import { requestBytesMax } from "./grpc-definition.ts";
 

@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { Message } from "@bufbuild/protobuf";
 import { type ConnectRouter, createConnectRouter, type HandlerContext } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { monotonicMs } from "../process/clock.ts";
 import { answerRefusals, pendingKey, refusalKey } from "./connect-refusals.ts";
 import { requestBytesMax } from "./grpc-definition.ts";
 import type { IncomingCall, ServedMethod, ServedService } from "./service.ts";
@@ -51,7 +52,7 @@ function incomingCall(context: HandlerContext): IncomingCall {
   const timeoutMs = context.timeoutMs();
   return {
     header: (name) => context.requestHeader.get(name) ?? undefined,
-    deadlineMs: timeoutMs === undefined ? undefined : Date.now() + timeoutMs,
+    deadlineMs: timeoutMs === undefined ? undefined : monotonicMs() + timeoutMs,
     isCanceled: () => context.signal.aborted,
     signal: context.signal,
   };

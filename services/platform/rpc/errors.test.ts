@@ -3,7 +3,7 @@ import { Code } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
 import { BadRequestSchema, ErrorInfoSchema } from "../../../proto/gen/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
-import { DomainError, type ErrorKind, invalidRequest } from "../domain-error.ts";
+import { DomainError, type ErrorKind, invalidRequest } from "../domain/domain-error.ts";
 import { codeName, fromStatusMessage, toRpcError, toStatusMessage } from "./errors.ts";
 
 const kinds: [ErrorKind, Code][] = [

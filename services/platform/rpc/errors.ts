@@ -3,7 +3,7 @@ import { anyPack, anyUnpack } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema } from "../../../proto/gen/google/rpc/error_details_pb.ts";
 import { type Status, StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
-import { DomainError, type ErrorKind, type FieldViolation, invalidRequest } from "../domain-error.ts";
+import { DomainError, type ErrorKind, type FieldViolation, invalidRequest } from "../domain/domain-error.ts";
 
 /** The one table from the kind of a domain error to its RPC code. */
 const codeByKind: Readonly<Record<ErrorKind, Code>> = {

@@ -10,7 +10,8 @@ import {
 } from "@bufbuild/protobuf";
 import { Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
-import { type DomainError, isOfKind } from "../domain-error.ts";
+import { type DomainError, isOfKind } from "../domain/domain-error.ts";
+import { monotonicMs } from "../process/clock.ts";
 import { fromStatusMessage } from "./errors.ts";
 import { type GrpcDefinition, grpcDefinitionOf, requestBytesMax, responseBytesMax } from "./grpc-definition.ts";
 import { channelCredentials, type TlsFiles } from "./tls.ts";
@@ -20,7 +21,7 @@ export interface CallOptions {
   readonly accessToken?: string;
   /** Written to the log of the service that is called. */
   readonly requestId: string;
-  /** Epoch milliseconds. */
+  /** By the monotonic clock. */
   readonly deadlineMs: number;
 }
 
@@ -88,7 +89,7 @@ async function retryUnavailable<T>(deadlineMs: number, call: () => Promise<T>): 
       return await call();
     } catch (error) {
       const pauseMs = Math.min(backoffMaxMs, backoffFirstMs * 2 ** attempt) * (0.5 + Math.random());
-      if (!isOfKind(error, "unavailable") || Date.now() + pauseMs >= deadlineMs) throw error;
+      if (!isOfKind(error, "unavailable") || monotonicMs() + pauseMs >= deadlineMs) throw error;
       await sleep(pauseMs);
     }
   }
@@ -113,7 +114,7 @@ function callOnce(
       responseDeserialize,
       request,
       metadata,
-      { deadline: options.deadlineMs },
+      { deadline: Date.now() + options.deadlineMs - monotonicMs() },
       (error, response) => (error ? reject(domainErrorFrom(error)) : resolve(response as Message)),
     );
     Error.stackTraceLimit = stackTraceLimit;

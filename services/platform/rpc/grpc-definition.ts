@@ -1,6 +1,6 @@
 import { type DescMethod, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { unreadableRequest } from "./errors.ts";
-import type { Received } from "./service.ts";
+import type { RequestOrRefusal } from "./service.ts";
 
 /** A version is 2 MiB at most; more is let in for batches, and so that the answer can say which part is too large. */
 export const requestBytesMax = 16 * 1024 * 1024;
@@ -19,7 +19,7 @@ export function grpcDefinitionOf(method: DescMethod) {
     responseStream: method.methodKind === "server_streaming" || method.methodKind === "bidi_streaming",
     requestSerialize: encode(method.input),
     // Where this throws, grpc-js answers INTERNAL by itself.
-    requestDeserialize: (bytes: Buffer): Received => {
+    requestDeserialize: (bytes: Buffer): RequestOrRefusal => {
       try {
         return fromBinary(method.input, bytes);
       } catch {

@@ -10,9 +10,10 @@ import {
   type UntypedHandleCall,
 } from "@grpc/grpc-js";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
+import { monotonicMs } from "../process/clock.ts";
 import { toStatusMessage } from "./errors.ts";
 import { type GrpcDefinition, grpcDefinitionOf, requestBytesMax, responseBytesMax } from "./grpc-definition.ts";
-import type { IncomingCall, Received, ServedMethod, ServedService } from "./service.ts";
+import type { IncomingCall, RequestOrRefusal, ServedMethod, ServedService } from "./service.ts";
 import { serverCredentials, type TlsFiles } from "./tls.ts";
 
 /** Mounts services on grpc-js. The caller binds and closes the server. */
@@ -65,14 +66,14 @@ export function closeGrpcServer(server: Server, timeoutMs: number): Promise<void
 
 function handlerOf(method: ServedMethod): UntypedHandleCall {
   if (method.kind === "unary") {
-    return (call: ServerUnaryCall<Received, Message>, callback: sendUnaryData<Message>) => {
+    return (call: ServerUnaryCall<RequestOrRefusal, Message>, callback: sendUnaryData<Message>) => {
       method.handle(call.request, incomingCall(call)).then(
         (response) => callback(null, response),
         (error: ConnectError) => callback(statusFrom(error)),
       );
     };
   }
-  return async (call: ServerWritableStream<Received, Message>) => {
+  return async (call: ServerWritableStream<RequestOrRefusal, Message>) => {
     const canceled = new AbortController();
     call.on("cancelled", () => canceled.abort());
     try {
@@ -87,12 +88,12 @@ function handlerOf(method: ServedMethod): UntypedHandleCall {
 }
 
 function incomingCall(
-  call: ServerUnaryCall<Received, Message> | ServerWritableStream<Received, Message>,
+  call: ServerUnaryCall<RequestOrRefusal, Message> | ServerWritableStream<RequestOrRefusal, Message>,
 ): IncomingCall {
   const deadline = Number(call.getDeadline());
   return {
     header: (name) => call.metadata.get(name)[0]?.toString(),
-    deadlineMs: Number.isFinite(deadline) ? deadline : undefined,
+    deadlineMs: Number.isFinite(deadline) ? monotonicMs() + deadline - Date.now() : undefined,
     isCanceled: () => call.cancelled,
     signal: undefined,
   };

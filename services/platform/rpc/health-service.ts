@@ -3,8 +3,8 @@ import {
   Health as HealthDescriptor,
   HealthCheckResponse_ServingStatus as Status,
 } from "../../../proto/gen/grpc/health/v1/health_pb.ts";
-import { DomainError } from "../domain-error.ts";
-import type { Health } from "../health.ts";
+import { DomainError } from "../domain/domain-error.ts";
+import type { Health } from "../process/health.ts";
 import { type ServedService, serveOpenService } from "./service.ts";
 
 const watchIntervalMs = 1_000;
@@ -13,7 +13,7 @@ const watchIntervalMs = 1_000;
 export function serveHealth(
   health: Health,
   serviceNames: readonly string[],
-  surroundings: Parameters<typeof serveOpenService>[2],
+  middleware: Parameters<typeof serveOpenService>[2],
 ): ServedService {
   const known = new Set(["", HealthDescriptor.typeName, ...serviceNames]);
   const statusOf = async () => ((await health.fault()) === undefined ? Status.SERVING : Status.NOT_SERVING);
@@ -38,6 +38,6 @@ export function serveHealth(
         }
       },
     },
-    surroundings,
+    middleware,
   );
 }

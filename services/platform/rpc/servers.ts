@@ -1,10 +1,10 @@
-import type { ProcessConfig } from "../config.ts";
-import { Health, type ReadinessCheck } from "../health.ts";
-import { bindHttpServer, closeHttpServer } from "../http-server.ts";
-import type { Lifecycle } from "../lifecycle.ts";
-import type { Logger } from "../logger.ts";
-import type { Metrics } from "../metrics.ts";
-import { metricsPage, type Operations, operationsHandler, probes } from "../operations.ts";
+import { bindHttpServer, closeHttpServer } from "../http/http-server.ts";
+import { metricsPage, type Operations, operationsHandler, probes } from "../http/operations.ts";
+import type { Logger } from "../observe/logger.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import type { ProcessConfig } from "../process/config.ts";
+import { Health, type ReadinessCheck } from "../process/health.ts";
+import type { Lifecycle } from "../process/lifecycle.ts";
 import { createConnectServer } from "./connect-server.ts";
 import { bindGrpcServer, closeGrpcServer, createGrpcServer } from "./grpc-server.ts";
 import { serveHealth } from "./health-service.ts";

@@ -11,17 +11,18 @@ import {
 } from "@bufbuild/protobuf";
 import { Code, type ConnectError } from "@connectrpc/connect";
 import type { Status } from "../../../proto/gen/google/rpc/status_pb.ts";
-import type { AccessTokenVerifier } from "../access-token.ts";
-import { DomainError } from "../domain-error.ts";
-import type { Logger } from "../logger.ts";
-import type { Metrics } from "../metrics.ts";
-import type { Principal } from "../principal.ts";
+import type { AccessTokenVerifier } from "../auth/access-token.ts";
+import type { Principal } from "../auth/principal.ts";
+import { DomainError } from "../domain/domain-error.ts";
+import type { Logger } from "../observe/logger.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import { monotonicMs } from "../process/clock.ts";
 import { codeName, toRpcError, toStatusMessage } from "./errors.ts";
 
 /** What a transport knows about one call. */
 export interface IncomingCall {
   readonly header: (name: string) => string | undefined;
-  /** Epoch milliseconds; undefined where the caller set none. */
+  /** By the monotonic clock; undefined where the caller set none. */
   readonly deadlineMs: number | undefined;
   /** Whether the caller has given up. */
   readonly isCanceled: () => boolean;
@@ -31,7 +32,7 @@ export interface IncomingCall {
 
 /** What a method knows about any call. */
 export interface OpenContext {
-  /** Epoch milliseconds: the caller's own deadline, or ours where that is earlier. */
+  /** By the monotonic clock: the caller's own deadline, or ours where that is earlier. */
   readonly deadlineMs: number;
   /** Whether the caller has given up, so that nothing may be stored for them any more. */
   readonly isCanceled: () => boolean;
@@ -61,11 +62,11 @@ export type ServedMethod =
   | { readonly kind: "unary"; readonly descriptor: DescMethod; readonly handle: UnaryHandler }
   | { readonly kind: "stream"; readonly descriptor: DescMethod; readonly handle: StreamHandler };
 
-type UnaryHandler = (received: Received, call: IncomingCall) => Promise<Message>;
-type StreamHandler = (received: Received, call: IncomingCall) => AsyncIterable<Message>;
+type UnaryHandler = (received: RequestOrRefusal, call: IncomingCall) => Promise<Message>;
+type StreamHandler = (received: RequestOrRefusal, call: IncomingCall) => AsyncIterable<Message>;
 
 /** What a transport made of a request: its message, or why there is none. That is logged and counted as a call, too. */
-export type Received = Message | DomainError;
+export type RequestOrRefusal = Message | DomainError;
 
 /** A service that any transport can mount. */
 export interface ServedService {
@@ -73,7 +74,7 @@ export interface ServedService {
   readonly methods: readonly ServedMethod[];
 }
 
-interface Surroundings {
+interface Middleware {
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** Calls that come by the clock need not fill the log. Default: info. */
@@ -84,10 +85,10 @@ interface Surroundings {
 export function serveService<S extends DescService>(
   descriptor: S,
   implementation: Implementation<S>,
-  surroundings: Surroundings & { readonly verifier: AccessTokenVerifier },
+  middleware: Middleware & { readonly verifier: AccessTokenVerifier },
 ): ServedService {
-  const { verifier, logger, metrics } = surroundings;
-  return wrap(descriptor, implementation, surroundings, async ({ header, ...call }) => {
+  const { verifier, logger, metrics } = middleware;
+  return wrap(descriptor, implementation, middleware, async ({ header, ...call }) => {
     const context: CallContext = {
       ...openContext(call),
       principal: await verifier.authenticate(header("authorization")),
@@ -108,22 +109,22 @@ export function serveService<S extends DescService>(
 export function serveOpenService<S extends DescService>(
   descriptor: S,
   implementation: Implementation<S, OpenContext>,
-  surroundings: Surroundings,
+  middleware: Middleware,
 ): ServedService {
-  return wrap(descriptor, implementation, surroundings, async (call) => openContext(call));
+  return wrap(descriptor, implementation, middleware, async (call) => openContext(call));
 }
 
 /** No call waits longer than this for the database, whatever its caller would wait. */
 const callTimeoutMaxMs = 15_000;
 
 function openContext({ deadlineMs, ...call }: Omit<IncomingCall, "header">): OpenContext {
-  return { ...call, deadlineMs: Math.min(deadlineMs ?? Number.POSITIVE_INFINITY, Date.now() + callTimeoutMaxMs) };
+  return { ...call, deadlineMs: Math.min(deadlineMs ?? Number.POSITIVE_INFINITY, monotonicMs() + callTimeoutMaxMs) };
 }
 
 function wrap<Context>(
   descriptor: DescService,
   implementation: object,
-  { logger, metrics, accessLogLevel = "info" }: Surroundings,
+  { logger, metrics, accessLogLevel = "info" }: Middleware,
   contextOf: (call: IncomingCall) => Promise<Context>,
 ): ServedService {
   /** Starts the clock of a call; the function that it returns ends it, with the error where there was one. */
@@ -190,7 +191,7 @@ type AnyUnary<Context> = (request: Message, context: Context) => Promise<Message
 type AnyStream<Context> = (request: Message, context: Context) => AsyncIterable<MessageInitShape<DescMessage>>;
 
 /** Called once the caller is known, so that a stranger is told nothing but that. */
-function messageIn(received: Received): Message {
+function messageIn(received: RequestOrRefusal): Message {
   if (received instanceof DomainError) throw received;
   return received;
 }

@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { ChannelCredentials, experimental, ServerCredentials } from "@grpc/grpc-js";
-import type { EnvironmentReader } from "../config.ts";
+import type { EnvironmentReader } from "../process/environment.ts";
 
 /** The files of mutual TLS: who we are, and whom we believe. */
 export interface TlsFiles {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DomainError } from "../../platform/domain-error.ts";
+import { DomainError } from "../../platform/domain/domain-error.ts";
 import { addVersion } from "./add-version.ts";
 import type { NewVersion } from "./new-version.ts";
 import type { Preset, ServedPreset } from "./preset.ts";

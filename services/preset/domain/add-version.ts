@@ -1,4 +1,4 @@
-import { newId } from "../../platform/ids.ts";
+import { newId } from "../../platform/domain/ids.ts";
 import { presetArchived } from "./errors.ts";
 import type { NewVersion } from "./new-version.ts";
 import { type Outcome, type Preset, type ServedPreset, timeOfChange } from "./preset.ts";

@@ -1,4 +1,4 @@
-import { invalidRequest } from "../../platform/domain-error.ts";
+import { invalidRequest } from "../../platform/domain/domain-error.ts";
 
 const batchMax = 100;
 

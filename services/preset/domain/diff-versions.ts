@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { memberTexts, parseJsonObject } from "../../platform/json-text.ts";
+import { memberTexts, parseJsonObject } from "../../platform/json/json-text.ts";
 import type { PresetVersion } from "./preset.ts";
 
 /** A config field that differs; a side is undefined where it does not have the field. Values are JSON text, as stored. */

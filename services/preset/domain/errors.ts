@@ -1,4 +1,4 @@
-import { DomainError } from "../../platform/domain-error.ts";
+import { DomainError } from "../../platform/domain/domain-error.ts";
 
 export function presetArchived(slug: string): DomainError {
   return new DomainError("failed_precondition", {

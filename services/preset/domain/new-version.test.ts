@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { DomainError } from "../../platform/domain-error.ts";
-import { contentBytesMax } from "../../platform/limits.ts";
-import type { Principal } from "../../platform/principal.ts";
+import type { Principal } from "../../platform/auth/principal.ts";
+import { DomainError } from "../../platform/domain/domain-error.ts";
+import { contentBytesMax } from "../../platform/domain/limits.ts";
 import { configKeys } from "./config-keys.ts";
 import { newVersion, type VersionDraft } from "./new-version.ts";
 

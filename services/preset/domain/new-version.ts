@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
-import { DomainError, type FieldViolation, invalidRequest } from "../../platform/domain-error.ts";
-import { fieldPath } from "../../platform/field-path.ts";
-import { newId } from "../../platform/ids.ts";
-import { cutMembers, parseJsonObject } from "../../platform/json-text.ts";
-import { contentBytesMax } from "../../platform/limits.ts";
-import { type Principal, requirePermission, requireWorkspace } from "../../platform/principal.ts";
+import { type Principal, requirePermission, requireWorkspace } from "../../platform/auth/principal.ts";
+import { DomainError, type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
+import { newId } from "../../platform/domain/ids.ts";
+import { contentBytesMax } from "../../platform/domain/limits.ts";
+import { fieldPath } from "../../platform/json/field-path.ts";
+import { cutMembers, parseJsonObject } from "../../platform/json/json-text.ts";
 import type { Actor } from "./change.ts";
 import { configKeys } from "./config-keys.ts";
 import { requestIdViolations } from "./request-id.ts";

@@ -1,5 +1,5 @@
-import type { FieldViolation } from "../../platform/domain-error.ts";
-import { presetQueryLengthMax } from "../../platform/limits.ts";
+import type { FieldViolation } from "../../platform/domain/domain-error.ts";
+import { presetQueryLengthMax } from "../../platform/domain/limits.ts";
 import type { PresetStatus } from "./preset.ts";
 import { lengthViolations } from "./text-length.ts";
 

@@ -1,4 +1,4 @@
-import type { DomainError } from "../../platform/domain-error.ts";
+import type { DomainError } from "../../platform/domain/domain-error.ts";
 
 export type PresetStatus = "active" | "disabled" | "archived";
 

@@ -1,5 +1,5 @@
-import type { FieldViolation } from "../../platform/domain-error.ts";
-import { requestIdLengthMax, requestIdPattern } from "../../platform/limits.ts";
+import type { FieldViolation } from "../../platform/domain/domain-error.ts";
+import { requestIdLengthMax, requestIdPattern } from "../../platform/domain/limits.ts";
 
 /** Empty counts as not given. */
 export function requestIdViolations(requestId: string): FieldViolation[] {

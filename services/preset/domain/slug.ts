@@ -1,5 +1,5 @@
-import { type FieldViolation, invalidRequest } from "../../platform/domain-error.ts";
-import { slugPattern, slugRule } from "../../platform/limits.ts";
+import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
+import { slugPattern, slugRule } from "../../platform/domain/limits.ts";
 
 export function slugViolations(slug: string): FieldViolation[] {
   if (slugPattern.test(slug)) return [];

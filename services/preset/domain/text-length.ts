@@ -1,4 +1,4 @@
-import type { FieldViolation } from "../../platform/domain-error.ts";
+import type { FieldViolation } from "../../platform/domain/domain-error.ts";
 
 /** Lengths are counted in characters, as people count them, and not in UTF-16 units. */
 export function lengthViolations(path: string, text: string, lengthMax: number): FieldViolation[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DomainError } from "../../platform/domain-error.ts";
+import { DomainError } from "../../platform/domain/domain-error.ts";
 import type { FieldChange } from "./change.ts";
 import { etagOf, type Preset, type PresetStatus } from "./preset.ts";
 import { applyUpdate, checkUpdate, isMadeBy, type PresetUpdate } from "./update-preset.ts";

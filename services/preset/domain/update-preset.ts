@@ -1,5 +1,5 @@
-import { type FieldViolation, invalidRequest } from "../../platform/domain-error.ts";
-import { presetDescriptionLengthMax, presetNameLengthMax } from "../../platform/limits.ts";
+import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
+import { presetDescriptionLengthMax, presetNameLengthMax } from "../../platform/domain/limits.ts";
 import type { FieldChange } from "./change.ts";
 import { etagStale, statusTransition, versionNotFound } from "./errors.ts";
 import { etagOf, type Preset, type PresetStatus, timeOfChange } from "./preset.ts";

@@ -1,4 +1,4 @@
-import { type FieldViolation, invalidRequest } from "../../platform/domain-error.ts";
+import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
 
 export function versionNumberViolations(path: string, version: number): FieldViolation[] {
   return version < 1 ? [{ path, message: "must be at least 1" }] : [];

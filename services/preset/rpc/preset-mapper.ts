@@ -12,7 +12,7 @@ import type {
   ListPresetsRequest,
   UpdatePresetRequest,
 } from "../../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import { type FieldViolation, invalidRequest } from "../../platform/domain-error.ts";
+import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
 import type { PresetChange } from "../domain/change.ts";
 import type { ConfigDifference } from "../domain/diff-versions.ts";
 import { etagOf, type Preset, type PresetStatus, type PresetVersion, type ServedPreset } from "../domain/preset.ts";

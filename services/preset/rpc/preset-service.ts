@@ -4,11 +4,11 @@ import {
   CreateVersionRequestSchema,
   type PresetService,
 } from "../../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import { newId } from "../../platform/ids.ts";
+import { requirePermission, requireWorkspace } from "../../platform/auth/principal.ts";
+import { newId } from "../../platform/domain/ids.ts";
+import { pageFrom } from "../../platform/domain/page.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
-import { pageFrom } from "../../platform/page.ts";
-import { requirePermission, requireWorkspace } from "../../platform/principal.ts";
 import type { CallContext, Implementation } from "../../platform/rpc/service.ts";
 import { checkBatch } from "../domain/batch.ts";
 import { diffVersions } from "../domain/diff-versions.ts";

@@ -1,4 +1,4 @@
-import { idToBytes } from "../../platform/ids.ts";
+import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Executor } from "../../platform/mysql/pool.ts";
 import { requestIdReused } from "../domain/errors.ts";
 import type { NewVersion } from "../domain/new-version.ts";

@@ -1,5 +1,5 @@
-import { DomainError } from "../../platform/domain-error.ts";
-import { idToBytes } from "../../platform/ids.ts";
+import { DomainError } from "../../platform/domain/domain-error.ts";
+import { idToBytes } from "../../platform/domain/ids.ts";
 import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import type { PoolConnection } from "../../platform/mysql/pool.ts";
 import { addVersion } from "../domain/add-version.ts";

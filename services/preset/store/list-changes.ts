@@ -1,6 +1,6 @@
-import { idFromBytes, idToBytes } from "../../platform/ids.ts";
+import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
+import type { Page } from "../../platform/domain/page.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
-import type { Page } from "../../platform/page.ts";
 import type { ChangeAction, PresetChange } from "../domain/change.ts";
 
 /** A page, and how many changes there are in all. */

@@ -1,7 +1,7 @@
-import { idToBytes } from "../../platform/ids.ts";
+import { idToBytes } from "../../platform/domain/ids.ts";
+import type { Page } from "../../platform/domain/page.ts";
 import type { Executor, Pool, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { inSnapshot } from "../../platform/mysql/transaction.ts";
-import type { Page } from "../../platform/page.ts";
 import type { Preset } from "../domain/preset.ts";
 import type { PresetFilter } from "../domain/preset-filter.ts";
 import { findPresetCount } from "./preset-counts.ts";

@@ -1,6 +1,6 @@
-import { idToBytes } from "../../platform/ids.ts";
+import { idToBytes } from "../../platform/domain/ids.ts";
+import type { Page } from "../../platform/domain/page.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
-import type { Page } from "../../platform/page.ts";
 import type { PresetVersion } from "../domain/preset.ts";
 import { type VersionRow, versionColumns, versionFromRow } from "./preset-rows.ts";
 

@@ -1,4 +1,4 @@
-import { idToBytes } from "../../platform/ids.ts";
+import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Executor, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
 import type { Preset } from "../domain/preset.ts";
 

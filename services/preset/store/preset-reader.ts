@@ -1,7 +1,8 @@
-import { Gather } from "../../platform/gather.ts";
-import { idFromBytes, idToBytes } from "../../platform/ids.ts";
+import { Gather } from "../../platform/batching/gather.ts";
+import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
+import { monotonicMs } from "../../platform/process/clock.ts";
 import { type PresetKey, type PresetVersion, presetKey, type ServedPreset } from "../domain/preset.ts";
 import {
   type PresetRow,
@@ -46,7 +47,7 @@ function versionKey(key: VersionKey): string {
 }
 
 async function findPresets(pool: Pool, keys: readonly PresetKey[]): Promise<Map<string, ServedPreset>> {
-  const [rows] = await retryTransient(Date.now() + retryForMs, () =>
+  const [rows] = await retryTransient(monotonicMs() + retryForMs, () =>
     pool.execute<(PresetRow & VersionRow)[]>(
       `SELECT ${presetColumns}, ${versionColumns} FROM presets p
         JOIN preset_versions v ON v.workspace_id = p.workspace_id AND v.preset_id = p.id AND v.version = p.designated_version
@@ -63,7 +64,7 @@ async function findVersions(pool: Pool, keys: readonly VersionKey[]): Promise<Ma
   const findOne = `SELECT p.workspace_id, p.slug, ${versionColumns} FROM presets p
     JOIN preset_versions v ON v.workspace_id = p.workspace_id AND v.preset_id = p.id
     WHERE p.workspace_id = ? AND p.slug = ? AND v.version = ?`;
-  const [rows] = await retryTransient(Date.now() + retryForMs, () =>
+  const [rows] = await retryTransient(monotonicMs() + retryForMs, () =>
     pool.execute<(VersionRow & Pick<PresetRow, "workspace_id" | "slug">)[]>(
       Array(keys.length).fill(findOne).join(" UNION ALL "),
       keys.flatMap(({ workspaceId, slug, version }) => [idToBytes(workspaceId), slug, version]),

@@ -1,4 +1,4 @@
-import { idFromBytes } from "../../platform/ids.ts";
+import { idFromBytes } from "../../platform/domain/ids.ts";
 import type { RowDataPacket } from "../../platform/mysql/pool.ts";
 import type { Preset, PresetStatus, PresetVersion } from "../domain/preset.ts";
 

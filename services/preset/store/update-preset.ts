@@ -1,7 +1,7 @@
-import { deadlineExceeded } from "../../platform/domain-error.ts";
-import { idFromBytes, idToBytes } from "../../platform/ids.ts";
+import { deadlineExceeded } from "../../platform/domain/domain-error.ts";
+import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
 import type { Pool, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
-import { hasGivenUp, inTransaction, type Patience } from "../../platform/mysql/transaction.ts";
+import { type Deadline, hasGivenUp, inTransaction } from "../../platform/mysql/transaction.ts";
 import { type Actor, type FieldChange, updateChange } from "../domain/change.ts";
 import { presetNotFound, requestIdReused, versionNotFound } from "../domain/errors.ts";
 import type { Preset, PresetVersion, ServedPreset } from "../domain/preset.ts";
@@ -26,7 +26,7 @@ export function updatePreset(
   workspaceId: string,
   actor: Actor,
   update: PresetUpdate,
-  caller: Patience,
+  caller: Deadline,
 ): Promise<ServedPreset> {
   return inTransaction(pool, async (connection) => {
     const before = await lockPreset(connection, workspaceId, update.slug);

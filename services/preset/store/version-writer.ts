@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { DomainError, deadlineExceeded, unavailable } from "../../platform/domain-error.ts";
+import { DomainError, deadlineExceeded, unavailable } from "../../platform/domain/domain-error.ts";
 import {
   conflictNotSettled,
   databaseUnavailable,
@@ -8,7 +8,7 @@ import {
   isTransient,
 } from "../../platform/mysql/errors.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
-import { backoffMs, hasGivenUp, inTransaction, type Patience, timeLeftMs } from "../../platform/mysql/transaction.ts";
+import { backoffMs, type Deadline, hasGivenUp, inTransaction, timeLeftMs } from "../../platform/mysql/transaction.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import { type Outcome, presetKey, type ServedPreset } from "../domain/preset.ts";
 import { findReplay } from "./find-replay.ts";
@@ -26,7 +26,7 @@ const triesMax = 7;
 /** A creation that waits to be stored, and whom to tell. */
 interface Waiting {
   readonly creation: NewVersion;
-  readonly caller: Patience;
+  readonly caller: Deadline;
   readonly settle: (outcome: Outcome) => void;
   readonly fail: (error: unknown) => void;
 }
@@ -62,7 +62,7 @@ export class VersionWriter {
    * Stores one version and returns the preset as this creation left it.
    * A request id that was stored before returns the first answer. After an error nothing is stored.
    */
-  async createVersion(creation: NewVersion, caller: Patience): Promise<ServedPreset> {
+  async createVersion(creation: NewVersion, caller: Deadline): Promise<ServedPreset> {
     const request = `${creation.workspaceId}/${creation.requestId}`;
     // A duplicate of a request in flight waits for it, and then finds it stored, or stores it itself.
     for (let first = this.#inFlight.get(request); first; first = this.#inFlight.get(request))
@@ -74,7 +74,7 @@ export class VersionWriter {
     return stored;
   }
 
-  #enqueue(creation: NewVersion, caller: Patience): Promise<ServedPreset> {
+  #enqueue(creation: NewVersion, caller: Deadline): Promise<ServedPreset> {
     return new Promise((resolve, reject) => {
       const settle = (outcome: Outcome) => (outcome instanceof DomainError ? reject(outcome) : resolve(outcome));
       const waiting: Waiting = { creation, caller, settle, fail: reject };

@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
-import type { Health } from "./health.ts";
-import type { Metrics } from "./metrics.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import type { Health } from "../process/health.ts";
 
 type Answer = () => Promise<{ status: number; contentType: string; body: string }>;
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ConfigError, type Environment, type EnvironmentReader, readConfig, readProcessConfig } from "./config.ts";
+import { readProcessConfig } from "./config.ts";
+import { ConfigError, type Environment, type EnvironmentReader, readConfig } from "./environment.ts";
 
 function faultsOf(environment: Environment, read: (reader: EnvironmentReader) => unknown): readonly string[] {
   try {

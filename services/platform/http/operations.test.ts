@@ -1,8 +1,8 @@
 import { createServer, type Server } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
-import { Health } from "./health.ts";
+import { Metrics } from "../observe/metrics.ts";
+import { Health } from "../process/health.ts";
 import { bindHttpServer, closeHttpServer } from "./http-server.ts";
-import { Metrics } from "./metrics.ts";
 import { json, metricsPage, type Operations, operationsHandler, probes } from "./operations.ts";
 
 let server: Server | undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DomainError } from "./domain-error.ts";
+import { DomainError } from "../domain/domain-error.ts";
 import { cutMembers, jsonDepthMax, parseJsonObject } from "./json-text.ts";
 
 function cutAll(text: string) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { silentLogger } from "../observe/logger.ts";
 import { Lifecycle } from "./lifecycle.ts";
-import { silentLogger } from "./logger.ts";
 
 describe("Lifecycle", () => {
   it("closes what was opened, the last first, one after the other", async () => {

@@ -1,4 +1,4 @@
-import { type FieldViolation, invalidRequest } from "./domain-error.ts";
+import { type FieldViolation, invalidRequest } from "../domain/domain-error.ts";
 import { fieldPath } from "./field-path.ts";
 
 // A JavaScript object does not keep what JSON text says: it re-orders integer-like keys, reads 1.0 as 1 and rounds long

@@ -1,4 +1,4 @@
-import { DomainError } from "./domain-error.ts";
+import { DomainError } from "../domain/domain-error.ts";
 
 export type KeyKind = "api" | "management";
 export type Permission = "presets:read" | "presets:write";

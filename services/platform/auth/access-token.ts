@@ -1,7 +1,7 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
 import jwt from "jsonwebtoken";
 import { LRUCache } from "lru-cache";
-import { DomainError, unavailable } from "./domain-error.ts";
+import { DomainError, unavailable } from "../domain/domain-error.ts";
 import type { KeyKind, Permission, Principal } from "./principal.ts";
 
 /** Says who minted a token; tokens of anyone else are refused. */

@@ -1,3 +1,4 @@
+import { monotonicMs } from "./clock.ts";
 /** Says whether a process can do its work right now; throws or rejects where it cannot. */
 export type ReadinessCheck = () => Promise<void>;
 
@@ -18,8 +19,8 @@ export class Health {
   /** Why the process is not ready, or undefined where it is. */
   async fault(): Promise<string | undefined> {
     if (this.isDraining()) return "draining";
-    if (!this.#last || Date.now() - this.#last.atMs > checkMaxAgeMs) {
-      this.#last = { atMs: Date.now(), fault: this.#check() };
+    if (!this.#last || monotonicMs() - this.#last.atMs > checkMaxAgeMs) {
+      this.#last = { atMs: monotonicMs(), fault: this.#check() };
     }
     return this.#last.fault;
   }

@@ -1,5 +1,3 @@
-import { readTlsFiles, type TlsFiles } from "./rpc/tls.ts";
-
 /** The environment of a process, as `process.env` gives it. Tests pass plain objects. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -86,26 +84,4 @@ export function readConfig<T>(environment: Environment, read: (reader: Environme
   const config = read(reader);
   if (reader.faults.length > 0) throw new ConfigError(reader.faults);
   return config;
-}
-
-export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
-
-/** What every process reads. */
-export interface ProcessConfig {
-  /** The address that every port of the process is bound to. */
-  readonly host: string;
-  readonly logLevel: LogLevel;
-  /** How long calls in flight may take to finish after SIGTERM. */
-  readonly drainTimeoutMs: number;
-  /** Undefined: gRPC in clear text. */
-  readonly grpcTls: TlsFiles | undefined;
-}
-
-export function readProcessConfig(reader: EnvironmentReader): ProcessConfig {
-  return {
-    host: reader.text("HOST", "0.0.0.0"),
-    logLevel: reader.oneOf("LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "fatal", "silent"], "info"),
-    drainTimeoutMs: reader.integer("DRAIN_TIMEOUT_MS", { default: 15_000, min: 0, max: 600_000 }),
-    grpcTls: readTlsFiles(reader),
-  };
 }
