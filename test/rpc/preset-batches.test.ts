@@ -103,6 +103,20 @@ describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
     expect(outcomes.map(seenOf)).toEqual(["INVALID_REQUEST"]);
   });
 
+  it("gives each part a deadline of its own, but none longer than the call's", async () => {
+    const timeouts = [0, 1, 60_000, -1];
+    const creations = timeouts.map((timeoutMs, index) => ({
+      accessToken: token,
+      timeoutMs,
+      request: { slug: `timed-${protocol}-${index}`, configJson: "{}" },
+    }));
+    const created = await calls[protocol](batchCreateVersions, { creations }, token);
+    expect(created.outcomes.map(seenOf)).toMatchObject([{}, "DEADLINE_EXCEEDED", {}, "INVALID_REQUEST"]);
+    const reads = creations.map(({ accessToken, request: { slug } }) => ({ accessToken, slug }));
+    const read = await calls[protocol](batchGetPresets, { reads }, token);
+    expect(read.outcomes.map(seenOf)).toMatchObject([{}, "PRESET_NOT_FOUND", {}, "PRESET_NOT_FOUND"]);
+  });
+
   it("refuses both lists at once", async () => {
     const request = { slug: "a", configJson: "{}" };
     const creations = [{ accessToken: token, request }];

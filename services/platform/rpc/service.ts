@@ -13,7 +13,7 @@ import { Code, type ConnectError } from "@connectrpc/connect";
 import type { Status } from "../../../proto/gen/google/rpc/status_pb.ts";
 import type { AccessTokenVerifier } from "../auth/access-token.ts";
 import type { Principal } from "../auth/principal.ts";
-import { DomainError } from "../domain/domain-error.ts";
+import { DomainError, invalidRequest } from "../domain/domain-error.ts";
 import type { Logger } from "../observe/logger.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import { monotonicMs } from "../process/clock.ts";
@@ -42,8 +42,8 @@ export interface OpenContext {
 /** What a method knows about a call that came with an access token. */
 export interface CallContext extends OpenContext {
   readonly principal: Principal;
-  /** For a part of a call that is made in another's name. */
-  readonly inNameOf: (accessToken: string) => Promise<CallContext>;
+  /** For a part of a call that is made in another's name, and may have less time; 0: as much as the call. */
+  readonly inNameOf: (accessToken: string, timeoutMs: number) => Promise<CallContext>;
   /** For a part of a call that fails on its own: what the caller may see of the error. The log sees the rest. */
   readonly partFailed: (thrown: unknown, part: number) => Status;
 }
@@ -89,10 +89,15 @@ export function serveService<S extends DescService>(
 ): ServedService {
   const { verifier, logger, metrics } = middleware;
   return wrap(descriptor, implementation, middleware, async ({ header, ...call }) => {
+    const arrivedAtMs = monotonicMs();
     const context: CallContext = {
       ...openContext(call),
       principal: await verifier.authenticate(header("authorization")),
-      inNameOf: async (accessToken) => ({ ...context, principal: await verifier.verify(accessToken) }),
+      inNameOf: async (accessToken, timeoutMs) => {
+        if (timeoutMs < 0) throw invalidRequest([{ path: "timeout_ms", message: "must be at least 0" }]);
+        const deadlineMs = timeoutMs === 0 ? context.deadlineMs : Math.min(context.deadlineMs, arrivedAtMs + timeoutMs);
+        return { ...context, deadlineMs, principal: await verifier.verify(accessToken) };
+      },
       partFailed: (thrown, part) => {
         const error = toRpcError(thrown);
         const line = { code: codeName(error.code), part, request_id: header("x-request-id") };

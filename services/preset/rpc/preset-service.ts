@@ -76,7 +76,7 @@ export function presetService({
       checkBatch(["requests", requests], ["creations", creations]);
       const parts = [
         ...requests.map((part) => ({ part })),
-        ...creations.map(({ accessToken, request = missingRequest }) => ({ accessToken, part: request })),
+        ...creations.map(({ request = missingRequest, ...name }) => ({ name, part: request })),
       ];
       return { outcomes: await outcomesOf(parts, context, createVersion) };
     },
@@ -87,10 +87,7 @@ export function presetService({
 
     async batchGetPresets({ slugs, reads }, context) {
       checkBatch(["slugs", slugs], ["reads", reads]);
-      const parts = [
-        ...slugs.map((part) => ({ part })),
-        ...reads.map(({ accessToken, slug }) => ({ accessToken, part: slug })),
-      ];
+      const parts = [...slugs.map((part) => ({ part })), ...reads.map(({ slug, ...name }) => ({ name, part: slug }))];
       return { outcomes: await outcomesOf(parts, context, getPreset) };
     },
 
@@ -162,8 +159,8 @@ const missingRequest = create(CreateVersionRequestSchema);
 
 interface BatchPart<Part> {
   readonly part: Part;
-  /** Undefined: in the name of the call. */
-  readonly accessToken?: string;
+  /** In whose name, and how long it may take. Undefined: those of the call. */
+  readonly name?: { readonly accessToken: string; readonly timeoutMs: number };
 }
 
 /** What became of each part of a batch, once all are done. Parts begin in their order, whoever's they are. */
@@ -173,7 +170,7 @@ async function outcomesOf<Part>(
   run: (part: Part, context: CallContext) => Promise<ServedPreset>,
 ) {
   const contexts = await Promise.allSettled(
-    parts.map(({ accessToken }) => (accessToken === undefined ? call : call.inNameOf(accessToken))),
+    parts.map(({ name }) => (name ? call.inNameOf(name.accessToken, name.timeoutMs) : call)),
   );
   return Promise.all(
     parts.map(async ({ part }, index) => {
