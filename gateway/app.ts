@@ -5,7 +5,7 @@ import type { Logger } from "../services/platform/observe/logger.ts";
 import { Metrics } from "../services/platform/observe/metrics.ts";
 import { Health } from "../services/platform/process/health.ts";
 import type { Lifecycle } from "../services/platform/process/lifecycle.ts";
-import { openClients } from "./clients.ts";
+import { openClients } from "./clients/clients.ts";
 import type { GatewayConfig } from "./config.ts";
 import { createRestServer } from "./rest-server.ts";
 

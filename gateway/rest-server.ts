@@ -11,7 +11,7 @@ import type { Metrics } from "../services/platform/observe/metrics.ts";
 import type { Health } from "../services/platform/process/health.ts";
 import { Access } from "./auth/access.ts";
 import { KeyExchange } from "./auth/key-exchange.ts";
-import type { Clients } from "./clients.ts";
+import type { Clients } from "./clients/clients.ts";
 import type { GatewayConfig } from "./config.ts";
 import { answerClientError, answerExpectation, dropBody } from "./http-faults.ts";
 import { bodyText } from "./json/body.ts";

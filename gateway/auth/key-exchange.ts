@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { KeyKind, type Principal } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import { type DomainError, isOfKind } from "../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
-import type { Clients } from "../clients.ts";
+import type { Clients } from "../clients/clients.ts";
 
 /** What a key was exchanged for. */
 export interface Grant {

@@ -26,9 +26,19 @@ export function pageSchema(itemName: string): TSchema {
   });
 }
 
-/** A page, ready to be sent. */
-export interface JsonPage {
-  readonly json: string;
+/** The JSON of an answer with one page, which is written once: those who ask alike at once get the same answer. */
+export function pageWriter<Answer extends { readonly totalCount: number }>(
+  itemsOf: (answer: Answer) => readonly string[],
+): (answer: Answer) => string {
+  const written = new WeakMap<Answer, string>();
+  return (answer) => {
+    let json = written.get(answer);
+    if (json === undefined) {
+      json = pageJson(itemsOf(answer), answer.totalCount);
+      written.set(answer, json);
+    }
+    return json;
+  };
 }
 
 export function pageJson(items: readonly string[], totalCount: number): string {

@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { Metrics } from "../../services/platform/observe/metrics.ts";
 import { Health } from "../../services/platform/process/health.ts";
 import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
-import { openClients } from "../clients.ts";
+import { openClients } from "../clients/clients.ts";
 import { readGatewayConfig } from "../config.ts";
 import { createRestServer } from "../rest-server.ts";
 

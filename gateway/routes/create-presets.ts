@@ -5,7 +5,7 @@ import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
 import { requestIdLengthMax, requestIdPattern } from "../../services/platform/domain/limits.ts";
 import type { Access } from "../auth/access.ts";
-import type { Clients } from "../clients.ts";
+import type { Clients } from "../clients/clients.ts";
 import { chatCompletions } from "../dialects/chat-completions.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { messages } from "../dialects/messages.ts";
@@ -58,7 +58,7 @@ interface Creation {
 }
 
 /** A creation from an inference request body, in each dialect. */
-export function createPresetRoutes(app: FastifyInstance, access: Access, { presetCalls }: Clients): void {
+export function createPresetRoutes(app: FastifyInstance, access: Access, { presets }: Clients): void {
   for (const [path, { dialect, operationId }] of Object.entries(dialects)) {
     app.post<Creation>(
       `/api/v1/presets/:slug/${path}`,
@@ -67,7 +67,7 @@ export function createPresetRoutes(app: FastifyInstance, access: Access, { prese
         const body = requireBody(request.body);
         const { slug } = request.params;
         const creation = { slug, ...readBody(dialect, body), ...idempotencyOf(request, path, body) };
-        const preset = await request.caller.call((options) => presetCalls.createVersion(creation, options));
+        const preset = await request.caller.call((options) => presets.createVersion(creation, options));
         return sendPreset(reply, preset);
       },
     );

@@ -1,13 +1,14 @@
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
+import type { ListPresetsResponse } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
 import { presetQueryLengthMax } from "../../services/platform/domain/limits.ts";
 import type { Access } from "../auth/access.ts";
-import type { Clients } from "../clients.ts";
+import type { Clients } from "../clients/clients.ts";
 import { requireBody } from "../json/body.ts";
 import { etagsOfIfMatch } from "../json/etag.ts";
-import { pageQuery, pageSchema } from "../json/page.ts";
-import { sendPreset, statusByName } from "../json/preset.ts";
+import { pageQuery, pageSchema, pageWriter } from "../json/page.ts";
+import { listedPresetJson, sendPreset, statusByName } from "../json/preset.ts";
 import { statusSchema } from "../json/preset-schema.ts";
 import { updateFrom, updateSchema } from "../json/update.ts";
 import { dataOf, etag, refusedWith, success, withoutBody } from "../openapi/answers.ts";
@@ -87,8 +88,10 @@ interface OnePreset {
   Params: { slug: string };
 }
 
+const presetsJson = pageWriter<ListPresetsResponse>((page) => page.presets.map(listedPresetJson));
+
 /** What can be seen and changed of presets as a whole. */
-export function presetRoutes(app: FastifyInstance, access: Access, { presets, presetCalls }: Clients): void {
+export function presetRoutes(app: FastifyInstance, access: Access, { presets }: Clients): void {
   const reading = access.withPermission("presets:read");
   const writing = access.withPermission("presets:write");
 
@@ -98,14 +101,14 @@ export function presetRoutes(app: FastifyInstance, access: Access, { presets, pr
     async ({ query, caller }, reply) => {
       const { offset, limit, q = "", status = [] } = query;
       const request = { offset, limit, query: q, statuses: status.map((name) => statusByName[name]) };
-      const { json } = await caller.call((options) => presetCalls.listPresets(request, options));
-      return reply.type("application/json").send(json);
+      const page = await caller.call((options) => presets.listPresets(request, options));
+      return reply.type("application/json").send(presetsJson(page));
     },
   );
 
   app.get<OnePreset>("/api/v1/presets/:slug", { schema: getSchema, onRequest: reading }, async (request, reply) => {
     const { slug } = request.params;
-    const preset = await request.caller.call((options) => presetCalls.getPreset(slug, options));
+    const preset = await request.caller.call((options) => presets.getPreset(slug, options));
     return sendPreset(reply, preset, request.headers["if-none-match"]);
   });
 

@@ -5,7 +5,7 @@ import type { ListVersionsResponse } from "../../proto/gen/setpoint/preset/v1/pr
 import { int32Max } from "../../services/platform/domain/limits.ts";
 import type { Page } from "../../services/platform/domain/page.ts";
 import type { Access } from "../auth/access.ts";
-import type { Clients } from "../clients.ts";
+import type { Clients } from "../clients/clients.ts";
 import { HttpError } from "../json/errors.ts";
 import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
 import { changeJson, diffJson, versionJson } from "../json/preset.ts";

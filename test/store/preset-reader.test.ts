@@ -3,7 +3,7 @@ import { newId } from "../../services/platform/domain/ids.ts";
 import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import type { ServedPreset } from "../../services/preset/domain/preset.ts";
 import { PresetReader } from "../../services/preset/store/preset-reader.ts";
-import { openTestStore, type TestStore, upTo } from "../support/preset-store.ts";
+import { openTestStore, patient, type TestStore, upTo } from "../support/preset-store.ts";
 
 let store: TestStore;
 /** With one connection, so that the server's counters of it tell what all look-ups cost. */
@@ -45,10 +45,10 @@ async function costOf(work: () => Promise<unknown>): Promise<{ statements: numbe
 describe("PresetReader", () => {
   it("finds a preset with its designated version, as the last change left it", async () => {
     const created = await store.create(workspaceId, "found", { systemPrompt: "Be brief." });
-    expect(await reader.findPreset(workspaceId, "found")).toEqual(created);
+    expect(await reader.findPreset(workspaceId, "found", patient())).toEqual(created);
     await store.create(workspaceId, "found");
     const rolledBack = await store.update(workspaceId, "found", { designatedVersion: 1, status: "archived" });
-    expect(await reader.findPreset(workspaceId, "found")).toEqual(rolledBack);
+    expect(await reader.findPreset(workspaceId, "found", patient())).toEqual(rolledBack);
   });
 
   it("gives each of many that ask at once what they asked for", async () => {
@@ -61,7 +61,7 @@ describe("PresetReader", () => {
       [newId(), "a"],
       [workspaceId, "a"],
     ] as const;
-    const found = await Promise.all(keys.map(([workspace, slug]) => reader.findPreset(workspace, slug)));
+    const found = await Promise.all(keys.map(([workspace, slug]) => reader.findPreset(workspace, slug, patient())));
     expect(found.map((preset) => preset && [preset.workspaceId, preset.slug])).toEqual([
       [workspaceId, "a"],
       [otherWorkspaceId, "a"],
@@ -85,7 +85,7 @@ describe("PresetReader", () => {
       [workspaceId, "none", 1],
     ] as const;
     const found = await Promise.all(
-      keys.map(([workspace, slug, version]) => reader.findVersion(workspace, slug, version)),
+      keys.map(([workspace, slug, version]) => reader.findVersion(workspace, slug, version, patient())),
     );
     expect(found.map((version) => version && [version.version, version.configJson])).toEqual([
       [1, '{"seed":1}'],
@@ -100,7 +100,7 @@ describe("PresetReader", () => {
 
   it("gathers a crowd into few statements", async () => {
     const cost = await costOf(() =>
-      Promise.all(upTo(128).map((n) => reader.findPreset(workspaceId, n % 2 ? "a" : `x-${n}`))),
+      Promise.all(upTo(128).map((n) => reader.findPreset(workspaceId, n % 2 ? "a" : `x-${n}`, patient()))),
     );
     expect(cost.statements).toBeLessThanOrEqual(3);
   });
@@ -108,16 +108,16 @@ describe("PresetReader", () => {
   it("reads only the versions that are asked for, however many there are beside them", async () => {
     const cost = await costOf(() =>
       Promise.all([
-        reader.findVersion(workspaceId, "a", 5),
-        reader.findVersion(workspaceId, "b", 6),
-        reader.findVersion(otherWorkspaceId, "a", 1),
+        reader.findVersion(workspaceId, "a", 5, patient()),
+        reader.findVersion(workspaceId, "b", 6, patient()),
+        reader.findVersion(otherWorkspaceId, "a", 1, patient()),
       ]),
     );
     expect(cost).toEqual({ statements: 1, walked: 0 });
   });
 
   it("sees what was stored before it asked, under a crowd of readers and writers", async () => {
-    const preset = (await reader.findPreset(workspaceId, "b")) as ServedPreset;
+    const preset = (await reader.findPreset(workspaceId, "b", patient())) as ServedPreset;
     let last = preset.revision;
     let writing = true;
     const write = async () => {
@@ -127,10 +127,47 @@ describe("PresetReader", () => {
     const read = async () => {
       while (writing) {
         const before = last;
-        const found = await reader.findPreset(workspaceId, "b");
+        const found = await reader.findPreset(workspaceId, "b", patient());
         expect(found?.revision).toBeGreaterThanOrEqual(before);
       }
     };
     await Promise.all([write(), ...upTo(8).map(read)]);
+  });
+});
+
+describe("PresetReader, of large content", () => {
+  const large = (letter: string) => ({ configJson: `{"model":"${letter.repeat(1_000_000)}"}` });
+
+  beforeAll(async () => {
+    for (const letter of ["p", "q", "r", "s", "t"]) await store.create(workspaceId, letter, large(letter));
+  });
+
+  it("finds it beside what is small", async () => {
+    const found = await Promise.all(["p", "a", "q"].map((slug) => reader.findPreset(workspaceId, slug, patient())));
+    expect(found.map((preset) => preset?.designatedVersion.configJson)).toEqual([
+      large("p").configJson,
+      '{"seed":40}',
+      large("q").configJson,
+    ]);
+    const version = await reader.findVersion(workspaceId, "p", 1, patient());
+    expect(version?.configJson).toBe(large("p").configJson);
+  });
+
+  it("reads each once, however many ask, and few at a time", async () => {
+    const slugs = ["p", "q", "r", "s", "t"];
+    const cost = await costOf(() =>
+      Promise.all(upTo(60).map((n) => reader.findPreset(workspaceId, slugs[n % 5] as string, patient()))),
+    );
+    // One that measures all, one for as many as fit into 4 MiB, one for the rest.
+    expect(cost.statements).toBe(3);
+  });
+
+  it("reads nothing that its reader does not admit", async () => {
+    const admit = (bytes: number) => {
+      throw new Error(`not ${bytes}`);
+    };
+    const finding = reader.findPreset(workspaceId, "p", { ...patient(), admit });
+    await expect(finding).rejects.toThrow(`not ${large("p").configJson.length}`);
+    expect(await reader.findPreset(workspaceId, "a", { ...patient(), admit })).toBeDefined();
   });
 });

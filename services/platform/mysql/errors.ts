@@ -95,6 +95,19 @@ export function isTransient(error: unknown): boolean {
   return retryableErrnos.has((error as MysqlError).errno ?? 0) || isConnectionLost(error);
 }
 
+/** True where the server answered a COMMIT with a refusal that leaves nothing of the transaction. */
+export function isCommitRefused(error: unknown): boolean {
+  return retryableErrnos.has((error as MysqlError).errno ?? 0);
+}
+
+/** The last word on a commit is missing, and there is no time left to look for what it did. */
+export function outcomeUnknown(cause: unknown): DomainError {
+  return unavailable(
+    "The database did not say whether this was stored. Try again with the same request id: nothing is stored twice.",
+    cause,
+  );
+}
+
 /** Others kept changing the same rows until the time was up. */
 export function conflictNotSettled(cause: unknown): DomainError {
   return new DomainError("aborted", {

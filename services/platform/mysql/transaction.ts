@@ -1,26 +1,23 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isOfKind } from "../domain/domain-error.ts";
 import { monotonicMs } from "../process/clock.ts";
-import { conflictNotSettled, databaseUnavailable, isConnectionLost, isTransient } from "./errors.ts";
+import { timeLeftMs } from "../process/deadline.ts";
+import {
+  conflictNotSettled,
+  databaseUnavailable,
+  isCommitRefused,
+  isConnectionLost,
+  isTransient,
+  outcomeUnknown,
+} from "./errors.ts";
 import type { Pool, PoolConnection } from "./pool.ts";
 
-/** Left between giving up and the caller's deadline, so that the caller still hears why. */
-const answerMarginMs = 200;
-
-/** How long a caller waits for an answer. */
-export interface Deadline {
-  /** By the monotonic clock. */
-  readonly deadlineMs: number;
-  readonly isCanceled: () => boolean;
-}
-
-/** Whether it is too late to answer: then nothing may be stored any more. */
-export function hasGivenUp(caller: Deadline): boolean {
-  return timeLeftMs(caller) <= 0 || caller.isCanceled();
-}
-
-/** How long there is until an answer could come too late. */
-export function timeLeftMs({ deadlineMs }: Deadline): number {
-  return deadlineMs - answerMarginMs - monotonicMs();
+/** A COMMIT was sent and not answered: whether anything was stored is not known until someone looks. */
+export class CommitUnknown extends Error {
+  constructor(cause: unknown) {
+    super("The database did not say whether a transaction was committed", { cause });
+    this.name = "CommitUnknown";
+  }
 }
 
 const backoffFirstMs = 5;
@@ -32,18 +29,34 @@ export function backoffMs(attempt: number): number {
 }
 
 /**
+ * How long a database that does not answer is tried. Then the caller hears of it while there is time to try elsewhere:
+ * another process may have another way to the database.
+ */
+export const outOfReachAfterMs = 3_000;
+
+/**
  * Runs `work` again while it fails for a reason that passes, until shortly before the deadline.
- * `work` must be safe to repeat: where a connection is lost during a commit, the first run may have been stored.
+ * `work` must be safe to repeat: after a commit without an answer it is run again to learn what became of the first run,
+ * and must then find what that stored, or wait until it is settled.
  */
 export async function retryTransient<T>(deadlineMs: number, work: () => Promise<T>): Promise<T> {
+  const startedAtMs = monotonicMs();
+  let unknown: CommitUnknown | undefined;
   for (let attempt = 0; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
-      if (!isTransient(error)) throw error;
+      if (error instanceof CommitUnknown) unknown ??= error;
+      else if (unknown && isOfKind(error, "deadline_exceeded")) throw outcomeUnknown(unknown);
+      else if (!isTransient(error)) throw error;
       const pauseMs = backoffMs(attempt);
-      if (monotonicMs() + pauseMs >= deadlineMs - answerMarginMs)
-        throw isConnectionLost(error) ? databaseUnavailable(error) : conflictNotSettled(error);
+      const isLost = isConnectionLost(error);
+      const isLate = pauseMs >= timeLeftMs({ deadlineMs });
+      if (unknown) {
+        if (isLate) throw outcomeUnknown(unknown);
+      } else if (isLate || (isLost && monotonicMs() - startedAtMs >= outOfReachAfterMs)) {
+        throw isLost ? databaseUnavailable(error) : conflictNotSettled(error);
+      }
       await sleep(pauseMs);
     }
   }
@@ -51,29 +64,45 @@ export async function retryTransient<T>(deadlineMs: number, work: () => Promise<
 
 type Work<T> = (connection: PoolConnection) => Promise<T>;
 
-/** Runs `work` in one transaction: all of it is stored, or nothing. */
+/** Runs `work` in one transaction: all of it is stored, or nothing; which of the two is not known after CommitUnknown. */
 export function inTransaction<T>(pool: Pool, work: Work<T>): Promise<T> {
-  return run(pool, ["START TRANSACTION"], work);
+  return run(pool, ["START TRANSACTION"], work, (error) => {
+    throw isCommitRefused(error) ? error : new CommitUnknown(error);
+  });
 }
 
 /** Runs reads that must agree with each other: all of them see one moment. */
 export function inSnapshot<T>(pool: Pool, work: Work<T>): Promise<T> {
   // The level is for this transaction only; the session stays at READ COMMITTED.
-  return run(pool, ["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION READ ONLY"], work);
+  const beginning = ["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION READ ONLY"];
+  // What was read is good, whatever becomes of the end of its transaction.
+  return run(pool, beginning, work, () => {});
 }
 
-async function run<T>(pool: Pool, beginning: readonly string[], work: Work<T>): Promise<T> {
+async function run<T>(
+  pool: Pool,
+  beginning: readonly string[],
+  work: Work<T>,
+  onCommitFailed: (error: unknown) => void,
+): Promise<T> {
   const connection = await pool.getConnection();
+  let result: T;
   try {
     for (const statement of beginning) await connection.query(statement);
-    const result = await work(connection);
-    await connection.query("COMMIT");
-    connection.release();
-    return result;
+    result = await work(connection);
   } catch (error) {
     await abandon(connection, error);
     throw error;
   }
+  try {
+    await connection.query("COMMIT");
+    connection.release();
+  } catch (error) {
+    // Nobody may wait behind a commit that hangs, and what is left of it must not become part of another transaction.
+    connection.destroy();
+    onCommitFailed(error);
+  }
+  return result;
 }
 
 /** Gives a connection back clean, or not at all. */

@@ -49,11 +49,12 @@ export function presetService({
   reader,
   writer,
 }: PresetStore): Implementation<typeof PresetService> {
-  const getVersion = async (workspaceId: string, slug: string, version: number): Promise<PresetVersion> => {
+  const getVersion = async (slug: string, version: number, context: CallContext): Promise<PresetVersion> => {
+    const workspaceId = workspaceToRead(context);
     checkSlug(slug);
-    const found = await reader.findVersion(workspaceId, slug, version);
+    const found = await reader.findVersion(workspaceId, slug, version, context);
     if (found) return found;
-    throw (await reader.findPreset(workspaceId, slug)) ? versionNotFound(slug, version) : presetNotFound(slug);
+    throw (await reader.findPreset(workspaceId, slug, context)) ? versionNotFound(slug, version) : presetNotFound(slug);
   };
 
   const createVersion = async (request: CreateVersionRequest, context: CallContext): Promise<ServedPreset> =>
@@ -62,7 +63,7 @@ export function presetService({
   const getPreset = async (slug: string, context: CallContext): Promise<ServedPreset> => {
     const workspaceId = workspaceToRead(context);
     checkSlug(slug);
-    const preset = await reader.findPreset(workspaceId, slug);
+    const preset = await reader.findPreset(workspaceId, slug, context);
     if (!preset) throw presetNotFound(slug);
     return preset;
   };
@@ -115,7 +116,7 @@ export function presetService({
 
     async getVersion({ slug, version }, context) {
       checkVersionNumber("version", version);
-      return { version: toVersionMessage(await getVersion(workspaceToRead(context), slug, version)) };
+      return { version: toVersionMessage(await getVersion(slug, version, context)) };
     },
 
     async listVersions(request, context) {
@@ -132,10 +133,9 @@ export function presetService({
     async diffVersions({ slug, fromVersion, toVersion }, context) {
       checkVersionNumber("from_version", fromVersion);
       checkVersionNumber("to_version", toVersion);
-      const workspaceId = workspaceToRead(context);
       const [from, to] = await Promise.all([
-        getVersion(workspaceId, slug, fromVersion),
-        getVersion(workspaceId, slug, toVersion),
+        getVersion(slug, fromVersion, context),
+        getVersion(slug, toVersion, context),
       ]);
       const { config, systemPromptChanged } = diffVersions(from, to);
       return { config: config.map(toDifferenceMessage), systemPromptChanged };

@@ -1,8 +1,5 @@
-import { Gather } from "../../platform/batching/gather.ts";
 import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
-import type { Pool } from "../../platform/mysql/pool.ts";
-import { retryTransient } from "../../platform/mysql/transaction.ts";
-import { monotonicMs } from "../../platform/process/clock.ts";
+import type { Executor, Pool } from "../../platform/mysql/pool.ts";
 import { type PresetKey, type PresetVersion, presetKey, type ServedPreset } from "../domain/preset.ts";
 import {
   type PresetRow,
@@ -12,33 +9,36 @@ import {
   versionColumns,
   versionFromRow,
 } from "./preset-rows.ts";
+import { type Large, type Reader, SizedLookup, smallBytesMax } from "./sized-lookup.ts";
 
 interface VersionKey extends PresetKey {
   readonly version: number;
 }
 
-const batchMax = 64;
-const batchesMax = 2;
-/** A read that the database cannot answer within this time is a 503. */
-const retryForMs = 3_000;
-
-/** Point reads; concurrent ones are gathered into one statement. */
+/** Point reads. */
 export class PresetReader {
-  readonly #presets: Gather<PresetKey, ServedPreset>;
-  readonly #versions: Gather<VersionKey, PresetVersion>;
+  readonly #presets: SizedLookup<PresetKey, ServedPreset>;
+  readonly #versions: SizedLookup<VersionKey, PresetVersion>;
 
   constructor(pool: Pool) {
-    const options = { batchMax, batchesMax };
-    this.#presets = new Gather({ ...options, keyOf: presetKey, find: (keys) => findPresets(pool, keys) });
-    this.#versions = new Gather({ ...options, keyOf: versionKey, find: (keys) => findVersions(pool, keys) });
+    this.#presets = new SizedLookup({
+      keyOf: presetKey,
+      find: async (keys) => new Map((await findPresetRows(pool, keys, measuredColumns)).map(presetOrSize)),
+      findLarge: async (keys) => new Map((await findPresetRows(pool, keys, versionColumns)).map(presetEntry)),
+    });
+    this.#versions = new SizedLookup({
+      keyOf: versionKey,
+      find: async (keys) => new Map((await findVersionRows(pool, keys, measuredColumns)).map(versionOrSize)),
+      findLarge: async (keys) => new Map((await findVersionRows(pool, keys, versionColumns)).map(versionEntry)),
+    });
   }
 
-  findPreset(workspaceId: string, slug: string): Promise<ServedPreset | undefined> {
-    return this.#presets.find({ workspaceId, slug });
+  findPreset(workspaceId: string, slug: string, reader: Reader): Promise<ServedPreset | undefined> {
+    return this.#presets.find({ workspaceId, slug }, reader);
   }
 
-  findVersion(workspaceId: string, slug: string, version: number): Promise<PresetVersion | undefined> {
-    return this.#versions.find({ workspaceId, slug, version });
+  findVersion(workspaceId: string, slug: string, version: number, reader: Reader): Promise<PresetVersion | undefined> {
+    return this.#versions.find({ workspaceId, slug, version }, reader);
   }
 }
 
@@ -46,34 +46,69 @@ function versionKey(key: VersionKey): string {
   return `${presetKey(key)}/${key.version}`;
 }
 
-async function findPresets(pool: Pool, keys: readonly PresetKey[]): Promise<Map<string, ServedPreset>> {
-  const [rows] = await retryTransient(monotonicMs() + retryForMs, () =>
-    pool.execute<(PresetRow & VersionRow)[]>(
-      `SELECT ${presetColumns}, ${versionColumns} FROM presets p
-        JOIN preset_versions v ON v.workspace_id = p.workspace_id AND v.preset_id = p.id AND v.version = p.designated_version
-        WHERE ${Array(keys.length).fill("(p.workspace_id = ? AND p.slug = ?)").join(" OR ")}`,
-      keys.flatMap(({ workspaceId, slug }) => [idToBytes(workspaceId), slug]),
-    ),
-  );
-  const presets = rows.map((row) => ({ ...presetFromRow(row), designatedVersion: versionFromRow(row) }));
-  return new Map(presets.map((preset) => [presetKey(preset), preset]));
+const contentBytes = "LENGTH(v.config) + COALESCE(LENGTH(v.system_prompt), 0)";
+
+/** A version with its size, and without its content where that is large. */
+const measuredColumns = `${versionColumns.replaceAll(
+  /v\.(config|system_prompt)\b/g,
+  (column, name) => `IF(${contentBytes} <= ${smallBytesMax}, ${column}, NULL) AS ${name}`,
+)}, ${contentBytes} AS content_bytes`;
+
+/** Only with the measured columns there is a size; the config is null then where it was left out. */
+type FoundRow<Columns> = VersionRow & Columns & { readonly content_bytes?: number };
+type FoundPresetRow = FoundRow<PresetRow>;
+type FoundVersionRow = FoundRow<Pick<PresetRow, "workspace_id" | "slug">>;
+
+function sizeOf({ config, content_bytes }: FoundRow<unknown>): Large | undefined {
+  return config === null && content_bytes !== undefined ? { largeBytes: content_bytes } : undefined;
 }
 
-async function findVersions(pool: Pool, keys: readonly VersionKey[]): Promise<Map<string, PresetVersion>> {
+function presetEntry(row: FoundPresetRow): [string, ServedPreset] {
+  const preset = { ...presetFromRow(row), designatedVersion: versionFromRow(row) };
+  return [presetKey(preset), preset];
+}
+
+function presetOrSize(row: FoundPresetRow): [string, ServedPreset | Large] {
+  const [key, preset] = presetEntry(row);
+  return [key, sizeOf(row) ?? preset];
+}
+
+function versionEntry(row: FoundVersionRow): [string, PresetVersion] {
+  const { workspace_id, slug, version } = row;
+  return [versionKey({ workspaceId: idFromBytes(workspace_id), slug, version }), versionFromRow(row)];
+}
+
+function versionOrSize(row: FoundVersionRow): [string, PresetVersion | Large] {
+  const [key, version] = versionEntry(row);
+  return [key, sizeOf(row) ?? version];
+}
+
+async function findPresetRows(
+  executor: Executor,
+  keys: readonly PresetKey[],
+  columns: string,
+): Promise<FoundPresetRow[]> {
+  const [rows] = await executor.execute<FoundPresetRow[]>(
+    `SELECT ${presetColumns}, ${columns} FROM presets p
+      JOIN preset_versions v ON v.workspace_id = p.workspace_id AND v.preset_id = p.id AND v.version = p.designated_version
+      WHERE ${Array(keys.length).fill("(p.workspace_id = ? AND p.slug = ?)").join(" OR ")}`,
+    keys.flatMap(({ workspaceId, slug }) => [idToBytes(workspaceId), slug]),
+  );
+  return rows;
+}
+
+async function findVersionRows(
+  executor: Executor,
+  keys: readonly VersionKey[],
+  columns: string,
+): Promise<FoundVersionRow[]> {
   // A union and not an OR: with that, where the versions differ, every version of each preset would be read.
-  const findOne = `SELECT p.workspace_id, p.slug, ${versionColumns} FROM presets p
+  const findOne = `SELECT p.workspace_id, p.slug, ${columns} FROM presets p
     JOIN preset_versions v ON v.workspace_id = p.workspace_id AND v.preset_id = p.id
     WHERE p.workspace_id = ? AND p.slug = ? AND v.version = ?`;
-  const [rows] = await retryTransient(monotonicMs() + retryForMs, () =>
-    pool.execute<(VersionRow & Pick<PresetRow, "workspace_id" | "slug">)[]>(
-      Array(keys.length).fill(findOne).join(" UNION ALL "),
-      keys.flatMap(({ workspaceId, slug, version }) => [idToBytes(workspaceId), slug, version]),
-    ),
+  const [rows] = await executor.execute<FoundVersionRow[]>(
+    Array(keys.length).fill(findOne).join(" UNION ALL "),
+    keys.flatMap(({ workspaceId, slug, version }) => [idToBytes(workspaceId), slug, version]),
   );
-  return new Map(
-    rows.map((row) => {
-      const { workspace_id, slug, version } = row;
-      return [versionKey({ workspaceId: idFromBytes(workspace_id), slug, version }), versionFromRow(row)];
-    }),
-  );
+  return rows;
 }

@@ -1,7 +1,8 @@
 import { deadlineExceeded } from "../../platform/domain/domain-error.ts";
 import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
 import type { Pool, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
-import { type Deadline, hasGivenUp, inTransaction } from "../../platform/mysql/transaction.ts";
+import { inTransaction } from "../../platform/mysql/transaction.ts";
+import { type Deadline, hasGivenUp } from "../../platform/process/deadline.ts";
 import { type Actor, type FieldChange, updateChange } from "../domain/change.ts";
 import { presetNotFound, requestIdReused, versionNotFound } from "../domain/errors.ts";
 import type { Preset, PresetVersion, ServedPreset } from "../domain/preset.ts";

@@ -1,10 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { StatusSchema } from "../proto/gen/google/rpc/status_pb.ts";
-import { PresetSchema } from "../proto/gen/setpoint/preset/v1/preset_pb.ts";
-import type { PresetService } from "../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import type { CallOptions, Methods } from "../services/platform/rpc/grpc-client.ts";
-import { presetCalls } from "./preset-calls.ts";
+import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.ts";
+import { PresetSchema } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
+import type { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
+import type { CallOptions, Methods } from "../../services/platform/rpc/grpc-client.ts";
+import { presetClient } from "./preset-client.ts";
 
 const unavailableCode = 14;
 const notFoundCode = 5;
@@ -32,11 +33,11 @@ function callsOn(outcomeOf: Outcome) {
       return { outcomes: slugs.map(outcomeOf) };
     },
   } as unknown as Methods<typeof PresetService>;
-  return { calls: presetCalls(presets), made };
+  return { calls: presetClient(presets), made };
 }
 
 function options(accessToken = "token"): CallOptions {
-  return { accessToken, requestId: "r", deadlineMs: 1_000 };
+  return { accessToken, requestId: "r", deadlineMs: monotonicMs() + 10_000 };
 }
 
 describe("createVersion", () => {
@@ -73,7 +74,7 @@ describe("createVersion", () => {
 
   it("sends a large creation alone", async () => {
     const { calls, made } = callsOn(found);
-    const large = { slug: "large", configJson: "x".repeat(100_000), systemPrompt: "y".repeat(100_000) };
+    const large = { slug: "large", configJson: "x".repeat(700_000), systemPrompt: "y".repeat(700_000) };
     await Promise.all([large, { slug: "a" }, { slug: "b" }].map((each) => calls.createVersion(each, options())));
     expect(made).toEqual([["large"], ["a", "b"]]);
   });

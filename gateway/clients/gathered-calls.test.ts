@@ -1,15 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { DomainError, unavailable } from "../services/platform/domain/domain-error.ts";
-import type { CallOptions } from "../services/platform/rpc/grpc-client.ts";
-import { areOfOne, type Call, callEach, gatherAlike, gatherCalls, optionsTogether } from "./gather-calls.ts";
+import { DomainError, unavailable } from "../../services/platform/domain/domain-error.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
+import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
+import { areOfOne, type Call, callEach, gatherAlike, gatherCalls, optionsTogether } from "./gathered-calls.ts";
 
 type Shout = (request: string, options: CallOptions) => Promise<{ text: string }>;
 
 /** A gathered call that answers each request in capitals, fails those that begin with "bad", and shows the calls it made. */
 function shout(gather: typeof gatherCalls<string, { text: string }> = gatherCalls) {
   const made: (readonly Call<string>[])[] = [];
-  const call: Shout = gather(async (calls) => {
-    made.push(calls.map(({ request, options }) => ({ request, options })));
+  const callTogether = async (calls: readonly Call<string>[]) => {
+    made.push(calls);
     if (calls.some(({ request }) => request === "crash")) throw new Error("crashed");
     if (calls.some(({ request }) => request === "away")) throw unavailable("away");
     return calls.map(({ request }) =>
@@ -17,15 +18,16 @@ function shout(gather: typeof gatherCalls<string, { text: string }> = gatherCall
         ? new DomainError("not_found", { reason: "BAD", message: request })
         : { text: request.toUpperCase() },
     );
-  });
+  };
+  const call: Shout = gather({ callTogether, bytesOf: ({ length }) => length });
   return { call, madeRequests: () => made.map((calls) => calls.map(({ request }) => request)), made };
 }
 
-function options(accessToken: string, requestId = "r", deadlineMs = 1_000): CallOptions {
+const soonMs = monotonicMs() + 60_000;
+
+function options(accessToken: string, requestId = "r", deadlineMs = soonMs): CallOptions {
   return { accessToken, requestId, deadlineMs };
 }
-
-const turn = () => new Promise(setImmediate);
 
 describe("gatherCalls", () => {
   it("sends a lone call as it is", async () => {
@@ -34,43 +36,11 @@ describe("gatherCalls", () => {
     expect(made).toEqual([[{ request: "a", options: options("token") }]]);
   });
 
-  it("makes one call of what comes in the same turn, each in its own name", async () => {
+  it("makes one call of what comes together, also of different callers", async () => {
     const { call, made } = shout();
     const answers = await Promise.all([call("a", options("one")), call("b", options("two"))]);
     expect(answers.map(({ text }) => text)).toEqual(["A", "B"]);
-    expect(made).toEqual([
-      [
-        { request: "a", options: options("one") },
-        { request: "b", options: options("two") },
-      ],
-    ]);
-  });
-
-  it("waits while each turn brings more, and no longer", async () => {
-    const { call, madeRequests } = shout();
-    const first = call("a", options("token"));
-    await turn();
-    const second = call("b", options("token"));
-    await turn();
-    await turn();
-    const late = call("c", options("token"));
-    await Promise.all([first, second, late]);
-    expect(madeRequests()).toEqual([["a", "b"], ["c"]]);
-  });
-
-  it("does not wait for more once it has 64", async () => {
-    const { call, madeRequests } = shout();
-    const crowd = Array.from({ length: 64 }, (_, index) => call(`n${index}`, options("token")));
-    await turn();
-    expect(madeRequests().map(({ length }) => length)).toEqual([64]);
-    await Promise.all(crowd);
-  });
-
-  it("does not add to a call that has gone out", async () => {
-    const { call, madeRequests } = shout();
-    await call("a", options("token"));
-    await call("b", options("token"));
-    expect(madeRequests()).toEqual([["a"], ["b"]]);
+    expect(made.map((calls) => calls.map(({ options: { accessToken } }) => accessToken))).toEqual([["one", "two"]]);
   });
 
   it("splits a crowd into calls of 64", async () => {
@@ -101,6 +71,22 @@ describe("gatherCalls", () => {
     expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
     expect(madeRequests()).toEqual([["a", "away"]]);
   });
+
+  it("answers whoever has little time by then, and leaves the others theirs", async () => {
+    let answer = () => {};
+    const call = gatherCalls<string, { text: string }>({
+      bytesOf: () => 1,
+      callTogether: (calls) =>
+        new Promise((resolve) => {
+          answer = () => resolve(calls.map(({ request }) => ({ text: request })));
+        }),
+    });
+    const hasty = call("hasty", options("token", "r1", monotonicMs() + 150));
+    const patient = call("patient", options("token", "r2"));
+    await expect(hasty).rejects.toMatchObject({ kind: "deadline_exceeded" });
+    answer();
+    expect(await patient).toEqual({ text: "patient" });
+  });
 });
 
 describe("gatherAlike", () => {
@@ -118,26 +104,27 @@ describe("gatherAlike", () => {
     ]);
   });
 
-  it("names every request to the service, those that are alike as one", async () => {
+  it("names every request to the service, those that are alike as one with the latest deadline", async () => {
     const { call, made } = shout(gatherAlike);
     await Promise.all([
-      call("a", options("one", "r1", 3_000)),
-      call("b", options("one", "r2", 3_000)),
-      call("a", options("one", "r3", 2_000)),
+      call("a", options("one", "r1", soonMs - 1)),
+      call("b", options("one", "r2", soonMs)),
+      call("a", options("one", "r3", soonMs)),
     ]);
     expect(made[0]?.map(({ options: each }) => each)).toEqual([
-      options("one", "r1|r3", 2_000),
-      options("one", "r2", 3_000),
+      options("one", "r1|r3", soonMs),
+      options("one", "r2", soonMs),
     ]);
   });
 
   it("makes each call by itself where there is no batch, and fails only those that fail", async () => {
-    const call = gatherAlike(
-      callEach(async ({ n }: { n: number }, { accessToken }: CallOptions) => {
+    const call = gatherAlike({
+      bytesOf: () => 1,
+      callTogether: callEach(async ({ n }: { n: number }, { accessToken }: CallOptions) => {
         if (n === 2) throw new Error("second");
         return { seen: `${accessToken} ${n}` };
       }),
-    );
+    });
     const results = await Promise.allSettled([1, 2, 1].map((n) => call({ n }, options("token"))));
     expect(results).toMatchObject([{ value: { seen: "token 1" } }, { status: "rejected" }, { status: "fulfilled" }]);
   });
@@ -145,16 +132,17 @@ describe("gatherAlike", () => {
 
 describe("several calls as one", () => {
   const calls = [
-    { request: 1, options: options("one", "r1", 3_000) },
-    { request: 2, options: options("one", "r2", 2_000) },
+    { request: 1, options: options("one", "r1", 3_050) },
+    { request: 2, options: options("one", "r2", 3_000) },
   ];
 
-  it("have the earliest deadline, every request id and the token of the first", () => {
-    expect(optionsTogether(calls)).toEqual(options("one", "r1,r2", 2_000));
+  it("have the latest deadline, every request id and the token of the first", () => {
+    expect(optionsTogether(calls)).toEqual(options("one", "r1,r2", 3_050));
   });
 
-  it("are of one caller only where all tokens are the same", () => {
+  it("are of one caller only where all tokens and deadlines are the same", () => {
     expect(areOfOne(calls)).toBe(true);
-    expect(areOfOne([...calls, { request: 3, options: options("two") }])).toBe(false);
+    expect(areOfOne([...calls, { request: 3, options: options("two", "r3", 3_000) }])).toBe(false);
+    expect(areOfOne([...calls, { request: 3, options: options("one", "r3", 150) }])).toBe(false);
   });
 });

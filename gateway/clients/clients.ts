@@ -1,20 +1,22 @@
-import { Health, HealthCheckResponse_ServingStatus as ServingStatus } from "../proto/gen/grpc/health/v1/health_pb.ts";
-import { AccessService } from "../proto/gen/setpoint/organization/v1/access_service_pb.ts";
-import { OrganizationService } from "../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
-import { PresetService } from "../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import { monotonicMs } from "../services/platform/process/clock.ts";
-import type { ReadinessCheck } from "../services/platform/process/health.ts";
-import type { Lifecycle } from "../services/platform/process/lifecycle.ts";
-import { type Channel, grpcClient, type Methods, openChannel } from "../services/platform/rpc/grpc-client.ts";
-import type { GatewayConfig } from "./config.ts";
-import { type ListMembers, memberCalls } from "./member-calls.ts";
-import { type PresetCalls, presetCalls } from "./preset-calls.ts";
+import {
+  Health,
+  HealthCheckResponse_ServingStatus as ServingStatus,
+} from "../../proto/gen/grpc/health/v1/health_pb.ts";
+import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
+import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
+import type { ReadinessCheck } from "../../services/platform/process/health.ts";
+import type { Lifecycle } from "../../services/platform/process/lifecycle.ts";
+import { type Channel, grpcClient, type Methods, openChannel } from "../../services/platform/rpc/grpc-client.ts";
+import type { GatewayConfig } from "../config.ts";
+import { type OrganizationClient, organizationClient } from "./organization-client.ts";
+import { type PresetClient, presetClient } from "./preset-client.ts";
 
 /** The services behind the gateway. */
 export interface Clients {
-  readonly presets: Methods<typeof PresetService>;
-  readonly presetCalls: PresetCalls;
-  readonly listMembers: ListMembers;
+  readonly presets: PresetClient;
+  readonly organization: OrganizationClient;
   readonly access: Methods<typeof AccessService>;
   /** Fails until each service has been ready once. After that their faults are answers (503), not a reason to take the gateway away. */
   readonly haveBeenReady: ReadinessCheck;
@@ -27,16 +29,14 @@ export function openClients(config: GatewayConfig, lifecycle: Lifecycle): Client
     preset.close();
     organization.close();
   });
-  const presets = grpcClient(PresetService, preset);
   const haveBeenReady = onceReady([
     ["preset", preset],
     ["organization", organization],
   ]);
   lifecycle.opened("readiness watch", watch(haveBeenReady));
   return {
-    presets,
-    presetCalls: presetCalls(presets),
-    listMembers: memberCalls(grpcClient(OrganizationService, organization)),
+    presets: presetClient(grpcClient(PresetService, preset)),
+    organization: organizationClient(grpcClient(OrganizationService, organization)),
     access: grpcClient(AccessService, organization),
     haveBeenReady,
   };

@@ -1,0 +1,118 @@
+import { Batcher } from "../../services/platform/batching/batcher.ts";
+import type { Member } from "../../services/platform/batching/member.ts";
+import { isOfKind } from "../../services/platform/domain/domain-error.ts";
+import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
+
+/** A call that is to be made. */
+export interface Call<Request> {
+  readonly request: Request;
+  readonly options: CallOptions;
+}
+
+/** Makes several calls as one and returns the answer to each, or why that one failed, in the same order. */
+type CallTogether<Request, Answer> = (calls: readonly Call<Request>[]) => Promise<readonly (Answer | Error)[]>;
+
+interface Gathering<Request, Answer> {
+  readonly callTogether: CallTogether<Request, Answer>;
+  readonly bytesOf: (request: Request) => number;
+}
+
+/** As many as the two writers of the preset service write at once. */
+const countMax = 64;
+
+const policy = {
+  countMax,
+  /** Well within what one RPC may carry, and soon sent: small calls do not wait long for large ones beside them. */
+  bytesMax: 1024 * 1024,
+  /** So many that a call which takes long, and those that went out with it, keep nobody else waiting. */
+  batchesMax: 256,
+  waitingMax: 10_000,
+  waitingBytesMax: 64 * 1024 * 1024,
+  expiresRunning: true,
+};
+
+const goesOn = () => false;
+
+/**
+ * Gathers calls, because an RPC costs more than what it carries. They may be of different callers, each with their own
+ * access token and deadline.
+ */
+export function gatherCalls<Request, Answer extends object>(
+  { callTogether, bytesOf }: Gathering<Request, Answer>,
+  keyOf?: (call: Call<Request>) => string,
+): (request: Request, options: CallOptions) => Promise<Answer> {
+  const batcher = new Batcher<Call<Request>, Answer>(
+    { ...policy, bytesOf: ({ request }) => bytesOf(request), ...(keyOf ? { keyOf } : {}) },
+    (members) => callAll(members, callTogether),
+  );
+  return (request, options) =>
+    batcher.ask({ request, options }, { deadlineMs: options.deadlineMs, isCanceled: goesOn });
+}
+
+/** The same for reads: what one caller asks several times at once is fetched once. */
+export function gatherAlike<Request, Answer extends object>(
+  gathering: Gathering<Request, Answer>,
+): (request: Request, options: CallOptions) => Promise<Answer> {
+  return gatherCalls(gathering, ({ request, options }) => `${options.accessToken} ${JSON.stringify(request)}`);
+}
+
+type Members<Request, Answer> = readonly Member<Call<Request>, Answer>[];
+
+async function callAll<Request, Answer>(
+  members: Members<Request, Answer>,
+  callTogether: CallTogether<Request, Answer>,
+): Promise<void> {
+  try {
+    const answers = await callTogether(members.map(callOf));
+    for (const [index, member] of members.entries()) {
+      const answer = answers[index];
+      if (answer === undefined || answer instanceof Error) {
+        member.fail(answer ?? new Error("A batch was answered in part"));
+      } else {
+        member.settle(answer);
+      }
+    }
+  } catch (error) {
+    // Where one call may have failed all, each is made alone, so that nobody pays for another's.
+    if (members.length === 1 || isOfKind(error, "unavailable", "deadline_exceeded")) throw error;
+    await Promise.all(
+      members.map((member) => callAll([member], callTogether).catch((reason: unknown) => member.fail(reason))),
+    );
+  }
+}
+
+/** One call for all who ask alike. It names them all, by another sign than the one between the parts of a batch. */
+function callOf<Request, Answer>({ request, requests, deadlineMs }: Member<Call<Request>, Answer>): Call<Request> {
+  if (requests.length === 1) return request;
+  const requestId = requests.map(({ options }) => options.requestId).join("|");
+  return { request: request.request, options: { ...request.options, requestId, deadlineMs } };
+}
+
+/** For what has no batch: makes each call by itself. */
+export function callEach<Request, Answer>(
+  call: (request: Request, options: CallOptions) => Promise<Answer>,
+): CallTogether<Request, Answer> {
+  return (calls) =>
+    Promise.all(calls.map(({ request, options }) => call(request, options).catch((error: Error) => error)));
+}
+
+/** What goes with several calls as one: it may take as long as the most patient waits; the log of the service names every request. */
+export function optionsTogether(calls: readonly Call<unknown>[]): CallOptions {
+  const [first] = calls as [Call<unknown>];
+  return {
+    ...first.options,
+    requestId: calls.map(({ options }) => options.requestId).join(","),
+    deadlineMs: Math.max(...calls.map(({ options }) => options.deadlineMs)),
+  };
+}
+
+/** Deadlines that differ by no more than this are as good as one. */
+const alikeMs = 100;
+
+/** Whether the access token and the deadline that go with the RPC stand for all. */
+export function areOfOne(calls: readonly Call<unknown>[]): boolean {
+  const { accessToken, deadlineMs } = (calls as [Call<unknown>])[0].options;
+  return calls.every(
+    ({ options }) => options.accessToken === accessToken && Math.abs(options.deadlineMs - deadlineMs) <= alikeMs,
+  );
+}

@@ -1,0 +1,13 @@
+import type { OrganizationService } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
+import type { Methods } from "../../services/platform/rpc/grpc-client.ts";
+import { callEach, gatherAlike } from "./gathered-calls.ts";
+
+/** The way into the organization service. */
+export type OrganizationClient = Methods<typeof OrganizationService>;
+
+export function organizationClient(methods: OrganizationClient): OrganizationClient {
+  return {
+    ...methods,
+    listMembers: gatherAlike({ bytesOf: () => 1_024, callTogether: callEach(methods.listMembers) }),
+  };
+}

@@ -1,0 +1,97 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { Preset } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
+import type {
+  CreateVersionRequestSchema,
+  PresetOutcome,
+  PresetService,
+} from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { type DomainError, isOfKind } from "../../services/platform/domain/domain-error.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { fromStatusMessage } from "../../services/platform/rpc/errors.ts";
+import type { CallOptions, Methods } from "../../services/platform/rpc/grpc-client.ts";
+import { areOfOne, type Call, callEach, gatherAlike, gatherCalls, optionsTogether } from "./gathered-calls.ts";
+
+type Creation = MessageInitShape<typeof CreateVersionRequestSchema>;
+type PresetMethods = Methods<typeof PresetService>;
+
+/** The way into the preset service. What every application asks for all the time is gathered. */
+export interface PresetClient
+  extends Pick<
+    PresetMethods,
+    "listPresets" | "updatePreset" | "getVersion" | "listVersions" | "diffVersions" | "listChanges"
+  > {
+  readonly createVersion: (creation: Creation, options: CallOptions) => Promise<Preset>;
+  readonly getPreset: (slug: string, options: CallOptions) => Promise<Preset>;
+}
+
+/** What a call weighs beside its content. */
+const requestBytes = 1_024;
+
+export function presetClient(methods: PresetMethods): PresetClient {
+  const createAlone = async (creation: Creation, options: CallOptions) =>
+    answered(await methods.createVersion(creation, options));
+
+  const getAlone = async (slug: string, options: CallOptions) => answered(await methods.getPreset({ slug }, options));
+
+  return {
+    ...methods,
+
+    createVersion: gatherCalls<Creation, Preset>({
+      bytesOf: ({ configJson = "", systemPrompt = "" }) => requestBytes + configJson.length + systemPrompt.length,
+      callTogether: async (calls) => {
+        const [first] = calls;
+        if (first && calls.length === 1) return [await createAlone(first.request, first.options)];
+        const batch = areOfOne(calls)
+          ? { requests: calls.map(({ request }) => request) }
+          : { creations: calls.map(({ request, options }) => ({ ...nameOf(options), request })) };
+        const { outcomes } = await methods.batchCreateVersions(batch, optionsTogether(calls));
+        return answersOf(calls, outcomes, createAlone);
+      },
+    }),
+
+    getPreset: gatherAlike<string, Preset>({
+      bytesOf: () => requestBytes,
+      callTogether: async (calls) => {
+        const [first] = calls;
+        if (first && calls.length === 1) return [await getAlone(first.request, first.options)];
+        const batch = areOfOne(calls)
+          ? { slugs: calls.map(({ request }) => request) }
+          : { reads: calls.map(({ request, options }) => ({ ...nameOf(options), slug: request })) };
+        const { outcomes } = await methods.batchGetPresets(batch, optionsTogether(calls));
+        return answersOf(calls, outcomes, getAlone);
+      },
+    }),
+
+    listPresets: gatherAlike({ bytesOf: () => requestBytes, callTogether: callEach(methods.listPresets) }),
+  };
+}
+
+/** In whose name a part of a batch is, and how long it may take. */
+function nameOf({ accessToken = "", deadlineMs }: CallOptions) {
+  return { accessToken, timeoutMs: Math.max(1, Math.round(deadlineMs - monotonicMs())) };
+}
+
+/** The answer to each part of a batch. A call is made again where a service is out of reach, and so is a part of one. */
+function answersOf<Request>(
+  calls: readonly Call<Request>[],
+  outcomes: readonly PresetOutcome[],
+  callAlone: (request: Request, options: CallOptions) => Promise<Preset>,
+): Promise<(Preset | Error)[]> {
+  return Promise.all(
+    calls.map(({ request, options }, index) => {
+      const answer = fromOutcome(outcomes[index]);
+      return isOfKind(answer, "unavailable") ? callAlone(request, options).catch((error: Error) => error) : answer;
+    }),
+  );
+}
+
+function answered({ preset }: { readonly preset?: Preset | undefined }): Preset {
+  if (!preset) throw new Error("The preset service answered without a preset");
+  return preset;
+}
+
+function fromOutcome(part: PresetOutcome | undefined): Preset | DomainError {
+  if (part?.outcome.case === "preset") return part.outcome.value;
+  if (part?.outcome.case === "error") return fromStatusMessage(part.outcome.value);
+  throw new Error("The preset service answered without an outcome");
+}

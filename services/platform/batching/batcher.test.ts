@@ -1,0 +1,267 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { monotonicMs } from "../process/clock.ts";
+import type { Deadline } from "../process/deadline.ts";
+import { Batcher, type BatchPolicy } from "./batcher.ts";
+import type { Member } from "./member.ts";
+
+type TestMember = Member<string, string>;
+
+interface Begun {
+  readonly requests: readonly string[];
+  readonly members: readonly TestMember[];
+  answer(): void;
+  fail(error: Error): void;
+}
+
+const unbounded: BatchPolicy<string> = {
+  countMax: 64,
+  bytesMax: 1_000,
+  batchesMax: 1,
+  waitingMax: 1_000,
+  waitingBytesMax: 100_000,
+  bytesOf: () => 1,
+  expiresRunning: true,
+};
+
+/** A batcher whose batches are answered when they are told to. */
+function slowBatcher(policy: Partial<BatchPolicy<string>> = {}) {
+  const batches: Begun[] = [];
+  const batcher = new Batcher<string, string>(
+    { ...unbounded, ...policy },
+    (members) =>
+      new Promise((resolve, reject) => {
+        const answer = () => {
+          for (const member of members) member.settle(`${member.request}!`);
+          resolve();
+        };
+        batches.push({ requests: members.map(({ request }) => request), members, answer, fail: reject });
+      }),
+  );
+  const ask = (request: string, caller: Partial<Deadline> = {}) =>
+    batcher.ask(request, { deadlineMs: monotonicMs() + 10_000, isCanceled: () => false, ...caller });
+  const begun = async (count: number) => {
+    await expect.poll(() => batches.length).toBe(count);
+    return batches[count - 1] as Begun;
+  };
+  return { ask, batches, begun };
+}
+
+const turn = () => new Promise(setImmediate);
+
+describe("Batcher", () => {
+  it("sends a lone request without waiting for a turn of the event loop", async () => {
+    const { ask, batches } = slowBatcher();
+    const answer = ask("a");
+    await Promise.resolve();
+    expect(batches).toHaveLength(1);
+    batches[0]?.answer();
+    expect(await answer).toBe("a!");
+  });
+
+  it("sends what is asked in one go as one batch", async () => {
+    const { ask, batches, begun } = slowBatcher({ batchesMax: 2 });
+    const answers = ["a", "b", "c"].map((request) => ask(request));
+    const batch = await begun(1);
+    expect(batch.requests).toEqual(["a", "b", "c"]);
+    batch.answer();
+    expect(await Promise.all(answers)).toEqual(["a!", "b!", "c!"]);
+    expect(batches).toHaveLength(1);
+  });
+
+  it("gathers what comes while something is under way, until a turn brings no more", async () => {
+    const { ask, batches, begun } = slowBatcher({ batchesMax: 2 });
+    const answers = [ask("lone")];
+    await begun(1);
+    answers.push(ask("a"));
+    await Promise.resolve();
+    answers.push(ask("b"));
+    await turn();
+    answers.push(ask("c"));
+    expect((await begun(2)).requests).toEqual(["a", "b", "c"]);
+    for (const { answer } of batches) answer();
+    expect(await Promise.all(answers)).toEqual(["lone!", "a!", "b!", "c!"]);
+  });
+
+  it("sends lone requests one by one again after a crowd", async () => {
+    const { ask, begun, batches } = slowBatcher();
+    const crowd = ["a", "b"].map((request) => ask(request));
+    (await begun(1)).answer();
+    await Promise.all(crowd);
+    const first = ask("after");
+    (await begun(2)).answer();
+    await first;
+    const second = ask("lone");
+    await Promise.resolve();
+    expect(batches).toHaveLength(3);
+    batches[2]?.answer();
+    await second;
+  });
+
+  it("waits for the next batch while as many as may are under way, and never makes one too large", async () => {
+    const { ask, begun } = slowBatcher({ countMax: 2 });
+    const answers = [ask("a")];
+    const first = await begun(1);
+    answers.push(...["b", "c", "d"].map((request) => ask(request)));
+    await turn();
+    first.answer();
+    const second = await begun(2);
+    expect(second.requests).toEqual(["b", "c"]);
+    second.answer();
+    const third = await begun(3);
+    expect(third.requests).toEqual(["d"]);
+    third.answer();
+    expect(await Promise.all(answers)).toEqual(["a!", "b!", "c!", "d!"]);
+  });
+
+  it("bounds a batch in bytes, sends what is larger alone, and lets nothing overtake it", async () => {
+    const { ask, batches } = slowBatcher({ bytesMax: 10, bytesOf: (request) => request.length, batchesMax: 10 });
+    const answers = ["aaaa", "bbbb", "c".repeat(50), "dd", "ee", "ffffff"].map((request) => ask(request));
+    await turn();
+    expect(batches.map(({ requests }) => requests.map(([letter]) => letter))).toEqual([
+      ["a", "b"],
+      ["c"],
+      ["d", "e", "f"],
+    ]);
+    for (const { answer } of batches) answer();
+    await Promise.all(answers);
+  });
+
+  it("refuses what comes while too many wait, and takes more once they are gone", async () => {
+    const { ask, begun } = slowBatcher({ waitingMax: 2 });
+    const running = ask("running");
+    const first = await begun(1);
+    const waiting = [ask("a"), ask("b")];
+    await expect(ask("c")).rejects.toMatchObject({ kind: "unavailable" });
+    first.answer();
+    (await begun(2)).answer();
+    await Promise.all([running, ...waiting]);
+    const later = ask("later");
+    (await begun(3)).answer();
+    expect(await later).toBe("later!");
+  });
+
+  it("refuses what comes while too many bytes wait, but never a lone request for its size", async () => {
+    const { ask, begun } = slowBatcher({ waitingBytesMax: 100, bytesOf: (request) => request.length });
+    const running = ask("r".repeat(500));
+    const first = await begun(1);
+    const waiting = ask("w".repeat(200));
+    await expect(ask("one more")).rejects.toMatchObject({ kind: "unavailable" });
+    first.answer();
+    (await begun(2)).answer();
+    await Promise.all([running, waiting]);
+  });
+
+  describe("of requests that are alike", () => {
+    const keyOf = (request: string) => request[0] as string;
+
+    it("makes one, and knows all who asked", async () => {
+      const { ask, begun } = slowBatcher({ keyOf });
+      const answers = ["a1", "b1", "a2"].map((request) => ask(request));
+      const batch = await begun(1);
+      expect(batch.requests).toEqual(["a1", "b1"]);
+      expect(batch.members[0]?.requests).toEqual(["a1", "a2"]);
+      batch.answer();
+      expect(await Promise.all(answers)).toEqual(["a1!", "b1!", "a1!"]);
+    });
+
+    it("never adds to a batch that has begun", async () => {
+      const { ask, begun } = slowBatcher({ keyOf });
+      const early = ask("a1");
+      const first = await begun(1);
+      const late = ask("a2");
+      first.answer();
+      expect(await early).toBe("a1!");
+      (await begun(2)).answer();
+      expect(await late).toBe("a2!");
+    });
+
+    it("gives each their own deadline, and the batch the latest", async () => {
+      const { ask, begun } = slowBatcher({ keyOf });
+      const lateMs = monotonicMs() + 10_000;
+      const hasty = ask("a1", { deadlineMs: monotonicMs() + 30 });
+      const patient = ask("a2", { deadlineMs: lateMs });
+      const batch = await begun(1);
+      expect(batch.members[0]?.deadlineMs).toBe(lateMs);
+      await expect(hasty).rejects.toMatchObject({ kind: "deadline_exceeded" });
+      batch.answer();
+      expect(await patient).toBe("a1!");
+    });
+  });
+
+  describe("with lanes", () => {
+    const laneOf = (request: string) => request[0] as string;
+
+    it("keeps their order and never has one in two batches", async () => {
+      const { ask, batches, begun } = slowBatcher({ laneOf, countMax: 2, batchesMax: 2 });
+      const answers = ["a1", "a2", "a3", "b1"].map((request) => ask(request));
+      const second = await begun(2);
+      expect(batches.map(({ requests }) => requests)).toEqual([["a1", "a2"], ["b1"]]);
+      second.answer();
+      await turn();
+      expect(batches).toHaveLength(2);
+      batches[0]?.answer();
+      const third = await begun(3);
+      expect(third.requests).toEqual(["a3"]);
+      third.answer();
+      await Promise.all(answers);
+    });
+
+    it("lets a crowd in one of them keep nobody else waiting", async () => {
+      const { ask, batches, begun } = slowBatcher({ laneOf, countMax: 2 });
+      const answers = ["a1", "a2", "a3", "a4", "b1"].map((request) => ask(request));
+      for (const count of [1, 2, 3]) (await begun(count)).answer();
+      await Promise.all(answers);
+      expect(batches.map(({ requests }) => requests)).toEqual([["a1", "a2"], ["b1", "a3"], ["a4"]]);
+    });
+  });
+
+  it("puts only requests of one group into a batch", async () => {
+    const { ask, batches } = slowBatcher({ groupOf: (request) => request[0] as string, batchesMax: 5 });
+    const answers = ["a1", "b1", "a2"].map((request) => ask(request));
+    await turn();
+    expect(batches.map(({ requests }) => requests)).toEqual([["a1", "a2"], ["b1"]]);
+    for (const { answer } of batches) answer();
+    await Promise.all(answers);
+  });
+
+  it("tells a caller who waits that their time is up, and never begins their work", async () => {
+    const { ask, begun, batches } = slowBatcher({ keyOf: (request) => request });
+    const running = ask("running");
+    const first = await begun(1);
+    await expect(ask("hasty", { deadlineMs: monotonicMs() + 20 })).rejects.toMatchObject({ kind: "deadline_exceeded" });
+    first.answer();
+    await running;
+    const again = ask("hasty");
+    const second = await begun(2);
+    expect(second.requests).toEqual(["hasty"]);
+    second.answer();
+    expect(await again).toBe("hasty!");
+    expect(batches).toHaveLength(2);
+  });
+
+  it("leaves a batch that stores something to say itself what became of it", async () => {
+    const { ask, begun } = slowBatcher({ expiresRunning: false });
+    const answer = ask("a", { deadlineMs: monotonicMs() + 20 });
+    const batch = await begun(1);
+    await sleep(150);
+    batch.answer();
+    expect(await answer).toBe("a!");
+  });
+
+  it("fails a batch alone, and goes on with the next", async () => {
+    const { ask, begun } = slowBatcher();
+    const bad = ask("a");
+    (await begun(1)).fail(new Error("no database"));
+    await expect(bad).rejects.toThrow("no database");
+    const good = ask("b");
+    (await begun(2)).answer();
+    expect(await good).toBe("b!");
+  });
+
+  it("fails a part that its batch forgot", async () => {
+    const batcher = new Batcher<string, string>(unbounded, async () => {});
+    const caller = { deadlineMs: monotonicMs() + 1_000, isCanceled: () => false };
+    await expect(batcher.ask("a", caller)).rejects.toThrow("did not say");
+  });
+});

@@ -1,0 +1,124 @@
+import { unavailable } from "../domain/domain-error.ts";
+import { monotonicMs } from "../process/clock.ts";
+import type { Deadline } from "../process/deadline.ts";
+import { type BatchLimits, LaneQueue } from "./lane-queue.ts";
+import { Member } from "./member.ts";
+
+/** What batches may hold, how many run at once, and how much may wait for one. */
+export interface BatchPolicy<Request> extends BatchLimits<Request> {
+  /** How many batches may be under way at once. */
+  readonly batchesMax: number;
+  /** What comes while this much waits is refused. */
+  readonly waitingMax: number;
+  readonly waitingBytesMax: number;
+  readonly bytesOf: (request: Request) => number;
+  /** Requests with one key that wait together are one. Default: each is by itself. */
+  readonly keyOf?: (request: Request) => string;
+  /** Whether a caller is told that their time is up also while their batch runs. Not for what stores: it says so itself, once that is true. */
+  readonly expiresRunning: boolean;
+}
+
+/** Does the work of a batch and tells each member its own outcome. What it throws is the outcome of those not told yet. */
+type Run<Request, Answer> = (batch: readonly Member<Request, Answer>[]) => Promise<void>;
+
+/** How exactly a caller's deadline is kept. */
+const expireEveryMs = 50;
+
+/**
+ * Gathers requests into batches. There is no timer: a lone request goes out at once; while others are under way or have
+ * just been, those that arrive together go together, with the first turn of the event loop that brings no more of them.
+ * A request never joins a batch that has begun, so it sees all that was stored before it.
+ */
+export class Batcher<Request, Answer> {
+  readonly #policy: BatchPolicy<Request>;
+  readonly #run: Run<Request, Answer>;
+  readonly #queue: LaneQueue<Request, Answer>;
+  readonly #waitingByKey = new Map<string, Member<Request, Answer>>();
+  readonly #running = new Set<readonly Member<Request, Answer>[]>();
+  #lastCount = 0;
+  #isScheduled = false;
+  #isExpiring = false;
+
+  constructor(policy: BatchPolicy<Request>, run: Run<Request, Answer>) {
+    this.#policy = policy;
+    this.#run = run;
+    this.#queue = new LaneQueue(policy);
+  }
+
+  ask(request: Request, { deadlineMs, isCanceled }: Deadline): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const asker = { deadlineMs, isCanceled, resolve, reject };
+      const key = this.#policy.keyOf?.(request);
+      const alike = key === undefined ? undefined : this.#waitingByKey.get(key);
+      if (alike) return alike.join(request, asker);
+      const member = new Member(request, this.#policy.bytesOf(request), key, asker);
+      if (this.#isFull(member.bytes)) return reject(tooMuchWaiting());
+      if (key !== undefined) this.#waitingByKey.set(key, member);
+      this.#queue.add(member);
+      this.#schedule();
+      this.#watchDeadlines();
+    });
+  }
+
+  #isFull(bytes: number): boolean {
+    const { waitingMax, waitingBytesMax } = this.#policy;
+    const { count } = this.#queue;
+    return count >= waitingMax || (count > 0 && this.#queue.bytes + bytes > waitingBytesMax);
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#running.size >= this.#policy.batchesMax) return;
+    this.#isScheduled = true;
+    // What one call asks for comes in one go, and is together also where it does not wait.
+    if (this.#running.size === 0 && this.#lastCount <= 1) queueMicrotask(() => this.#send());
+    else setImmediate(this.#sendWhenQuiet, 0);
+  }
+
+  readonly #sendWhenQuiet = (countBefore: number): void => {
+    const { count } = this.#queue;
+    if (count > countBefore && count < this.#policy.countMax) setImmediate(this.#sendWhenQuiet, count);
+    else this.#send();
+  };
+
+  #send(): void {
+    this.#isScheduled = false;
+    while (this.#running.size < this.#policy.batchesMax) {
+      const batch = this.#queue.take();
+      if (batch.length === 0) return;
+      this.#lastCount = batch.length;
+      for (const { key } of batch) if (key !== undefined) this.#waitingByKey.delete(key);
+      void this.#runBatch(batch);
+    }
+  }
+
+  async #runBatch(batch: readonly Member<Request, Answer>[]): Promise<void> {
+    this.#running.add(batch);
+    try {
+      await this.#run(batch);
+      for (const member of batch) member.fail(new Error("A batch did not say what became of one of its parts"));
+    } catch (error) {
+      for (const member of batch) member.fail(error);
+    }
+    this.#running.delete(batch);
+    this.#queue.release(batch);
+    if (!this.#isScheduled) this.#send();
+  }
+
+  #watchDeadlines(): void {
+    if (this.#isExpiring) return;
+    this.#isExpiring = true;
+    setTimeout(() => {
+      this.#isExpiring = false;
+      const nowMs = monotonicMs();
+      this.#queue.expire(nowMs);
+      for (const [key, { isDone }] of this.#waitingByKey) if (isDone) this.#waitingByKey.delete(key);
+      if (this.#policy.expiresRunning)
+        for (const batch of this.#running) for (const member of batch) member.expire(nowMs);
+      if (this.#queue.count > 0 || this.#running.size > 0) this.#watchDeadlines();
+    }, expireEveryMs).unref();
+  }
+}
+
+function tooMuchWaiting(): Error {
+  return unavailable("There is too much to do at once; nothing was stored. Try again in a moment.");
+}

@@ -1,0 +1,103 @@
+import type { Member } from "./member.ts";
+
+/** What one batch may hold. */
+export interface BatchLimits<Request> {
+  readonly countMax: number;
+  /** A request that is larger by itself goes alone. */
+  readonly bytesMax: number;
+  /** Requests of one lane are taken in order, and never into two batches at once. Default: each has a lane of its own. */
+  readonly laneOf?: (request: Request) => string;
+  /** A batch holds requests of one group only. Default: there is one group. */
+  readonly groupOf?: (request: Request) => string;
+}
+
+/** What waits for a batch. Lanes take turns, so that a crowd in one of them keeps nobody else waiting. */
+export class LaneQueue<Request, Answer> {
+  readonly #limits: BatchLimits<Request>;
+  readonly #lanes = new Map<unknown, Member<Request, Answer>[]>();
+  /** Lanes with a request that may be taken, the one that waited longest first. */
+  readonly #ready = new Set<unknown>();
+  #count = 0;
+  #bytes = 0;
+
+  constructor(limits: BatchLimits<Request>) {
+    this.#limits = limits;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(member: Member<Request, Answer>): void {
+    const lane = this.#laneOf(member);
+    const queue = this.#lanes.get(lane);
+    if (queue) {
+      queue.push(member);
+    } else {
+      this.#lanes.set(lane, [member]);
+      this.#ready.add(lane);
+    }
+    this.#count += 1;
+    this.#bytes += member.bytes;
+  }
+
+  /** The next batch; empty where nothing may be taken now. Its lanes are busy until they are released. */
+  take(): Member<Request, Answer>[] {
+    const { countMax, bytesMax, groupOf } = this.#limits;
+    const batch: Member<Request, Answer>[] = [];
+    let bytes = 0;
+    const fits = (member: Member<Request, Answer> | undefined) =>
+      member !== undefined && batch.length < countMax && (batch.length === 0 || bytes + member.bytes <= bytesMax);
+    for (const lane of this.#ready) {
+      const queue = this.#lanes.get(lane) ?? [];
+      const [first] = batch;
+      if (groupOf && first && queue[0] && groupOf(queue[0].request) !== groupOf(first.request)) continue;
+      // What does not fit is first in the next batch: nothing smaller overtakes it.
+      if (!fits(queue[0])) break;
+      this.#ready.delete(lane);
+      while (fits(queue[0])) {
+        const member = queue.shift() as Member<Request, Answer>;
+        bytes += member.bytes;
+        this.#count -= 1;
+        this.#bytes -= member.bytes;
+        batch.push(member);
+      }
+    }
+    return batch;
+  }
+
+  /** Lets the lanes of a batch that is done be taken from again. */
+  release(batch: readonly Member<Request, Answer>[]): void {
+    for (const member of batch) {
+      const lane = this.#laneOf(member);
+      const queue = this.#lanes.get(lane);
+      if (queue && queue.length > 0) this.#ready.add(lane);
+      else this.#lanes.delete(lane);
+    }
+  }
+
+  /** Tells those whose time is up that it is, and drops what nobody waits for any more. */
+  expire(nowMs: number): void {
+    for (const [lane, queue] of this.#lanes) {
+      for (const member of queue) member.expire(nowMs);
+      const waiting = queue.filter(({ isDone }) => !isDone);
+      if (waiting.length === queue.length) continue;
+      for (const { isDone, bytes } of queue) {
+        if (!isDone) continue;
+        this.#count -= 1;
+        this.#bytes -= bytes;
+      }
+      queue.splice(0, queue.length, ...waiting);
+      // A lane that is in a batch is let go with that.
+      if (queue.length === 0 && this.#ready.delete(lane)) this.#lanes.delete(lane);
+    }
+  }
+
+  #laneOf(member: Member<Request, Answer>): unknown {
+    return this.#limits.laneOf?.(member.request) ?? member;
+  }
+}

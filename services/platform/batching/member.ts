@@ -1,0 +1,65 @@
+import { deadlineExceeded } from "../domain/domain-error.ts";
+import type { Deadline } from "../process/deadline.ts";
+
+/** Someone who asked, and how to tell them. */
+interface Asker<Answer> extends Deadline {
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** One request of a batch. Those who ask alike share it, each with a deadline of their own. */
+export class Member<Request, Answer> implements Deadline {
+  readonly request: Request;
+  /** What it counts for where batches and queues are bounded. */
+  readonly bytes: number;
+  /** What those who ask alike have in common; undefined where it is not shared. */
+  readonly key: string | undefined;
+  #askers: Asker<Answer>[];
+  #joined: Request[] | undefined;
+
+  constructor(request: Request, bytes: number, key: string | undefined, first: Asker<Answer>) {
+    this.request = request;
+    this.bytes = bytes;
+    this.key = key;
+    this.#askers = [first];
+  }
+
+  /** What was asked, by each who asked. */
+  get requests(): readonly Request[] {
+    return this.#joined ? [this.request, ...this.#joined] : [this.request];
+  }
+
+  /** The latest of those who ask: as long as one waits, the work is worth doing. */
+  get deadlineMs(): number {
+    return this.#askers.reduce((latest, { deadlineMs }) => Math.max(latest, deadlineMs), Number.NEGATIVE_INFINITY);
+  }
+
+  readonly isCanceled = (): boolean => this.#askers.every((asker) => asker.isCanceled());
+
+  join(request: Request, asker: Asker<Answer>): void {
+    this.#joined ??= [];
+    this.#joined.push(request);
+    this.#askers.push(asker);
+  }
+
+  /** Whoever asked has been told, or has no time left. */
+  get isDone(): boolean {
+    return this.#askers.length === 0;
+  }
+
+  settle(answer: Answer): void {
+    for (const { resolve } of this.#askers.splice(0)) resolve(answer);
+  }
+
+  fail(error: unknown): void {
+    for (const { reject } of this.#askers.splice(0)) reject(error);
+  }
+
+  /** Tells those whose time is up that it is; the others wait on. */
+  expire(nowMs: number): void {
+    if (this.#askers.every(({ deadlineMs }) => deadlineMs > nowMs)) return;
+    const expired = this.#askers.filter(({ deadlineMs }) => deadlineMs <= nowMs);
+    this.#askers = this.#askers.filter(({ deadlineMs }) => deadlineMs > nowMs);
+    for (const { reject } of expired) reject(deadlineExceeded());
+  }
+}

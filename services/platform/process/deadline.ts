@@ -1,0 +1,22 @@
+import { monotonicMs } from "./clock.ts";
+
+/** How long a caller waits for an answer. */
+export interface Deadline {
+  /** By the monotonic clock. */
+  readonly deadlineMs: number;
+  /** Whether the caller has gone. */
+  readonly isCanceled: () => boolean;
+}
+
+/** Left between giving up and the caller's deadline, so that the caller still hears why. */
+const answerMarginMs = 200;
+
+/** How long there is until an answer could come too late. */
+export function timeLeftMs({ deadlineMs }: Pick<Deadline, "deadlineMs">): number {
+  return deadlineMs - answerMarginMs - monotonicMs();
+}
+
+/** Whether it is too late to answer: then nothing may be stored any more. */
+export function hasGivenUp(caller: Deadline): boolean {
+  return timeLeftMs(caller) <= 0 || caller.isCanceled();
+}

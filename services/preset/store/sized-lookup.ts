@@ -1,0 +1,78 @@
+import { Batcher } from "../../platform/batching/batcher.ts";
+import type { Member } from "../../platform/batching/member.ts";
+import { retryTransient } from "../../platform/mysql/transaction.ts";
+import type { Deadline } from "../../platform/process/deadline.ts";
+
+/** Who asks for something, and how much of it they can take. */
+export interface Reader extends Deadline {
+  /** Called before large content is read for them, with its size; throws where it is too much. Default: anything goes. */
+  readonly admit?: (bytes: number) => void;
+}
+
+/** What was found, but not read yet, because of its size. */
+export interface Large {
+  readonly largeBytes: number;
+}
+
+/** Content up to this size is read where it is found; what is larger is measured there, and then read by its size. */
+export const smallBytesMax = 64 * 1024;
+
+const policy = {
+  countMax: 64,
+  bytesMax: 64 * smallBytesMax,
+  batchesMax: 2,
+  waitingMax: 10_000,
+  waitingBytesMax: Number.POSITIVE_INFINITY,
+  expiresRunning: true,
+};
+
+const largePolicy = { ...policy, batchesMax: 1, waitingMax: 1_000, waitingBytesMax: 256 * 1024 * 1024 };
+
+interface Finders<Key, Value> {
+  readonly keyOf: (key: Key) => string;
+  /** Finds all of these at once, by the text of their key; of large ones only the size. */
+  readonly find: (keys: readonly Key[]) => Promise<ReadonlyMap<string, Value | Large>>;
+  readonly findLarge: (keys: readonly Key[]) => Promise<ReadonlyMap<string, Value>>;
+}
+
+/**
+ * Finds things of one kind by their key. Concurrent look-ups are one statement, and those of one thing are one look-up;
+ * how much is read at once is bounded in bytes, whatever is asked for.
+ */
+export class SizedLookup<Key, Value extends object> {
+  readonly #batcher: Batcher<Key, Value | Large | undefined>;
+  readonly #largeBatcher: Batcher<Large & { readonly key: Key }, Value | undefined>;
+
+  constructor({ keyOf, find, findLarge }: Finders<Key, Value>) {
+    this.#batcher = new Batcher({ ...policy, keyOf, bytesOf: () => smallBytesMax }, (members) =>
+      answer(members, keyOf, find),
+    );
+    this.#largeBatcher = new Batcher(
+      { ...largePolicy, keyOf: ({ key }) => keyOf(key), bytesOf: ({ largeBytes }) => largeBytes },
+      (members) =>
+        answer(
+          members,
+          ({ key }) => keyOf(key),
+          (larges) => findLarge(larges.map(({ key }) => key)),
+        ),
+    );
+  }
+
+  async find(key: Key, reader: Reader): Promise<Value | undefined> {
+    const found = await this.#batcher.ask(key, reader);
+    if (found === undefined || !("largeBytes" in found)) return found;
+    reader.admit?.(found.largeBytes);
+    return this.#largeBatcher.ask({ key, largeBytes: found.largeBytes }, reader);
+  }
+}
+
+/** A batch is worth reading for as long as one of those who asked waits. */
+async function answer<Request, Value>(
+  members: readonly Member<Request, Value | undefined>[],
+  keyOf: (request: Request) => string,
+  find: (requests: readonly Request[]) => Promise<ReadonlyMap<string, Value>>,
+): Promise<void> {
+  const deadlineMs = Math.max(...members.map((member) => member.deadlineMs));
+  const found = await retryTransient(deadlineMs, () => find(members.map(({ request }) => request)));
+  for (const member of members) member.settle(found.get(keyOf(member.request)));
+}
