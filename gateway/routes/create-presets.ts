@@ -1,9 +1,7 @@
 import { hash } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
-import { requestIdLengthMax, requestIdPattern } from "../../services/platform/domain/limits.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { chatCompletions } from "../dialects/chat-completions.ts";
@@ -12,6 +10,7 @@ import { messages } from "../dialects/messages.ts";
 import { readBody } from "../dialects/read-body.ts";
 import { responses } from "../dialects/responses.ts";
 import { requireBody } from "../json/body.ts";
+import { idempotencyHeader, idempotencyKeyFrom } from "../json/idempotency.ts";
 import { sendPreset } from "../json/preset.ts";
 import { dataOf, etag, refusedWith, success } from "../openapi/answers.ts";
 import { slugParams, workspaceQuery } from "./preset-parameters.ts";
@@ -23,17 +22,6 @@ const dialects = {
   responses: { dialect: responses, operationId: "createPresetsResponses" },
 };
 
-const idempotencyKeyRule = `1 to ${requestIdLengthMax} printable ASCII characters`;
-
-const headers = Type.Object({
-  "Idempotency-Key": Type.Optional(
-    Type.String({
-      pattern: requestIdPattern.source,
-      description: `${idempotencyKeyRule}. The same key with the same request gets the first answer again and creates nothing; with another request it is 409.`,
-    }),
-  ),
-});
-
 function schemaOf(path: string, { bodySchema }: Dialect, operationId: string) {
   return {
     operationId,
@@ -43,7 +31,7 @@ function schemaOf(path: string, { bodySchema }: Dialect, operationId: string) {
     tags: ["Presets"],
     params: Type.Object(slugParams),
     querystring: Type.Object(workspaceQuery),
-    headers,
+    headers: Type.Object(idempotencyHeader),
     body: bodySchema,
     response: {
       200: success("The preset, with the new version.", dataOf("PresetWithDesignatedVersion"), { ETag: etag }),
@@ -79,10 +67,7 @@ export function createPresetRoutes(app: FastifyInstance, access: Access, { prese
  * the same request, or with a new one, for the retries that the gateway itself makes.
  */
 function idempotencyOf(request: FastifyRequest<Creation>, dialectPath: string, body: string) {
-  const key = request.headers["idempotency-key"];
+  const key = idempotencyKeyFrom(request.headers);
   if (key === undefined) return { requestId: newId() };
-  if (typeof key !== "string" || !requestIdPattern.test(key)) {
-    throw invalidRequest([{ path: "Idempotency-Key", message: `must be ${idempotencyKeyRule}` }]);
-  }
   return { requestId: key, requestDigest: hash("sha256", `${dialectPath}\0${request.params.slug}\0${body}`, "buffer") };
 }

@@ -7,6 +7,7 @@ import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { requireBody } from "../json/body.ts";
 import { etagsOfIfMatch } from "../json/etag.ts";
+import { idempotencyHeader, idempotencyKeyFrom } from "../json/idempotency.ts";
 import { pageQuery, pageSchema, pageWriter } from "../json/page.ts";
 import { listedPresetJson, sendPreset, statusByName } from "../json/preset.ts";
 import { statusSchema } from "../json/preset-schema.ts";
@@ -76,6 +77,7 @@ const patchSchema = {
     "If-Match": Type.Optional(
       Type.String({ description: "ETags of earlier answers, or `*`. Where none is current, the answer is 412." }),
     ),
+    ...idempotencyHeader,
   }),
   body: updateSchema,
   response: {
@@ -120,7 +122,7 @@ export function presetRoutes(app: FastifyInstance, access: Access, { presets }: 
         slug: request.params.slug,
         ...updateFrom(requireBody(request.body)),
         etags: etagsOfIfMatch(request.headers["if-match"]) ?? [],
-        requestId: newId(),
+        requestId: idempotencyKeyFrom(request.headers) ?? newId(),
       };
       const { preset } = await request.caller.call((options) => presets.updatePreset(update, options));
       return sendPreset(reply, preset);

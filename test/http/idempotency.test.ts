@@ -4,7 +4,7 @@ import { upTo } from "../support/preset-store.ts";
 import { type CreationParts, type Stack, startStack } from "../support/stack.ts";
 
 let stack: Stack;
-const { patch, stateOf, storedVersions } = presetLife(() => stack);
+const { get, patch, stateOf, storedVersions } = presetLife(() => stack);
 
 beforeAll(async () => {
   stack = await startStack();
@@ -149,5 +149,52 @@ describe("an Idempotency-Key of a preset that changes", () => {
     const { status, json } = await stack.create("reused", { ...body, model: "n" }, keyed("life-4"));
     expect(status).toBe(409);
     expect(json.error.message).toContain("used for another request");
+  });
+});
+
+describe("an Idempotency-Key of a PATCH", () => {
+  const body = { messages: [], model: "m" };
+  const withKey = (idempotencyKey: string) => ({ headers: { "idempotency-key": idempotencyKey } });
+
+  it("gives the same request its first answer again, with its ETag, also after newer changes", async () => {
+    await stack.create("patched", body);
+    const first = await patch("patched", { name: "One" }, withKey("patch-1"));
+    expect(first.status).toBe(200);
+    await patch("patched", { name: "Two" });
+    const again = await patch("patched", { name: "One" }, withKey("patch-1"));
+    expect([again.status, again.text, again.headers.get("etag")]).toEqual([200, first.text, first.headers.get("etag")]);
+    expect((await get("patched")).json.data.name).toBe("Two");
+  });
+
+  it("gives simultaneous duplicates one change and one answer", async () => {
+    await stack.create("patched-twins", body);
+    const answers = await Promise.all(
+      upTo(20).map(() => patch("patched-twins", { description: "Once" }, withKey("patch-2"))),
+    );
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    const changes = await stack.request("GET", "/presets/patched-twins/changes", { key: stack.apiKey });
+    expect(changes.json.total_count).toBe(2);
+  });
+
+  it("used for another body, for another preset, or for a creation is 409, and nothing is stored", async () => {
+    await stack.create("patched-a", body);
+    await stack.create("patched-b", body, withKey("of-a-creation"));
+    await patch("patched-a", { name: "A" }, withKey("patch-3"));
+    const refused = [
+      await patch("patched-a", { name: "Other" }, withKey("patch-3")),
+      await patch("patched-b", { name: "A" }, withKey("patch-3")),
+      await patch("patched-a", { name: "A" }, withKey("of-a-creation")),
+      await stack.create("patched-a", body, withKey("patch-3")),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([409, 409, 409, 409]);
+    expect(await storedVersions("patched-a")).toHaveLength(1);
+    expect((await get("patched-b")).json.data.name).toBe("patched-b");
+  });
+
+  it("must be printable ASCII of at most 255 characters", async () => {
+    await stack.create("patched-c", body);
+    const { status, json } = await patch("patched-c", { name: "C" }, withKey("x".repeat(256)));
+    expect(status).toBe(400);
+    expect(json.error.metadata.issues).toMatchObject([{ path: "Idempotency-Key" }]);
   });
 });

@@ -198,7 +198,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
     it("makes a change once for one request id, also with an etag that is stale by then", async () => {
       const slug = `${prefix}-replay`;
       const first = await create(slug);
-      const change = { name: "Once", etags: [first.etag], requestId: "the change" };
+      const change = { name: "Once", etags: [first.etag], requestId: newId() };
       const answer = await update(slug, change);
       expect(await update(slug, change)).toEqual(answer);
       expect((await call(listChanges, { slug })).totalCount).toBe(2);
@@ -207,8 +207,9 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
     it("refuses a request id that was used for another change", async () => {
       const slug = `${prefix}-reused`;
       await create(slug);
-      const first = await update(slug, { name: "First", requestId: "used" });
-      expect(await failureOf(update(slug, { name: "Second", requestId: "used" }))).toMatchObject({
+      const requestId = newId();
+      const first = await update(slug, { name: "First", requestId });
+      expect(await failureOf(update(slug, { name: "Second", requestId }))).toMatchObject({
         code: "ALREADY_EXISTS",
         reason: "REQUEST_ID_REUSED",
       });

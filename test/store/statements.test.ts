@@ -118,9 +118,9 @@ describe("the statements of the preset service", () => {
   it("are those of all its methods, on all its tables", () => {
     expect(called).toEqual(new Set(PresetService.methods.map(({ name }) => name)));
     const text = statements.map(({ sql }) => sql).join("\n");
-    for (const table of ["presets", "preset_versions", "preset_changes", "preset_counts"]) {
+    for (const table of ["presets", "preset_versions", "preset_changes", "preset_updates", "preset_counts"]) {
       expect(text).toMatch(new RegExp(`INSERT INTO ${table} `));
-      expect(text).toMatch(new RegExp(`FROM ${table}\\b`));
+      expect(text).toMatch(new RegExp(`(FROM|JOIN) ${table}\\b`));
     }
   });
 

@@ -135,14 +135,67 @@ describe("updatePreset", () => {
     expect(await storedPreset("mine")).toMatchObject({ name: "mine" });
   });
 
-  it("makes a change once, however often it is sent with one request id", async () => {
-    const preset = await store.create(workspaceId, "retried");
-    const update = { name: "Once", etags: [etagOf(preset)], requestId: "retry me" };
+  it("makes a change once, and gives a retry the first answer, also after newer changes", async () => {
+    const preset = await createVersions("retried", 3);
+    const update = {
+      name: "Once",
+      description: "Twice",
+      status: "disabled",
+      designatedVersion: 2,
+      etags: [etagOf(preset)],
+      requestId: "retry me",
+    } as const;
     const first = await store.update(workspaceId, "retried", update);
     expect(await store.update(workspaceId, "retried", update)).toEqual(first);
-    await store.update(workspaceId, "retried", { name: "Later" });
-    expect(await store.update(workspaceId, "retried", update)).toMatchObject({ name: "Later", revision: 3 });
-    expect(await store.revisions(preset)).toEqual([1, 2, 3]);
+    await store.update(workspaceId, "retried", { name: "Later", description: null, status: "active" });
+    await store.update(workspaceId, "retried", { designatedVersion: 3 });
+    expect(await store.update(workspaceId, "retried", update)).toEqual(first);
+    expect(await storedPreset("retried")).toMatchObject({ name: "Later", designated_version: 3, revision: 6 });
+    expect(await store.revisions(preset)).toEqual(upTo(6));
+  });
+
+  it("gives the retry of an update that changed nothing the first answer", async () => {
+    const preset = await store.create(workspaceId, "no-op");
+    const update = { name: "no-op", requestId: "no-op" };
+    expect(await store.update(workspaceId, "no-op", update)).toEqual(preset);
+    await store.update(workspaceId, "no-op", { name: "Later" });
+    expect(await store.update(workspaceId, "no-op", update)).toEqual(preset);
+    expect(await storedPreset("no-op")).toMatchObject({ name: "Later", revision: 2 });
+  });
+
+  it("refuses a request id that another request has used: an update of it, of another preset, a creation", async () => {
+    await store.create(workspaceId, "one");
+    await store.create(workspaceId, "two", { requestId: "of a creation" });
+    await store.update(workspaceId, "one", { name: "One", requestId: "used" });
+    const reused = { kind: "already_exists", reason: "REQUEST_ID_REUSED" };
+    for (const [slug, name, requestId] of [
+      ["one", "Other", "used"],
+      ["two", "One", "used"],
+      ["one", "One", "of a creation"],
+    ] as const) {
+      await expect(store.update(workspaceId, slug, { name, requestId })).rejects.toMatchObject(reused);
+    }
+    const creating = store.create(workspaceId, "one", { requestId: "used", isNamedByCaller: true });
+    await expect(creating).rejects.toMatchObject(reused);
+    expect(await storedPreset("one")).toMatchObject({ name: "One", revision: 2, latest_version: 1 });
+    expect(await storedPreset("two")).toMatchObject({ name: "two", revision: 1 });
+  });
+
+  it("begins nothing for a caller who has gone, neither after a connection came free nor after the lock", async () => {
+    const preset = await store.create(workspaceId, "gone");
+    const statements: string[] = [];
+    for (const asksBefore of [0, 1, 2]) {
+      let asks = 0;
+      const caller = { deadlineMs: soon(), isCanceled: () => ++asks > asksBefore };
+      const update = presetUpdate("gone", { name: "Gone", requestId: `gone ${asksBefore}` });
+      await expect(updatePreset(store.pool, workspaceId, actor, update, caller)).rejects.toMatchObject({
+        kind: "deadline_exceeded",
+      });
+      statements.push(String(asks));
+    }
+    expect(statements).toEqual(["1", "2", "3"]);
+    expect(await storedPreset("gone")).toMatchObject({ name: "gone" });
+    expect(await store.revisions(preset)).toEqual([1]);
   });
 
   it("makes a change once where its duplicates come at the same time", async () => {

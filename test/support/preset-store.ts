@@ -64,6 +64,7 @@ export function creation(workspaceId: string, slug: string, overrides: Partial<N
     systemPrompt: undefined,
     actor,
     requestId: randomUUID(),
+    isNamedByCaller: false,
     requestDigest: hash("sha256", slug + configJson, "buffer"),
     ...overrides,
   };

@@ -15,6 +15,7 @@ const creation: NewVersion = {
   systemPrompt: "Be brief.",
   actor: { userId: "user_000000000000000000000002", keyId: "019a0000-0000-7000-8000-000000000009" },
   requestId: "request",
+  isNamedByCaller: false,
   requestDigest: Buffer.alloc(32),
 };
 

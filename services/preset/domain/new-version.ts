@@ -30,6 +30,8 @@ export interface NewVersion {
   readonly actor: Actor;
   /** Names this creation within the workspace. */
   readonly requestId: string;
+  /** Whether the caller chose the request id, so that they may have used it for something else. */
+  readonly isNamedByCaller: boolean;
   /** SHA-256 of what a retry with the same request id must repeat. */
   readonly requestDigest: Buffer;
 }
@@ -55,6 +57,8 @@ export function newVersion(principal: Principal, draft: VersionDraft): NewVersio
     systemPrompt: draft.systemPrompt || undefined,
     actor: principal,
     requestId: draft.requestId || newId(),
+    // The gateway gives every creation an id, and a digest only to those whose id is their caller's.
+    isNamedByCaller: draft.requestDigest.length > 0,
     requestDigest: draft.requestDigest.length > 0 ? Buffer.from(draft.requestDigest) : digestOf(draft),
   };
 }

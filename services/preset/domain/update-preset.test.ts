@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { DomainError } from "../../platform/domain/domain-error.ts";
 import type { FieldChange } from "./change.ts";
 import { etagOf, type Preset, type PresetStatus } from "./preset.ts";
-import { applyUpdate, checkUpdate, isMadeBy, type PresetUpdate } from "./update-preset.ts";
+import { applyUpdate, checkUpdate, digestOf, type PresetUpdate } from "./update-preset.ts";
 
 const createdAt = new Date("2026-01-01T00:00:00.000Z");
 const updatedAt = new Date("2026-01-02T00:00:00.000Z");
@@ -200,19 +200,19 @@ describe("applyUpdate", () => {
   });
 });
 
-describe("isMadeBy", () => {
-  const fields: FieldChange[] = [
-    { field: "name", from: "Support", to: "Mail" },
-    { field: "description", from: "Answers mail.", to: null },
-  ];
+describe("digestOf", () => {
+  const asked = update({ name: "New" });
 
-  it.each<[string, Partial<PresetUpdate>, boolean]>([
-    ["the same update", { name: "Mail", description: null }, true],
-    ["one with a field that had its value already", { name: "Mail", description: null, status: "active" }, true],
-    ["another value", { name: "Mail", description: "" }, false],
-    ["a field that is not asked for", { name: "Mail" }, false],
-    ["other fields", { designatedVersion: 1 }, false],
-  ])("of %s", (_name, asked, expected) => {
-    expect(isMadeBy(update(asked), fields)).toBe(expected);
+  it("is the same for the same update, whatever its request id and etags", () => {
+    expect(digestOf({ ...asked, requestId: "other", etags: ["a"] })).toEqual(digestOf(asked));
+  });
+
+  it.each([
+    ["another name", { name: "Other" }],
+    ["one field more", { status: "active" }],
+    ["a description that is removed", { description: null }],
+    ["another preset", { slug: "other" }],
+  ] as const)("differs for %s", (_name, fields) => {
+    expect(digestOf({ ...asked, ...fields })).not.toEqual(digestOf(asked));
   });
 });

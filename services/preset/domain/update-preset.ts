@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
 import { presetDescriptionLengthMax, presetNameLengthMax } from "../../platform/domain/limits.ts";
 import type { FieldChange } from "./change.ts";
@@ -87,9 +88,7 @@ export function applyUpdate(
   };
 }
 
-/** Whether the update asks for what this change did. A field that had its value already is not in the change. */
-export function isMadeBy(update: PresetUpdate, fields: readonly FieldChange[]): boolean {
-  const { name, description, status, designatedVersion } = update;
-  const asked = { name, description, status, designated_version: designatedVersion };
-  return fields.every(({ field, to }) => asked[field] === to);
+/** What a retry with the same request id must repeat: all that the update asks for. */
+export function digestOf({ slug, name, description, status, designatedVersion }: PresetUpdate): Buffer {
+  return hash("sha256", JSON.stringify({ slug, name, description, status, designatedVersion }), "buffer");
 }

@@ -7,15 +7,14 @@ import type { Preset } from "../domain/preset.ts";
 export interface NewChange {
   readonly preset: Pick<Preset, "workspaceId" | "id">;
   readonly change: PresetChange;
-  readonly requestId?: string;
 }
 
 /** Appends to the change log, within the transaction of the changes themselves. */
 export async function insertChanges(connection: PoolConnection, changes: readonly NewChange[]): Promise<void> {
   await connection.execute(
-    `INSERT INTO preset_changes (workspace_id, preset_id, revision, action, user_id, key_id, fields, request_id, created_at)
-      VALUES ${Array(changes.length).fill("(?, ?, ?, ?, ?, ?, ?, ?, ?)").join(", ")}`,
-    changes.flatMap(({ preset, change, requestId }) => [
+    `INSERT INTO preset_changes (workspace_id, preset_id, revision, action, user_id, key_id, fields, created_at)
+      VALUES ${Array(changes.length).fill("(?, ?, ?, ?, ?, ?, ?, ?)").join(", ")}`,
+    changes.flatMap(({ preset, change }) => [
       idToBytes(preset.workspaceId),
       idToBytes(preset.id),
       change.revision,
@@ -23,7 +22,6 @@ export async function insertChanges(connection: PoolConnection, changes: readonl
       change.actor.userId,
       idToBytes(change.actor.keyId),
       JSON.stringify(change.fields),
-      requestId ?? null,
       change.createdAt,
     ]),
   );

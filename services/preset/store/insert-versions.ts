@@ -4,6 +4,7 @@ import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import type { PoolConnection } from "../../platform/mysql/pool.ts";
 import { addVersion } from "../domain/add-version.ts";
 import { creationChange } from "../domain/change.ts";
+import { requestIdReused } from "../domain/errors.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import { type Outcome, type Preset, presetKey, type ServedPreset } from "../domain/preset.ts";
 import { findReplay } from "./find-replay.ts";
@@ -11,6 +12,7 @@ import { insertChanges, type NewChange } from "./insert-changes.ts";
 import { updatePresetCounts } from "./preset-counts.ts";
 import { type PresetRow, presetColumns, presetFromRow } from "./preset-rows.ts";
 import { presetStateToJson } from "./preset-state.ts";
+import { findUsedByUpdates } from "./update-requests.ts";
 import { insertPresets, updatePresets } from "./write-presets.ts";
 
 /** At least one of the request ids is stored already: it is a retry. */
@@ -36,12 +38,14 @@ export async function insertVersions(
   lock: RowLock = "FOR UPDATE",
 ): Promise<Outcome[]> {
   const found = await lockPresets(connection, creations, lock);
+  const usedByUpdates = await findUsedByUpdates(connection, creations);
   const now = new Date();
   /** Every preset of the batch as the last creation left it. */
   const presets = new Map(found);
   const additions: Addition[] = [];
   const changes: NewChange[] = [];
   const outcomes = creations.map((creation): Outcome => {
+    if (usedByUpdates.has(creation)) return requestIdReused();
     const key = presetKey(creation);
     const before = presets.get(key);
     const outcome = addVersion(before, creation, now);

@@ -468,8 +468,8 @@ export type UpdatePresetRequest = Message<"setpoint.preset.v1.UpdatePresetReques
   etags: string[];
 
   /**
-   * Names this change of the preset, so that a retry does not make it twice: at most 255 printable ASCII characters.
-   * A retry is answered with the preset as it is by then. Default: a new one. Kept for the next 1,000 changes.
+   * Names this change within the workspace, so that a retry returns the first answer and changes nothing:
+   * 1 to 255 printable ASCII characters, spaces included. Default: a new one. Kept as long as the preset.
    *
    * @generated from field: string request_id = 8;
    */
@@ -761,8 +761,9 @@ export const PresetService: GenService<{
    * ALREADY_EXISTS with the reason REQUEST_ID_REUSED where request_id was used for another request.
    * ABORTED with the reason CONFLICT where someone holds the preset for seconds, or others kept changing it until the time
    * was up.
-   * After any other code than OK nothing was stored, but for one case: the database went away while it was committing,
-   * and stayed away (UNAVAILABLE or DEADLINE_EXCEEDED). Repeat the call with the same request_id: it is stored once.
+   * After any other code than OK nothing was stored, but for one case: the database did not answer a commit, and did not
+   * say later what became of it (UNAVAILABLE or DEADLINE_EXCEEDED). Repeat the call with the same request_id: it is stored
+   * once.
    *
    * @generated from rpc setpoint.preset.v1.PresetService.CreateVersion
    */
@@ -816,7 +817,7 @@ export const PresetService: GenService<{
    *
    * FAILED_PRECONDITION with the reason ETAG_STALE where etags are given and none is the preset's own,
    * or STATUS_TRANSITION where an archived preset would become disabled;
-   * ALREADY_EXISTS with the reason REQUEST_ID_REUSED where request_id was used for another change of the preset;
+   * ALREADY_EXISTS with the reason REQUEST_ID_REUSED where request_id was used for another request;
    * ABORTED as for CreateVersion.
    * After any other code than OK nothing was changed, with the same exception as for CreateVersion.
    *

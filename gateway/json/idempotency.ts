@@ -1,0 +1,24 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { Type } from "typebox";
+import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
+import { requestIdLengthMax, requestIdPattern } from "../../services/platform/domain/limits.ts";
+
+const rule = `1 to ${requestIdLengthMax} printable ASCII characters`;
+
+/** Of every call that stores something. */
+export const idempotencyHeader = {
+  "Idempotency-Key": Type.Optional(
+    Type.String({
+      pattern: requestIdPattern.source,
+      description: `${rule}. The same key with the same request gets the first answer again and stores nothing; with another request it is 409.`,
+    }),
+  ),
+};
+
+/** The caller's own name for a request, where it has one. */
+export function idempotencyKeyFrom(headers: IncomingHttpHeaders): string | undefined {
+  const key = headers["idempotency-key"];
+  if (key === undefined) return undefined;
+  if (typeof key === "string" && requestIdPattern.test(key)) return key;
+  throw invalidRequest([{ path: "Idempotency-Key", message: `must be ${rule}` }]);
+}

@@ -1,0 +1,86 @@
+import { idToBytes } from "../../platform/domain/ids.ts";
+import { isDuplicateKey } from "../../platform/mysql/errors.ts";
+import type { PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
+import { requestIdReused } from "../domain/errors.ts";
+import type { NewVersion } from "../domain/new-version.ts";
+import type { Preset } from "../domain/preset.ts";
+import { digestOf, type PresetUpdate } from "../domain/update-preset.ts";
+
+/** The preset as the request left it, where that has been here before. */
+export async function findUpdated(
+  connection: PoolConnection,
+  preset: Preset,
+  update: PresetUpdate,
+): Promise<Preset | undefined> {
+  const request = [idToBytes(preset.workspaceId), update.requestId];
+  const [rows] = await connection.execute<RowDataPacket[]>(
+    "SELECT request_digest, preset_state FROM preset_updates WHERE workspace_id = ? AND request_id = ?",
+    request,
+  );
+  const [row] = rows;
+  if (row) {
+    if (!row.request_digest.equals(digestOf(update))) throw requestIdReused();
+    return { ...preset, ...stateFromJson(row.preset_state) };
+  }
+  // One key names one request, whatever kind it is of.
+  const [versions] = await connection.execute<RowDataPacket[]>(
+    "SELECT version FROM preset_versions WHERE workspace_id = ? AND request_id = ?",
+    request,
+  );
+  if (versions.length > 0) throw requestIdReused();
+  return undefined;
+}
+
+export async function insertUpdate(connection: PoolConnection, preset: Preset, update: PresetUpdate): Promise<void> {
+  try {
+    await connection.execute(
+      `INSERT INTO preset_updates (workspace_id, request_id, request_digest, preset_state, created_at)
+        VALUES (?, ?, ?, ?, ?)`,
+      [idToBytes(preset.workspaceId), update.requestId, digestOf(update), stateToJson(preset), new Date()],
+    );
+  } catch (error) {
+    // Whoever repeats an update of this preset waits for its row, so this was one of another.
+    throw isDuplicateKey(error) ? requestIdReused() : error;
+  }
+}
+
+/** Which of these creations carry a request id that an update has. */
+export async function findUsedByUpdates(
+  connection: PoolConnection,
+  creations: readonly NewVersion[],
+): Promise<ReadonlySet<NewVersion>> {
+  const named = creations.filter(({ isNamedByCaller }) => isNamedByCaller);
+  if (named.length === 0) return new Set();
+  const [rows] = await connection.execute<RowDataPacket[]>(
+    `SELECT workspace_id, request_id FROM preset_updates
+      WHERE ${Array(named.length).fill("(workspace_id = ? AND request_id = ?)").join(" OR ")}`,
+    named.flatMap(({ workspaceId, requestId }) => [idToBytes(workspaceId), requestId]),
+  );
+  return new Set(
+    named.filter(({ workspaceId, requestId }) =>
+      rows.some(
+        (row) => row.workspace_id.equals(idToBytes(workspaceId)) && row.request_id.toString("latin1") === requestId,
+      ),
+    ),
+  );
+}
+
+type UpdatedState = Pick<
+  Preset,
+  "name" | "description" | "status" | "statusUpdatedAt" | "updatedAt" | "designatedNumber" | "revision"
+>;
+
+function stateToJson(preset: Preset): string {
+  const { name, description, status, statusUpdatedAt, updatedAt, designatedNumber, revision } = preset;
+  return JSON.stringify({ name, description, status, statusUpdatedAt, updatedAt, designatedNumber, revision });
+}
+
+function stateFromJson(json: string): UpdatedState {
+  const { description, statusUpdatedAt, updatedAt, ...state } = JSON.parse(json);
+  return {
+    ...state,
+    description,
+    statusUpdatedAt: statusUpdatedAt && new Date(statusUpdatedAt),
+    updatedAt: new Date(updatedAt),
+  };
+}
