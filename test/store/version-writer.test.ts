@@ -242,10 +242,7 @@ describe("VersionWriter", () => {
   it("gives up a preset that someone holds for long, and stores the rest of the batch", async () => {
     const slugs = ["held", "free-a", "free-b"];
     for (const slug of slugs) await writer.createVersion(creation(slug), patient());
-    const impatientPool = openPool(database.url, 2);
-    impatientPool.pool.on("connection", (connection) => {
-      connection.query("SET SESSION innodb_lock_wait_timeout = 1", () => {});
-    });
+    const impatientPool = openPool(database.url, 2, { lockTimeoutSeconds: 1 });
     const impatient = new VersionWriter(impatientPool, { batchByWorkspace: false });
     const holder = await otherPool.getConnection();
     await holder.query("START TRANSACTION");

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { databaseUnavailable, isConnectionLost, isDuplicateKey, isTransient, isUnknownDatabase } from "./errors.ts";
+import {
+  ConnectionError,
+  databaseUnavailable,
+  isCommitRefused,
+  isConnectionLost,
+  isDuplicateKey,
+  isTransient,
+  isUnknownDatabase,
+} from "./errors.ts";
 
 /** As mysql2 throws it: an error of the server has a positive errno, one of a socket a negative. */
 function mysqlError(parts: { code?: string; errno?: number; sqlMessage?: string; fatal?: boolean }): Error {
@@ -49,12 +57,27 @@ describe("an error of the database", () => {
     ["a broken pipe", { code: "EPIPE", errno: -32 }, { transient: true, lost: true }],
     ["a duplicate key", { errno: 1062 }, { transient: false, lost: false }],
     ["a table that is not there", { errno: 1146 }, { transient: false, lost: false }],
-    ["a wrong password", { errno: 1045, fatal: true }, { transient: false, lost: false }],
+    ["a password that was changed", { errno: 1045, fatal: true }, { transient: true, lost: true }],
     ["data that is too long", { errno: 1406 }, { transient: false, lost: false }],
     ["anything else", {}, { transient: false, lost: false }],
   ])("is sorted: %s", (_name, parts, expected) => {
     const error = mysqlError(parts);
     expect({ transient: isTransient(error), lost: isConnectionLost(error) }).toEqual(expected);
+  });
+
+  it.each([
+    1021, 1040, 1045, 1047, 1053, 1077, 1114, 1129, 1152, 1158, 1159, 1160, 1161, 1180, 1203, 1226, 1290, 1317, 1461,
+    1615, 1792, 1836, 1927, 2006, 2013, 3032, 3100, 4031,
+  ])("belongs to the life of a database, and is no fault of ours: %i", (errno) => {
+    const error = mysqlError({ errno });
+    expect({ transient: isTransient(error), lost: isConnectionLost(error) }).toEqual({ transient: true, lost: true });
+  });
+
+  it("is transient wherever it is about a connection of ours", () => {
+    expect(isTransient(new ConnectionError("closed"))).toBe(true);
+    expect(isTransient(new ConnectionError("no such name in the certificate", mysqlError({ code: "ERR_TLS" })))).toBe(
+      true,
+    );
   });
 
   it("reaches a caller as unavailable, without its text", () => {
@@ -64,5 +87,31 @@ describe("an error of the database", () => {
       message: expect.not.stringContaining("mysql"),
       cause,
     });
+  });
+
+  it.each([1021, 1114])("tells the log where the database has no room left: %i", (errno) => {
+    const cause = mysqlError({ errno });
+    expect(databaseUnavailable(cause)).toMatchObject({
+      kind: "unavailable",
+      cause: { message: expect.stringContaining("no room left"), cause },
+    });
+  });
+});
+
+describe("an error of a COMMIT", () => {
+  it.each([1205, 1213, 1290, 1792, 1836, 3101])("says that nothing was stored: %i", (errno) => {
+    expect(isCommitRefused(mysqlError({ errno }))).toBe(true);
+  });
+
+  it.each([1021, 1040, 1045, 1047, 1053, 1114, 1158, 1180, 1203, 1317, 1927, 2006, 2013, 3100])(
+    "leaves open whether it was stored: %i",
+    (errno) => {
+      expect(isCommitRefused(mysqlError({ errno }))).toBe(false);
+    },
+  );
+
+  it("leaves that open where the connection was lost", () => {
+    expect(isCommitRefused(mysqlError({ code: "ECONNRESET", errno: -104 }))).toBe(false);
+    expect(isCommitRefused(new ConnectionError("did not answer"))).toBe(false);
   });
 });

@@ -12,39 +12,81 @@ const duplicateKey = 1062;
 const lockWaitTimeout = 1205;
 /** What MySQL says instead where there was no wait. */
 const lockNowait = 3572;
+const accessDenied = 1045;
 const unknownDatabase = 1049;
 const unknownTable = 1146;
+const needsReprepare = 1615;
+/** The disk, and a table or its tablespace. */
+const fullErrnos = new Set([1021, 1114]);
 
-/** The server asks to try again: our rollback leaves nothing of the transaction. */
-const retryableErrnos = new Set([
+/** The server asks to try again: our rollback leaves nothing of the transaction, and the connection stays good. */
+const conflictErrnos = new Set([
   lockWaitTimeout,
   lockNowait,
-  1213, // deadlock
+  1213, // deadlock; on Galera also a conflict with a write on another node, told at the commit
   3101, // conflict in a replication group
 ]);
 
-/** The server is going away, has gone, or is full: the connection is lost, and what it was doing may have happened or not. */
+/**
+ * The server is going away, has gone, is full, or is not the one that takes writes. The connection is dropped, also
+ * where it would still work: the next one may reach another server.
+ */
 const lostErrnos = new Set([
+  1021, // disk full
   1040, // too many connections
+  accessDenied, // the password was changed, and ours is yet to be
+  1047, // a Galera node without its primary component
   1053, // shutdown in progress
   1077, // normal shutdown
+  1114, // table full
+  1129, // our host is blocked after too many faults of the network
   1152, // aborted connection
   1158, // network read error
+  1159, // network read timeout
   1160, // network write error
+  1161, // network write timeout
+  1180, // error during the commit: a Galera node that lost its primary component, or a disk
   1203, // too many user connections
+  1226, // a limit of the user
   1290, // read-only, while another server takes over
-  1792, // read-only transaction, likewise
+  1317, // the statement was killed
+  1461, // too many prepared statements in the server; ours are closed with the connection
+  needsReprepare,
+  1792, // read-only transaction, while another server takes over
   1836, // read-only mode, likewise
   1927, // connection killed
   2006, // server has gone away
   2013, // lost connection
+  3032, // the server is offline for all but administrators
+  3100, // the replication group failed
   4031, // idle connection closed by the server
 ]);
 
+/**
+ * The answers to a COMMIT after which the transaction is surely not stored. Every other error leaves that open, among
+ * them these, which look like a refusal:
+ *   1047, 1180  a Galera node may have sent the transaction to the others before it lost them, and they apply it
+ *   3100        the same in a replication group
+ *   1053, 1317, 1927  the server may stop to wait (for a replica's receipt, say) after it has committed
+ *   1021, 1114  the disk may be full for the log that follows the commit
+ *   1040, 1045, 1203 …  no server says so to a COMMIT, but a proxy might, whatever became of it
+ */
+const commitRefusedErrnos = new Set([
+  lockWaitTimeout, // a lock that a backup holds on all commits: the server rolls back
+  1213, // the server has rolled back
+  1290, // checked before anything is written, and rolled back
+  1792, // likewise
+  1836, // likewise
+  3101, // the group has refused it, and the server has rolled back
+]);
+
 const lostCodes = new Set([
+  "ECONNABORTED",
   "ECONNREFUSED",
   "ECONNRESET",
+  "EHOSTDOWN",
   "EHOSTUNREACH",
+  "ENETDOWN",
   "ENETUNREACH",
   "ENOENT", // no socket file yet
   "ENOTFOUND",
@@ -53,10 +95,20 @@ const lostCodes = new Set([
   "ERR_STREAM_DESTROYED",
   "ERR_STREAM_WRITE_AFTER_END",
   "ETIMEDOUT",
-  "POOL_CLOSED",
-  "PROTOCOL_CONNECTION_LOST",
-  "PROTOCOL_SEQUENCE_TIMEOUT",
 ]);
+
+/** A fault of a connection that we noticed ourselves: the server may have said nothing. */
+export class ConnectionError extends Error {
+  readonly fatal = true;
+  /** Of the server, where it refused the connection. */
+  readonly errno: number | undefined;
+
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = "ConnectionError";
+    this.errno = (cause as MysqlError | undefined)?.errno;
+  }
+}
 
 /** True where a unique index refused a row; with `index`, where it was that one. */
 export function isDuplicateKey(error: unknown, index?: string): boolean {
@@ -74,14 +126,24 @@ export function isUnknownDatabase(error: unknown): boolean {
   return (error as MysqlError).errno === unknownDatabase;
 }
 
+export function isAccessDenied(error: unknown): boolean {
+  return (error as MysqlError).errno === accessDenied;
+}
+
 /** True where someone held a row for longer than we wait for a lock. */
 export function isLockTimeout(error: unknown): boolean {
   const { errno } = error as MysqlError;
   return errno === lockWaitTimeout || errno === lockNowait;
 }
 
-/** True where the connection is lost or cannot be made, so that it must not be used again. */
+/** True where a prepared statement must be prepared again; nothing of it was done. */
+export function isReprepareNeeded(error: unknown): boolean {
+  return (error as MysqlError).errno === needsReprepare;
+}
+
+/** True where the database cannot do the work now: the connection is lost, cannot be made, or must not be used again. */
 export function isConnectionLost(error: unknown): boolean {
+  if (error instanceof ConnectionError) return true;
   const { code, errno, fatal } = error as MysqlError;
   // mysql2 gives the errors of a socket the errno of the operating system, which is negative.
   if (errno !== undefined && errno > 0) return lostErrnos.has(errno);
@@ -90,9 +152,14 @@ export function isConnectionLost(error: unknown): boolean {
   return lostCodes.has(code) || (fatal === true && code.startsWith("PROTOCOL_"));
 }
 
+/** For the error of a COMMIT: true where nothing was stored for sure, false where that is open. */
+export function isCommitRefused(error: unknown): boolean {
+  return !(error instanceof ConnectionError) && commitRefusedErrnos.has((error as MysqlError).errno ?? 0);
+}
+
 /** True where the same work may succeed if it is done again. */
 export function isTransient(error: unknown): boolean {
-  return retryableErrnos.has((error as MysqlError).errno ?? 0) || isConnectionLost(error);
+  return conflictErrnos.has((error as MysqlError).errno ?? 0) || isConnectionLost(error);
 }
 
 /** True where the server answered a COMMIT with a refusal that leaves nothing of the transaction. */
@@ -117,9 +184,16 @@ export function conflictNotSettled(cause: unknown): DomainError {
   });
 }
 
+/** The cause is for the log. */
 export function databaseUnavailable(cause: unknown): DomainError {
   return unavailable(
     "The database cannot be reached right now. Try again in a moment; with the same request id, nothing is stored twice.",
-    cause,
+    isFull(cause)
+      ? new Error("The database has no room left: free space on its disk, or let its tables grow", { cause })
+      : cause,
   );
+}
+
+function isFull(error: unknown): boolean {
+  return fullErrnos.has((error as MysqlError).errno ?? 0);
 }

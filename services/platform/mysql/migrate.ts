@@ -1,9 +1,14 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { QueryResult } from "mysql2";
 import { type Connection, createConnection, type RowDataPacket } from "mysql2/promise";
+import { monotonicMs } from "../process/clock.ts";
+import { CommandError } from "../process/command-line.ts";
 import type { ReadinessCheck } from "../process/health.ts";
-import { isUnknownDatabase, isUnknownTable } from "./errors.ts";
+import { connectionOptions } from "./database-url.ts";
+import { isAccessDenied, isConnectionLost, isUnknownDatabase, isUnknownTable } from "./errors.ts";
 import type { Pool } from "./pool.ts";
 
 interface Migration {
@@ -14,6 +19,7 @@ interface Migration {
 
 /** How long to wait for another process that is migrating the same database. */
 const lockTimeoutSeconds = 300;
+const connectTimeoutMs = 5_000;
 
 const createTable = `
   CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -22,21 +28,65 @@ const createTable = `
     applied_at DATETIME(3) NOT NULL
   ) ENGINE = InnoDB`;
 
+/** How long a database that is starting, full or out of reach is waited for, and who is told of it. */
+interface Waiting {
+  readonly waitMs: number;
+  readonly onWait: (reason: string, leftMs: number) => void;
+}
+
+const pauseMs = 500;
+/** A line for each of these. */
+const tellEveryMs = 5_000;
+
 /**
  * Brings a database up to date and returns the names of what was applied. Creates the database where there is none.
  * Any number of processes may call it at once: one migrates, the others wait and find nothing to do.
- * DDL cannot be rolled back, so each file is one statement that may be run again after a crash.
+ * DDL cannot be rolled back, so each file is one statement that may be run again: after a crash, and after a connection
+ * that was lost on the way.
  */
-export async function migrate(url: string, directory: URL, onApply: (name: string) => void): Promise<string[]> {
+export async function migrate(
+  url: string,
+  directory: URL,
+  onApply: (name: string) => void,
+  { waitMs, onWait }: Waiting = { waitMs: 0, onWait: () => {} },
+): Promise<string[]> {
   const migrations = await readMigrations(directory);
+  const deadlineMs = monotonicMs() + waitMs;
+  const applied = new Set<string>();
+  for (let toldAtMs = Number.NEGATIVE_INFINITY; ; await sleep(pauseMs)) {
+    try {
+      await applyPending(url, migrations, (name) => {
+        applied.add(name);
+        onApply(name);
+      });
+      return [...applied];
+    } catch (error) {
+      const { message, code } = error as { message: string; code?: string };
+      // Where a name has several addresses, an error has one message for each, and none itself.
+      const reason = message || String(code);
+      if (isAccessDenied(error)) throw new CommandError(`The database does not let us in: ${reason}`);
+      if (!isConnectionLost(error)) throw error;
+      const leftMs = deadlineMs - monotonicMs();
+      if (leftMs < pauseMs) throw new CommandError(`The database cannot be used: ${reason}`);
+      if (monotonicMs() - toldAtMs < tellEveryMs) continue;
+      toldAtMs = monotonicMs();
+      onWait(reason, leftMs);
+    }
+  }
+}
+
+async function applyPending(
+  url: string,
+  migrations: readonly Migration[],
+  onApply: (name: string) => void,
+): Promise<void> {
   const connection = await connect(url);
   const lock = `setpoint:${createHash("sha256").update(new URL(url).pathname).digest("hex").slice(0, 32)}`;
   try {
     await acquireLock(connection, lock);
     await connection.query(createTable);
     const applied = await findApplied(connection);
-    const pending = migrations.filter((migration) => !isApplied(migration, applied));
-    for (const { name, sql, checksum } of pending) {
+    for (const { name, sql, checksum } of migrations.filter((migration) => !isApplied(migration, applied))) {
       onApply(name);
       await connection.query(sql);
       await connection.query(
@@ -44,21 +94,20 @@ export async function migrate(url: string, directory: URL, onApply: (name: strin
         [name, checksum],
       );
     }
-    return pending.map(({ name }) => name);
-  } finally {
-    // Closing the connection gives the lock back.
-    await connection.end();
+  } catch (error) {
+    connection.destroy();
+    throw error;
   }
+  // Closing the connection gives the lock back.
+  await connection.end();
 }
 
-/** Fails while the database cannot be reached, or has a schema that is older than this code. */
+/** Fails while the database cannot be reached, is read-only, or has a schema that is older than this code. */
 export function schemaIsCurrent(pool: Pool, directory: URL): ReadinessCheck {
   let current = false;
   return async () => {
-    if (current) {
-      await pool.query("SELECT 1");
-      return;
-    }
+    await checkWritable(pool);
+    if (current) return;
     const applied = await findApplied(pool).catch((error: unknown) => {
       if (isUnknownTable(error)) return new Map<string, string>();
       throw error;
@@ -67,6 +116,15 @@ export function schemaIsCurrent(pool: Pool, directory: URL): ReadinessCheck {
     if (pending.length > 0) throw new Error(`the database lacks ${pending.length} migrations: run the migrate command`);
     current = true;
   };
+}
+
+/** After a failover the server that we are connected to may have become the replica of another. */
+async function checkWritable(pool: Pool): Promise<void> {
+  const [rows] = await pool.query<RowDataPacket[]>("SELECT @@global.read_only, @@global.innodb_read_only");
+  const isReadOnly = Object.values(rows[0] ?? {}).some((value) => !["0", "OFF"].includes(String(value)));
+  if (!isReadOnly) return;
+  pool.renew();
+  throw new Error("the database is read-only");
 }
 
 async function readMigrations(directory: URL): Promise<Migration[]> {
@@ -81,14 +139,14 @@ async function readMigrations(directory: URL): Promise<Migration[]> {
 
 async function connect(url: string): Promise<Connection> {
   try {
-    return await createConnection({ uri: url });
+    return await createConnection({ ...connectionOptions(url), connectTimeout: connectTimeoutMs });
   } catch (error) {
     if (!isUnknownDatabase(error)) throw error;
   }
   const server = new URL(url);
   const database = decodeURIComponent(server.pathname.slice(1));
   server.pathname = "/";
-  const connection = await createConnection({ uri: server.href });
+  const connection = await createConnection({ ...connectionOptions(server.href), connectTimeout: connectTimeoutMs });
   try {
     await connection.query("CREATE DATABASE IF NOT EXISTS ?? CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", [database]);
     await connection.query("USE ??", [database]);
@@ -100,15 +158,17 @@ async function connect(url: string): Promise<Connection> {
 }
 
 async function acquireLock(connection: Connection, name: string): Promise<void> {
-  const [rows] = await connection.query<RowDataPacket[]>("SELECT GET_LOCK(?, ?) AS granted", [
-    name,
-    lockTimeoutSeconds,
-  ]);
-  // 0 is a timeout and NULL a fault; both would let two processes migrate at once.
-  if (rows[0]?.granted !== 1) throw new Error("Another process has been migrating this database for too long");
+  const [rows] = await connection.query<RowDataPacket[]>("SELECT GET_LOCK(?, ?)", [name, lockTimeoutSeconds]);
+  // 0 is a timeout and NULL a fault; both would let two processes migrate at once. Vitess would not keep an alias.
+  if (Object.values(rows[0] ?? {})[0] !== 1)
+    throw new Error("Another process has been migrating this database for too long");
 }
 
-async function findApplied(executor: Pick<Connection, "query">): Promise<Map<string, string>> {
+interface TextExecutor {
+  query<T extends QueryResult>(sql: string): Promise<[T, unknown]>;
+}
+
+async function findApplied(executor: TextExecutor): Promise<Map<string, string>> {
   const [rows] = await executor.query<RowDataPacket[]>("SELECT name, checksum FROM schema_migrations");
   return new Map(rows.map((row) => [row.name, row.checksum]));
 }

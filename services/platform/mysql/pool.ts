@@ -1,20 +1,38 @@
-import type { Connection } from "mysql2";
-import { createPool, type Pool, type PoolConnection } from "mysql2/promise";
+import type { QueryResult } from "mysql2";
+import { monotonicMs } from "../process/clock.ts";
+import { type Answer, type ConnectionOwner, type ConnectionSettings, PoolConnection } from "./connection.ts";
+import { connectionOptions } from "./database-url.ts";
+import { ConnectionError } from "./errors.ts";
 
-export type { Pool, PoolConnection, ResultSetHeader, RowDataPacket } from "mysql2/promise";
+export type { ResultSetHeader, RowDataPacket } from "mysql2";
+export { PoolConnection } from "./connection.ts";
 
 /** What can run a statement: a pool, or the connection of a transaction. */
 export type Executor = Pick<Pool | PoolConnection, "execute">;
 
-/** Two statements: SET TRANSACTION stands alone, and MySQL and MariaDB name the variable behind it differently. */
-const sessionStatements = [
-  "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
-  "SET SESSION time_zone = '+00:00', innodb_lock_wait_timeout = 3, sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'",
-];
+/** How long someone waits for a connection. */
+interface WaitLimit {
+  /** By the monotonic clock. */
+  readonly deadlineMs: number;
+  readonly isCanceled: () => boolean;
+}
 
-/** Longer than any lock is waited for. What takes longer has no one to answer to any more. */
-const statementTimeoutMsDefault = 8_000;
+export interface PoolOptions {
+  /** Longer than any lock is waited for. What takes longer has no one to answer to any more. */
+  readonly statementTimeoutMs?: number;
+  /** How long a row that someone else holds is waited for, in whole seconds. */
+  readonly lockTimeoutSeconds?: number;
+  /** Connections that nobody needed for this long are closed, all but a few. */
+  readonly idleTimeoutMs?: number;
+  /** How many may wait for a connection. */
+  readonly waitingMax?: number;
+}
 
+const connectTimeoutMaxMs = 5_000;
+/** Kept open however quiet it is, so that the next caller need not wait for a handshake. */
+const idleMin = 2;
+/** Where one connection cannot be made while others work, the server is most likely full. */
+const connectPauseMs = 250;
 /** Of one connection; those used longest ago are closed. */
 const preparedStatementsMax = 100;
 
@@ -23,51 +41,224 @@ const preparedStatementsMax = 100;
  * one for seconds has hung, and the default of 50 s would outlast every caller.
  * Under REPEATABLE READ, locking a row that is not there yet locks the gap, and concurrent creations deadlock.
  */
-export function openPool(url: string, size: number, statementTimeoutMs = statementTimeoutMsDefault): Pool {
-  const pool = createPool({
-    uri: url,
-    connectionLimit: size,
-    maxIdle: size,
-    connectTimeout: 5_000,
-    enableKeepAlive: true,
-    keepAliveInitialDelay: 10_000,
-    charset: "utf8mb4_bin",
-    timezone: "Z",
-    supportBigNumbers: true,
-    // A batch of each size is a statement of its own, and a server keeps 16,382 of them in all by default.
-    maxPreparedStatements: preparedStatementsMax,
-    // A stack for every statement, in case it fails, would cost more than the statement; the log has the request id.
-    trace: false,
-  });
-  // Commands of a connection run in order, so these come before any that the pool's user sends.
-  pool.pool.on("connection", (connection) => {
-    limitStatements(connection, statementTimeoutMs);
-    for (const statement of sessionStatements) {
-      connection.query(statement, (error) => {
-        if (error) connection.destroy();
-      });
-    }
-  });
-  return pool;
+export function openPool(url: string, size: number, options: PoolOptions = {}): Pool {
+  const { statementTimeoutMs = 8_000, lockTimeoutSeconds = 3, idleTimeoutMs = 60_000, waitingMax = 1_000 } = options;
+  const settings: ConnectionSettings = {
+    options: {
+      ...connectionOptions(url),
+      charset: "utf8mb4_bin",
+      timezone: "Z",
+      supportBigNumbers: true,
+      // A batch of each size is a statement of its own, and a server keeps 16,382 of them in all by default.
+      maxPreparedStatements: preparedStatementsMax,
+    },
+    // Two statements: SET TRANSACTION stands alone, and MySQL and MariaDB name the variable behind it differently.
+    sessionStatements: [
+      "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+      `SET SESSION time_zone = '+00:00', innodb_lock_wait_timeout = ${lockTimeoutSeconds}, sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'`,
+    ],
+    connectTimeoutMs: Math.min(connectTimeoutMaxMs, statementTimeoutMs),
+    statementTimeoutMs,
+  };
+  return new Pool(settings, { size, idleTimeoutMs, waitingMax });
 }
 
-/**
- * Gives every statement of a connection a timeout. A server that vanished without a word, or hangs, would otherwise hold
- * its connections for many minutes, and with two of them all creations. What the server did of the statement is unknown
- * then, so the connection is not used again.
- */
-function limitStatements(connection: Connection, timeoutMs: number): void {
-  for (const method of ["query", "execute"] as const) {
-    const run = connection[method].bind(connection) as (...parameters: unknown[]) => unknown;
-    const limited = (sql: unknown, values: unknown, onDone: unknown) => {
-      // A command that the pool has put together already goes as it is.
-      if (typeof sql !== "string") return run(sql, values, onDone);
-      const [given, answer] = typeof values === "function" ? [undefined, values] : [values, onDone];
-      return run({ sql, values: given, timeout: timeoutMs }, (error: { code?: string } | null, ...rest: unknown[]) => {
-        if (error?.code === "PROTOCOL_SEQUENCE_TIMEOUT") connection.destroy();
-        (answer as ((...results: unknown[]) => void) | undefined)?.(error, ...rest);
-      });
+interface Waiting {
+  /** In order of arrival. */
+  readonly number: number;
+  readonly isCanceled: () => boolean;
+  readonly resolve: (connection: PoolConnection) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+interface PoolLimits {
+  readonly size: number;
+  readonly idleTimeoutMs: number;
+  readonly waitingMax: number;
+}
+
+/** A bounded number of connections. Whoever gives up waiting for one leaves the queue, and takes none later. */
+export class Pool {
+  readonly #settings: ConnectionSettings;
+  readonly #limits: PoolLimits;
+  readonly #owner: ConnectionOwner;
+  /** All that are open, in use or not. */
+  readonly #open = new Set<PoolConnection>();
+  /** The one that was used last is used first, so that the others may be closed. */
+  readonly #idle: PoolConnection[] = [];
+  /** The fewest that were idle at once since the last look: as many were not needed. */
+  #idleLow = 0;
+  readonly #idleTimer: NodeJS.Timeout;
+  readonly #waiting = new Set<Waiting>();
+  #arrived = 0;
+  #opening = 0;
+  #connectFault: { readonly error: ConnectionError; readonly atMs: number } | undefined;
+  /** Set once the pool is being closed. */
+  #onEmpty: (() => void) | undefined;
+
+  constructor(settings: ConnectionSettings, limits: PoolLimits) {
+    this.#settings = settings;
+    this.#limits = limits;
+    this.#owner = {
+      released: (connection) => this.#handOut(connection),
+      closed: (connection) => this.#forget(connection),
+      // Those in use have a limit of their own; the idle ones are most likely dead, too, and would each cost someone one.
+      fellSilent: () => {
+        for (const connection of [...this.#idle]) connection.destroy();
+      },
     };
-    Object.assign(connection, { [method]: limited });
+    this.#idleTimer = setInterval(() => this.#closeUnneeded(), limits.idleTimeoutMs).unref();
   }
+
+  /** Runs a prepared statement on a connection of its own. */
+  execute<T extends QueryResult>(sql: string, values?: readonly unknown[]): Answer<T> {
+    const idle = this.#takeIdle();
+    if (idle) return idle.send<T>("execute", sql, values, true);
+    return this.getConnection().then((connection) => connection.send<T>("execute", sql, values, true));
+  }
+
+  /** Runs a statement as text on a connection of its own. */
+  query<T extends QueryResult>(sql: string, values?: readonly unknown[]): Answer<T> {
+    return this.getConnection().then((connection) => connection.send<T>("query", sql, values, true));
+  }
+
+  /** A connection to be released or destroyed. Waits for one no longer than the limit, or than a statement may take. */
+  getConnection(limit?: WaitLimit): Promise<PoolConnection> {
+    return new Promise((resolve, reject) => {
+      const idle = this.#takeIdle();
+      if (idle) return resolve(idle);
+      if (this.#onEmpty) return reject(new ConnectionError("The pool is closed"));
+      if (this.#waiting.size >= this.#limits.waitingMax) this.#dismissCanceled();
+      if (this.#waiting.size >= this.#limits.waitingMax)
+        return reject(new ConnectionError("Too many wait for a connection to the database", this.#connectFault?.error));
+      const waitMs = limit ? limit.deadlineMs - monotonicMs() : this.#settings.statementTimeoutMs;
+      const timer = setTimeout(() => {
+        this.#waiting.delete(waiting);
+        reject(new ConnectionError("No connection to the database was free in time", this.#connectFault?.error));
+      }, waitMs);
+      this.#arrived += 1;
+      const isCanceled = limit?.isCanceled ?? (() => false);
+      const waiting = { number: this.#arrived, isCanceled, resolve, reject, timer };
+      this.#waiting.add(waiting);
+      this.#openMore();
+    });
+  }
+
+  /** Replaces all connections, each once nobody uses it: the next ones may reach another server. */
+  renew(): void {
+    for (const connection of this.#open) connection.wearOut();
+  }
+
+  /** Closes every connection once it is released, or after the time of a statement. */
+  async end(): Promise<void> {
+    if (this.#onEmpty) return;
+    clearInterval(this.#idleTimer);
+    const empty = new Promise<void>((resolve) => {
+      this.#onEmpty = resolve;
+    });
+    this.#failWaiting(new ConnectionError("The pool is closed"));
+    for (const connection of this.#idle.splice(0)) connection.quit();
+    if (this.#open.size + this.#opening === 0) return;
+    const timer = setTimeout(() => {
+      for (const connection of this.#open) connection.destroy();
+    }, this.#settings.statementTimeoutMs);
+    await empty;
+    clearTimeout(timer);
+  }
+
+  #takeIdle(): PoolConnection | undefined {
+    const connection = this.#idle.pop();
+    if (this.#idle.length < this.#idleLow) this.#idleLow = this.#idle.length;
+    return connection?.take();
+  }
+
+  /** Gives a connection to who has waited longest. */
+  #handOut(connection: PoolConnection): void {
+    for (const waiting of this.#waiting) {
+      this.#dismiss(waiting);
+      if (waiting.isCanceled()) {
+        waiting.reject(noLongerWaited());
+        continue;
+      }
+      waiting.resolve(connection.take());
+      return;
+    }
+    if (this.#onEmpty) connection.quit();
+    else this.#idle.push(connection);
+  }
+
+  /** Opens a connection for each who waits, as far as the size allows. */
+  #openMore(): void {
+    while (this.#opening < this.#waiting.size && this.#open.size + this.#opening < this.#limits.size) {
+      // Who waits is served by the connections that there are.
+      if (this.#open.size > 0 && monotonicMs() < (this.#connectFault?.atMs ?? -connectPauseMs) + connectPauseMs) return;
+      this.#opening += 1;
+      void this.#openOne();
+    }
+  }
+
+  async #openOne(): Promise<void> {
+    const lastArrived = this.#arrived;
+    try {
+      const connection = await PoolConnection.open(this.#settings, this.#owner);
+      this.#opening -= 1;
+      this.#connectFault = undefined;
+      this.#open.add(connection);
+      this.#handOut(connection);
+    } catch (cause) {
+      this.#opening -= 1;
+      const { message, code } = cause as { message: string; code?: string };
+      // Where a name has several addresses, an error has one message for each, and none itself.
+      const error = new ConnectionError(`No connection to the database: ${message || code}`, cause);
+      this.#connectFault = { error, atMs: monotonicMs() };
+      // Who came later hears of an attempt that was made for them.
+      if (this.#open.size === 0) this.#failWaiting(error, lastArrived);
+      this.#openMore();
+      this.#settleEnd();
+    }
+  }
+
+  #forget(connection: PoolConnection): void {
+    if (!this.#open.delete(connection)) return;
+    const index = this.#idle.indexOf(connection);
+    if (index >= 0) this.#idle.splice(index, 1);
+    if (this.#idle.length < this.#idleLow) this.#idleLow = this.#idle.length;
+    this.#openMore();
+    this.#settleEnd();
+  }
+
+  #closeUnneeded(): void {
+    for (const connection of this.#idle.splice(0, this.#idleLow - idleMin)) connection.quit();
+    this.#idleLow = this.#idle.length;
+  }
+
+  #dismissCanceled(): void {
+    for (const waiting of this.#waiting) {
+      if (!waiting.isCanceled()) continue;
+      this.#dismiss(waiting);
+      waiting.reject(noLongerWaited());
+    }
+  }
+
+  #dismiss(waiting: Waiting): void {
+    this.#waiting.delete(waiting);
+    clearTimeout(waiting.timer);
+  }
+
+  #failWaiting(error: ConnectionError, lastNumber = Number.POSITIVE_INFINITY): void {
+    for (const waiting of this.#waiting) {
+      if (waiting.number > lastNumber) return;
+      this.#dismiss(waiting);
+      waiting.reject(error);
+    }
+  }
+
+  #settleEnd(): void {
+    if (this.#open.size + this.#opening === 0) this.#onEmpty?.();
+  }
+}
+
+function noLongerWaited(): ConnectionError {
+  return new ConnectionError("Nobody waits for the answer any more");
 }

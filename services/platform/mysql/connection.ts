@@ -1,0 +1,192 @@
+import { connect, type Socket } from "node:net";
+import { type Connection, type ConnectionOptions, createConnection, type FieldPacket, type QueryResult } from "mysql2";
+import { monotonicMs } from "../process/clock.ts";
+import { ConnectionError, isConnectionLost, isReprepareNeeded } from "./errors.ts";
+
+export interface ConnectionSettings {
+  readonly options: ConnectionOptions;
+  /** Sent before anything else, each by itself. */
+  readonly sessionStatements: readonly string[];
+  /** For all of connecting: the socket, the handshake and the session statements. */
+  readonly connectTimeoutMs: number;
+  /** For a single statement, from its preparation to its last row. */
+  readonly statementTimeoutMs: number;
+}
+
+/** What a connection tells the one who opened it. */
+export interface ConnectionOwner {
+  /** Nobody uses it any more, and it is as good as new. */
+  released(connection: PoolConnection): void;
+  /** It cannot be used any more. */
+  closed(connection: PoolConnection): void;
+  /** The server did not answer a statement in time. */
+  fellSilent(): void;
+}
+
+type OnAnswer = (error: Error | null, rows: unknown, fields: FieldPacket[]) => void;
+type Send = (sql: string, values: readonly unknown[] | undefined, onAnswer: OnAnswer) => unknown;
+
+/** What is used of mysql2's connection. Its own types want values that can be changed. */
+type Core = Pick<Connection, "on" | "end" | "unprepare"> & Readonly<Record<Method, Send>>;
+
+type Method = "execute" | "query";
+export type Answer<T> = Promise<[T, FieldPacket[]]>;
+
+/** How long the server may take to close a connection that said goodbye. */
+const quitTimeoutMs = 1_000;
+
+/**
+ * A connection of mysql2 on a socket of our own. mysql2 itself limits neither the preparation of a statement nor the
+ * whole of connecting, and closes a socket only politely: a server that vanished without a word would keep it for many
+ * minutes. Here whatever is waited for has a limit, and what is past it is cut off.
+ */
+export class PoolConnection {
+  readonly #socket: Socket;
+  readonly #core: Core;
+  readonly #owner: ConnectionOwner;
+  /** How each command that is not answered yet is told that it will not be. */
+  readonly #unanswered = new Set<(error: Error) => void>();
+  #timeoutMs: number;
+  /** Until when the command that is running may take. */
+  #deadlineMs = 0;
+  /** Fires at most once in a timeout, however many commands there are. */
+  #timer: NodeJS.Timeout | undefined;
+  /** One limit for all of opening, so that a slow server does not get one for each step. */
+  #isOpening = true;
+  #isClosed = false;
+  #isWorn = false;
+  #isInUse = true;
+
+  /** Never throws: where it cannot be opened, the session statements are what fails. */
+  constructor({ options, connectTimeoutMs }: ConnectionSettings, owner: ConnectionOwner) {
+    this.#owner = owner;
+    this.#timeoutMs = connectTimeoutMs;
+    let socket: Socket | undefined;
+    const stream = ({ config }: { config: { host: string; port: number; socketPath?: string } }) => {
+      socket = config.socketPath ? connect(config.socketPath) : connect(config.port, config.host);
+      return socket.setNoDelay(true).setKeepAlive(true, 10_000);
+    };
+    // A limit of connecting that is not ours would only be in the way.
+    this.#core = createConnection({ ...options, stream, connectTimeout: 0 }) as unknown as Core;
+    this.#socket = socket as unknown as Socket;
+    this.#core.on("error", (error) => this.#close(error));
+    this.#socket.on("close", () => this.#close(new ConnectionError("The database closed the connection")));
+  }
+
+  /** A connection that is ready for its first statement. */
+  static async open(settings: ConnectionSettings, owner: ConnectionOwner): Promise<PoolConnection> {
+    const connection = new PoolConnection(settings, owner);
+    try {
+      await Promise.all(settings.sessionStatements.map((statement) => connection.query(statement)));
+      connection.#timeoutMs = settings.statementTimeoutMs;
+      connection.#isOpening = false;
+      return connection;
+    } catch (error) {
+      connection.destroy();
+      throw error;
+    }
+  }
+
+  /** Runs a prepared statement. */
+  execute<T extends QueryResult>(sql: string, values?: readonly unknown[]): Answer<T> {
+    return this.send<T>("execute", sql, values, false);
+  }
+
+  /** Runs a statement as text. */
+  query<T extends QueryResult>(sql: string, values?: readonly unknown[]): Answer<T> {
+    return this.send<T>("query", sql, values, false);
+  }
+
+  /** With `thenRelease` the connection is given back before the answer is told. */
+  send<T>(method: Method, sql: string, values: readonly unknown[] | undefined, thenRelease: boolean): Answer<T> {
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) return reject(new ConnectionError("The connection is closed"));
+      let isRetried = false;
+      const onAnswer: OnAnswer = (error, rows, fields) => {
+        if (error && !isRetried && isReprepareNeeded(error)) {
+          isRetried = true;
+          this.#core.unprepare(sql);
+          this.#core.execute(sql, values, onAnswer);
+          return;
+        }
+        // Where the connection was cut off, or failed in two of its steps, that has been told.
+        if (!this.#unanswered.delete(reject)) return;
+        if (this.#unanswered.size > 0 && !this.#isOpening) this.#restartClock();
+        if (error && isConnectionLost(error)) this.#isWorn = true;
+        if (thenRelease) this.release();
+        if (error) reject(error);
+        else resolve([rows as T, fields]);
+      };
+      if (this.#unanswered.size === 0) this.#restartClock();
+      this.#unanswered.add(reject);
+      try {
+        this.#core[method](sql, values, onAnswer);
+      } catch (error) {
+        onAnswer(error as Error, undefined, []);
+      }
+    });
+  }
+
+  /** Gives the connection back, or closes it where it cannot serve another. */
+  release(): void {
+    if (!this.#isInUse) return;
+    this.#isInUse = false;
+    // Someone else must not find the answer to a command that is still running.
+    if (this.#isWorn || this.#unanswered.size > 0) this.destroy();
+    else if (!this.#isClosed) this.#owner.released(this);
+  }
+
+  destroy(): void {
+    this.#close(new ConnectionError("The connection was given up"));
+  }
+
+  /** Says goodbye and closes. */
+  quit(): void {
+    this.#isInUse = false;
+    this.#core.end();
+    setTimeout(() => this.#socket.destroy(), quitTimeoutMs).unref();
+  }
+
+  /** For the owner, who hands it out again. */
+  take(): this {
+    this.#isInUse = true;
+    return this;
+  }
+
+  /** For the owner: no longer good for anyone but who uses it now. */
+  wearOut(): void {
+    this.#isWorn = true;
+    if (!this.#isInUse) this.destroy();
+  }
+
+  #close(error: Error): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#socket.destroy();
+    const unanswered = [...this.#unanswered];
+    this.#unanswered.clear();
+    for (const fail of unanswered) fail(error);
+    this.#owner.closed(this);
+  }
+
+  /** A command sets two numbers and no timer: one that was set for an earlier command looks at the clock when it fires. */
+  #restartClock(): void {
+    this.#deadlineMs = monotonicMs() + this.#timeoutMs;
+    this.#timer ??= this.#setTimer(this.#timeoutMs);
+  }
+
+  #setTimer(inMs: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#timer = undefined;
+      if (this.#unanswered.size === 0) return;
+      const leftMs = this.#deadlineMs - monotonicMs();
+      if (leftMs > 0) {
+        this.#timer = this.#setTimer(leftMs);
+        return;
+      }
+      this.#close(new ConnectionError(`The database did not answer within ${this.#timeoutMs} ms`));
+      if (!this.#isOpening) this.#owner.fellSilent();
+    }, inMs).unref();
+  }
+}

@@ -1,0 +1,74 @@
+import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
+import type { ConnectionOptions, SslOptions } from "mysql2";
+import type { EnvironmentReader } from "../process/environment.ts";
+
+/** The parameters of a URL that mysql2 does not know; named as the clients of MySQL name them. */
+const tlsParameters = ["ssl-mode", "ssl-ca", "ssl-cert", "ssl-key"] as const;
+
+/** What a URL says about how to connect. Throws where its TLS parameters are wrong; the message holds no secret. */
+export function connectionOptions(url: string): ConnectionOptions {
+  const parsed = new URL(url);
+  const ssl = tlsOptions(parsed);
+  for (const name of ["ssl", ...tlsParameters]) parsed.searchParams.delete(name);
+  return ssl ? { uri: parsed.href, ssl } : { uri: parsed.href };
+}
+
+/**
+ * Where TLS is asked for, the certificate must be good and name the host. mysql2 by itself would take any name, and
+ * with that the certificate of anyone whom the same authority has given one.
+ */
+function tlsOptions({ hostname, searchParams }: URL): SslOptions | undefined {
+  const mode = searchParams.get("ssl-mode");
+  if (mode?.toUpperCase() === "DISABLED" || !["ssl", ...tlsParameters].some((name) => searchParams.has(name))) {
+    return undefined;
+  }
+  // It would look for the name "localhost" in the certificate instead.
+  if (isIP(hostname.replaceAll(/[[\]]/g, "")) !== 0)
+    throw new Error("TLS needs the name of the host that stands in its certificate, not an IP address");
+  return {
+    verifyIdentity: true,
+    ...sslObject(searchParams.get("ssl")),
+    ...fileAt(searchParams, "ssl-ca", "ca"),
+    ...fileAt(searchParams, "ssl-cert", "cert"),
+    ...fileAt(searchParams, "ssl-key", "key"),
+  };
+}
+
+/** The parameter that mysql2 takes: an object of its options as JSON, or just true. */
+function sslObject(text: string | null): SslOptions {
+  if (text === null || text === "true") return {};
+  try {
+    const value = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  } catch {
+    // Told below.
+  }
+  throw new Error("its parameter ssl must be true or an object in JSON; the file of a certificate authority is ssl-ca");
+}
+
+function fileAt(parameters: URLSearchParams, name: string, option: "ca" | "cert" | "key"): SslOptions {
+  const file = parameters.get(name);
+  if (file === null) return {};
+  try {
+    return { [option]: readFileSync(file, "utf8") };
+  } catch (error) {
+    throw new Error(`its file ${name} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+export function readDatabaseUrl(reader: EnvironmentReader, name: string, meaning: string): string {
+  reader.required(name, meaning);
+  return readOptionalDatabaseUrl(reader, name) ?? "";
+}
+
+export function readOptionalDatabaseUrl(reader: EnvironmentReader, name: string): string | undefined {
+  const url = reader.optionalUrl(name, ["mysql:"]);
+  if (url === undefined || !URL.canParse(url)) return url;
+  try {
+    connectionOptions(url);
+  } catch (error) {
+    reader.faults.push(`${name} is not right: ${(error as Error).message}`);
+  }
+  return url;
+}

@@ -1,0 +1,248 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { isTransient } from "../../services/platform/mysql/errors.ts";
+import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { inTransaction } from "../../services/platform/mysql/transaction.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { type DatabaseProxy, type Fault, openDatabaseProxy, type Phase } from "../support/database-proxy.ts";
+
+const statementTimeoutMs = 400;
+/** Several timeouts one after the other, on a busy machine. */
+const inTimeMs = 4_000;
+const size = 3;
+
+let database: TestDatabase;
+let proxy: DatabaseProxy;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+
+afterAll(() => database.drop());
+
+beforeEach(async () => {
+  proxy = await openDatabaseProxy(database.url);
+  pool = openPool(proxy.url, size, { statementTimeoutMs });
+});
+
+afterEach(async () => {
+  await pool.end();
+  await proxy.close();
+});
+
+/** Every way to use a pool. */
+const uses = [
+  () => pool.execute("SELECT 1 AS one"),
+  () => pool.query("SELECT 1 AS one"),
+  () => inTransaction(pool, (connection) => connection.execute("SELECT 1 AS one")),
+];
+
+/** More at once than there are connections, each in turn. */
+function useAtOnce(): Promise<unknown>[] {
+  return Array.from({ length: size }, () => uses.map((use) => use())).flat();
+}
+
+async function expectAllToFailInTime(calls: readonly Promise<unknown>[]): Promise<void> {
+  const startedAtMs = monotonicMs();
+  const results = await Promise.allSettled(calls);
+  expect(monotonicMs() - startedAtMs).toBeLessThan(inTimeMs);
+  const errors = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+  expect(errors.length).toBeGreaterThan(0);
+  expect(errors.filter((error) => !isTransient(error))).toEqual([]);
+}
+
+const phases: readonly Phase[] = ["connect", "handshake", "session", "query", "prepare", "execute", "commit"];
+const cases = phases.flatMap((phase) => (["silence", "reset"] as const).map((fault): [Fault, Phase] => [fault, phase]));
+
+describe("a database that fails", () => {
+  it.each(cases)(
+    "with %s at %s makes every call end in time, leaves no connection, and is used again",
+    async (fault, phase) => {
+      proxy.fail(phase, fault);
+      await expectAllToFailInTime(useAtOnce());
+      // Only what went well has left its connections.
+      await expect.poll(() => proxy.silent).toBe(0);
+      await pool.end();
+      await expect.poll(() => proxy.connections).toBe(0);
+
+      await proxy.heal();
+      pool = openPool(proxy.url, size, { statementTimeoutMs });
+      await Promise.all(useAtOnce());
+    },
+  );
+
+  it.each(cases.filter(([, phase]) => phase !== "connect" && phase !== "handshake" && phase !== "session"))(
+    "with %s at %s under connections that were good is used again by the same pool",
+    async (fault, phase) => {
+      await Promise.all(useAtOnce());
+      expect(proxy.connections).toBe(size);
+      proxy.fail(phase, fault);
+      const fresh = () => pool.execute(`SELECT ${Math.floor(monotonicMs())} AS fresh`);
+      await expectAllToFailInTime([...useAtOnce(), fresh()]);
+      await expect.poll(() => proxy.silent).toBe(0);
+      await proxy.heal();
+      await Promise.all(useAtOnce());
+      expect(proxy.connections).toBeLessThanOrEqual(size);
+    },
+  );
+
+  it("that refuses connections is used again as soon as it is back", async () => {
+    await Promise.all(useAtOnce());
+    await proxy.refuse();
+    await expectAllToFailInTime(useAtOnce());
+    expect(proxy.connections).toBe(0);
+    await proxy.heal();
+    await Promise.all(useAtOnce());
+  });
+
+  it("with one silent statement does not cost each idle connection a timeout", async () => {
+    await Promise.all(useAtOnce());
+    proxy.fail("execute", "silence", 1);
+    await expect(pool.execute("SELECT 1 AS one")).rejects.toThrow("did not answer");
+    await expect.poll(() => proxy.connections).toBe(0);
+    await pool.execute("SELECT 1 AS one");
+    expect(proxy.connections).toBe(1);
+  });
+
+  it("with one connection that cannot be made goes on with those that there are", async () => {
+    const held = await pool.getConnection();
+    proxy.fail("handshake", 1040);
+    const waiting = pool.execute<RowDataPacket[]>("SELECT 1 AS one");
+    await expect.poll(() => proxy.accepted).toBe(2);
+    held.release();
+    expect((await waiting)[0]).toEqual([{ one: 1 }]);
+  });
+});
+
+describe("an answer that says that the connection is of no more use", () => {
+  it.each([1040, 1047, 1053, 1180, 1290, 1317, 1461, 1836, 1927])(
+    "is followed by a new connection: %i",
+    async (errno) => {
+      await pool.execute("SELECT 1 AS one");
+      proxy.fail("execute", errno, 1);
+      await expect(pool.execute("SELECT 1 AS one")).rejects.toMatchObject({ errno });
+      await pool.execute("SELECT 1 AS one");
+      expect([proxy.accepted, proxy.connections]).toEqual([2, 1]);
+    },
+  );
+
+  it("is noticed by whoever releases the connection", async () => {
+    const connection = await pool.getConnection();
+    proxy.fail("query", 1290, 1);
+    await connection.query("SELECT 1").catch(() => {});
+    connection.release();
+    await pool.query("SELECT 1");
+    expect(proxy.accepted).toBe(2);
+  });
+
+  it.each([1205, 1213, 1062])("is not one of these, which leave it good: %i", async (errno) => {
+    await pool.execute("SELECT 1 AS one");
+    proxy.fail("execute", errno, 1);
+    await expect(pool.execute("SELECT 1 AS one")).rejects.toMatchObject({ errno });
+    await pool.execute("SELECT 1 AS one");
+    expect(proxy.accepted).toBe(1);
+  });
+});
+
+describe("a prepared statement that the server wants prepared again", () => {
+  it("is, and its caller notices nothing", async () => {
+    await pool.execute("SELECT ? AS value", [1]);
+    proxy.fail("execute", 1615, 1);
+    const [rows] = await pool.execute<RowDataPacket[]>("SELECT ? AS value", ["x"]);
+    expect([rows, proxy.accepted]).toEqual([[{ value: "x" }], 1]);
+  });
+
+  it("is tried once more, not for ever", async () => {
+    proxy.fail("execute", 1615);
+    await expect(pool.execute("SELECT ? AS value", [1])).rejects.toMatchObject({ errno: 1615 });
+  });
+});
+
+describe("a connection", () => {
+  it("that is released with a command still running is not given to another", async () => {
+    const connection = await pool.getConnection();
+    const running = connection.query("SELECT SLEEP(0.2)").catch((error) => error);
+    connection.release();
+    expect(isTransient(await running)).toBe(true);
+    await pool.query("SELECT 1");
+    expect([proxy.accepted, proxy.connections]).toEqual([2, 1]);
+  });
+
+  it("that is released twice serves one caller at a time", async () => {
+    const connection = await pool.getConnection();
+    connection.release();
+    connection.release();
+    const [first, second] = await Promise.all([pool.getConnection(), pool.getConnection()]);
+    expect(first).not.toBe(second);
+    first.release();
+    second.release();
+  });
+
+  it("that the server closed while it was idle is not used again", async () => {
+    await pool.query("SELECT 1");
+    await proxy.refuse();
+    await proxy.heal();
+    await expect.poll(() => proxy.connections).toBe(0);
+    await pool.query("SELECT 1");
+  });
+
+  it("that nobody needs for a while is closed, all but a few", async () => {
+    const quiet = openPool(proxy.url, 6, { idleTimeoutMs: 150 });
+    await Promise.all(Array.from({ length: 6 }, () => quiet.query("SELECT SLEEP(0.1)")));
+    expect(proxy.connections).toBe(6);
+    await expect.poll(() => proxy.connections).toBe(2);
+    await sleep(400);
+    expect(proxy.connections).toBe(2);
+    await quiet.end();
+    await expect.poll(() => proxy.connections).toBe(0);
+  });
+});
+
+describe("who waits for a connection", () => {
+  let held: Awaited<ReturnType<Pool["getConnection"]>>[];
+
+  beforeEach(async () => {
+    held = await Promise.all(Array.from({ length: size }, () => pool.getConnection()));
+  });
+
+  afterEach(() => {
+    for (const connection of held) connection.release();
+  });
+
+  it("waits no longer than a deadline, and takes none later", async () => {
+    const failure = await pool
+      .getConnection({ deadlineMs: monotonicMs() + 50, isCanceled: () => false })
+      .catch((error) => error);
+    expect(isTransient(failure)).toBe(true);
+    held.pop()?.release();
+    await pool.query("SELECT 1");
+    expect(proxy.connections).toBe(size);
+  });
+
+  it("waits as long as a statement may take, where there is no deadline", async () => {
+    await expect(pool.query("SELECT 1")).rejects.toThrow("was free in time");
+  });
+
+  it("is passed over where nobody waits for them any more", async () => {
+    let canceled = false;
+    const deadlineMs = monotonicMs() + 10_000;
+    const first = pool.getConnection({ deadlineMs, isCanceled: () => canceled }).catch((error) => error);
+    const second = pool.query<RowDataPacket[]>("SELECT 1 AS one");
+    canceled = true;
+    held.pop()?.release();
+    expect((await second)[0]).toEqual([{ one: 1 }]);
+    expect(isTransient(await first)).toBe(true);
+  });
+
+  it("is one of a bounded number", async () => {
+    const small = openPool(proxy.url, 1, { waitingMax: 2 });
+    const only = await small.getConnection();
+    const results = Array.from({ length: 3 }, () => small.query("SELECT 1").then(() => "answered", isTransient));
+    expect(await results[2]).toBe(true);
+    only.release();
+    expect(await Promise.all(results)).toEqual(["answered", "answered", true]);
+    await small.end();
+  });
+});

@@ -1,0 +1,151 @@
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+/** Where on the way of a statement a fault strikes. `query` is any text statement, `commit` the one that says so. */
+export type Phase = "connect" | "handshake" | "session" | "query" | "prepare" | "execute" | "commit";
+
+/** `silence`: nothing comes back any more, and nothing tells why. A number: the server answers with that error. */
+export type Fault = "silence" | "reset" | number;
+
+/** Stands between a pool and the real database, and does what a network or a failing server does. */
+export interface DatabaseProxy {
+  /** The address of the database, through here. */
+  readonly url: string;
+  /** How many connections are open right now. */
+  readonly connections: number;
+  /** How many of those have fallen silent: only the other side can end them. */
+  readonly silent: number;
+  /** How many were made so far. */
+  readonly accepted: number;
+  /** From now on the phase fails, as often as it says, on whichever connection gets there. */
+  fail(phase: Phase, fault: Fault, times?: number): void;
+  /** Takes no connection any more, as if nothing listened there; those that are open are cut. */
+  refuse(): Promise<void>;
+  /** The database is back. Connections that fell silent stay so. */
+  heal(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
+  const target = new URL(databaseUrl);
+  const socketPath = target.searchParams.get("socketPath");
+  const connectServer = () =>
+    socketPath ? connect(socketPath) : connect(Number(target.port || 3306), target.hostname);
+  const clients = new Set<Socket>();
+  const silent = new Set<Socket>();
+  const faults = new Map<Phase, { fault: Fault; times: number }>();
+  let accepted = 0;
+
+  const faultAt = (phase: Phase): Fault | undefined => {
+    const found = faults.get(phase);
+    if (!found) return undefined;
+    found.times -= 1;
+    if (found.times <= 0) faults.delete(phase);
+    return found.fault;
+  };
+
+  const server = createServer((client) => {
+    accepted += 1;
+    clients.add(client);
+    client.on("error", () => {});
+    client.on("close", () => {
+      clients.delete(client);
+      silent.delete(client);
+    });
+    /** True where what was sent must not go on to the server. */
+    const strike = (fault: Fault | undefined, packet?: Buffer): boolean => {
+      if (fault === "silence") silent.add(client);
+      else if (fault === "reset") client.resetAndDestroy();
+      else if (fault !== undefined) client.write(errorPacket(fault, packet));
+      return fault !== undefined;
+    };
+    if (strike(faultAt("connect"))) {
+      client.resume();
+      return;
+    }
+    const upstream = connectServer();
+    upstream.on("error", () => client.destroy());
+    upstream.on("close", () => silent.has(client) || client.destroy());
+    client.on("close", () => upstream.destroy());
+    upstream.on("data", (data) => silent.has(client) || client.write(data));
+    forEachPacket(client, (packet) => {
+      if (silent.has(client) || phasesOf(packet).some((phase) => strike(faultAt(phase), packet))) return;
+      upstream.write(packet);
+    });
+  });
+
+  const listen = (port: number) =>
+    new Promise<void>((resolve) => {
+      server.listen(port, "127.0.0.1", resolve);
+    });
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const refuse = async (): Promise<void> => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    for (const client of clients) client.resetAndDestroy();
+    await closed;
+  };
+  const url = new URL(databaseUrl);
+  url.searchParams.delete("socketPath");
+  url.host = `127.0.0.1:${port}`;
+  return {
+    url: url.href,
+    get connections() {
+      return clients.size;
+    },
+    get silent() {
+      return silent.size;
+    },
+    get accepted() {
+      return accepted;
+    },
+    fail: (phase, fault, times = Number.POSITIVE_INFINITY) => void faults.set(phase, { fault, times }),
+    refuse,
+    heal: async () => {
+      faults.clear();
+      if (!server.listening) await listen(port);
+    },
+    close: async () => {
+      if (server.listening) await refuse();
+    },
+  };
+}
+
+/** Calls for each whole packet of the protocol: three bytes of length, one of sequence, and the content. */
+function forEachPacket(socket: Socket, onPacket: (packet: Buffer) => void): void {
+  let rest = Buffer.alloc(0);
+  socket.on("data", (data) => {
+    rest = Buffer.concat([rest, data]);
+    while (rest.length >= 4 && rest.length >= 4 + rest.readUIntLE(0, 3)) {
+      const end = 4 + rest.readUIntLE(0, 3);
+      onPacket(rest.subarray(0, end));
+      rest = rest.subarray(end);
+    }
+  });
+}
+
+/** Which phases a packet of a client begins. A command has sequence 0; what comes before the first one does not. */
+function phasesOf(packet: Buffer): Phase[] {
+  if (packet[3] !== 0) return ["handshake"];
+  switch (packet[4]) {
+    case 0x03: {
+      const sql = packet.toString("utf8", 5);
+      if (sql.startsWith("SET SESSION")) return ["session"];
+      return sql === "COMMIT" ? ["commit", "query"] : ["query"];
+    }
+    case 0x16:
+      return ["prepare"];
+    case 0x17:
+      return ["execute"];
+    default:
+      return [];
+  }
+}
+
+/** An error in answer to a packet, or to a connection. */
+function errorPacket(errno: number, packet: Buffer | undefined): Buffer {
+  const content = Buffer.concat([Buffer.from([0xff, errno & 0xff, errno >> 8]), Buffer.from("#HY000injected")]);
+  const header = Buffer.alloc(4);
+  header.writeUIntLE(content.length, 0, 3);
+  header[3] = packet ? (packet[3] ?? 0) + 1 : 0;
+  return Buffer.concat([header, content]);
+}
