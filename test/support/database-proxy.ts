@@ -3,8 +3,11 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 /** Where on the way of a statement a fault strikes. `query` is any text statement, `commit` the one that says so. */
 export type Phase = "connect" | "handshake" | "session" | "query" | "prepare" | "execute" | "commit";
 
-/** `silence`: nothing comes back any more, and nothing tells why. A number: the server answers with that error. */
-export type Fault = "silence" | "reset" | number;
+/**
+ * `silence`: nothing arrives or comes back any more, and nothing tells why. `deaf`: it arrives, and nothing comes back.
+ * `hold`: it arrives when `letGo` says so, whoever has given up by then. A number: the server answers with that error.
+ */
+export type Fault = "silence" | "deaf" | "hold" | "reset" | number;
 
 /** Stands between a pool and the real database, and does what a network or a failing server does. */
 export interface DatabaseProxy {
@@ -18,6 +21,10 @@ export interface DatabaseProxy {
   readonly accepted: number;
   /** From now on the phase fails, as often as it says, on whichever connection gets there. */
   fail(phase: Phase, fault: Fault, times?: number): void;
+  /** How many packets are held. */
+  readonly held: number;
+  /** Lets what is held go on to the server. */
+  letGo(): void;
   /** Takes no connection any more, as if nothing listened there; those that are open are cut. */
   refuse(): Promise<void>;
   /** The database is back. Connections that fell silent stay so. */
@@ -33,6 +40,7 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
   const clients = new Set<Socket>();
   const silent = new Set<Socket>();
   const faults = new Map<Phase, { fault: Fault; times: number }>();
+  const held: (() => void)[] = [];
   let accepted = 0;
 
   const faultAt = (phase: Phase): Fault | undefined => {
@@ -51,21 +59,27 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
       clients.delete(client);
       silent.delete(client);
     });
+    let isHeld = false;
     /** True where what was sent must not go on to the server. */
     const strike = (fault: Fault | undefined, packet?: Buffer): boolean => {
-      if (fault === "silence") silent.add(client);
-      else if (fault === "reset") client.resetAndDestroy();
-      else if (fault !== undefined) client.write(errorPacket(fault, packet));
+      if (fault === "silence" || fault === "deaf" || fault === "hold") silent.add(client);
+      if (fault === "deaf") return false;
+      if (fault === "hold") {
+        isHeld = true;
+        held.push(() => upstream.end(packet ?? ""));
+      } else if (fault === "reset") client.resetAndDestroy();
+      else if (typeof fault === "number") client.write(errorPacket(fault, packet));
       return fault !== undefined;
     };
+    const upstream = connectServer();
     if (strike(faultAt("connect"))) {
+      upstream.destroy();
       client.resume();
       return;
     }
-    const upstream = connectServer();
     upstream.on("error", () => client.destroy());
     upstream.on("close", () => silent.has(client) || client.destroy());
-    client.on("close", () => upstream.destroy());
+    client.on("close", () => isHeld || upstream.destroy());
     upstream.on("data", (data) => silent.has(client) || client.write(data));
     forEachPacket(client, (packet) => {
       if (silent.has(client) || phasesOf(packet).some((phase) => strike(faultAt(phase), packet))) return;
@@ -97,6 +111,12 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
     },
     get accepted() {
       return accepted;
+    },
+    get held() {
+      return held.length;
+    },
+    letGo: () => {
+      for (const each of held.splice(0)) each();
     },
     fail: (phase, fault, times = Number.POSITIVE_INFINITY) => void faults.set(phase, { fault, times }),
     refuse,

@@ -7,6 +7,7 @@ import type { Actor } from "../../services/preset/domain/change.ts";
 import type { NewVersion } from "../../services/preset/domain/new-version.ts";
 import type { ServedPreset } from "../../services/preset/domain/preset.ts";
 import type { PresetUpdate } from "../../services/preset/domain/update-preset.ts";
+import { PresetReader } from "../../services/preset/store/preset-reader.ts";
 import { updatePreset } from "../../services/preset/store/update-preset.ts";
 import { VersionWriter } from "../../services/preset/store/version-writer.ts";
 import { createPresetDatabase } from "./preset-database.ts";
@@ -16,6 +17,7 @@ export const actor: Actor = { userId: "user_000000000000000000000001", keyId: "0
 /** The store of the preset service on a database of its own, without a service around it. */
 export interface TestStore {
   readonly pool: Pool;
+  readonly reader: PresetReader;
   readonly url: string;
   create(workspaceId: string, slug: string, overrides?: Partial<NewVersion>): Promise<ServedPreset>;
   update(workspaceId: string, slug: string, fields: Partial<PresetUpdate>): Promise<ServedPreset>;
@@ -35,6 +37,7 @@ export async function openTestStore(): Promise<TestStore> {
   };
   return {
     pool,
+    reader: new PresetReader(pool),
     url: database.url,
     create: (workspaceId, slug, overrides) => writer.createVersion(creation(workspaceId, slug, overrides), patient()),
     update: (workspaceId, slug, fields) =>

@@ -110,6 +110,14 @@ export class ConnectionError extends Error {
   }
 }
 
+/** A COMMIT was sent and not answered: whether anything was stored is not known until someone looks. */
+export class CommitUnknown extends Error {
+  constructor(cause: unknown) {
+    super("The database did not say whether a transaction was committed", { cause });
+    this.name = "CommitUnknown";
+  }
+}
+
 /** True where a unique index refused a row; with `index`, where it was that one. */
 export function isDuplicateKey(error: unknown, index?: string): boolean {
   const { errno, sqlMessage } = error as MysqlError;
@@ -157,14 +165,10 @@ export function isCommitRefused(error: unknown): boolean {
   return !(error instanceof ConnectionError) && commitRefusedErrnos.has((error as MysqlError).errno ?? 0);
 }
 
-/** True where the same work may succeed if it is done again. */
+/** True where the same work may succeed, or be found done, if it is done again. */
 export function isTransient(error: unknown): boolean {
+  if (error instanceof CommitUnknown) return true;
   return conflictErrnos.has((error as MysqlError).errno ?? 0) || isConnectionLost(error);
-}
-
-/** True where the server answered a COMMIT with a refusal that leaves nothing of the transaction. */
-export function isCommitRefused(error: unknown): boolean {
-  return retryableErrnos.has((error as MysqlError).errno ?? 0);
 }
 
 /** The last word on a commit is missing, and there is no time left to look for what it did. */

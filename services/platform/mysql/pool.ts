@@ -1,5 +1,6 @@
 import type { QueryResult } from "mysql2";
 import { monotonicMs } from "../process/clock.ts";
+import type { Deadline } from "../process/deadline.ts";
 import { type Answer, type ConnectionOwner, type ConnectionSettings, PoolConnection } from "./connection.ts";
 import { connectionOptions } from "./database-url.ts";
 import { ConnectionError } from "./errors.ts";
@@ -9,13 +10,6 @@ export { PoolConnection } from "./connection.ts";
 
 /** What can run a statement: a pool, or the connection of a transaction. */
 export type Executor = Pick<Pool | PoolConnection, "execute">;
-
-/** How long someone waits for a connection. */
-interface WaitLimit {
-  /** By the monotonic clock. */
-  readonly deadlineMs: number;
-  readonly isCanceled: () => boolean;
-}
 
 export interface PoolOptions {
   /** Longer than any lock is waited for. What takes longer has no one to answer to any more. */
@@ -123,8 +117,8 @@ export class Pool {
     return this.getConnection().then((connection) => connection.send<T>("query", sql, values, true));
   }
 
-  /** A connection to be released or destroyed. Waits for one no longer than the limit, or than a statement may take. */
-  getConnection(limit?: WaitLimit): Promise<PoolConnection> {
+  /** A connection to be released or destroyed. Waits for one no longer than the caller does, or than a statement may take. */
+  getConnection(caller?: Deadline): Promise<PoolConnection> {
     return new Promise((resolve, reject) => {
       const idle = this.#takeIdle();
       if (idle) return resolve(idle);
@@ -132,13 +126,13 @@ export class Pool {
       if (this.#waiting.size >= this.#limits.waitingMax) this.#dismissCanceled();
       if (this.#waiting.size >= this.#limits.waitingMax)
         return reject(new ConnectionError("Too many wait for a connection to the database", this.#connectFault?.error));
-      const waitMs = limit ? limit.deadlineMs - monotonicMs() : this.#settings.statementTimeoutMs;
+      const waitMs = caller ? caller.deadlineMs - monotonicMs() : this.#settings.statementTimeoutMs;
       const timer = setTimeout(() => {
         this.#waiting.delete(waiting);
         reject(new ConnectionError("No connection to the database was free in time", this.#connectFault?.error));
       }, waitMs);
       this.#arrived += 1;
-      const isCanceled = limit?.isCanceled ?? (() => false);
+      const isCanceled = caller?.isCanceled ?? (() => false);
       const waiting = { number: this.#arrived, isCanceled, resolve, reject, timer };
       this.#waiting.add(waiting);
       this.#openMore();

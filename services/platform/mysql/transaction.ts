@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isOfKind } from "../domain/domain-error.ts";
 import { monotonicMs } from "../process/clock.ts";
-import { timeLeftMs } from "../process/deadline.ts";
+import { type Deadline, timeLeftMs } from "../process/deadline.ts";
 import {
+  CommitUnknown,
   conflictNotSettled,
   databaseUnavailable,
   isCommitRefused,
@@ -11,14 +12,6 @@ import {
   outcomeUnknown,
 } from "./errors.ts";
 import type { Pool, PoolConnection } from "./pool.ts";
-
-/** A COMMIT was sent and not answered: whether anything was stored is not known until someone looks. */
-export class CommitUnknown extends Error {
-  constructor(cause: unknown) {
-    super("The database did not say whether a transaction was committed", { cause });
-    this.name = "CommitUnknown";
-  }
-}
 
 const backoffFirstMs = 5;
 const backoffMaxMs = 250;
@@ -65,27 +58,28 @@ export async function retryTransient<T>(deadlineMs: number, work: () => Promise<
 type Work<T> = (connection: PoolConnection) => Promise<T>;
 
 /** Runs `work` in one transaction: all of it is stored, or nothing; which of the two is not known after CommitUnknown. */
-export function inTransaction<T>(pool: Pool, work: Work<T>): Promise<T> {
-  return run(pool, ["START TRANSACTION"], work, (error) => {
+export function inTransaction<T>(pool: Pool, work: Work<T>, caller?: Deadline): Promise<T> {
+  const onCommitFailed = (error: unknown) => {
     throw isCommitRefused(error) ? error : new CommitUnknown(error);
-  });
+  };
+  return run(pool, ["START TRANSACTION"], work, { caller, onCommitFailed });
 }
 
 /** Runs reads that must agree with each other: all of them see one moment. */
-export function inSnapshot<T>(pool: Pool, work: Work<T>): Promise<T> {
+export function inSnapshot<T>(pool: Pool, work: Work<T>, caller?: Deadline): Promise<T> {
   // The level is for this transaction only; the session stays at READ COMMITTED.
   const beginning = ["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION READ ONLY"];
   // What was read is good, whatever becomes of the end of its transaction.
-  return run(pool, beginning, work, () => {});
+  return run(pool, beginning, work, { caller, onCommitFailed: () => {} });
 }
 
 async function run<T>(
   pool: Pool,
   beginning: readonly string[],
   work: Work<T>,
-  onCommitFailed: (error: unknown) => void,
+  { caller, onCommitFailed }: { caller: Deadline | undefined; onCommitFailed: (error: unknown) => void },
 ): Promise<T> {
-  const connection = await pool.getConnection();
+  const connection = await pool.getConnection(caller);
   let result: T;
   try {
     for (const statement of beginning) await connection.query(statement);

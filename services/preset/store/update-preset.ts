@@ -30,25 +30,29 @@ export function updatePreset(
   update: PresetUpdate,
   caller: Deadline,
 ): Promise<ServedPreset> {
-  return inTransaction(pool, async (connection) => {
-    // A connection may have been waited for, and so may the lock.
-    checkIsThere(caller);
-    const before = await lockPreset(connection, workspaceId, update.slug);
-    checkIsThere(caller);
-    if (!before) throw presetNotFound(update.slug);
-    const updated = await findUpdated(connection, before, update);
-    if (updated) return getServedPreset(connection, updated);
+  return inTransaction(
+    pool,
+    async (connection) => {
+      // A connection may have been waited for, and so may the lock.
+      checkIsThere(caller);
+      const before = await lockPreset(connection, workspaceId, update.slug);
+      checkIsThere(caller);
+      if (!before) throw presetNotFound(update.slug);
+      const updated = await findUpdated(connection, before, update);
+      if (updated) return getServedPreset(connection, updated);
 
-    const { preset, fields } = applyUpdate(before, update, new Date());
-    const served = await getServedPreset(connection, preset);
-    if (fields.length > 0) {
-      await updatePresets(connection, [served]);
-      await insertChanges(connection, [{ preset, change: updateChange(preset, fields, actor) }]);
-    }
-    await insertUpdate(connection, preset, update);
-    checkIsThere(caller);
-    return served;
-  });
+      const { preset, fields } = applyUpdate(before, update, new Date());
+      const served = await getServedPreset(connection, preset);
+      if (fields.length > 0) {
+        await updatePresets(connection, [served]);
+        await insertChanges(connection, [{ preset, change: updateChange(preset, fields, actor) }]);
+      }
+      await insertUpdate(connection, preset, update);
+      checkIsThere(caller);
+      return served;
+    },
+    caller,
+  );
 }
 
 /** Who is not answered in time must not find the change later. */

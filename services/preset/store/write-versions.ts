@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Member } from "../../platform/batching/member.ts";
 import { DomainError, deadlineExceeded } from "../../platform/domain/domain-error.ts";
 import {
+  CommitUnknown,
   conflictNotSettled,
   databaseUnavailable,
   isConnectionLost,
@@ -10,7 +11,7 @@ import {
   outcomeUnknown,
 } from "../../platform/mysql/errors.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
-import { backoffMs, CommitUnknown, inTransaction, outOfReachAfterMs } from "../../platform/mysql/transaction.ts";
+import { backoffMs, inTransaction, outOfReachAfterMs } from "../../platform/mysql/transaction.ts";
 import { monotonicMs } from "../../platform/process/clock.ts";
 import { hasGivenUp, timeLeftMs } from "../../platform/process/deadline.ts";
 import type { NewVersion } from "../domain/new-version.ts";
@@ -62,7 +63,7 @@ class Attempts {
         const isSettled = !members.some((member) => this.#unsettled.has(member));
         if (isSettled && isLockTimeout(error)) return this.#takeApart(members, error);
         if (isSettled && this.#isOutOfReach(error)) return fail(members, databaseUnavailable(error));
-        if (isTransient(error) || error instanceof CommitUnknown) await pause(attempt, members);
+        if (isTransient(error)) await pause(attempt, members);
         else if (!(error instanceof PresetAppeared || error instanceof MemberLate)) return this.#split(members, error);
       }
     }
