@@ -21,7 +21,7 @@ import { requestBytesMax } from "../../services/platform/rpc/grpc-definition.ts"
 import { type BoundPorts, openServers } from "../../services/platform/rpc/servers.ts";
 import { type Implementation, serveService } from "../../services/platform/rpc/service.ts";
 
-const { createVersion, batchCreateVersions, getPreset, getVersion, updatePreset } = PresetService.method;
+const { createVersion, batchCreateVersions, getPreset, getVersion, listPresets, updatePreset } = PresetService.method;
 const { watch } = Health.method;
 
 const lines: string[] = [];
@@ -185,6 +185,35 @@ describe("Connect", () => {
       { ...invalid, fields: ["system_prompt"] },
     ],
     [
+      "a field that is not known, in a part",
+      { rpc: batchCreateVersions, headers: json, body: ['{"requests":[{"systemPromt":"secret"}]}'] },
+      400,
+      { ...invalid, fields: ["systemPromt"] },
+    ],
+    ["a field that can be none", { headers: json, body: ['{"my secret":1}'] }, 400, { ...invalid, fields: [""] }],
+    [
+      "the name of no status",
+      { rpc: listPresets, headers: json, body: ['{"statuses":["SECRET"]}'] },
+      400,
+      { ...invalid, fields: ["statuses"] },
+    ],
+    [
+      "the name of no status in a query",
+      {
+        rpc: listPresets,
+        method: "GET",
+        query: `?encoding=json&message=${encodeURIComponent('{"statuses":["SECRET"]}')}`,
+      },
+      400,
+      { ...invalid, fields: ["statuses"] },
+    ],
+    [
+      "the name of no status, of one alone",
+      { rpc: updatePreset, headers: json, body: ['{"status":"SECRET"}'] },
+      400,
+      { ...invalid, fields: ["status"] },
+    ],
+    [
       "a field mask that is none",
       { rpc: updatePreset, headers: json, body: ['{"updateMask":"the_secret"}'] },
       400,
@@ -254,8 +283,14 @@ describe("Connect", () => {
     expect(large.message).toBe("The body must be at most 16777216 bytes");
   });
 
-  it("takes fields that it does not know", async () => {
-    expect((await send({ headers: json, body: ['{"secret":1}'] })).status).toBe(200);
+  it("says which field it does not know", async () => {
+    const unknown = refusalIn(await send({ headers: json, body: ['{"slug":"a","sluck":"b"}'] }));
+    expect(unknown).toMatchObject({ ...invalid, fields: ["sluck"], message: "sluck is not a field of the request" });
+  });
+
+  it("takes fields that it does not know in protobuf, because a newer caller may send them", async () => {
+    const field1000 = Uint8Array.of(0xc2, 0x3e, 1, 0x61);
+    expect((await send({ headers: proto, body: [field1000] })).status).toBe(200);
   });
 
   it.each<[string, Request]>([

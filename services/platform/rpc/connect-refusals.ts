@@ -1,8 +1,8 @@
-import type { DescField, DescOneof } from "@bufbuild/protobuf";
+import type { DescMessage } from "@bufbuild/protobuf";
 import { isFieldError } from "@bufbuild/protobuf/reflect";
 import { Code, ConnectError, createContextKey, createContextValues, type HandlerContext } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
-import { DomainError, invalidRequest } from "../domain/domain-error.ts";
+import { DomainError, type FieldViolation, invalidRequest } from "../domain/domain-error.ts";
 import { unreadableRequest } from "./errors.ts";
 import { requestBytesMax } from "./grpc-definition.ts";
 
@@ -91,13 +91,34 @@ function refusalOf(call: HandlerContext): DomainError {
       message: "Send exactly one message, and do not compress it",
     });
   }
-  const field = fieldIn(cause);
-  if (!field) return unreadableRequest(call.method.input, call.requestMethod === "GET" ? "message" : "");
-  return invalidRequest([{ path: field.name, message: `must be given once, as ${field.parent.typeName} declares it` }]);
+  const violation = violationIn(cause, call.method.input);
+  if (violation) return invalidRequest([violation]);
+  return unreadableRequest(call.method.input, call.requestMethod === "GET" ? "message" : "");
 }
 
-/** The field that a JSON body has wrong. Its name is from our contract, not from the body. */
-function fieldIn(error: unknown): DescField | DescOneof | undefined {
-  if (isFieldError(error)) return error.field();
-  return error instanceof Error ? fieldIn(error.cause) : undefined;
+/**
+ * What a JSON body has wrong. A field that is known is named from our contract, not from the body.
+ * The library has no error of its own for what is not known, so that is read from its message.
+ */
+function violationIn(error: unknown, input: DescMessage): FieldViolation | undefined {
+  if (isFieldError(error)) {
+    const { name, parent } = error.field();
+    return { path: name, message: `must be given once, as ${parent.typeName} declares it` };
+  }
+  if (!(error instanceof Error)) return undefined;
+  // What cannot be the name of a field is not repeated.
+  const unknownField = /^cannot decode message \S+ from JSON: key "(\w{1,64})" is unknown$/.exec(error.message)?.[1];
+  if (unknownField) return { path: unknownField, message: "is not a field of the request" };
+  const enumName = /^cannot decode enum (\S+) from JSON/.exec(error.message)?.[1];
+  if (enumName) return { path: fieldOfEnum(input, enumName) ?? "", message: `must be a value of ${enumName}` };
+  return violationIn(error.cause, input);
+}
+
+/** Where a message takes an enum. */
+function fieldOfEnum({ fields }: DescMessage, enumName: string): string | undefined {
+  for (const { name, enum: taken, message } of fields) {
+    const found = taken?.typeName === enumName ? name : message && fieldOfEnum(message, enumName);
+    if (found) return found;
+  }
+  return undefined;
 }

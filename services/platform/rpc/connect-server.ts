@@ -1,7 +1,8 @@
 import { createServer, type RequestListener, type Server } from "node:http";
-import type { Message } from "@bufbuild/protobuf";
+import { createRegistry, type Message, type Registry } from "@bufbuild/protobuf";
 import { type ConnectRouter, createConnectRouter, type HandlerContext } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { file_google_rpc_error_details } from "../../../proto/gen/google/rpc/error_details_pb.ts";
 import { monotonicMs } from "../process/clock.ts";
 import { answerRefusals, pendingKey, refusalKey } from "./connect-refusals.ts";
 import { requestBytesMax } from "./grpc-definition.ts";
@@ -13,6 +14,8 @@ export function createConnectServer(services: readonly ServedService[], others: 
     readMaxBytes: requestBytesMax,
     // Compressing small answers costs more than the bytes it saves between machines that stand side by side.
     acceptCompression: [],
+    // What JSON names and the contract does not know would be dropped, a filter for example.
+    jsonOptions: { registry: registryOf(services), ignoreUnknownFields: false },
   });
   for (const { methods } of services) {
     for (const method of methods) mount(mounted, method);
@@ -30,6 +33,11 @@ export function createConnectServer(services: readonly ServedService[], others: 
     request.headers.host = "localhost";
     return adapter(request, response);
   });
+}
+
+/** The outcomes of a batch hold error details as google.protobuf.Any, which JSON can write only of known types. */
+function registryOf(services: readonly ServedService[]): Registry {
+  return createRegistry(file_google_rpc_error_details, ...services.map(({ descriptor }) => descriptor.file));
 }
 
 function mount(router: ConnectRouter, method: ServedMethod): void {

@@ -1,0 +1,87 @@
+/**
+ * How many bytes may be held in memory at once. What would go beyond is refused, and what is held already is not
+ * touched. A budget may be a share of another: then what is reserved in it counts in both.
+ */
+export class ByteBudget {
+  readonly maxBytes: number;
+  readonly #whole: ByteBudget | undefined;
+  #used = 0;
+
+  constructor(maxBytes: number, whole?: ByteBudget) {
+    this.maxBytes = maxBytes;
+    this.#whole = whole;
+  }
+
+  /** Bytes that are reserved now. */
+  get used(): number {
+    return this.#used;
+  }
+
+  /** Whether so many more bytes may be reserved here, whatever the budget says that this is a share of. */
+  fits(bytes: number): boolean {
+    return this.#used + bytes <= this.maxBytes;
+  }
+
+  /** Undefined where there is no room. */
+  reserve(bytes: number): Reservation | undefined {
+    const reservation = new Reservation(this);
+    return reservation.grow(bytes) ? reservation : undefined;
+  }
+
+  /** For a Reservation alone. */
+  take(bytes: number, mayOverdraw: boolean): boolean {
+    if (!mayOverdraw && !this.fits(bytes)) return false;
+    if (this.#whole && !this.#whole.take(bytes, mayOverdraw)) return false;
+    this.#used += bytes;
+    return true;
+  }
+
+  /** For a Reservation alone. */
+  give(bytes: number): void {
+    this.#used -= bytes;
+    this.#whole?.give(bytes);
+  }
+}
+
+/** What one holder has of a budget. After its release it holds nothing, and never will again. */
+export class Reservation {
+  readonly #budget: ByteBudget;
+  #bytes = 0;
+  #isReleased = false;
+
+  constructor(budget: ByteBudget) {
+    this.#budget = budget;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get isReleased(): boolean {
+    return this.#isReleased;
+  }
+
+  /** Whether it holds so many bytes more now. Where not, it holds what it held before. */
+  grow(bytes: number): boolean {
+    return this.#take(bytes, false);
+  }
+
+  /** For bytes that exist already and cannot be refused: the budget may be overdrawn by them. */
+  overdraw(bytes: number): void {
+    this.#take(bytes, true);
+  }
+
+  /** May be called again, to no effect. */
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.#budget.give(this.#bytes);
+    this.#bytes = 0;
+  }
+
+  #take(bytes: number, mayOverdraw: boolean): boolean {
+    if (this.#isReleased || !this.#budget.take(bytes, mayOverdraw)) return false;
+    this.#bytes += bytes;
+    return true;
+  }
+}

@@ -1,0 +1,131 @@
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  type DescMethodUnary,
+  fromBinary,
+  type Message,
+  type Registry,
+} from "@bufbuild/protobuf";
+import { anyUnpack, MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
+import { type Code, ConnectError, type Transport } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
+import { BadRequestSchema, ErrorInfoSchema } from "../../proto/gen/google/rpc/error_details_pb.ts";
+import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.ts";
+import { codeName } from "../../services/platform/rpc/errors.ts";
+import { grpcDefinitionOf } from "../../services/platform/rpc/grpc-definition.ts";
+
+/** What every client sees of an error. */
+export interface SeenError {
+  readonly code: string;
+  readonly reason: string | undefined;
+  readonly fields: readonly string[];
+}
+
+/** Makes one call of any kind, and returns its first message; rejects with a SeenError. */
+export type CallAny = (
+  method: DescMethod,
+  request: Readonly<Record<string, unknown>>,
+  token: string | undefined,
+) => Promise<Message>;
+
+/** One way to call a service, and which methods can be called so. */
+export interface Way {
+  readonly takes: (method: DescMethod) => boolean;
+  readonly open: (ports: { readonly grpcPort: number; readonly httpPort: number }) => CallAny;
+}
+
+const any = (_method: DescMethod) => true;
+const canBeGotten = (method: DescMethod) => method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+
+/** Every protocol and encoding that a service speaks. */
+export function everyWay(registry: Registry): Record<string, Way> {
+  const overHttp = (open: (baseUrl: string) => Transport, takes = any): Way => ({
+    takes,
+    open: ({ httpPort }) => overTransport(open(`http://127.0.0.1:${httpPort}`)),
+  });
+  const http1 = { httpVersion: "1.1" as const, useBinaryFormat: false, jsonOptions: { registry } };
+  return {
+    gRPC: { takes: any, open: ({ grpcPort }) => overGrpc(grpcPort) },
+    "Connect with JSON": overHttp((baseUrl) => createConnectTransport({ ...http1, baseUrl })),
+    "Connect with protobuf": overHttp((baseUrl) =>
+      createConnectTransport({ ...http1, baseUrl, useBinaryFormat: true }),
+    ),
+    "Connect GET with JSON": overHttp(
+      (baseUrl) => createConnectTransport({ ...http1, baseUrl, useHttpGet: true }),
+      canBeGotten,
+    ),
+    "Connect GET with protobuf": overHttp(
+      (baseUrl) => createConnectTransport({ ...http1, baseUrl, useHttpGet: true, useBinaryFormat: true }),
+      canBeGotten,
+    ),
+    "gRPC-Web with protobuf": overHttp((baseUrl) =>
+      createGrpcWebTransport({ ...http1, baseUrl, useBinaryFormat: true }),
+    ),
+    "gRPC-Web with JSON": overHttp((baseUrl) => createGrpcWebTransport({ ...http1, baseUrl })),
+  };
+}
+
+function overGrpc(port: number): CallAny {
+  return (method, request, token) => {
+    const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
+    const { path, requestSerialize, responseDeserialize } = grpcDefinitionOf(method);
+    const metadata = new Metadata();
+    if (token !== undefined) metadata.set("authorization", `Bearer ${token}`);
+    const message = create(method.input as DescMessage, request);
+    const answered = new Promise<Message>((resolve, reject) => {
+      const fail = (error: ServiceError) => reject(seenInGrpc(error));
+      if (method.methodKind === "unary") {
+        client.makeUnaryRequest(path, requestSerialize, responseDeserialize, message, metadata, (error, response) =>
+          error ? fail(error) : resolve(response as Message),
+        );
+        return;
+      }
+      const call = client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, message, metadata);
+      call.on("error", fail);
+      call.on("data", (first: Message) => {
+        resolve(first);
+        call.cancel();
+      });
+    });
+    return answered.finally(() => client.close());
+  };
+}
+
+function overTransport(transport: Transport): CallAny {
+  return async (method, request, token) => {
+    const header = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const canceled = new AbortController();
+    try {
+      if (method.methodKind === "unary") {
+        return (await transport.unary(method as DescMethodUnary, undefined, undefined, header, request)).message;
+      }
+      const only = (async function* () {
+        yield request;
+      })();
+      const { message } = await transport.stream(method as never, canceled.signal, undefined, header, only);
+      for await (const first of message) return first as Message;
+      throw new Error("the stream was empty");
+    } catch (error) {
+      throw seenInConnect(ConnectError.from(error));
+    } finally {
+      canceled.abort();
+    }
+  };
+}
+
+function seenInGrpc(error: ServiceError): SeenError {
+  const [bytes] = error.metadata.get("grpc-status-details-bin");
+  const { details } = bytes instanceof Buffer ? fromBinary(StatusSchema, bytes) : create(StatusSchema);
+  const info = details.map((detail) => anyUnpack(detail, ErrorInfoSchema)).find(Boolean);
+  const badRequest = details.map((detail) => anyUnpack(detail, BadRequestSchema)).find(Boolean);
+  const fields = badRequest?.fieldViolations.map(({ field }) => field) ?? [];
+  return { code: codeName(error.code as number as Code), reason: info?.reason, fields };
+}
+
+function seenInConnect(error: ConnectError): SeenError {
+  const [info] = error.findDetails(ErrorInfoSchema);
+  const fields = error.findDetails(BadRequestSchema).flatMap(({ fieldViolations }) => fieldViolations);
+  return { code: codeName(error.code), reason: info?.reason, fields: fields.map(({ field }) => field) };
+}
