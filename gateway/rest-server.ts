@@ -2,12 +2,12 @@ import { Readable } from "node:stream";
 import type { ErrorObject } from "ajv";
 import { type FastifyInstance, type FastifyRequest, fastify, LogController } from "fastify";
 import type { TObject } from "typebox";
-import { holdsKey } from "../services/platform/auth/key-format.ts";
 import { invalidRequest } from "../services/platform/domain/domain-error.ts";
 import { newId } from "../services/platform/domain/ids.ts";
 import { probes } from "../services/platform/http/operations.ts";
 import type { Logger } from "../services/platform/observe/logger.ts";
 import type { Metrics } from "../services/platform/observe/metrics.ts";
+import { saneRequestId } from "../services/platform/observe/request-id.ts";
 import type { Health } from "../services/platform/process/health.ts";
 import { Access } from "./auth/access.ts";
 import { KeyExchange } from "./auth/key-exchange.ts";
@@ -98,11 +98,6 @@ function probeRoutes(app: FastifyInstance, health: Health): void {
       return reply.status(status).type(contentType).send(body);
     });
   }
-}
-
-/** The caller's own request id is taken over where it is safe to log and to echo. */
-function saneRequestId(header: string | string[] | undefined): string | undefined {
-  return typeof header === "string" && /^[\w.:/+=~-]{1,128}$/.test(header) && !holdsKey(header) ? header : undefined;
 }
 
 function readBodies(app: FastifyInstance): void {

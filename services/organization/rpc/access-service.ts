@@ -1,7 +1,8 @@
 import type { AccessService } from "../../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
-import type { Implementation, OpenContext } from "../../platform/rpc/service.ts";
+import type { OpenContext } from "../../platform/rpc/call-context.ts";
+import type { Implementation } from "../../platform/rpc/service.ts";
 import { mintAccessToken } from "../domain/access-token.ts";
 import { getPrincipal, hashKey } from "../domain/keys.ts";
 import type { SigningKey } from "../domain/signing-keys.ts";

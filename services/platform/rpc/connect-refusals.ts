@@ -1,10 +1,17 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { isFieldError } from "@bufbuild/protobuf/reflect";
-import { Code, ConnectError, createContextKey, createContextValues, type HandlerContext } from "@connectrpc/connect";
+import {
+  Code,
+  ConnectError,
+  type ContextValues,
+  createContextKey,
+  createContextValues,
+  type HandlerContext,
+} from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
-import { DomainError, type FieldViolation, invalidRequest } from "../domain/domain-error.ts";
-import { unreadableRequest } from "./errors.ts";
-import { requestBytesMax } from "./grpc-definition.ts";
+import { type DomainError, type FieldViolation, invalidRequest } from "../domain/domain-error.ts";
+import type { CallHold } from "./call-bytes.ts";
+import { invalidTimeout, overloaded, requestTooLarge, unreadableRequest, unsupportedRequest } from "./refusals.ts";
 
 /** The call, until connect-node hands it over to a method of ours. */
 export const pendingKey = createContextKey<HandlerContext | undefined>(undefined);
@@ -12,25 +19,37 @@ export const pendingKey = createContextKey<HandlerContext | undefined>(undefined
 /** Why it cannot hand the call over. */
 export const refusalKey = createContextKey<DomainError | undefined>(undefined);
 
+/** What the call holds in memory. */
+export const holdKey = createContextKey<CallHold | undefined>(undefined);
+
+/** Ends a call that there is no room for, before its body is read or while it is. */
+export function checkRoom(hold: CallHold | undefined): void {
+  if (hold?.isRefused) throw new ConnectError("no room", Code.Unavailable);
+}
+
 /**
  * connect-node answers a request by itself where it cannot make a call of it, and quotes what it was sent.
  * Such a request is handled a second time instead, with a refusal of ours: that is then written as its protocol wants it.
  */
 export function answerRefusals(handler: UniversalHandler): UniversalHandler {
   const answer = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
-    const body = bodyOf(request);
-    const contextValues = createContextValues();
-    const response = await handler({ ...request, body, contextValues });
+    const contextValues = request.contextValues ?? createContextValues();
+    const chunks = (request.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+    const response = await handler({ ...request, body: countedBody(chunks, contextValues), contextValues });
     const pending = contextValues.get(pendingKey);
     if (pending && !request.signal.aborted) {
       // A body that is left half read would keep the connection from its next request.
-      void discard(body);
+      void discard(chunks);
       return refuse(handler, request, refusalOf(pending));
     }
     const isUnsupported = response.status === 415 && handler.method.methodKind === "unary";
     return isUnsupported ? refuseMediaType(handler, request) : response;
   };
-  return Object.assign(answer, handler);
+  return Object.assign(async (request: UniversalServerRequest) => {
+    const hold = request.contextValues?.get(holdKey);
+    const response = await answer(request);
+    return hold && response.body ? { ...response, body: countedAnswer(response.body, hold) } : response;
+  }, handler);
 }
 
 function refuse(
@@ -56,41 +75,43 @@ async function refuseMediaType(
   return response.status === 400 ? { ...response, status: 415 } : response;
 }
 
+type Chunks = AsyncIterator<Uint8Array>;
+
 /** Whoever stops to read it does not end it, so that the rest can be discarded. */
-function bodyOf({ body }: UniversalServerRequest): AsyncIterable<Uint8Array> {
-  const chunks = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
-  return { [Symbol.asyncIterator]: () => ({ next: () => chunks.next() }) };
+function countedBody(chunks: Chunks, values: ContextValues): AsyncIterable<Uint8Array> {
+  const next = async () => {
+    const chunk = await chunks.next();
+    const hold = values.get(holdKey);
+    if (!chunk.done) hold?.received(chunk.value.length);
+    checkRoom(hold);
+    return chunk;
+  };
+  return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
-async function discard(body: AsyncIterable<Uint8Array>): Promise<void> {
+async function* countedAnswer(body: AsyncIterable<Uint8Array>, hold: CallHold): AsyncIterable<Uint8Array> {
+  for await (const chunk of body) {
+    hold.answered(chunk.length);
+    yield chunk;
+  }
+}
+
+async function discard(chunks: Chunks): Promise<void> {
   try {
-    for await (const _ of body);
+    while (!(await chunks.next()).done);
   } catch {
     // The caller has gone.
   }
 }
 
-const connectTimeout = { path: "connect-timeout-ms", message: "must be milliseconds, of at most 10 digits" };
-const grpcTimeout = { path: "grpc-timeout", message: "must be at most 8 digits and a unit, such as 500m" };
-
 /** Why connect-node did not hand over a call, in words that hold nothing of what was sent. */
 function refusalOf(call: HandlerContext): DomainError {
-  const timeout = call.protocolName === "connect" ? connectTimeout : grpcTimeout;
-  if (call.requestHeader.has(timeout.path) && call.timeoutMs() === undefined) return invalidRequest([timeout]);
+  if (call.values.get(holdKey)?.isRefused) return overloaded();
+  const timeout = call.protocolName === "connect" ? "connect-timeout-ms" : "grpc-timeout";
+  if (call.requestHeader.has(timeout) && call.timeoutMs() === undefined) return invalidTimeout(timeout);
   const { code, cause } = ConnectError.from(call.signal.reason);
-  if (code === Code.ResourceExhausted) {
-    return new DomainError("resource_exhausted", {
-      reason: "REQUEST_TOO_LARGE",
-      message: `The body must be at most ${requestBytesMax} bytes`,
-      violations: [{ path: "", message: `must be at most ${requestBytesMax} bytes` }],
-    });
-  }
-  if (code === Code.Unimplemented) {
-    return new DomainError("unimplemented", {
-      reason: "UNSUPPORTED_REQUEST",
-      message: "Send exactly one message, and do not compress it",
-    });
-  }
+  if (code === Code.ResourceExhausted) return requestTooLarge();
+  if (code === Code.Unimplemented) return unsupportedRequest();
   const violation = violationIn(cause, call.method.input);
   if (violation) return invalidRequest([violation]);
   return unreadableRequest(call.method.input, call.requestMethod === "GET" ? "message" : "");

@@ -1,9 +1,9 @@
-import { create, type DescMessage } from "@bufbuild/protobuf";
-import { anyPack, anyUnpack } from "@bufbuild/protobuf/wkt";
+import { create } from "@bufbuild/protobuf";
+import { anyPack, anyUnpack, durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { BadRequestSchema, ErrorInfoSchema } from "../../../proto/gen/google/rpc/error_details_pb.ts";
+import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../../../proto/gen/google/rpc/error_details_pb.ts";
 import { type Status, StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
-import { DomainError, type ErrorKind, type FieldViolation, invalidRequest } from "../domain/domain-error.ts";
+import { DomainError, type ErrorKind, type FieldViolation } from "../domain/domain-error.ts";
 
 /** The one table from the kind of a domain error to its RPC code. */
 const codeByKind: Readonly<Record<ErrorKind, Code>> = {
@@ -42,6 +42,7 @@ export function toRpcError(thrown: unknown): ConnectError {
   if (!(thrown instanceof DomainError)) {
     return new ConnectError("internal error", Code.Internal, undefined, undefined, thrown);
   }
+  const { retryAfterMs } = thrown;
   const info = create(ErrorInfoSchema, { reason: thrown.reason, domain: errorDomain });
   const fieldViolations = thrown.violations
     .slice(0, fittingCount(thrown.violations))
@@ -49,8 +50,13 @@ export function toRpcError(thrown: unknown): ConnectError {
   const details = [
     { desc: ErrorInfoSchema, value: info },
     ...(fieldViolations.length > 0 ? [{ desc: BadRequestSchema, value: { fieldViolations } }] : []),
+    ...(retryAfterMs === undefined
+      ? []
+      : [{ desc: RetryInfoSchema, value: { retryDelay: durationFromMs(retryAfterMs) } }]),
   ];
-  return new ConnectError(thrown.message, codeByKind[thrown.kind], undefined, details, thrown.cause);
+  // The header is for plain HTTP clients.
+  const header = retryAfterMs === undefined ? undefined : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
+  return new ConnectError(thrown.message, codeByKind[thrown.kind], header, details, thrown.cause);
 }
 
 /** The error as a message: what goes into `grpc-status-details-bin`, and into the outcomes of a batch. */
@@ -65,11 +71,13 @@ export function toStatusMessage(error: ConnectError): Status {
 export function fromStatusMessage({ code, message, details }: Status, cause?: unknown): DomainError {
   const info = details.map((detail) => anyUnpack(detail, ErrorInfoSchema)).find((each) => each !== undefined);
   const badRequest = details.map((detail) => anyUnpack(detail, BadRequestSchema)).find((each) => each !== undefined);
+  const retryInfo = details.map((detail) => anyUnpack(detail, RetryInfoSchema)).find((each) => each !== undefined);
   const violations = badRequest?.fieldViolations ?? [];
   return new DomainError(kindOfCode(code), {
     reason: info?.reason ?? "",
     message,
     violations: violations.map(({ field, description }) => ({ path: field, message: description })),
+    retryAfterMs: retryInfo?.retryDelay && durationMs(retryInfo.retryDelay),
     cause,
   });
 }
@@ -81,11 +89,6 @@ function fittingCount(violations: readonly FieldViolation[]): number {
     return bytes > violationBytesMax;
   });
   return tooMany === -1 ? violations.length : tooMany;
-}
-
-/** A request that is not the message it should be. Nothing of it is quoted, because it may be a prompt or a key. */
-export function unreadableRequest({ typeName }: DescMessage, path = ""): DomainError {
-  return invalidRequest([{ path, message: `must be one ${typeName}, in the encoding that the request names` }]);
 }
 
 /** The canonical spelling of a code, as gRPC and its metrics write it: `INVALID_ARGUMENT`. */

@@ -1,32 +1,35 @@
 import { type DescMethod, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
-import { unreadableRequest } from "./errors.ts";
-import type { RequestOrRefusal } from "./service.ts";
 
 /** A version is 2 MiB at most; more is let in for batches, and so that the answer can say which part is too large. */
 export const requestBytesMax = 16 * 1024 * 1024;
 
-/** The largest answer is a batch of 100 presets of 2 MiB each. */
-export const responseBytesMax = 256 * 1024 * 1024;
+/** The largest answer is that to a batch of creations, which repeats their content. */
+export const responseBytesMax = 32 * 1024 * 1024;
 
 export type GrpcDefinition = ReturnType<typeof grpcDefinitionOf>;
 
+const asIs = (bytes: Buffer): Buffer => bytes;
+
 /** A method as grpc-js wants it, from its generated descriptor. */
 export function grpcDefinitionOf(method: DescMethod) {
-  const encode = (schema: DescMethod["input"]) => (message: Message) => Buffer.from(toBinary(schema, message));
   return {
-    path: `/${method.parent.typeName}/${method.name}`,
+    path: grpcPathOf(method),
     requestStream: method.methodKind === "client_streaming" || method.methodKind === "bidi_streaming",
     responseStream: method.methodKind === "server_streaming" || method.methodKind === "bidi_streaming",
-    requestSerialize: encode(method.input),
-    // Where this throws, grpc-js answers INTERNAL by itself.
-    requestDeserialize: (bytes: Buffer): RequestOrRefusal => {
-      try {
-        return fromBinary(method.input, bytes);
-      } catch {
-        return unreadableRequest(method.input);
-      }
-    },
-    responseSerialize: encode(method.output),
+    requestSerialize: (message: Message) => encode(method.input, message),
     responseDeserialize: (bytes: Buffer): Message => fromBinary(method.output, bytes),
+    // A server reads and writes messages itself: where it cannot, grpc-js would answer INTERNAL without a word to our log.
+    requestDeserialize: asIs,
+    responseSerialize: asIs,
   };
+}
+
+export function grpcPathOf({ parent, name }: DescMethod): string {
+  return `/${parent.typeName}/${name}`;
+}
+
+/** Without a copy. */
+export function encode(schema: DescMethod["input"], message: Message): Buffer {
+  const { buffer, byteOffset, byteLength } = toBinary(schema, message);
+  return Buffer.from(buffer, byteOffset, byteLength);
 }

@@ -1,8 +1,9 @@
-import { type Message, toBinary } from "@bufbuild/protobuf";
-import type { ConnectError } from "@connectrpc/connect";
+import { type DescMessage, fromBinary } from "@bufbuild/protobuf";
+import { ConnectError } from "@connectrpc/connect";
 import {
   Metadata,
   Server,
+  type ServerOptions,
   type ServerUnaryCall,
   type ServerWritableStream,
   type StatusObject,
@@ -11,16 +12,24 @@ import {
 } from "@grpc/grpc-js";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
 import { monotonicMs } from "../process/clock.ts";
-import { toStatusMessage } from "./errors.ts";
-import { type GrpcDefinition, grpcDefinitionOf, requestBytesMax, responseBytesMax } from "./grpc-definition.ts";
-import type { IncomingCall, RequestOrRefusal, ServedMethod, ServedService } from "./service.ts";
+import { CallBytes } from "./call-bytes.ts";
+import type { IncomingCall } from "./call-context.ts";
+import { toRpcError, toStatusMessage } from "./errors.ts";
+import { encode, type GrpcDefinition, grpcDefinitionOf, requestBytesMax, responseBytesMax } from "./grpc-definition.ts";
+import { GrpcStreams } from "./grpc-streams.ts";
+import { answerTooLarge, unreadableRequest } from "./refusals.ts";
+import type { RequestOrRefusal, ServedMethod, ServedService } from "./service.ts";
 import { serverCredentials, type TlsFiles } from "./tls.ts";
 
 /** Mounts services on grpc-js. The caller binds and closes the server. */
-export function createGrpcServer(services: readonly ServedService[]): Server {
-  const server = new Server({
+export function createGrpcServer(services: readonly ServedService[], bytes = new CallBytes()): Server {
+  const methods = services.flatMap((service) => service.methods);
+  const streams = new GrpcStreams(methods, bytes);
+  const server = new WatchedServer(streams, {
     "grpc.max_receive_message_length": requestBytesMax,
     "grpc.max_send_message_length": responseBytesMax,
+    // More wait at the client.
+    "grpc.max_concurrent_streams": 4_096,
     // A client looks its servers up again when a connection ends, and so finds those that were added.
     "grpc.max_connection_age_ms": 60_000,
     "grpc.max_connection_age_grace_ms": 15_000,
@@ -33,11 +42,28 @@ export function createGrpcServer(services: readonly ServedService[]): Server {
     const handlers: Record<string, UntypedHandleCall> = {};
     for (const method of methods) {
       definition[method.descriptor.name] = grpcDefinitionOf(method.descriptor);
-      handlers[method.descriptor.name] = handlerOf(method);
+      handlers[method.descriptor.name] = handlerOf(method, streams);
     }
     server.addService(definition, handlers);
   }
   return server;
+}
+
+/** Sees the streams of every address that it is bound to. */
+class WatchedServer extends Server {
+  readonly #streams: GrpcStreams;
+
+  constructor(streams: GrpcStreams, options: ServerOptions) {
+    super(options);
+    this.#streams = streams;
+  }
+
+  override bindAsync(...[address, credentials, callback]: Parameters<Server["bindAsync"]>): void {
+    super.bindAsync(address, credentials, (error, port) => {
+      if (!error) this.#streams.watch(this);
+      callback(error, port);
+    });
+  }
 }
 
 /** Listens, and returns the port; 0 chooses a free one. */
@@ -64,32 +90,54 @@ export function closeGrpcServer(server: Server, timeoutMs: number): Promise<void
   });
 }
 
-function handlerOf(method: ServedMethod): UntypedHandleCall {
+function handlerOf(method: ServedMethod, streams: GrpcStreams): UntypedHandleCall {
+  const { input, output } = method.descriptor;
   if (method.kind === "unary") {
-    return (call: ServerUnaryCall<RequestOrRefusal, Message>, callback: sendUnaryData<Message>) => {
-      method.handle(call.request, incomingCall(call)).then(
-        (response) => callback(null, response),
+    return (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => {
+      const { hold, refusal } = streams.handle(call.metadata, method);
+      method.handle(refusal ?? decode(input, call.request), incomingCall(call)).then(
+        ({ message, encoded, notEncoded }) => {
+          try {
+            const bytes = encode(output, message);
+            if (bytes.length > responseBytesMax) throw answerTooLarge();
+            encoded();
+            hold.answered(bytes.length);
+            callback(null, bytes);
+          } catch (thrown) {
+            callback(statusFrom(notEncoded(thrown)));
+          }
+        },
         (error: ConnectError) => callback(statusFrom(error)),
       );
     };
   }
-  return async (call: ServerWritableStream<RequestOrRefusal, Message>) => {
+  return async (call: ServerWritableStream<Buffer, Buffer>) => {
+    const { hold, refusal } = streams.handle(call.metadata, method);
     const canceled = new AbortController();
     call.on("cancelled", () => canceled.abort());
     try {
-      for await (const message of method.handle(call.request, { ...incomingCall(call), signal: canceled.signal })) {
-        call.write(message);
+      const received = refusal ?? decode(input, call.request);
+      for await (const message of method.handle(received, { ...incomingCall(call), signal: canceled.signal })) {
+        const bytes = encode(output, message);
+        hold.answered(bytes.length);
+        call.write(bytes);
       }
       call.end();
-    } catch (error) {
-      call.emit("error", statusFrom(error as ConnectError));
+    } catch (thrown) {
+      call.emit("error", statusFrom(thrown instanceof ConnectError ? thrown : toRpcError(thrown)));
     }
   };
 }
 
-function incomingCall(
-  call: ServerUnaryCall<RequestOrRefusal, Message> | ServerWritableStream<RequestOrRefusal, Message>,
-): IncomingCall {
+function decode(input: DescMessage, bytes: Buffer): RequestOrRefusal {
+  try {
+    return fromBinary(input, bytes);
+  } catch {
+    return unreadableRequest(input);
+  }
+}
+
+function incomingCall(call: ServerUnaryCall<Buffer, Buffer> | ServerWritableStream<Buffer, Buffer>): IncomingCall {
   const deadline = Number(call.getDeadline());
   return {
     header: (name) => call.metadata.get(name)[0]?.toString(),
@@ -102,7 +150,7 @@ function incomingCall(
 function statusFrom(error: ConnectError): StatusObject {
   const metadata = new Metadata();
   if (error.details.length > 0) {
-    metadata.set("grpc-status-details-bin", Buffer.from(toBinary(StatusSchema, toStatusMessage(error))));
+    metadata.set("grpc-status-details-bin", encode(StatusSchema, toStatusMessage(error)));
   }
   return { code: error.code as number, details: error.rawMessage, metadata };
 }

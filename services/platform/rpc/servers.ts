@@ -5,6 +5,7 @@ import type { Metrics } from "../observe/metrics.ts";
 import type { ProcessConfig } from "../process/config.ts";
 import { Health, type ReadinessCheck } from "../process/health.ts";
 import type { Lifecycle } from "../process/lifecycle.ts";
+import { CallBytes } from "./call-bytes.ts";
 import { createConnectServer } from "./connect-server.ts";
 import { bindGrpcServer, closeGrpcServer, createGrpcServer } from "./grpc-server.ts";
 import { serveHealth } from "./health-service.ts";
@@ -19,6 +20,8 @@ interface ServerOptions extends ProcessConfig {
   readonly operations: Operations;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Of requests and answers in memory. */
+  readonly callBytes?: ConstructorParameters<typeof CallBytes>[0];
 }
 
 /** The ports that a service listens on, once bound. */
@@ -32,14 +35,17 @@ export async function openServers(lifecycle: Lifecycle, options: ServerOptions):
   const { host, drainTimeoutMs, logger, metrics } = options;
   const health = new Health(options.readinessChecks, () => lifecycle.draining);
   const names = options.services.map(({ descriptor }) => descriptor.typeName);
-  const services = [...options.services, serveHealth(health, names, { logger, metrics, accessLogLevel: "debug" })];
+  const services = [...options.services, serveHealth(health, names, { logger, metrics, isProbe: true })];
   const operations = { ...probes(health), ...metricsPage(metrics), ...options.operations };
 
-  const httpServer = createConnectServer(services, operationsHandler(operations));
+  const bytes = new CallBytes(options.callBytes);
+  lifecycle.opened("call bytes", () => bytes.close());
+
+  const httpServer = createConnectServer(services, bytes, operationsHandler(operations));
   const http = await bindHttpServer(httpServer, host, options.httpPort);
   lifecycle.opened("http server", () => closeHttpServer(httpServer, drainTimeoutMs));
 
-  const grpcServer = createGrpcServer(services);
+  const grpcServer = createGrpcServer(services, bytes);
   const grpc = await bindGrpcServer(grpcServer, host, options.grpcPort, options.grpcTls);
   lifecycle.opened("grpc server", () => closeGrpcServer(grpcServer, drainTimeoutMs));
 

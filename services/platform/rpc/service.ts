@@ -10,43 +10,10 @@ import {
   type MessageShape,
 } from "@bufbuild/protobuf";
 import { Code, type ConnectError } from "@connectrpc/connect";
-import type { Status } from "../../../proto/gen/google/rpc/status_pb.ts";
 import type { AccessTokenVerifier } from "../auth/access-token.ts";
-import type { Principal } from "../auth/principal.ts";
-import { DomainError, invalidRequest } from "../domain/domain-error.ts";
-import type { Logger } from "../observe/logger.ts";
-import type { Metrics } from "../observe/metrics.ts";
-import { monotonicMs } from "../process/clock.ts";
-import { codeName, toRpcError, toStatusMessage } from "./errors.ts";
-
-/** What a transport knows about one call. */
-export interface IncomingCall {
-  readonly header: (name: string) => string | undefined;
-  /** By the monotonic clock; undefined where the caller set none. */
-  readonly deadlineMs: number | undefined;
-  /** Whether the caller has given up. */
-  readonly isCanceled: () => boolean;
-  /** Aborted when the caller is gone. Streams always have one. */
-  readonly signal: AbortSignal | undefined;
-}
-
-/** What a method knows about any call. */
-export interface OpenContext {
-  /** By the monotonic clock: the caller's own deadline, or ours where that is earlier. */
-  readonly deadlineMs: number;
-  /** Whether the caller has given up, so that nothing may be stored for them any more. */
-  readonly isCanceled: () => boolean;
-  readonly signal: AbortSignal | undefined;
-}
-
-/** What a method knows about a call that came with an access token. */
-export interface CallContext extends OpenContext {
-  readonly principal: Principal;
-  /** For a part of a call that is made in another's name, and may have less time; 0: as much as the call. */
-  readonly inNameOf: (accessToken: string, timeoutMs: number) => Promise<CallContext>;
-  /** For a part of a call that fails on its own: what the caller may see of the error. The log sees the rest. */
-  readonly partFailed: (thrown: unknown, part: number) => Status;
-}
+import { DomainError } from "../domain/domain-error.ts";
+import { type CallContext, callContext, type IncomingCall, type OpenContext, openContext } from "./call-context.ts";
+import { type CallLogParts, CallRecord } from "./call-log.ts";
 
 /** The methods of a service as plain functions: `(request, context) => response`. */
 export type Implementation<S extends DescService, Context = CallContext> = {
@@ -57,55 +24,49 @@ export type Implementation<S extends DescService, Context = CallContext> = {
       : never;
 };
 
-/** A method with everything around it; it throws nothing but ConnectError. */
-export type ServedMethod =
-  | { readonly kind: "unary"; readonly descriptor: DescMethod; readonly handle: UnaryHandler }
-  | { readonly kind: "stream"; readonly descriptor: DescMethod; readonly handle: StreamHandler };
-
-type UnaryHandler = (received: RequestOrRefusal, call: IncomingCall) => Promise<Message>;
-type StreamHandler = (received: RequestOrRefusal, call: IncomingCall) => AsyncIterable<Message>;
-
-/** What a transport made of a request: its message, or why there is none. That is logged and counted as a call, too. */
-export type RequestOrRefusal = Message | DomainError;
-
 /** A service that any transport can mount. */
 export interface ServedService {
   readonly descriptor: DescService;
   readonly methods: readonly ServedMethod[];
 }
 
-interface Middleware {
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  /** Calls that come by the clock need not fill the log. Default: info. */
-  readonly accessLogLevel?: "info" | "debug";
+/** A method with everything around it; it throws nothing but ConnectError. */
+export type ServedMethod = MethodParts &
+  (
+    | { readonly kind: "unary"; readonly handle: (received: RequestOrRefusal, call: IncomingCall) => Promise<Answer> }
+    | {
+        readonly kind: "stream";
+        readonly handle: (received: RequestOrRefusal, call: IncomingCall) => AsyncIterable<Message>;
+      }
+  );
+
+interface MethodParts {
+  readonly descriptor: DescMethod;
+  /** Whether it is answered however much there is to do. */
+  readonly isProbe: boolean;
+  /** Logs and counts a call that the transport has answered by itself. */
+  readonly refused: (code: Code, call: IncomingCall) => void;
+}
+
+/** What a transport made of a request: its message, or why there is none. That is logged and counted as a call, too. */
+export type RequestOrRefusal = Message | DomainError;
+
+/** The transport says what became of it, because a message that cannot be encoded is no success. */
+export interface Answer {
+  readonly message: Message;
+  readonly encoded: () => void;
+  readonly notEncoded: (thrown: unknown) => ConnectError;
 }
 
 /** Wraps every method with authentication, error mapping, access log and metrics. */
 export function serveService<S extends DescService>(
   descriptor: S,
   implementation: Implementation<S>,
-  middleware: Middleware & { readonly verifier: AccessTokenVerifier },
+  parts: CallLogParts & { readonly verifier: AccessTokenVerifier },
 ): ServedService {
-  const { verifier, logger, metrics } = middleware;
-  return wrap(descriptor, implementation, middleware, async ({ header, ...call }) => {
-    const arrivedAtMs = monotonicMs();
-    const context: CallContext = {
-      ...openContext(call),
-      principal: await verifier.authenticate(header("authorization")),
-      inNameOf: async (accessToken, timeoutMs) => {
-        if (timeoutMs < 0) throw invalidRequest([{ path: "timeout_ms", message: "must be at least 0" }]);
-        const deadlineMs = timeoutMs === 0 ? context.deadlineMs : Math.min(context.deadlineMs, arrivedAtMs + timeoutMs);
-        return { ...context, deadlineMs, principal: await verifier.verify(accessToken) };
-      },
-      partFailed: (thrown, part) => {
-        const error = toRpcError(thrown);
-        const line = { code: codeName(error.code), part, request_id: header("x-request-id") };
-        metrics.partFailed(line.code);
-        if (isOurFault(error)) logger.error({ ...line, err: error.cause ?? error }, "part of an rpc failed");
-        return toStatusMessage(error);
-      },
-    };
+  return wrap(descriptor, implementation, parts, async (call, record) => {
+    const context = await callContext(call, parts.verifier, (thrown, part) => record.partFailed(thrown, part));
+    record.callerIsKnown();
     return context;
   });
 }
@@ -114,77 +75,63 @@ export function serveService<S extends DescService>(
 export function serveOpenService<S extends DescService>(
   descriptor: S,
   implementation: Implementation<S, OpenContext>,
-  middleware: Middleware,
+  parts: CallLogParts,
 ): ServedService {
-  return wrap(descriptor, implementation, middleware, async (call) => openContext(call));
-}
-
-/** No call waits longer than this for the database, whatever its caller would wait. */
-const callTimeoutMaxMs = 15_000;
-
-function openContext({ deadlineMs, ...call }: Omit<IncomingCall, "header">): OpenContext {
-  return { ...call, deadlineMs: Math.min(deadlineMs ?? Number.POSITIVE_INFINITY, monotonicMs() + callTimeoutMaxMs) };
+  return wrap(descriptor, implementation, parts, async (call) => openContext(call));
 }
 
 function wrap<Context>(
   descriptor: DescService,
   implementation: object,
-  { logger, metrics, accessLogLevel = "info" }: Middleware,
-  contextOf: (call: IncomingCall) => Promise<Context>,
+  parts: CallLogParts,
+  contextOf: (call: IncomingCall, record: CallRecord) => Promise<Context>,
 ): ServedService {
-  /** Starts the clock of a call; the function that it returns ends it, with the error where there was one. */
-  const begin = (rpc: string, call: IncomingCall) => {
-    const startedAt = performance.now();
-    return (error?: ConnectError) => {
-      const seconds = (performance.now() - startedAt) / 1000;
-      const code = codeName(error?.code);
-      metrics.requestHandled(rpc, code, seconds);
-      const line = { rpc, code, ms: Math.round(seconds * 1e5) / 100, request_id: call.header("x-request-id") };
-      if (error && isOurFault(error)) logger.error({ ...line, err: error.cause ?? error }, "rpc failed");
-      else logger[accessLogLevel](line, "rpc");
-    };
-  };
-
-  const unary = (rpc: string, { output }: DescMethod, run: AnyUnary<Context>): UnaryHandler => {
-    return async (received, call) => {
-      const end = begin(rpc, call);
-      try {
-        const context = await contextOf(call);
-        const response = create(output, await run(messageIn(received), context));
-        end();
-        return response;
-      } catch (thrown) {
-        const error = toRpcError(thrown);
-        end(error);
-        throw error;
-      }
-    };
-  };
-
-  const stream = (rpc: string, { output }: DescMethod, run: AnyStream<Context>): StreamHandler => {
-    return async function* (received, call) {
-      const end = begin(rpc, call);
-      try {
-        const context = await contextOf(call);
-        for await (const message of run(messageIn(received), context)) yield create(output, message);
-        end();
-      } catch (thrown) {
-        const error = toRpcError(thrown);
-        end(error);
-        throw error;
-      }
-    };
-  };
-
   const methods = descriptor.methods.map((method): ServedMethod => {
     const rpc = `${descriptor.typeName}/${method.name}`;
+    const { output } = method;
     // The generated types are checked where a service is handed in; in here all methods look alike.
     const run = (implementation as Record<string, unknown>)[method.localName];
+    const common: MethodParts = {
+      descriptor: method,
+      isProbe: parts.isProbe ?? false,
+      refused: (code, call) => new CallRecord(rpc, call, parts).refused(code),
+    };
+
+    const unary = async (received: RequestOrRefusal, call: IncomingCall): Promise<Answer> => {
+      const record = new CallRecord(rpc, call, parts);
+      try {
+        const context = await contextOf(call, record);
+        const message = create(output, await (run as AnyUnary<Context>)(messageIn(received), context));
+        return { message, encoded: () => record.succeeded(), notEncoded: (thrown) => record.failed(thrown) };
+      } catch (thrown) {
+        throw record.failed(thrown);
+      }
+    };
+
+    const stream = async function* (received: RequestOrRefusal, call: IncomingCall): AsyncIterable<Message> {
+      const record = new CallRecord(rpc, call, parts);
+      let isOver = false;
+      try {
+        const context = await contextOf(call, record);
+        for await (const message of (run as AnyStream<Context>)(messageIn(received), context)) {
+          yield create(output, message);
+        }
+        isOver = true;
+        record.succeeded();
+      } catch (thrown) {
+        isOver = true;
+        throw record.failed(thrown);
+      } finally {
+        // Whoever reads it has stopped.
+        if (!isOver) record.refused(Code.Canceled);
+      }
+    };
+
     switch (method.methodKind) {
       case "unary":
-        return { kind: "unary", descriptor: method, handle: unary(rpc, method, run as AnyUnary<Context>) };
+        return { ...common, kind: "unary", handle: unary };
       case "server_streaming":
-        return { kind: "stream", descriptor: method, handle: stream(rpc, method, run as AnyStream<Context>) };
+        return { ...common, kind: "stream", handle: stream };
       default:
         throw new Error(`${rpc}: client streaming is not supported`);
     }
@@ -199,9 +146,4 @@ type AnyStream<Context> = (request: Message, context: Context) => AsyncIterable<
 function messageIn(received: RequestOrRefusal): Message {
   if (received instanceof DomainError) throw received;
   return received;
-}
-
-/** Codes that a person should look at; the others are answers to what the caller sent. */
-function isOurFault(error: ConnectError): boolean {
-  return error.code === Code.Internal || error.code === Code.Unavailable || error.code === Code.Unknown;
 }

@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { keyFromBytes } from "../auth/key-format.ts";
+import { requestIdsOfPart, saneRequestId, saneRequestIds } from "./request-id.ts";
+
+const key = keyFromBytes(Buffer.alloc(32, 1));
+const jwt = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1c2VyIn0.c2lnbmF0dXJl";
+const longest = "a".repeat(128);
+
+describe("a request id", () => {
+  it.each(["mine", "018f-1:2/3+4=5~6.7_8", longest])("is taken over: %s", (id) => {
+    expect([saneRequestId(id), saneRequestIds(id)]).toEqual([id, id]);
+  });
+
+  it.each([
+    ["nothing", ""],
+    ["too much", `${longest}a`],
+    ["a sentence", "my id"],
+    ["a line break", "a\nb"],
+    ["another script", "ä"],
+    ["a key", key],
+    ["a part of a key", `x-${key.slice(0, 20)}`],
+    ["an access token", jwt],
+    ["the head of a token", jwt.slice(0, 12)],
+  ])("is not taken where it is %s", (_name, id) => {
+    expect([saneRequestId(id), saneRequestIds(id), saneRequestIds(`mine,${id}`)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it("is not taken where there are two headers of it, or none", () => {
+    expect([saneRequestId(["a", "b"]), saneRequestId(undefined), saneRequestIds(undefined)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+describe("the ids of a batch", () => {
+  it("are as many as a gateway gathers, each as long as one may be", () => {
+    const ids = Array(64).fill(longest);
+    expect(saneRequestIds(ids.join(","))).toBe(ids.join(","));
+    expect(saneRequestIds("a|b,c")).toBe("a|b,c");
+    expect(saneRequestIds([...ids, "a"].join(","))).toBeUndefined();
+  });
+
+  it("are none where one id is asked for", () => {
+    expect(saneRequestId("a,b")).toBeUndefined();
+  });
+
+  it("are told apart by part, where there are several", () => {
+    const parts = [0, 1, 2];
+    expect(parts.map((part) => requestIdsOfPart("a|b,c", part))).toEqual(["a|b", "c", "a|b,c"]);
+    expect(parts.map((part) => requestIdsOfPart("a", part))).toEqual(["a", "a", "a"]);
+    expect(requestIdsOfPart(undefined, 0)).toBeUndefined();
+  });
+});

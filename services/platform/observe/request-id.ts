@@ -1,0 +1,29 @@
+import { holdsKey } from "../auth/key-format.ts";
+
+const id = "[\\w.:/+=~-]{1,128}";
+const oneId = new RegExp(`^${id}$`);
+/** At most as many as a gateway gathers into one RPC. */
+const severalIds = new RegExp(`^${id}(?:[,|]${id}){0,63}$`);
+
+/** A caller's own request id, where it is safe to log and to echo. */
+export function saneRequestId(header: string | string[] | undefined): string | undefined {
+  return typeof header === "string" && oneId.test(header) && !isSecret(header) ? header : undefined;
+}
+
+/**
+ * The ids of all requests that a call is made for: `a,b` for the parts of a batch, `a|b` for a part that several asked for.
+ * It is taken only of a caller that is known: a stranger's line has room for one id.
+ */
+export function saneRequestIds(header: string | undefined): string | undefined {
+  return header !== undefined && severalIds.test(header) && !isSecret(header) ? header : undefined;
+}
+
+/** Those of one part of a batch; where they are not told apart, those of the batch. */
+export function requestIdsOfPart(ids: string | undefined, part: number): string | undefined {
+  return ids?.includes(",") ? (ids.split(",")[part] ?? ids) : ids;
+}
+
+/** A key of ours, or what begins as every JWT does. Who sends one by mistake must not find it in our log. */
+function isSecret(text: string): boolean {
+  return holdsKey(text) || text.includes("eyJ");
+}

@@ -1,0 +1,114 @@
+import { ByteBudget, Reservation } from "../process/byte-budget.ts";
+import { monotonicMs } from "../process/clock.ts";
+
+/** Where an answer is written to: an HTTP/2 stream, or a response of HTTP/1.1. */
+interface Outlet {
+  /** Bytes that were written and have not left yet. */
+  readonly writableLength: number;
+  once(event: "close", listener: () => void): unknown;
+  destroy(): unknown;
+}
+
+interface Limits {
+  /** Of all calls together. */
+  readonly maxBytes: number;
+  /** How long an answer waits for its reader. */
+  readonly unreadMaxMs: number;
+}
+
+const defaultLimits: Limits = { maxBytes: 96 * 1024 * 1024, unreadMaxMs: 30_000 };
+
+/**
+ * The bytes that calls hold: of requests that are worked on, and of answers that nobody has read yet.
+ * Where there are too many, new calls are refused and the others get done. One connection has half of them at most, so
+ * that a client that sends without end or does not read its answers leaves room for the others.
+ */
+export class CallBytes {
+  readonly #limits: Limits;
+  readonly #all: ByteBudget;
+  readonly #byConnection = new WeakMap<object, ByteBudget>();
+  readonly #answered = new Set<CallHold>();
+  readonly #sweep: NodeJS.Timeout;
+
+  constructor(limits: Partial<Limits> = {}) {
+    this.#limits = { ...defaultLimits, ...limits };
+    this.#all = new ByteBudget(this.#limits.maxBytes);
+    this.#sweep = setInterval(() => this.#dropUnread(), this.#limits.unreadMaxMs / 4).unref();
+  }
+
+  /** Bytes that are held now. */
+  get used(): number {
+    return this.#all.used;
+  }
+
+  /** Whether what is refused is not even read to its end. */
+  get isFlooded(): boolean {
+    return this.#all.used > 2 * this.#limits.maxBytes;
+  }
+
+  /** Begins a call. It holds what it is told of until its outlet closes. */
+  open(connection: object, outlet: Outlet): CallHold {
+    let budget = this.#byConnection.get(connection);
+    if (!budget) {
+      budget = new ByteBudget(this.#limits.maxBytes / 2, this.#all);
+      this.#byConnection.set(connection, budget);
+    }
+    const hold = new CallHold(new Reservation(budget), outlet, this.#answered);
+    outlet.once("close", () => {
+      hold.release();
+      this.#answered.delete(hold);
+    });
+    return hold;
+  }
+
+  close(): void {
+    clearInterval(this.#sweep);
+  }
+
+  /** A reader that stopped reading would keep its answers here for as long as it stays. */
+  #dropUnread(): void {
+    const tooOldMs = monotonicMs() - this.#limits.unreadMaxMs;
+    for (const { answeredAtMs, outlet } of this.#answered) {
+      if (answeredAtMs <= tooOldMs && outlet.writableLength > 0) outlet.destroy();
+    }
+  }
+}
+
+/** What one call holds. */
+export class CallHold {
+  readonly outlet: Outlet;
+  /** By the monotonic clock. */
+  answeredAtMs = Number.POSITIVE_INFINITY;
+  readonly #reservation: Reservation;
+  readonly #answered: Set<CallHold>;
+  #isRefused: boolean;
+
+  constructor(reservation: Reservation, outlet: Outlet, answered: Set<CallHold>) {
+    this.outlet = outlet;
+    this.#reservation = reservation;
+    this.#answered = answered;
+    this.#isRefused = !reservation.grow(0);
+  }
+
+  /** Whether there was no room for its request. */
+  get isRefused(): boolean {
+    return this.#isRefused;
+  }
+
+  received(bytes: number): void {
+    if (this.#reservation.grow(bytes)) return;
+    this.#isRefused = true;
+    this.#reservation.overdraw(bytes);
+  }
+
+  /** What was worked for is sent, also where there is no room for it. */
+  answered(bytes: number): void {
+    this.#reservation.overdraw(bytes);
+    this.answeredAtMs = monotonicMs();
+    this.#answered.add(this);
+  }
+
+  release(): void {
+    this.#reservation.release();
+  }
+}

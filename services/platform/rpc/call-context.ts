@@ -1,0 +1,62 @@
+import type { Status } from "../../../proto/gen/google/rpc/status_pb.ts";
+import type { AccessTokenVerifier } from "../auth/access-token.ts";
+import type { Principal } from "../auth/principal.ts";
+import { invalidRequest } from "../domain/domain-error.ts";
+import { monotonicMs } from "../process/clock.ts";
+
+/** What a transport knows about one call. */
+export interface IncomingCall {
+  readonly header: (name: string) => string | undefined;
+  /** By the monotonic clock; undefined where the caller set none. */
+  readonly deadlineMs: number | undefined;
+  /** Whether the caller has given up. */
+  readonly isCanceled: () => boolean;
+  /** Aborted when the caller is gone. Streams always have one. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What a method knows about any call. */
+export interface OpenContext {
+  /** By the monotonic clock: the caller's own deadline, or ours where that is earlier. */
+  readonly deadlineMs: number;
+  /** Whether the caller has given up, so that nothing may be stored for them any more. */
+  readonly isCanceled: () => boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What a method knows about a call that came with an access token. */
+export interface CallContext extends OpenContext {
+  readonly principal: Principal;
+  /** For a part of a call that is made in another's name, and may have less time; 0: as much as the call. */
+  readonly inNameOf: (accessToken: string, timeoutMs: number) => Promise<CallContext>;
+  /** For a part of a call that fails on its own: what the caller may see of the error. The log sees the rest. */
+  readonly partFailed: (thrown: unknown, part: number) => Status;
+}
+
+/** No call waits longer than this for the database, whatever its caller would wait. */
+const callTimeoutMaxMs = 15_000;
+
+export function openContext({ deadlineMs, isCanceled, signal }: IncomingCall): OpenContext {
+  const ours = monotonicMs() + callTimeoutMaxMs;
+  return { deadlineMs: Math.min(deadlineMs ?? Number.POSITIVE_INFINITY, ours), isCanceled, signal };
+}
+
+/** Throws where the call has no access token that will do. */
+export async function callContext(
+  call: IncomingCall,
+  verifier: AccessTokenVerifier,
+  partFailed: CallContext["partFailed"],
+): Promise<CallContext> {
+  const arrivedAtMs = monotonicMs();
+  const context: CallContext = {
+    ...openContext(call),
+    principal: await verifier.authenticate(call.header("authorization")),
+    inNameOf: async (accessToken, timeoutMs) => {
+      if (timeoutMs < 0) throw invalidRequest([{ path: "timeout_ms", message: "must be at least 0" }]);
+      const deadlineMs = timeoutMs === 0 ? context.deadlineMs : Math.min(context.deadlineMs, arrivedAtMs + timeoutMs);
+      return { ...context, deadlineMs, principal: await verifier.verify(accessToken) };
+    },
+    partFailed,
+  };
+  return context;
+}

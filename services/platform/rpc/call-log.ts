@@ -1,0 +1,79 @@
+import { Code, type ConnectError } from "@connectrpc/connect";
+import type { Status } from "../../../proto/gen/google/rpc/status_pb.ts";
+import type { Logger } from "../observe/logger.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import { requestIdsOfPart, saneRequestId, saneRequestIds } from "../observe/request-id.ts";
+import type { IncomingCall } from "./call-context.ts";
+import { codeName, toRpcError, toStatusMessage } from "./errors.ts";
+
+/** Where calls are logged and counted. */
+export interface CallLogParts {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Calls that come by the clock need not fill the log, and are answered however much there is to do. */
+  readonly isProbe?: boolean;
+}
+
+/** The log line and the count of one call. All that it holds of the caller's own words is a sane request id. */
+export class CallRecord {
+  readonly #rpc: string;
+  readonly #call: IncomingCall;
+  readonly #parts: CallLogParts;
+  readonly #startedAt = performance.now();
+  #isCallerKnown = false;
+
+  constructor(rpc: string, call: IncomingCall, parts: CallLogParts) {
+    this.#rpc = rpc;
+    this.#call = call;
+    this.#parts = parts;
+  }
+
+  /** From here on, what is logged was sent by someone with an access token. */
+  callerIsKnown(): void {
+    this.#isCallerKnown = true;
+  }
+
+  succeeded(): void {
+    this.#ended("OK");
+  }
+
+  /** What the caller may see of anything that was thrown. The log sees the rest. */
+  failed(thrown: unknown): ConnectError {
+    const error = toRpcError(thrown);
+    this.#ended(codeName(error.code), isOurFault(error) ? error : undefined);
+    return error;
+  }
+
+  /** Of a call that the transport has answered by itself. */
+  refused(code: Code): void {
+    this.#ended(codeName(code));
+  }
+
+  partFailed(thrown: unknown, part: number): Status {
+    const { logger, metrics } = this.#parts;
+    const error = toRpcError(thrown);
+    const line = { code: codeName(error.code), part, request_id: requestIdsOfPart(this.#requestIds(), part) };
+    metrics.partFailed(line.code);
+    if (isOurFault(error)) logger.error({ ...line, err: error.cause ?? error }, "part of an rpc failed");
+    return toStatusMessage(error);
+  }
+
+  #ended(code: string, fault?: ConnectError): void {
+    const { logger, metrics, isProbe } = this.#parts;
+    const seconds = (performance.now() - this.#startedAt) / 1000;
+    metrics.requestHandled(this.#rpc, code, seconds);
+    const line = { rpc: this.#rpc, code, ms: Math.round(seconds * 1e5) / 100, request_id: this.#requestIds() };
+    if (fault) logger.error({ ...line, err: fault.cause ?? fault }, "rpc failed");
+    else logger[isProbe ? "debug" : "info"](line, "rpc");
+  }
+
+  #requestIds(): string | undefined {
+    const header = this.#call.header("x-request-id");
+    return this.#isCallerKnown ? saneRequestIds(header) : saneRequestId(header);
+  }
+}
+
+/** Codes that a person should look at; the others are answers to what the caller sent. */
+function isOurFault(error: ConnectError): boolean {
+  return error.code === Code.Internal || error.code === Code.Unavailable || error.code === Code.Unknown;
+}

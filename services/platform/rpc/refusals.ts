@@ -1,0 +1,48 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+import { DomainError, invalidRequest } from "../domain/domain-error.ts";
+import { requestBytesMax } from "./grpc-definition.ts";
+
+// What a transport says of a request that it makes no call of. Nothing of it is quoted, because it may be a prompt or a key.
+
+/** A request that is not the message it should be. */
+export function unreadableRequest({ typeName }: DescMessage, path = ""): DomainError {
+  return invalidRequest([{ path, message: `must be one ${typeName}, in the encoding that the request names` }]);
+}
+
+const timeoutRules = {
+  "connect-timeout-ms": "must be milliseconds, of at most 10 digits",
+  "grpc-timeout": "must be at most 8 digits and a unit, such as 500m",
+} as const;
+
+export function invalidTimeout(header: keyof typeof timeoutRules): DomainError {
+  return invalidRequest([{ path: header, message: timeoutRules[header] }]);
+}
+
+export function requestTooLarge(): DomainError {
+  return new DomainError("resource_exhausted", {
+    reason: "REQUEST_TOO_LARGE",
+    message: `The body must be at most ${requestBytesMax} bytes`,
+    violations: [{ path: "", message: `must be at most ${requestBytesMax} bytes` }],
+  });
+}
+
+export function unsupportedRequest(): DomainError {
+  return new DomainError("unimplemented", {
+    reason: "UNSUPPORTED_REQUEST",
+    message: "Send exactly one message, and do not compress it",
+  });
+}
+
+/** There is more in memory already than there should be. What is being worked on gets done. */
+export function overloaded(): DomainError {
+  return new DomainError("unavailable", {
+    reason: "OVERLOADED",
+    message: "Too much is being sent at once; nothing was stored. Try again in a moment.",
+    retryAfterMs: 1_000,
+  });
+}
+
+/** An answer that no client of ours would take. */
+export function answerTooLarge(): DomainError {
+  return new DomainError("resource_exhausted", { reason: "ANSWER_TOO_LARGE", message: "Ask for fewer at once." });
+}
