@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import { ByteBudget } from "./byte-budget.ts";
+
+describe("ByteBudget", () => {
+  it("gives out all of its bytes and not one more", () => {
+    const budget = new ByteBudget(10);
+    expect(budget.reserve(11)).toBeUndefined();
+    expect(budget.reserve(10)).toBeDefined();
+    expect(budget.reserve(1)).toBeUndefined();
+    expect(budget.used).toBe(10);
+  });
+
+  it("takes back what a reservation holds, once", () => {
+    const budget = new ByteBudget(10);
+    const kept = budget.reserve(3);
+    const reservation = budget.reserve(4);
+    expect(reservation?.grow(3)).toBe(true);
+    expect(reservation?.bytes).toBe(7);
+    reservation?.release();
+    reservation?.release();
+    expect(budget.used).toBe(3);
+    kept?.release();
+    expect(budget.used).toBe(0);
+  });
+
+  it("leaves a reservation as it is where there is no room for it to grow", () => {
+    const budget = new ByteBudget(10);
+    const reservation = budget.reserve(6);
+    expect(reservation?.grow(5)).toBe(false);
+    expect(reservation?.bytes).toBe(6);
+    expect(budget.used).toBe(6);
+  });
+
+  it("gives nothing to a reservation that was released", () => {
+    const budget = new ByteBudget(10);
+    const reservation = budget.reserve(1);
+    reservation?.release();
+    expect(reservation?.grow(1)).toBe(false);
+    reservation?.overdraw(1);
+    expect(budget.used).toBe(0);
+  });
+
+  it("refuses while it is overdrawn", () => {
+    const budget = new ByteBudget(10);
+    const reservation = budget.reserve(1);
+    reservation?.overdraw(20);
+    expect(budget.used).toBe(21);
+    expect(budget.reserve(0)).toBeUndefined();
+    reservation?.release();
+    expect(budget.reserve(10)).toBeDefined();
+  });
+
+  it("counts what a share holds in the whole, too", () => {
+    const whole = new ByteBudget(10);
+    const [one, other] = [new ByteBudget(6, whole), new ByteBudget(6, whole)];
+    const first = one.reserve(6);
+    expect(one.reserve(1)).toBeUndefined();
+    expect(other.fits(5)).toBe(true);
+    expect(other.reserve(5)).toBeUndefined();
+    expect([whole.used, other.used]).toEqual([6, 0]);
+    const second = other.reserve(4);
+    first?.release();
+    second?.release();
+    expect([whole.used, one.used, other.used]).toEqual([0, 0, 0]);
+  });
+});
