@@ -48,6 +48,16 @@ describe("create-key", () => {
     });
   });
 
+  it("gives a key a rate limit of its own, and a second's worth of burst unless told", async () => {
+    const limited = await newKey("--kind", "api", "--rate-limit", "50");
+    expect(await scopeOf(limited.key)).toMatchObject({ key: { rateLimit: { perSecond: 50, burst: 50 } } });
+    const bursting = await newKey("--kind", "management", "--rate-limit", "50", "--rate-burst", "200");
+    expect(await scopeOf(bursting.key)).toMatchObject({ key: { rateLimit: { perSecond: 50, burst: 200 } } });
+    const rows = rowsOf(await commands.run(listKeys, "--organization", "Keys"));
+    expect(rows.find(({ id }) => id === bursting.key_id)?.rate_limit).toBe("50/s, burst 200");
+    expect((await scopeOf((await newKey("--kind", "api")).key))?.key.rateLimit).toBeUndefined();
+  });
+
   it("makes a management key", async () => {
     const { key } = await newKey("--kind", "management");
     expect(await scopeOf(key)).toMatchObject({ key: { kind: "management", workspaceId: undefined } });
@@ -68,6 +78,8 @@ describe("create-key", () => {
       [...own, "--kind", "management", "--permissions", "presets:read"],
       "leave out",
     ],
+    ["a rate limit of nothing", [...own, "--kind", "api", "--rate-limit", "0"], "--rate-limit must be"],
+    ["a burst of no rate limit", [...own, "--kind", "api", "--rate-burst", "5"], "give both"],
     [
       "a time that has passed",
       [...own, "--kind", "api", "--expires-at", "2020-01-01T00:00:00Z"],

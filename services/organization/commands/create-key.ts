@@ -5,7 +5,7 @@ import type { Organization } from "../domain/organizations.ts";
 import { insertKey } from "../store/keys.ts";
 import { findOldestAdminUserId } from "../store/members.ts";
 import { findWorkspace } from "../store/organizations.ts";
-import { futureTime, id, name, oneOf, optional, readFlags, required, someOf, toggle } from "./flags.ts";
+import { count, futureTime, id, name, oneOf, optional, readFlags, required, someOf, toggle } from "./flags.ts";
 import { changeOrganization } from "./organization.ts";
 
 /** Makes a key in the name of the organization's oldest admin. An API key is for the default workspace unless told. */
@@ -17,6 +17,8 @@ export async function createKey(pool: Pool, parameters: string[]): Promise<strin
     workspace: optional(id),
     permissions: optional(someOf(permissions)),
     "expires-at": optional(futureTime),
+    "rate-limit": optional(count),
+    "rate-burst": optional(count),
     json: toggle,
   });
   const isManagement = flags.kind === "management";
@@ -25,12 +27,18 @@ export async function createKey(pool: Pool, parameters: string[]): Promise<strin
       "A management key has all permissions in every workspace; leave out --workspace and --permissions",
     );
   }
+  const perSecond = flags["rate-limit"];
+  const burst = flags["rate-burst"];
+  if (burst !== undefined && perSecond === undefined) {
+    throw new CommandError("--rate-burst says how much of --rate-limit may come at once; give both");
+  }
   const { key, secret } = await changeOrganization(pool, flags.organization, async (connection, organization) => {
     const owner = {
       name: flags.name,
       organizationId: organization.id,
       creatorUserId: await getOldestAdminUserId(connection, organization),
       expiresAt: flags["expires-at"],
+      rateLimit: perSecond === undefined ? undefined : { perSecond, burst: burst ?? perSecond },
     };
     const newKey = isManagement
       ? newManagementKey(owner)

@@ -115,6 +115,14 @@ export const futureTime: Rule<Date> = {
   },
 };
 
+/** Whole numbers from 1 to a million. */
+export const count: Rule<number> = {
+  sample: "NUMBER",
+  meaning: "a whole number from 1 to 1000000",
+  parse: (text) =>
+    /^\d{1,7}$/.test(text) && Number(text) >= 1 && Number(text) <= 1_000_000 ? Number(text) : undefined,
+};
+
 export function oneOf<T extends string>(values: readonly T[]): Rule<T> {
   return {
     sample: values.join("|"),

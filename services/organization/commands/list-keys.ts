@@ -16,6 +16,7 @@ const columns: Columns<Key> = {
   created: (key) => key.createdAt.toISOString(),
   expires: (key) => key.expiresAt?.toISOString(),
   last_used: (key) => key.lastUsedAt?.toISOString(),
+  rate_limit: ({ rateLimit }) => rateLimit && `${rateLimit.perSecond}/s, burst ${rateLimit.burst}`,
 };
 
 /** Shows the keys of an organization, oldest first. No secret is known, so none is shown. */

@@ -23,6 +23,14 @@ export interface Key {
   readonly expiresAt: Date | undefined;
   readonly revokedAt: Date | undefined;
   readonly lastUsedAt: Date | undefined;
+  /** Undefined where the key has none of its own. */
+  readonly rateLimit: KeyRateLimit | undefined;
+}
+
+/** How often a key may be used, at each gateway. */
+export interface KeyRateLimit {
+  readonly perSecond: number;
+  readonly burst: number;
 }
 
 /** A key and what of its organization and workspace is still there. */
@@ -43,7 +51,7 @@ export interface NewKey {
   readonly secret: string;
 }
 
-type KeyOwner = Pick<Key, "name" | "organizationId" | "creatorUserId" | "expiresAt">;
+type KeyOwner = Pick<Key, "name" | "organizationId" | "creatorUserId" | "expiresAt"> & Partial<Pick<Key, "rateLimit">>;
 
 export function newApiKey(
   owner: KeyOwner,
@@ -58,8 +66,9 @@ export function newManagementKey(owner: KeyOwner): NewKey {
 
 function newKey(parts: KeyOwner & Pick<Key, "kind" | "permissions" | "workspaceId">): NewKey {
   const secret = keyFromBytes(randomBytes(32));
+  const { rateLimit } = parts;
   const fresh = { disabled: false, createdAt: new Date(), revokedAt: undefined, lastUsedAt: undefined };
-  return { key: { id: newId(), ...parts, ...fresh }, keyHash: hashKey(secret), secret };
+  return { key: { id: newId(), ...parts, ...fresh, rateLimit }, keyHash: hashKey(secret), secret };
 }
 
 export function hashKey(secret: string): Buffer {

@@ -11,6 +11,7 @@ import { invalidRequest } from "../../platform/domain/domain-error.ts";
 import { isId } from "../../platform/domain/ids.ts";
 import type { AccessToken } from "../domain/access-token.ts";
 import { keyInvalid } from "../domain/errors.ts";
+import type { KeyRateLimit } from "../domain/keys.ts";
 
 const kindMessages: Readonly<Record<KeyKind, KeyKindMessage>> = {
   api: KeyKindMessage.API,
@@ -33,6 +34,7 @@ export function fromExchangeKeyRequest({ key, workspaceId }: ExchangeKeyRequest)
 export function toExchangeKeyResponse(
   token: AccessToken,
   principal: Principal,
+  rateLimit: KeyRateLimit | undefined,
 ): MessageInitShape<typeof ExchangeKeyResponseSchema> {
   return {
     accessToken: token.text,
@@ -45,5 +47,6 @@ export function toExchangeKeyResponse(
       workspaceId: principal.workspaceId ?? "",
       permissions: [...principal.permissions],
     },
+    ...(rateLimit ? { rateLimit: { requestsPerSecond: rateLimit.perSecond, burst: rateLimit.burst } } : {}),
   };
 }

@@ -32,7 +32,7 @@ export function accessService({
       const principal = getPrincipal(scope, workspaceId, now);
       const token = mintAccessToken(principal, signingKey, { now, ttlSeconds, keyExpiresAt: scope?.key.expiresAt });
       keyUse.record(principal.keyId, now);
-      return toExchangeKeyResponse(token, principal);
+      return toExchangeKeyResponse(token, principal, scope?.key.rateLimit);
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 import type { Key, KeyScope, NewKey } from "../domain/keys.ts";
 
 const keyColumns = `k.id, k.name, k.kind, k.permissions, k.organization_id, k.workspace_id, k.creator_user_id, k.disabled,
-  k.created_at, k.expires_at, k.revoked_at, k.last_used_at`;
+  k.created_at, k.expires_at, k.revoked_at, k.last_used_at, k.rate_limit, k.rate_burst`;
 
 interface KeyRow extends RowDataPacket {
   readonly id: Buffer;
@@ -19,6 +19,8 @@ interface KeyRow extends RowDataPacket {
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
   readonly last_used_at: Date | null;
+  readonly rate_limit: number | null;
+  readonly rate_burst: number | null;
 }
 
 interface ReachRow extends KeyRow {
@@ -70,7 +72,8 @@ export async function listKeys(executor: Executor, organizationId: string): Prom
 export async function insertKey(executor: Executor, { key, keyHash }: Omit<NewKey, "secret">): Promise<void> {
   await executor.execute(
     `INSERT INTO api_keys (id, key_hash, name, kind, permissions, organization_id, workspace_id, creator_user_id, disabled,
-      created_at, expires_at, revoked_at, last_used_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      created_at, expires_at, revoked_at, last_used_at, rate_limit, rate_burst)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       idToBytes(key.id),
       keyHash,
@@ -85,6 +88,8 @@ export async function insertKey(executor: Executor, { key, keyHash }: Omit<NewKe
       key.expiresAt ?? null,
       key.revokedAt ?? null,
       key.lastUsedAt ?? null,
+      key.rateLimit?.perSecond ?? null,
+      key.rateLimit?.burst ?? null,
     ],
   );
 }
@@ -128,5 +133,7 @@ function keyFromRow(row: KeyRow): Key {
     expiresAt: row.expires_at ?? undefined,
     revokedAt: row.revoked_at ?? undefined,
     lastUsedAt: row.last_used_at ?? undefined,
+    rateLimit:
+      row.rate_limit === null ? undefined : { perSecond: row.rate_limit, burst: row.rate_burst ?? row.rate_limit },
   };
 }

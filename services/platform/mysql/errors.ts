@@ -15,6 +15,7 @@ const lockNowait = 3572;
 const accessDenied = 1045;
 const unknownDatabase = 1049;
 const unknownTable = 1146;
+const duplicateColumn = 1060;
 const needsReprepare = 1615;
 /** The disk, and a table or its tablespace. */
 const fullErrnos = new Set([1021, 1114]);
@@ -128,6 +129,10 @@ export function isDuplicateKey(error: unknown, index?: string): boolean {
 
 export function isUnknownTable(error: unknown): boolean {
   return (error as MysqlError).errno === unknownTable;
+}
+
+export function isDuplicateColumn(error: unknown): boolean {
+  return (error as MysqlError).errno === duplicateColumn;
 }
 
 export function isUnknownDatabase(error: unknown): boolean {

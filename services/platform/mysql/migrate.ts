@@ -8,7 +8,7 @@ import { monotonicMs } from "../process/clock.ts";
 import { CommandError } from "../process/command-line.ts";
 import type { ReadinessCheck } from "../process/health.ts";
 import { connectionOptions } from "./database-url.ts";
-import { isAccessDenied, isConnectionLost, isUnknownDatabase, isUnknownTable } from "./errors.ts";
+import { isAccessDenied, isConnectionLost, isDuplicateColumn, isUnknownDatabase, isUnknownTable } from "./errors.ts";
 import type { Pool } from "./pool.ts";
 
 interface Migration {
@@ -88,7 +88,10 @@ async function applyPending(
     const applied = await findApplied(connection);
     for (const { name, sql, checksum } of migrations.filter((migration) => !isApplied(migration, applied))) {
       onApply(name);
-      await connection.query(sql);
+      await connection.query(sql).catch((error: unknown) => {
+        // MySQL cannot add a column only where there is none, so this is how a crash after it looks.
+        if (!isDuplicateColumn(error)) throw error;
+      });
       await connection.query(
         "INSERT INTO schema_migrations (name, checksum, applied_at) VALUES (?, ?, UTC_TIMESTAMP(3))",
         [name, checksum],

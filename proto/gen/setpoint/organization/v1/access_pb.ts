@@ -10,7 +10,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file setpoint/organization/v1/access.proto.
  */
 export const file_setpoint_organization_v1_access: GenFile = /*@__PURE__*/
-  fileDesc("CiVzZXRwb2ludC9vcmdhbml6YXRpb24vdjEvYWNjZXNzLnByb3RvEhhzZXRwb2ludC5vcmdhbml6YXRpb24udjEipQEKCVByaW5jaXBhbBIOCgZrZXlfaWQYASABKAkSMwoIa2V5X2tpbmQYAiABKA4yIS5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuS2V5S2luZBIPCgd1c2VyX2lkGAMgASgJEhcKD29yZ2FuaXphdGlvbl9pZBgEIAEoCRIUCgx3b3Jrc3BhY2VfaWQYBSABKAkSEwoLcGVybWlzc2lvbnMYBiADKAkqTgoHS2V5S2luZBIYChRLRVlfS0lORF9VTlNQRUNJRklFRBAAEhAKDEtFWV9LSU5EX0FQSRABEhcKE0tFWV9LSU5EX01BTkFHRU1FTlQQAmIGcHJvdG8z");
+  fileDesc("CiVzZXRwb2ludC9vcmdhbml6YXRpb24vdjEvYWNjZXNzLnByb3RvEhhzZXRwb2ludC5vcmdhbml6YXRpb24udjEipQEKCVByaW5jaXBhbBIOCgZrZXlfaWQYASABKAkSMwoIa2V5X2tpbmQYAiABKA4yIS5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuS2V5S2luZBIPCgd1c2VyX2lkGAMgASgJEhcKD29yZ2FuaXphdGlvbl9pZBgEIAEoCRIUCgx3b3Jrc3BhY2VfaWQYBSABKAkSEwoLcGVybWlzc2lvbnMYBiADKAkiOgoMS2V5UmF0ZUxpbWl0EhsKE3JlcXVlc3RzX3Blcl9zZWNvbmQYASABKAUSDQoFYnVyc3QYAiABKAUqTgoHS2V5S2luZBIYChRLRVlfS0lORF9VTlNQRUNJRklFRBAAEhAKDEtFWV9LSU5EX0FQSRABEhcKE0tFWV9LSU5EX01BTkFHRU1FTlQQAmIGcHJvdG8z");
 
 /**
  * Who a key or an access token speaks for, and what it may do.
@@ -67,6 +67,34 @@ export type Principal = Message<"setpoint.organization.v1.Principal"> & {
  */
 export const PrincipalSchema: GenMessage<Principal> = /*@__PURE__*/
   messageDesc(file_setpoint_organization_v1_access, 0);
+
+/**
+ * How often a key may be used. Each gateway counts for itself.
+ *
+ * @generated from message setpoint.organization.v1.KeyRateLimit
+ */
+export type KeyRateLimit = Message<"setpoint.organization.v1.KeyRateLimit"> & {
+  /**
+   * Requests a second, at least 1.
+   *
+   * @generated from field: int32 requests_per_second = 1;
+   */
+  requestsPerSecond: number;
+
+  /**
+   * Requests at once after a while without any. Default: as many as requests_per_second.
+   *
+   * @generated from field: int32 burst = 2;
+   */
+  burst: number;
+};
+
+/**
+ * Describes the message setpoint.organization.v1.KeyRateLimit.
+ * Use `create(KeyRateLimitSchema)` to create a new message.
+ */
+export const KeyRateLimitSchema: GenMessage<KeyRateLimit> = /*@__PURE__*/
+  messageDesc(file_setpoint_organization_v1_access, 1);
 
 /**
  * What a key is tied to.

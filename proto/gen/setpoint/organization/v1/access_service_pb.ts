@@ -6,7 +6,7 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
-import type { Principal } from "./access_pb.ts";
+import type { KeyRateLimit, Principal } from "./access_pb.ts";
 import { file_setpoint_organization_v1_access } from "./access_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file setpoint/organization/v1/access_service.proto.
  */
 export const file_setpoint_organization_v1_access_service: GenFile = /*@__PURE__*/
-  fileDesc("Ci1zZXRwb2ludC9vcmdhbml6YXRpb24vdjEvYWNjZXNzX3NlcnZpY2UucHJvdG8SGHNldHBvaW50Lm9yZ2FuaXphdGlvbi52MSI3ChJFeGNoYW5nZUtleVJlcXVlc3QSCwoDa2V5GAEgASgJEhQKDHdvcmtzcGFjZV9pZBgCIAEoCSKUAQoTRXhjaGFuZ2VLZXlSZXNwb25zZRIUCgxhY2Nlc3NfdG9rZW4YASABKAkSLwoLZXhwaXJlX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjYKCXByaW5jaXBhbBgDIAEoCzIjLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5QcmluY2lwYWwyewoNQWNjZXNzU2VydmljZRJqCgtFeGNoYW5nZUtleRIsLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5FeGNoYW5nZUtleVJlcXVlc3QaLS5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuRXhjaGFuZ2VLZXlSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_setpoint_organization_v1_access]);
+  fileDesc("Ci1zZXRwb2ludC9vcmdhbml6YXRpb24vdjEvYWNjZXNzX3NlcnZpY2UucHJvdG8SGHNldHBvaW50Lm9yZ2FuaXphdGlvbi52MSI3ChJFeGNoYW5nZUtleVJlcXVlc3QSCwoDa2V5GAEgASgJEhQKDHdvcmtzcGFjZV9pZBgCIAEoCSLkAQoTRXhjaGFuZ2VLZXlSZXNwb25zZRIUCgxhY2Nlc3NfdG9rZW4YASABKAkSLwoLZXhwaXJlX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjYKCXByaW5jaXBhbBgDIAEoCzIjLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5QcmluY2lwYWwSPwoKcmF0ZV9saW1pdBgEIAEoCzImLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5LZXlSYXRlTGltaXRIAIgBAUINCgtfcmF0ZV9saW1pdDJ7Cg1BY2Nlc3NTZXJ2aWNlEmoKC0V4Y2hhbmdlS2V5Eiwuc2V0cG9pbnQub3JnYW5pemF0aW9uLnYxLkV4Y2hhbmdlS2V5UmVxdWVzdBotLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5FeGNoYW5nZUtleVJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp, file_setpoint_organization_v1_access]);
 
 /**
  * The key and what its token is for.
@@ -70,6 +70,13 @@ export type ExchangeKeyResponse = Message<"setpoint.organization.v1.ExchangeKeyR
    * @generated from field: setpoint.organization.v1.Principal principal = 3;
    */
   principal?: Principal | undefined;
+
+  /**
+   * The limit of this key. Absent where it has none of its own.
+   *
+   * @generated from field: optional setpoint.organization.v1.KeyRateLimit rate_limit = 4;
+   */
+  rateLimit?: KeyRateLimit | undefined;
 };
 
 /**
