@@ -16,8 +16,41 @@ describe("the gateway's config", () => {
       bodyBytesMax: 10_485_760,
       requestTimeoutMs: 10_000,
       keyCacheMax: 10_000,
+      keyRateLimit: undefined,
+      refusedKeyRateLimit: { perSecond: 10, burst: 100 },
+      trustedProxies: [],
+      keyRequestsMax: 1024,
+      inFlightBytesMax: 134_217_728,
     });
   });
+
+  it("takes a second's worth for the burst where none is given", () => {
+    expect(readGatewayConfig({ KEY_RATE_LIMIT: "5" }).keyRateLimit).toEqual({ perSecond: 5, burst: 5 });
+    expect(readGatewayConfig({ KEY_RATE_LIMIT: "5", KEY_RATE_BURST: "9" }).keyRateLimit?.burst).toBe(9);
+  });
+
+  it("has no limit where it is 0", () => {
+    const config = readGatewayConfig({ KEY_RATE_LIMIT: "0", REFUSED_KEY_RATE_LIMIT: "0" });
+    expect([config.keyRateLimit, config.refusedKeyRateLimit]).toEqual([undefined, undefined]);
+  });
+
+  it("lets one key have at least one body of the largest kind in flight", () => {
+    const mebibyte = 1024 * 1024;
+    expect(readGatewayConfig({ BODY_BYTES_MAX: String(100 * mebibyte) }).inFlightBytesMax).toBe(200 * mebibyte);
+    expect(() => readGatewayConfig({ INFLIGHT_BYTES_MAX: String(31 * mebibyte) })).toThrow("INFLIGHT_BYTES_MAX");
+  });
+
+  it("takes addresses and ranges of proxies", () => {
+    const proxies = ["10.0.0.0/8", "::1", "fd00::/8"];
+    expect(readGatewayConfig({ TRUSTED_PROXIES: proxies.join(" , ") }).trustedProxies).toEqual(proxies);
+  });
+
+  it.each(["proxy.example.com", "10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0.0/8/8", "10.0.0.1:80"])(
+    "does not take %s for a proxy",
+    (text) => {
+      expect(() => readGatewayConfig({ TRUSTED_PROXIES: text })).toThrow("TRUSTED_PROXIES");
+    },
+  );
 
   it("names every fault at once", () => {
     const faulty = {

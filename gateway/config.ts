@@ -1,5 +1,9 @@
 import { type ProcessConfig, readProcessConfig } from "../services/platform/process/config.ts";
-import { type Environment, readConfig } from "../services/platform/process/environment.ts";
+import { type Environment, type EnvironmentReader, readConfig } from "../services/platform/process/environment.ts";
+import { isAddressOrRange } from "./limits/client-address.ts";
+import type { RateLimit } from "./limits/token-buckets.ts";
+
+const mebibyte = 1024 * 1024;
 
 export interface GatewayConfig extends ProcessConfig {
   readonly port: number;
@@ -11,6 +15,16 @@ export interface GatewayConfig extends ProcessConfig {
   /** How long the exchange of a key may take, and the call that follows; what is not answered by then is a 503. */
   readonly requestTimeoutMs: number;
   readonly keyCacheMax: number;
+  /** For keys that have no limit of their own; undefined: none. */
+  readonly keyRateLimit: RateLimit | undefined;
+  /** Credentials that are refused, for each address they come from; undefined: no limit. */
+  readonly refusedKeyRateLimit: RateLimit | undefined;
+  /** Addresses and ranges of the proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
+  /** Requests of one key that are under way at once. */
+  readonly keyRequestsMax: number;
+  /** Bytes of bodies and answers that are under way at once. A key may have half of it. */
+  readonly inFlightBytesMax: number;
 }
 
 export function readGatewayConfig(environment: Environment): GatewayConfig {
@@ -20,8 +34,46 @@ export function readGatewayConfig(environment: Environment): GatewayConfig {
     metricsPort: reader.port("METRICS_PORT", 9080),
     presetTarget: reader.text("PRESET_GRPC_TARGET", "localhost:50051"),
     organizationTarget: reader.text("ORGANIZATION_GRPC_TARGET", "localhost:50052"),
-    bodyBytesMax: reader.integer("BODY_BYTES_MAX", { default: 10 * 1024 * 1024, min: 1024, max: 100 * 1024 * 1024 }),
+    ...readBytes(reader),
     requestTimeoutMs: reader.integer("REQUEST_TIMEOUT_MS", { default: 10_000, min: 100, max: 120_000 }),
     keyCacheMax: reader.integer("KEY_CACHE_MAX", { default: 10_000, min: 1, max: 1_000_000 }),
+    keyRateLimit: readRateLimit(reader, "KEY_RATE", { perSecond: 0, burst: 0 }),
+    refusedKeyRateLimit: readRateLimit(reader, "REFUSED_KEY_RATE", { perSecond: 10, burst: 100 }),
+    trustedProxies: readTrustedProxies(reader),
+    keyRequestsMax: reader.integer("KEY_REQUESTS_MAX", { default: 1024, min: 1, max: 1_000_000 }),
   }));
+}
+
+/** A key has half of what may be in flight, and that must hold at least one body. */
+function readBytes(reader: EnvironmentReader): Pick<GatewayConfig, "bodyBytesMax" | "inFlightBytesMax"> {
+  const bodyBytesMax = reader.integer("BODY_BYTES_MAX", { default: 10 * mebibyte, min: 1024, max: 100 * mebibyte });
+  const min = Math.max(32 * mebibyte, 2 * bodyBytesMax);
+  const inFlightBytesMax = reader.integer("INFLIGHT_BYTES_MAX", {
+    default: Math.max(128 * mebibyte, min),
+    min,
+    max: 64 * 1024 * mebibyte,
+  });
+  return { bodyBytesMax, inFlightBytesMax };
+}
+
+/** No limit where it is 0. A burst that is not given is a second's worth. */
+function readRateLimit(reader: EnvironmentReader, name: string, fallback: RateLimit): RateLimit | undefined {
+  const max = 1_000_000;
+  const perSecond = reader.integer(`${name}_LIMIT`, { default: fallback.perSecond, min: 0, max });
+  const burst = reader.integer(`${name}_BURST`, { default: fallback.burst || perSecond, min: 1, max });
+  return perSecond === 0 ? undefined : { perSecond, burst };
+}
+
+function readTrustedProxies(reader: EnvironmentReader): string[] {
+  const proxies = reader
+    .text("TRUSTED_PROXIES", "")
+    .split(",")
+    .map((each) => each.trim())
+    .filter(Boolean);
+  const wrong = proxies.find((each) => !isAddressOrRange(each));
+  if (wrong === undefined) return proxies;
+  reader.faults.push(
+    `TRUSTED_PROXIES must be addresses or ranges such as 10.0.0.0/8, separated by commas, not "${wrong}"`,
+  );
+  return [];
 }

@@ -15,10 +15,11 @@ import type { Clients } from "./clients/clients.ts";
 import type { GatewayConfig } from "./config.ts";
 import { answerClientError, answerExpectation, dropBody } from "./http-faults.ts";
 import { bodyText } from "./json/body.ts";
-import { errorAnswer, nothingAt } from "./json/errors.ts";
+import { errorAnswer, HttpError, nothingAt } from "./json/errors.ts";
 import { parseQuery } from "./json/query.ts";
 import { ajv, queryValidator } from "./json/validator.ts";
 import { violationsFrom } from "./json/violations.ts";
+import { Limits, type LimitsConfig } from "./limits/limits.ts";
 import { describedRoutes } from "./openapi/described-routes.ts";
 import { referenceRoutes } from "./openapi/reference.ts";
 import { createPresetRoutes } from "./routes/create-presets.ts";
@@ -29,7 +30,7 @@ import { versionRoutes } from "./routes/versions.ts";
 
 /** What the REST server is made of. */
 interface RestParts {
-  readonly config: Pick<GatewayConfig, "bodyBytesMax" | "requestTimeoutMs" | "keyCacheMax">;
+  readonly config: Pick<GatewayConfig, "requestTimeoutMs"> & LimitsConfig;
   readonly clients: Clients;
   readonly health: Health;
   readonly logger: Logger;
@@ -73,11 +74,13 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     return httpPart === "querystring" ? queryValidator(schema as TObject) : ajv.compile(schema as TObject);
   });
   app.setSerializerCompiler(() => JSON.stringify);
+  const limits = new Limits(config, parts.metrics);
   readBodies(app);
+  limits.watch(app);
   observe(app, parts);
   answerErrors(app, parts.logger);
 
-  const access = new Access(new KeyExchange(clients.access, config.keyCacheMax), config.requestTimeoutMs);
+  const access = new Access(new KeyExchange(clients.access, config.keyCacheMax), limits, config.requestTimeoutMs);
   const described = describedRoutes(app);
   await withMethodsRefused(app, async () => {
     createPresetRoutes(app, access, clients);
@@ -111,7 +114,9 @@ function readBodies(app: FastifyInstance): void {
 function answerErrors(app: FastifyInstance, logger: Logger): void {
   app.setErrorHandler(async (error, request, reply) => {
     const { status, headers, body } = errorAnswer(error, request.id);
-    if (status >= 500) logger.error({ err: error, request_id: request.id, status }, "request failed");
+    // What is refused on purpose is counted, and need not fill the log.
+    if (status >= 500 && !(error instanceof HttpError))
+      logger.error({ err: error, request_id: request.id, status }, "request failed");
     await dropBody(request.raw);
     return reply.status(status).headers(headers).type("application/json").send(body);
   });

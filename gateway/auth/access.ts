@@ -1,4 +1,4 @@
-import type { FastifyRequest, onRequestAsyncHookHandler } from "fastify";
+import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from "fastify";
 import { type Permission, requirePermission } from "../../services/platform/auth/principal.ts";
 import {
   type FieldViolation,
@@ -9,6 +9,7 @@ import {
 import { isId } from "../../services/platform/domain/ids.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
+import type { Limits } from "../limits/limits.ts";
 import { keyFrom, managementKeyRequired } from "./bearer.ts";
 import type { ExchangeRequest, Grant, KeyExchange } from "./key-exchange.ts";
 
@@ -27,45 +28,46 @@ interface Caller {
 /** Makes the hooks that check a credential before the body is read. */
 export class Access {
   readonly #exchange: KeyExchange;
+  readonly #limits: Limits;
   readonly #requestTimeoutMs: number;
 
-  constructor(exchange: KeyExchange, requestTimeoutMs: number) {
+  constructor(exchange: KeyExchange, limits: Limits, requestTimeoutMs: number) {
     this.#exchange = exchange;
+    this.#limits = limits;
     this.#requestTimeoutMs = requestTimeoutMs;
   }
 
   /** For presets: any key with the permission, in its workspace or in the one that the query names. */
   withPermission(permission: Permission): onRequestAsyncHookHandler {
-    return async (request) => {
-      const grant = await this.#authenticate(request, request.query);
+    return async (request, reply) => {
+      const grant = await this.#authenticate(request, reply, request.query);
       requirePermission(grant.principal, permission);
     };
   }
 
   withManagementKey(): onRequestAsyncHookHandler {
-    return async (request) => {
-      const grant = await this.#authenticate(request, {});
+    return async (request, reply) => {
+      const grant = await this.#authenticate(request, reply, {});
       if (!grant.isManagement) throw managementKeyRequired();
     };
   }
 
-  async #authenticate(request: FastifyRequest, query: unknown): Promise<Grant> {
-    const key = keyFrom(request.headers.authorization);
-    const requestId = request.id;
-    const requestFor = (workspaceId: string) => ({
-      key,
-      workspaceId,
-      requestId,
-      deadlineMs: monotonicMs() + this.#requestTimeoutMs,
-    });
+  async #authenticate(request: FastifyRequest, reply: FastifyReply, query: unknown): Promise<Grant> {
     const { workspaceId, violations } = readWorkspaceId(query);
-    if (violations.length > 0) {
-      // A bad key is told so first.
-      await this.#exchange.grantFor(requestFor(""));
-      throw invalidRequest(violations);
+    let exchangeRequest: () => ExchangeRequest;
+    let grant: Grant;
+    try {
+      const key = keyFrom(request.headers.authorization);
+      const requestId = request.id;
+      exchangeRequest = () => ({ key, workspaceId, requestId, deadlineMs: monotonicMs() + this.#requestTimeoutMs });
+      if (!this.#exchange.knows(key, workspaceId)) this.#limits.refusedKeys.requireAllowance(request.raw);
+      grant = await this.#exchange.grantFor(exchangeRequest());
+    } catch (error) {
+      throw this.#limits.refusedKeys.answerTo(request.raw, error);
     }
-    const exchangeRequest = () => requestFor(workspaceId);
-    const grant = await this.#exchange.grantFor(exchangeRequest());
+    this.#limits.admit(request, reply, grant);
+    // A bad key is told so first.
+    if (violations.length > 0) throw invalidRequest(violations);
     request.caller = { call: (rpc) => this.#call(exchangeRequest(), grant, rpc) };
     return grant;
   }

@@ -1,15 +1,18 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { LRUCache } from "lru-cache";
-import { KeyKind, type Principal } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
+import { KeyKind, type KeyRateLimit, type Principal } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import { type DomainError, isOfKind } from "../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { Clients } from "../clients/clients.ts";
+import type { RateLimit } from "../limits/token-buckets.ts";
 
 /** What a key was exchanged for. */
 export interface Grant {
   readonly accessToken: string;
   readonly isManagement: boolean;
   readonly principal: Principal;
+  /** The key's own, where it has one. */
+  readonly rateLimit: RateLimit | undefined;
   /** Not used after this; a while before the token expires, so that it lives through the call it goes with. */
   readonly useUntilMs: number;
   /** From here on it is renewed in the background, so that no caller waits for it. */
@@ -44,6 +47,11 @@ export class KeyExchange {
     this.#access = access;
     this.#grants = new LRUCache({ max: cacheMax });
     this.#refusals = new LRUCache({ max: cacheMax, ttl: refusalTtlMs });
+  }
+
+  /** Whether the key was good when it was exchanged last. A grant that has run out is kept until then. */
+  knows(key: string, workspaceId: string): boolean {
+    return this.#grants.has(key) || (workspaceId !== "" && this.#grants.has(cacheKeyOf({ key, workspaceId })));
   }
 
   /** A grant that is good for a call now, or the reason why there is none. */
@@ -92,7 +100,7 @@ export class KeyExchange {
 }
 
 /** A space is in no key. */
-function cacheKeyOf({ key, workspaceId }: ExchangeRequest): string {
+function cacheKeyOf({ key, workspaceId }: Pick<ExchangeRequest, "key" | "workspaceId">): string {
   return workspaceId === "" ? key : `${key} ${workspaceId}`;
 }
 
@@ -102,15 +110,21 @@ function isRefusal(error: unknown): error is DomainError {
 }
 
 function grantFrom(answer: Awaited<ReturnType<Clients["access"]["exchangeKey"]>>): Grant {
-  const { accessToken, expireTime, principal } = answer;
+  const { accessToken, expireTime, principal, rateLimit } = answer;
   if (!expireTime || !principal) throw new Error("ExchangeKey answered without expire_time or principal");
   const now = monotonicMs();
   const lifeMs = timestampMs(expireTime) - Date.now();
   return {
     accessToken,
     principal,
+    rateLimit: rateLimit && rateLimitFrom(rateLimit),
     isManagement: principal.keyKind === KeyKind.MANAGEMENT,
     useUntilMs: now + lifeMs * usableShare,
     renewAtMs: now + lifeMs * renewShare,
   };
+}
+
+/** A burst that is not given is a second's worth. */
+function rateLimitFrom({ requestsPerSecond, burst }: KeyRateLimit): RateLimit | undefined {
+  return requestsPerSecond > 0 ? { perSecond: requestsPerSecond, burst: burst || requestsPerSecond } : undefined;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DomainError, type ErrorKind, invalidRequest } from "../../services/platform/domain/domain-error.ts";
-import { errorAnswer, HttpError } from "./errors.ts";
+import { errorAnswer, HttpError, tooManyRequests } from "./errors.ts";
 
 function answerTo(thrown: unknown) {
   const { body, ...answer } = errorAnswer(thrown, "request-1");
@@ -62,9 +62,29 @@ describe("errorAnswer", () => {
   it.each(["unavailable", "deadline_exceeded", "resource_exhausted"] as const)(
     "says of %s when to try again",
     (kind) => {
-      expect(answerTo(domainError(kind)).headers).toEqual({ "retry-after": "1" });
+      expect(answerTo(domainError(kind)).headers).toMatchObject({ "retry-after": "1" });
     },
   );
+
+  it("says that nothing is left where a service has a limit", () => {
+    expect(answerTo(domainError("resource_exhausted")).headers).toMatchObject({
+      "x-ratelimit-remaining": "0",
+      "x-ratelimit-reset": "1",
+    });
+  });
+
+  it("asks to wait for a second at least", () => {
+    const allowance = { limit: 5, remaining: 0, nextInSeconds: 0, fullInSeconds: 1 };
+    expect(tooManyRequests("Wait.", allowance)).toMatchObject({
+      status: 429,
+      headers: {
+        "retry-after": "1",
+        "x-ratelimit-limit": "5",
+        "x-ratelimit-remaining": "0",
+        "x-ratelimit-reset": "1",
+      },
+    });
+  });
 
   it("lists every violation, and only where there is one", () => {
     const violations = [

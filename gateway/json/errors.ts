@@ -44,6 +44,30 @@ export class HttpError extends Error implements PublicParts {
   }
 }
 
+/** What is left of a limit. Times are in whole seconds. */
+export interface Allowance {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Until there is room for one more, and for all. */
+  readonly nextInSeconds: number;
+  readonly fullInSeconds: number;
+}
+
+export function tooManyRequests(message: string, allowance: Allowance): HttpError {
+  return new HttpError(429, message, {
+    ...rateLimitHeaders(allowance),
+    "retry-after": String(Math.max(1, allowance.nextInSeconds)),
+  });
+}
+
+export function rateLimitHeaders({ limit, remaining, fullInSeconds }: Allowance): Record<string, string> {
+  return {
+    "x-ratelimit-limit": String(limit),
+    "x-ratelimit-remaining": String(remaining),
+    "x-ratelimit-reset": String(fullInSeconds),
+  };
+}
+
 export function nothingAt(url: string): HttpError {
   return new HttpError(404, `There is nothing at ${url.split("?")[0]}. See /docs for what there is.`);
 }
@@ -55,7 +79,7 @@ interface ErrorAnswer {
   readonly body: string;
 }
 
-const retryAfterSeconds = "1";
+export const retryAfterSeconds = "1";
 
 /** The answer to anything that was thrown. A fault of ours tells nothing but the request id to look for. */
 export function errorAnswer(thrown: unknown, requestId: string): ErrorAnswer {
@@ -69,9 +93,13 @@ function publicParts(thrown: unknown): PublicParts {
   const status = statusByReason[thrown.reason] ?? statusByKind[thrown.kind];
   if (status === 500) return faultOfOurs;
   if (status === 503) return outOfReach;
-  const headers: Record<string, string> = status === 429 ? { "retry-after": retryAfterSeconds } : {};
-  return { status, message: thrown.message, violations: thrown.violations, headers };
+  const { message, violations } = thrown;
+  // A service does not say what its limit is.
+  const headers = status === 429 ? tooManyRequests(message, nothingLeft).headers : {};
+  return { status, message, violations, headers };
 }
+
+const nothingLeft: Allowance = { limit: 0, remaining: 0, nextInSeconds: 1, fullInSeconds: 1 };
 
 /** What Fastify itself refuses. */
 const fastifyErrors: Readonly<Record<string, PublicParts>> = {

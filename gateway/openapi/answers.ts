@@ -8,6 +8,11 @@ type HeaderSchemas = Readonly<Record<string, TSchema>>;
 
 const requestId = Type.String({ description: "Names the request; the caller's own where it sent a sane one." });
 const retryAfter = Type.String({ description: "How many seconds to wait before trying again." });
+const rateLimit: HeaderSchemas = {
+  "x-ratelimit-limit": Type.String({ description: "How many requests may come at once." }),
+  "x-ratelimit-remaining": Type.String({ description: "How many of them are left." }),
+  "x-ratelimit-reset": Type.String({ description: "In how many seconds all of them are back." }),
+};
 export const etag = Type.String({ description: "Names this state of the preset, for `If-Match` and `If-None-Match`." });
 
 /** An answer with `{"data": …}` or a page in it. */
@@ -34,6 +39,7 @@ interface Refusal {
   readonly message: string;
   readonly issues?: readonly { readonly path: string; readonly message: string }[];
   readonly mayRetry?: true;
+  readonly headers?: HeaderSchemas;
 }
 
 const refusals = {
@@ -69,9 +75,10 @@ const refusals = {
     message: "Send JSON, with the header `Content-Type: application/json`.",
   },
   429: {
-    when: "The caller is over the rate limit.",
-    message: "Too many requests. Try again in a moment.",
+    when: "The key is over its rate limit or has too much under way, or too many keys from this address were refused. Nothing was stored. Where a key has a rate limit, other answers have the `x-ratelimit` headers, too.",
+    message: "This key is over its rate limit. Wait as long as Retry-After says.",
     mayRetry: true,
+    headers: rateLimit,
   },
   500: {
     when: "A fault of ours; the log tells more, by the request id.",
@@ -109,13 +116,14 @@ function refusalName(status: string | number): string {
   return String(STATUS_CODES[status]).replaceAll(" ", "");
 }
 
-function refusalComponent(code: number, { when, message, issues, mayRetry }: Refusal) {
+function refusalComponent(code: number, { when, message, issues, mayRetry, headers = {} }: Refusal) {
   const metadata = { request_id: exampleRequestId, ...(issues ? { issues } : {}) };
   return {
     description: when,
     headers: {
       "x-request-id": header(requestId),
       ...(mayRetry ? { "Retry-After": header(retryAfter) } : {}),
+      ...Object.fromEntries(Object.entries(headers).map(([name, schema]) => [name, header(schema)])),
     },
     content: {
       "application/json": {

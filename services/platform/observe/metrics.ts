@@ -1,13 +1,17 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
 /** Buckets in seconds, from a cached read to a call that ran into its deadline. */
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Which limit a request was refused by. */
+export type RefusalReason = "key_rate" | "refused_keys" | "key_inflight" | "process_bytes";
 
 /** The metrics of one process. Labels hold names of methods, routes and codes: never anything that a caller wrote. */
 export class Metrics {
   readonly registry = new Registry();
   readonly #requests: Histogram<"operation" | "outcome">;
   readonly #partFailures: Counter<"outcome">;
+  readonly #refusals: Counter<"reason">;
 
   constructor(processName: string) {
     this.registry.setDefaultLabels({ process: processName });
@@ -25,6 +29,12 @@ export class Metrics {
       labelNames: ["outcome"],
       registers: [this.registry],
     });
+    this.#refusals = new Counter({
+      name: "setpoint_refusals_total",
+      help: "Requests that were refused by a limit, by reason: key_rate, refused_keys, key_inflight, process_bytes.",
+      labelNames: ["reason"],
+      registers: [this.registry],
+    });
   }
 
   requestHandled(operation: string, outcome: string, seconds: number): void {
@@ -33,5 +43,21 @@ export class Metrics {
 
   partFailed(outcome: string): void {
     this.#partFailures.inc({ outcome });
+  }
+
+  refused(reason: RefusalReason): void {
+    this.#refusals.inc({ reason });
+  }
+
+  /** Shows what is in memory for requests and answers that are under way. */
+  watchInFlightBytes(read: () => number): void {
+    new Gauge({
+      name: "setpoint_inflight_bytes",
+      help: "Bytes of requests and answers that are under way.",
+      registers: [this.registry],
+      collect() {
+        this.set(read());
+      },
+    });
   }
 }

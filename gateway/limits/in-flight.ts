@@ -1,0 +1,208 @@
+import type { Socket } from "node:net";
+import { Readable } from "node:stream";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Metrics } from "../../services/platform/observe/metrics.ts";
+import { ByteBudget, Reservation } from "../../services/platform/process/byte-budget.ts";
+import { HttpError, retryAfterSeconds, tooManyRequests } from "../json/errors.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** What the request holds of the memory; undefined where it has no key and its answer is small. */
+    held: Held | undefined;
+  }
+}
+
+/** A request with all that belongs to it weighs this much at least. What is smaller is not counted on its own. */
+const requestBytes = 4 * 1024;
+/** A page that is sent as it comes: the part that is being read and the part that is being sent. */
+const streamBytes = 4 * 1024 * 1024;
+/** An answer that is larger than this does not vanish into the buffers of the network at once. */
+const largeBytes = 64 * 1024;
+/** A reader who takes nothing for this long is not waited for, nor one who takes this long in all. */
+const stalledAfterMs = 30_000;
+const readWithinMs = 120_000;
+
+/** How far answers that must be given may go beyond the budget, as a share of it. */
+const overdraftMax = 1.5;
+
+export interface InFlightLimits {
+  readonly inFlightBytesMax: number;
+  readonly keyRequestsMax: number;
+  readonly bodyBytesMax: number;
+}
+
+/** What a request holds, until its answer is sent or its client is gone. */
+interface Held {
+  /** The share of the key, or where there is no key, the whole. */
+  readonly budget: ByteBudget;
+  readonly reservation: Reservation;
+  /** Ends an answer that takes too long to be read. */
+  readTimer?: NodeJS.Timeout;
+}
+
+/** What one key has in flight. It exists only as long as there is something. */
+interface KeyShare {
+  readonly budget: ByteBudget;
+  requests: number;
+}
+
+/**
+ * Bounds what is in memory between clients and services: bodies from the moment they are announced, answers until the
+ * client has taken them. Beyond it new work is refused, and what is running ends. No key gets more than half.
+ */
+export class InFlight {
+  readonly #limits: InFlightLimits;
+  readonly #metrics: Metrics;
+  readonly #budget: ByteBudget;
+  readonly #shares = new Map<string, KeyShare>();
+  readonly #releasesBySocket = new WeakMap<Socket, Set<() => void>>();
+
+  constructor(limits: InFlightLimits, metrics: Metrics) {
+    this.#limits = limits;
+    this.#metrics = metrics;
+    this.#budget = new ByteBudget(limits.inFlightBytesMax);
+    metrics.watchInFlightBytes(() => this.#budget.used);
+  }
+
+  get bytes(): number {
+    return this.#budget.used;
+  }
+
+  get keys(): number {
+    return this.#shares.size;
+  }
+
+  /** Lets a request of a key in, ahead of its body, or throws. */
+  admit(request: FastifyRequest, reply: FastifyReply, keyId: string): void {
+    // Nothing will tell when the request of a client that has left by now is over.
+    if (request.raw.socket.destroyed) return;
+    const share = this.#shares.get(keyId) ?? this.#newShare();
+    if (share.requests >= this.#limits.keyRequestsMax) throw this.#keyRefusal();
+    const bytes = Math.max(requestBytes, this.#announcedBytes(request));
+    const reservation = share.budget.reserve(bytes);
+    if (!reservation) throw this.#refusal(share.budget, bytes);
+    share.requests += 1;
+    this.#shares.set(keyId, share);
+    request.held = this.#hold(request, reply, { budget: share.budget, reservation }, () => {
+      share.requests -= 1;
+      if (share.requests === 0) this.#shares.delete(keyId);
+    });
+  }
+
+  /** The body of an admitted request whose length is not announced is counted as it comes. */
+  counted(request: FastifyRequest, body: Readable): Readable {
+    const { held } = request;
+    if (!held || request.headers["transfer-encoding"] === undefined) return body;
+    return Readable.from(this.#countedChunks(held, body));
+  }
+
+  /** Makes room for an answer, or returns what to answer instead where this one can be asked for again. */
+  answer(request: FastifyRequest, reply: FastifyReply, payload: unknown): Error | undefined {
+    const bytes = sizeOf(payload);
+    // A request holds room for the larger of its body and its answer.
+    const missing = bytes - (request.held?.reservation.bytes ?? requestBytes);
+    // Nobody waits for it any more where the client has left.
+    if (missing <= 0 || request.raw.socket.destroyed) return undefined;
+    const refusal = this.#makeRoom(request, reply, missing);
+    if (!refusal && bytes > largeBytes) limitReader(reply, request.held, payload);
+    return refusal;
+  }
+
+  #newShare(): KeyShare {
+    return { budget: new ByteBudget(this.#budget.maxBytes / 2, this.#budget), requests: 0 };
+  }
+
+  #makeRoom(request: FastifyRequest, reply: FastifyReply, bytes: number): Error | undefined {
+    request.held ??= this.#hold(request, reply, { budget: this.#budget, reservation: new Reservation(this.#budget) });
+    const { budget, reservation } = request.held;
+    if (reservation.grow(bytes)) return undefined;
+    const isRepeatable = request.method === "GET" || request.method === "HEAD";
+    if (isRepeatable && reply.statusCode < 400) {
+      // They are about the answer that is not given.
+      reply.removeHeader("etag").removeHeader("cache-control");
+      return this.#refusal(budget, bytes);
+    }
+    // What was done must be told. Where too many do not listen, they are cut off: to them the outcome is open.
+    reservation.overdraw(bytes);
+    if (this.#budget.used > overdraftMax * this.#budget.maxBytes) reply.raw.destroy();
+    return undefined;
+  }
+
+  /**
+   * Releases with the end of the answer or of the connection, whatever becomes of the request in between. The connection
+   * is watched, too: an answer that waits behind another on it is not told of its end.
+   */
+  #hold(request: FastifyRequest, reply: FastifyReply, held: Held, onRelease?: () => void): Held {
+    const { socket } = request.raw;
+    const releases = this.#releasesOf(socket);
+    const release = (): void => {
+      if (!releases.delete(release)) return;
+      held.reservation.release();
+      clearTimeout(held.readTimer);
+      onRelease?.();
+    };
+    releases.add(release);
+    reply.raw.once("close", release);
+    return held;
+  }
+
+  #releasesOf(socket: Socket): Set<() => void> {
+    const known = this.#releasesBySocket.get(socket);
+    if (known) return known;
+    const releases = new Set<() => void>();
+    this.#releasesBySocket.set(socket, releases);
+    socket.once("close", () => {
+      for (const release of releases) release();
+    });
+    return releases;
+  }
+
+  /** What is over the limit of a body is not read, so it needs no room. */
+  #announcedBytes({ method, headers }: FastifyRequest): number {
+    if (method === "GET" || method === "HEAD") return 0;
+    const bytes = Number(headers["content-length"] ?? 0);
+    return bytes <= this.#limits.bodyBytesMax ? bytes : 0;
+  }
+
+  async *#countedChunks({ budget, reservation }: Held, body: Readable): AsyncGenerator<Buffer> {
+    let received = 0;
+    // The rest of a body that is refused is still received, and dropped.
+    for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      received += chunk.length;
+      const missing = received - reservation.bytes;
+      if (missing > 0 && !reservation.grow(missing)) throw this.#refusal(budget, missing);
+      yield chunk;
+    }
+  }
+
+  #refusal(budget: ByteBudget, bytes: number): Error {
+    if (budget !== this.#budget && !budget.fits(bytes)) return this.#keyRefusal();
+    this.#metrics.refused("process_bytes");
+    return new HttpError(503, "The service has too much to do. Nothing was stored. Try again in a moment.", {
+      "retry-after": retryAfterSeconds,
+    });
+  }
+
+  #keyRefusal(): Error {
+    this.#metrics.refused("key_inflight");
+    return tooManyRequests("This key has too much under way. Wait for answers, and read them, before you send more.", {
+      limit: this.#limits.keyRequestsMax,
+      remaining: 0,
+      nextInSeconds: 1,
+      fullInSeconds: 1,
+    });
+  }
+}
+
+function sizeOf(payload: unknown): number {
+  if (typeof payload === "string") return Buffer.byteLength(payload);
+  if (payload instanceof Uint8Array) return payload.length;
+  return payload instanceof Readable ? streamBytes : 0;
+}
+
+/** Memory that waits for a reader is given up after a while. */
+function limitReader({ raw }: FastifyReply, held: Held | undefined, payload: unknown): void {
+  raw.setTimeout(stalledAfterMs, () => raw.destroy());
+  // How long a page takes that is sent as it comes depends on its length, and it is never in memory as a whole.
+  if (held && !(payload instanceof Readable)) held.readTimer = setTimeout(() => raw.destroy(), readWithinMs).unref();
+}

@@ -1,0 +1,69 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Metrics } from "../../services/platform/observe/metrics.ts";
+import type { GatewayConfig } from "../config.ts";
+import { rateLimitHeaders, tooManyRequests } from "../json/errors.ts";
+import { TrustedProxies } from "./client-address.ts";
+import { InFlight } from "./in-flight.ts";
+import { RefusedKeys } from "./refused-keys.ts";
+import { type RateLimit, TokenBuckets } from "./token-buckets.ts";
+
+export type LimitsConfig = Pick<
+  GatewayConfig,
+  | "bodyBytesMax"
+  | "inFlightBytesMax"
+  | "keyCacheMax"
+  | "keyRateLimit"
+  | "keyRequestsMax"
+  | "refusedKeyRateLimit"
+  | "trustedProxies"
+>;
+
+/** What is known of a good key. */
+interface KeyGrant {
+  readonly principal: { readonly keyId: string };
+  readonly rateLimit: RateLimit | undefined;
+}
+
+/** What a caller may have of this process. It knows of no other: in a cluster each gateway counts for itself. */
+export class Limits {
+  readonly refusedKeys: RefusedKeys;
+  readonly inFlight: InFlight;
+  readonly #keyRateLimit: RateLimit | undefined;
+  readonly #keyBuckets: TokenBuckets;
+  readonly #metrics: Metrics;
+
+  constructor(config: LimitsConfig, metrics: Metrics) {
+    this.refusedKeys = new RefusedKeys(config.refusedKeyRateLimit, new TrustedProxies(config.trustedProxies), metrics);
+    this.inFlight = new InFlight(config, metrics);
+    this.#keyRateLimit = config.keyRateLimit;
+    this.#keyBuckets = new TokenBuckets(config.keyCacheMax);
+    this.#metrics = metrics;
+  }
+
+  /** Has bodies and answers counted. */
+  watch(app: FastifyInstance): void {
+    app.decorateRequest("held", undefined);
+    app.addHook("preParsing", (request, _reply, body, done) => done(null, this.inFlight.counted(request, body)));
+    app.addHook("onSend", (request, reply, payload, done) => {
+      const refusal = this.inFlight.answer(request, reply, payload);
+      refusal ? done(refusal) : done(null, payload);
+    });
+  }
+
+  /** Lets in a request whose key is good, or throws. A key may have a limit of its own. */
+  admit(request: FastifyRequest, reply: FastifyReply, { principal: { keyId }, rateLimit }: KeyGrant): void {
+    const limit = rateLimit ?? this.#keyRateLimit;
+    if (limit) this.#take(reply, keyId, limit);
+    this.inFlight.admit(request, reply, keyId);
+  }
+
+  #take(reply: FastifyReply, keyId: string, limit: RateLimit): void {
+    const isGranted = this.#keyBuckets.take(keyId, limit);
+    const allowance = this.#keyBuckets.allowance(keyId, limit);
+    if (!isGranted) {
+      this.#metrics.refused("key_rate");
+      throw tooManyRequests("This key is over its rate limit. Wait as long as Retry-After says.", allowance);
+    }
+    reply.headers(rateLimitHeaders(allowance));
+  }
+}

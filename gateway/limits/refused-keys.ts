@@ -1,0 +1,49 @@
+import type { IncomingMessage } from "node:http";
+import { isOfKind } from "../../services/platform/domain/domain-error.ts";
+import type { Metrics } from "../../services/platform/observe/metrics.ts";
+import { tooManyRequests } from "../json/errors.ts";
+import type { TrustedProxies } from "./client-address.ts";
+import { type RateLimit, TokenBuckets } from "./token-buckets.ts";
+
+/** Each with a handful of bytes: more than one attacker has, and small beside the rest of the process. */
+const addressesMax = 10_000;
+
+/**
+ * How many credentials of one address may be refused. Beyond that a credential that is not known to be good is not even
+ * looked at, so that guesses cost the organization service nothing. Who has a key that works is not slowed by a
+ * neighbour who guesses.
+ */
+export class RefusedKeys {
+  readonly #limit: RateLimit | undefined;
+  readonly #proxies: TrustedProxies;
+  readonly #metrics: Metrics;
+  readonly #buckets = new TokenBuckets(addressesMax);
+
+  constructor(limit: RateLimit | undefined, proxies: TrustedProxies, metrics: Metrics) {
+    this.#limit = limit;
+    this.#proxies = proxies;
+    this.#metrics = metrics;
+  }
+
+  /** Before an unknown key is looked up. It costs nothing unless it is refused. */
+  requireAllowance(request: IncomingMessage): void {
+    if (!this.#limit) return;
+    const address = this.#proxies.clientOf(request);
+    if (this.#buckets.allowance(address, this.#limit).remaining < 1) throw this.#refusal(address, this.#limit);
+  }
+
+  /** What to answer to a credential that was not accepted: why, or that there were too many of them. */
+  answerTo(request: IncomingMessage, error: unknown): unknown {
+    if (!this.#limit || !isOfKind(error, "unauthenticated")) return error;
+    const address = this.#proxies.clientOf(request);
+    return this.#buckets.take(address, this.#limit) ? error : this.#refusal(address, this.#limit);
+  }
+
+  #refusal(address: string, limit: RateLimit): Error {
+    this.#metrics.refused("refused_keys");
+    return tooManyRequests(
+      "Too many keys from this address were refused. Check the key, and try again in a moment.",
+      this.#buckets.allowance(address, limit),
+    );
+  }
+}

@@ -1,0 +1,59 @@
+import { LRUCache } from "lru-cache";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
+import type { Allowance } from "../json/errors.ts";
+
+/** How many requests a second, and how many of them at once after a while without any. */
+export interface RateLimit {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+interface Bucket {
+  tokens: number;
+  atMs: number;
+}
+
+/**
+ * A bucket of tokens for each name: full where it is new, refilled by the clock. A bucket that was forgotten is full
+ * again, so there are enough for those that matter: the longest unused goes first, and is full by then in any case,
+ * unless as many others as there is room for were used in the few seconds that filling takes.
+ */
+export class TokenBuckets {
+  readonly #buckets: LRUCache<string, Bucket>;
+
+  constructor(bucketsMax: number) {
+    this.#buckets = new LRUCache({ max: bucketsMax });
+  }
+
+  /** Whether there was a token. */
+  take(name: string, limit: RateLimit): boolean {
+    const bucket = this.#bucketOf(name, limit);
+    if (bucket.tokens < 1) return false;
+    bucket.tokens -= 1;
+    return true;
+  }
+
+  allowance(name: string, limit: RateLimit): Allowance {
+    const { tokens } = this.#bucketOf(name, limit);
+    return {
+      limit: limit.burst,
+      remaining: Math.floor(tokens),
+      nextInSeconds: Math.ceil(Math.max(0, 1 - tokens) / limit.perSecond),
+      fullInSeconds: Math.ceil((limit.burst - tokens) / limit.perSecond),
+    };
+  }
+
+  /** As it is now. The limit may be another than last time: that of a key can change. */
+  #bucketOf(name: string, { perSecond, burst }: RateLimit): Bucket {
+    const now = monotonicMs();
+    let bucket = this.#buckets.get(name);
+    if (bucket) {
+      bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.atMs) / 1000) * perSecond);
+      bucket.atMs = now;
+    } else {
+      bucket = { tokens: burst, atMs: now };
+      this.#buckets.set(name, bucket);
+    }
+    return bucket;
+  }
+}
