@@ -16,14 +16,18 @@ class AccessDouble {
   calls: { readonly key: string; readonly workspaceId: string; readonly requestId: string }[] = [];
   failure: Error | undefined;
 
-  readonly client: Clients["access"] = {
+  /** How far the clock of the service is ahead of ours. */
+  aheadMs = 0;
+
+  readonly client: Pick<Clients["access"], "exchangeKey"> = {
     exchangeKey: async ({ key = "", workspaceId = "" }, { requestId }) => {
       this.calls.push({ key, workspaceId, requestId });
       await Promise.resolve();
       if (this.failure) throw this.failure;
       return create(ExchangeKeyResponseSchema, {
         accessToken: `token-${this.calls.length}`,
-        expireTime: timestampFromMs(Date.now() + ttlMs),
+        expireTime: timestampFromMs(Date.now() + this.aheadMs + ttlMs),
+        expiresInSeconds: ttlMs / 1000,
         principal: { keyKind: key === "management" ? KeyKind.MANAGEMENT : KeyKind.API },
       });
     },
@@ -115,6 +119,19 @@ describe("KeyExchange", () => {
     vi.advanceTimersByTime(1);
     await expect(tokenFor()).rejects.toMatchObject({ kind: "unavailable" });
   });
+
+  it.each([-3_600_000, -90_000, 90_000, 3_600_000])(
+    "keeps a grant for its life where the clock of the service differs by %i ms",
+    async (aheadMs) => {
+      access.aheadMs = aheadMs;
+      await tokenFor();
+      vi.advanceTimersByTime(ttlMs * 0.6 - 1);
+      expect(await tokenFor()).toBe("token-1");
+      expect(access.calls).toHaveLength(1);
+      vi.advanceTimersByTime(ttlMs * 0.3 + 1);
+      expect(await tokenFor()).toBe("token-2");
+    },
+  );
 
   it("does not use a token in the last moments of its life", async () => {
     await tokenFor();

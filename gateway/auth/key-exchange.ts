@@ -38,12 +38,12 @@ const renewShare = 0.6;
  * refused keys are remembered for a few seconds. Both caches are bounded.
  */
 export class KeyExchange {
-  readonly #access: Clients["access"];
+  readonly #access: Pick<Clients["access"], "exchangeKey">;
   readonly #grants: LRUCache<string, Grant>;
   readonly #refusals: LRUCache<string, DomainError>;
   readonly #pending = new Map<string, Promise<Grant>>();
 
-  constructor(access: Clients["access"], cacheMax: number) {
+  constructor(access: Pick<Clients["access"], "exchangeKey">, cacheMax: number) {
     this.#access = access;
     this.#grants = new LRUCache({ max: cacheMax });
     this.#refusals = new LRUCache({ max: cacheMax, ttl: refusalTtlMs });
@@ -84,9 +84,10 @@ export class KeyExchange {
   }
 
   async #callExchange(cacheKey: string, { key, workspaceId, ...options }: ExchangeRequest): Promise<Grant> {
+    const askedAtMs = monotonicMs();
     try {
       const answer = await this.#access.exchangeKey({ key, workspaceId }, options);
-      const grant = grantFrom(answer);
+      const grant = grantFrom(answer, askedAtMs);
       this.#grants.set(cacheKey, grant);
       return grant;
     } catch (error) {
@@ -109,18 +110,19 @@ function isRefusal(error: unknown): error is DomainError {
   return isOfKind(error, "unauthenticated", "not_found", "invalid_argument");
 }
 
-function grantFrom(answer: Awaited<ReturnType<Clients["access"]["exchangeKey"]>>): Grant {
-  const { accessToken, expireTime, principal, rateLimit } = answer;
+/** Its life is counted from when it was asked for, and not by the wall clock: that of the service may show another time. */
+function grantFrom(answer: Awaited<ReturnType<Clients["access"]["exchangeKey"]>>, askedAtMs: number): Grant {
+  const { accessToken, expireTime, expiresInSeconds, principal, rateLimit } = answer;
   if (!expireTime || !principal) throw new Error("ExchangeKey answered without expire_time or principal");
-  const now = monotonicMs();
-  const lifeMs = timestampMs(expireTime) - Date.now();
+  // A service of the release before does not say how long the token lives.
+  const lifeMs = expiresInSeconds > 0 ? expiresInSeconds * 1000 : timestampMs(expireTime) - Date.now();
   return {
     accessToken,
     principal,
     rateLimit: rateLimit && rateLimitFrom(rateLimit),
     isManagement: principal.keyKind === KeyKind.MANAGEMENT,
-    useUntilMs: now + lifeMs * usableShare,
-    renewAtMs: now + lifeMs * renewShare,
+    useUntilMs: askedAtMs + lifeMs * usableShare,
+    renewAtMs: askedAtMs + lifeMs * renewShare,
   };
 }
 

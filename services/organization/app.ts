@@ -26,10 +26,14 @@ export async function openOrganizationService(
   const pool = openPool(config.databaseUrl, config.databasePoolSize);
   lifecycle.opened("database pool", () => pool.end());
   const keyUse = new KeyUseRecorder(pool, logger);
-  const [signingKey] = config.signingKeys;
   const jwks = config.signingKeys.map(({ jwk }) => jwk);
-  const verifier = new AccessTokenVerifier(async () => jwks);
-  const access = accessService({ pool, keyUse, signingKey, ttlSeconds: config.accessTokenTtlSeconds });
+  const verifier = new AccessTokenVerifier(async () => ({ keys: jwks }), { logger, metrics });
+  const access = accessService({
+    pool,
+    keyUse,
+    signingKeys: config.signingKeys,
+    ttlSeconds: config.accessTokenTtlSeconds,
+  });
   return openServers(lifecycle, {
     ...config,
     logger,

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { accessTokenLifeMaxSeconds } from "../platform/auth/claims.ts";
 import { type ProcessConfig, readProcessConfig } from "../platform/process/config.ts";
 import { type Environment, type EnvironmentReader, readConfig } from "../platform/process/environment.ts";
 import { parseSigningKeys, type SigningKeys } from "./domain/signing-keys.ts";
@@ -23,7 +24,11 @@ export function readOrganizationConfig(environment: Environment): OrganizationCo
     databaseUrl: reader.url("ORGANIZATION_DATABASE_URL", ["mysql:"], databaseMeaning),
     databasePoolSize: reader.integer("ORGANIZATION_DATABASE_POOL_SIZE", { default: 12, min: 1, max: 200 }),
     signingKeys: readSigningKeys(reader),
-    accessTokenTtlSeconds: reader.integer("ACCESS_TOKEN_TTL_SECONDS", { default: 60, min: 10, max: 3600 }),
+    accessTokenTtlSeconds: reader.integer("ACCESS_TOKEN_TTL_SECONDS", {
+      default: 60,
+      min: 10,
+      max: accessTokenLifeMaxSeconds,
+    }),
   }));
 }
 

@@ -1,5 +1,6 @@
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import { AccessTokenVerifier, jwksFrom } from "../platform/auth/access-token.ts";
+import { AccessTokenVerifier } from "../platform/auth/access-token.ts";
+import { jwksFrom } from "../platform/auth/key-set.ts";
 import { schemaIsCurrent } from "../platform/mysql/migrate.ts";
 import { openPool } from "../platform/mysql/pool.ts";
 import type { Logger } from "../platform/observe/logger.ts";
@@ -36,13 +37,13 @@ export async function openPresetService(
   const listPool = config.readDatabaseUrl ? openPool(config.readDatabaseUrl, config.databasePoolSize) : pool;
   if (listPool !== pool) lifecycle.opened("list pool", () => listPool.end());
   const store = { updatePool, listPool, reader: new PresetReader(pool), writer };
-  const verifier = new AccessTokenVerifier(jwksFrom(config.jwksUrl));
+  const verifier = new AccessTokenVerifier(jwksFrom(config.jwksUrl), { logger, metrics });
   return openServers(lifecycle, {
     ...config,
     logger,
     metrics,
     services: [serveService(PresetService, presetService(store), { logger, metrics, verifier })],
-    readinessChecks: [schemaIsCurrent(pool, presetMigrations)],
+    readinessChecks: [schemaIsCurrent(pool, presetMigrations), () => verifier.check()],
     operations: {},
   });
 }

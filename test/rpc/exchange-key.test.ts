@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import { findKey } from "../../services/organization/store/keys.ts";
-import { AccessTokenVerifier, jwksFrom } from "../../services/platform/auth/access-token.ts";
+import { AccessTokenVerifier } from "../../services/platform/auth/access-token.ts";
 import { keyFromBytes } from "../../services/platform/auth/key-format.ts";
+import { jwksFrom } from "../../services/platform/auth/key-set.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
 import { failureOf, openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
@@ -33,7 +34,8 @@ describe.each(["gRPC", "Connect"] as const)("ExchangeKey over %s", (protocol) =>
 
   it("gives an API key a token for its own workspace", async () => {
     const before = Date.now();
-    const { accessToken, expireTime, principal } = await exchange(stack.apiKey);
+    const { accessToken, expireTime, expiresInSeconds, principal } = await exchange(stack.apiKey);
+    expect(expiresInSeconds).toBe(60);
     const { userId, organizationId, workspaceId } = stack;
     const permissions = ["presets:read", "presets:write"];
     expect(principal).toMatchObject({ keyKind: KeyKind.API, userId, organizationId, workspaceId, permissions });

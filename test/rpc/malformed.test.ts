@@ -13,7 +13,8 @@ import { BadRequestSchema, ErrorInfoSchema } from "../../proto/gen/google/rpc/er
 import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.ts";
 import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import { AccessTokenVerifier, accessTokenIssuer } from "../../services/platform/auth/access-token.ts";
+import { AccessTokenVerifier } from "../../services/platform/auth/access-token.ts";
+import { accessTokenIssuer, claimsFromPrincipal } from "../../services/platform/auth/claims.ts";
 import { Metrics } from "../../services/platform/observe/metrics.ts";
 import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
 import { codeName } from "../../services/platform/rpc/errors.ts";
@@ -32,9 +33,18 @@ let token: string;
 
 beforeAll(async () => {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  token = jwt.sign({}, privateKey, { algorithm: "ES256", keyid: "test", issuer: accessTokenIssuer, expiresIn: 600 });
+  const principal = { keyId: "key", keyKind: "api", userId: "user", permissions: [] } as const;
+  const claims = claimsFromPrincipal({ ...principal, organizationId: undefined, workspaceId: undefined });
+  token = jwt.sign(claims, privateKey, {
+    algorithm: "ES256",
+    keyid: "test",
+    issuer: accessTokenIssuer,
+    expiresIn: 600,
+  });
   const logger = pino({ level: "debug" }, { write: (line) => lines.push(line) });
-  const verifier = new AccessTokenVerifier(async () => [{ ...publicKey.export({ format: "jwk" }), kid: "test" }]);
+  const verifier = new AccessTokenVerifier(async () => ({
+    keys: [{ ...publicKey.export({ format: "jwk" }), kid: "test" }],
+  }));
   // What is refused never gets here; what does is answered with an empty message.
   const methods = PresetService.methods.map(({ localName }) => [localName, async () => ({})]);
   const implementation: Implementation<typeof PresetService> = Object.fromEntries(methods);

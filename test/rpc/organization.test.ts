@@ -11,8 +11,9 @@ import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_s
 import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
 import { openOrganizationService, organizationMigrations } from "../../services/organization/app.ts";
 import { readOrganizationConfig } from "../../services/organization/config.ts";
-import { AccessTokenVerifier, jwksFrom } from "../../services/platform/auth/access-token.ts";
+import { AccessTokenVerifier } from "../../services/platform/auth/access-token.ts";
 import { keyFromBytes } from "../../services/platform/auth/key-format.ts";
+import { jwksFrom } from "../../services/platform/auth/key-set.ts";
 import { migrate } from "../../services/platform/mysql/migrate.ts";
 import { openPool } from "../../services/platform/mysql/pool.ts";
 import { silentLogger } from "../../services/platform/observe/logger.ts";

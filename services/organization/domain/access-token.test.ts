@@ -24,7 +24,7 @@ describe("an access token", () => {
     ["without an organization", { ...principal, organizationId: undefined, workspaceId: undefined }],
   ])("says who the principal is: %s", async (_name, whole) => {
     const token = mintAccessToken(whole, signingKey, { now: new Date(), ttlSeconds: 60, keyExpiresAt: undefined });
-    const verifier = new AccessTokenVerifier(async () => [signingKey.jwk]);
+    const verifier = new AccessTokenVerifier(async () => ({ keys: [signingKey.jwk] }));
     expect(await verifier.authenticate(`Bearer ${token.text}`)).toEqual(whole);
   });
 
@@ -49,6 +49,7 @@ describe("an access token", () => {
     const keyExpiresAt = keyExpiry === undefined ? undefined : new Date(keyExpiry);
     const token = mintAccessToken(principal, signingKey, { now, ttlSeconds: 60, keyExpiresAt });
     expect(token.expiresAt.toISOString()).toBe(expected);
+    expect(token.lifeSeconds).toBe((token.expiresAt.getTime() - Math.floor(now.getTime() / 1000) * 1000) / 1000);
     expect(jwt.decode(token.text)).toMatchObject({ exp: token.expiresAt.getTime() / 1000 });
   });
 });

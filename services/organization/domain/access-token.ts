@@ -1,5 +1,5 @@
 import jwt from "jsonwebtoken";
-import { accessTokenIssuer, claimsFromPrincipal } from "../../platform/auth/access-token.ts";
+import { accessTokenIssuer, claimsFromPrincipal } from "../../platform/auth/claims.ts";
 import type { Principal } from "../../platform/auth/principal.ts";
 import { wholeSeconds } from "./keys.ts";
 import type { SigningKey } from "./signing-keys.ts";
@@ -7,6 +7,7 @@ import type { SigningKey } from "./signing-keys.ts";
 export interface AccessToken {
   readonly text: string;
   readonly expiresAt: Date;
+  readonly lifeSeconds: number;
 }
 
 interface TokenLife {
@@ -25,5 +26,5 @@ export function mintAccessToken(principal: Principal, signingKey: SigningKey, li
     keyid: signingKey.jwk.kid,
     issuer: accessTokenIssuer,
   });
-  return { text, expiresAt: new Date(exp * 1000) };
+  return { text, expiresAt: new Date(exp * 1000), lifeSeconds: exp - iat };
 }

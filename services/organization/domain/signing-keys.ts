@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
-import type { Jwk } from "../../platform/auth/access-token.ts";
+import type { Jwk } from "../../platform/auth/key-set.ts";
 
 /** A private key that access tokens are signed with, and its public half as the JWKS shows it. */
 export interface SigningKey {

@@ -39,6 +39,7 @@ export function toExchangeKeyResponse(
   return {
     accessToken: token.text,
     expireTime: timestampFromDate(token.expiresAt),
+    expiresInSeconds: token.lifeSeconds,
     principal: {
       keyId: principal.keyId,
       keyKind: kindMessages[principal.keyKind],

@@ -1,3 +1,4 @@
+import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { AccessService } from "../../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
@@ -5,7 +6,7 @@ import type { OpenContext } from "../../platform/rpc/call-context.ts";
 import type { Implementation } from "../../platform/rpc/service.ts";
 import { mintAccessToken } from "../domain/access-token.ts";
 import { getPrincipal, hashKey } from "../domain/keys.ts";
-import type { SigningKey } from "../domain/signing-keys.ts";
+import type { SigningKeys } from "../domain/signing-keys.ts";
 import type { KeyUseRecorder } from "../store/key-use.ts";
 import { findKeyScope } from "../store/keys.ts";
 import { fromExchangeKeyRequest, toExchangeKeyResponse } from "./access-mapper.ts";
@@ -13,16 +14,18 @@ import { fromExchangeKeyRequest, toExchangeKeyResponse } from "./access-mapper.t
 interface Parts {
   readonly pool: Pool;
   readonly keyUse: KeyUseRecorder;
-  readonly signingKey: SigningKey;
+  readonly signingKeys: SigningKeys;
   readonly ttlSeconds: number;
 }
 
 export function accessService({
   pool,
   keyUse,
-  signingKey,
+  signingKeys,
   ttlSeconds,
 }: Parts): Implementation<typeof AccessService, OpenContext> {
+  const [signingKey] = signingKeys;
+  const jwksJson = JSON.stringify({ keys: signingKeys.map(({ jwk }) => jwk) });
   return {
     async exchangeKey(request, { deadlineMs }) {
       const { secret, workspaceId } = fromExchangeKeyRequest(request);
@@ -33,6 +36,10 @@ export function accessService({
       const token = mintAccessToken(principal, signingKey, { now, ttlSeconds, keyExpiresAt: scope?.key.expiresAt });
       keyUse.record(principal.keyId, now);
       return toExchangeKeyResponse(token, principal, scope?.key.rateLimit);
+    },
+
+    async getKeySet() {
+      return { jwksJson, currentTime: timestampNow() };
     },
   };
 }

@@ -1,7 +1,11 @@
-import { generateKeyPairSync, type KeyObject } from "node:crypto";
+import { createHmac, createPublicKey, createSign, generateKeyPairSync, type KeyObject } from "node:crypto";
 import jwt from "jsonwebtoken";
+import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { AccessTokenVerifier, accessTokenIssuer, claimsFromPrincipal, type Jwk } from "./access-token.ts";
+import { Metrics } from "../observe/metrics.ts";
+import { AccessTokenVerifier } from "./access-token.ts";
+import { accessTokenIssuer, claimsFromPrincipal } from "./claims.ts";
+import type { Jwk } from "./key-set.ts";
 import type { Principal } from "./principal.ts";
 
 const principal: Principal = {
@@ -25,20 +29,30 @@ function newPair(kid: string): Pair {
 
 const [first, second] = [newPair("first"), newPair("second")];
 
-/** What the organization service publishes, and how often it was asked. */
+/** What the organization service publishes, how far its clock is ahead of ours, and how often it was asked. */
 let published: readonly Jwk[] | Error;
+let issuerAheadMs: number | undefined;
 let fetches: number;
+let lines: string[];
+let metrics: Metrics;
 let verifier: AccessTokenVerifier;
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date"] });
+  vi.useFakeTimers({ toFake: ["Date", "performance"] });
   published = [first.jwk];
+  issuerAheadMs = undefined;
   fetches = 0;
-  verifier = new AccessTokenVerifier(async () => {
-    fetches += 1;
-    if (published instanceof Error) throw published;
-    return published;
-  });
+  lines = [];
+  const logger = pino({ level: "info" }, { write: (line) => lines.push(line) });
+  metrics = new Metrics("test");
+  verifier = new AccessTokenVerifier(
+    async () => {
+      fetches += 1;
+      if (published instanceof Error) throw published;
+      return { keys: published, timeMs: issuerAheadMs === undefined ? undefined : Date.now() + issuerAheadMs };
+    },
+    { logger, metrics },
+  );
 });
 
 afterEach(() => {
@@ -53,6 +67,19 @@ function sign({ privateKey, jwk }: Pair = first, options: jwt.SignOptions = {}, 
     expiresIn: 60,
     ...options,
   });
+}
+
+/** A token that says whatever it is told to; undefined leaves a claim out. */
+function signClaims(change: Record<string, unknown>, options: jwt.SignOptions = {}): string {
+  const now = Math.floor(Date.now() / 1000);
+  const claims = { ...claimsFromPrincipal(principal), iss: accessTokenIssuer, iat: now, exp: now + 60, ...change };
+  const header = Buffer.from(JSON.stringify({ alg: "ES256", kid: first.jwk.kid, ...options.header })).toString(
+    "base64url",
+  );
+  const content = `${header}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}`;
+  // jsonwebtoken itself would refuse to sign most of these.
+  const signature = createSign("sha256").update(content).sign({ key: first.privateKey, dsaEncoding: "ieee-p1363" });
+  return `${content}.${signature.toString("base64url")}`;
 }
 
 function authenticate(token: string): Promise<Principal> {
@@ -88,7 +115,7 @@ describe("AccessTokenVerifier", () => {
     const tokens = [
       sign(first, { issuer: "elsewhere" }),
       sign({ privateKey: second.privateKey, jwk: first.jwk }),
-      sign(first, { notBefore: 60 }),
+      sign(first, { notBefore: 90 }),
     ];
     for (const token of tokens) await expect(authenticate(token)).rejects.toMatchObject({ reason: "TOKEN_INVALID" });
   });
@@ -96,7 +123,7 @@ describe("AccessTokenVerifier", () => {
   it("refuses a token that has expired, also one that it has seen", async () => {
     const token = sign();
     await authenticate(token);
-    vi.advanceTimersByTime(61_000);
+    vi.advanceTimersByTime(121_000);
     await expect(authenticate(token)).rejects.toMatchObject({ kind: "unauthenticated", reason: "TOKEN_EXPIRED" });
   });
 
@@ -121,20 +148,15 @@ describe("AccessTokenVerifier", () => {
     expect(fetches).toBe(1);
   });
 
-  it("stops taking a key that is published no more, within minutes", async () => {
-    await authenticate(sign());
-    published = [second.jwk];
-    vi.advanceTimersByTime(300_001);
-    // The first token after that sets off the fetch, and does not wait for it.
-    await authenticate(sign(first, { jwtid: "1" }));
-    await expect(authenticate(sign(first, { jwtid: "2" }))).rejects.toMatchObject({ reason: "TOKEN_INVALID" });
-  });
-
-  it("goes on with the keys it has where they cannot be fetched", async () => {
+  it("goes on with the keys it has where they cannot be fetched, and says so once a minute", async () => {
     await authenticate(sign());
     published = new Error("ECONNREFUSED 10.0.0.1");
-    vi.advanceTimersByTime(300_001);
-    expect(await authenticate(sign())).toEqual(principal);
+    for (let minute = 0; minute < 5; minute += 1) {
+      vi.advanceTimersByTime(60_001);
+      for (let n = 0; n < 5; n += 1) expect(await authenticate(sign(first, { jwtid: String(n) }))).toEqual(principal);
+      await settle();
+    }
+    expect(lines.filter((line) => line.includes("cannot be fetched"))).toHaveLength(5);
   });
 
   it("says that it cannot tell, where it has never had the key", async () => {
@@ -154,5 +176,270 @@ describe("AccessTokenVerifier", () => {
     const header = Buffer.from(JSON.stringify({ typ: "JWT", alg: "ES256", kid: first.jwk.kid })).toString("base64url");
     const token = `${header}.${Buffer.from("secret").toString("base64url")}.x`;
     await expect(authenticate(token)).rejects.toMatchObject({ kind: "unauthenticated", reason: "TOKEN_INVALID" });
+  });
+});
+
+/** Lets a refresh that nobody waits for come to its end. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+}
+
+async function expectInvalid(token: string): Promise<void> {
+  await expect(authenticate(token)).rejects.toMatchObject({ kind: "unauthenticated", reason: "TOKEN_INVALID" });
+}
+
+describe("a signing key that is published no more", () => {
+  it("takes with it the tokens that were seen before, though no other is ever shown", async () => {
+    const token = sign(first, { expiresIn: 3_600 });
+    await authenticate(token);
+    published = [second.jwk];
+    vi.advanceTimersByTime(60_001);
+    // The first call after that sets off the fetch, and does not wait for it.
+    await authenticate(token);
+    await settle();
+    await expectInvalid(token);
+  });
+
+  it("takes them with it at once where a token of the new key comes", async () => {
+    const token = sign(first, { expiresIn: 3_600 });
+    await authenticate(token);
+    published = [second.jwk];
+    vi.advanceTimersByTime(1_001);
+    await authenticate(sign(second));
+    await expectInvalid(token);
+  });
+
+  it("is not trusted by a process that was idle meanwhile", async () => {
+    const token = sign(first, { expiresIn: 3_600 });
+    await authenticate(token);
+    published = [second.jwk];
+    vi.advanceTimersByTime(1_800_000);
+    const refused = await Promise.allSettled([authenticate(token), authenticate(token)]);
+    expect(refused.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  });
+
+  it("is gone also where another has taken its id", async () => {
+    const token = sign(first, { expiresIn: 3_600 });
+    await authenticate(token);
+    published = [{ ...second.jwk, kid: "first" }];
+    vi.advanceTimersByTime(60_001);
+    await authenticate(token);
+    await settle();
+    await expectInvalid(token);
+  });
+
+  it("leaves no trace of a token that is verified while it goes", async () => {
+    const token = sign(first, { expiresIn: 3_600 });
+    await authenticate(token);
+    published = [second.jwk];
+    vi.advanceTimersByTime(60_001);
+    const many = Array.from({ length: 50 }, (_, n) => sign(first, { jwtid: String(n), expiresIn: 3_600 }));
+    await Promise.allSettled([token, ...many].map(authenticate));
+    await settle();
+    for (const each of [token, ...many]) await expectInvalid(each);
+  });
+});
+
+describe("a key set that is not what it should be", () => {
+  it.each<[string, unknown[]]>([
+    ["no key", []],
+    ["no key of ours", [{ kty: "oct", k: "c2VjcmV0", kid: "first" }]],
+    ["nothing but garbage", [null, 1, "x", {}, { kid: 1 }]],
+    ["a key off the curve", [{ ...first.jwk, x: "AAAA" }]],
+  ])("does not lock out everybody, and is logged: %s", async (_name, keys) => {
+    await authenticate(sign());
+    published = keys as Jwk[];
+    vi.advanceTimersByTime(60_001);
+    await authenticate(sign());
+    await settle();
+    expect(await authenticate(sign(first, { jwtid: "1" }))).toEqual(principal);
+    expect(lines.join("")).toMatch(/the keys of access tokens cannot be fetched/);
+  });
+
+  it("may hold keys for other uses", async () => {
+    published = [
+      { kty: "RSA", kid: "rsa" },
+      { ...second.jwk, x: "AAAA", kid: "broken" },
+      { ...second.jwk, use: "enc" },
+      first.jwk,
+    ];
+    expect(await authenticate(sign())).toEqual(principal);
+    await expectInvalid(sign(second));
+  });
+
+  it("takes the first of two keys with one id", async () => {
+    published = [first.jwk, { ...second.jwk, kid: "first" }];
+    expect(await authenticate(sign())).toEqual(principal);
+    await expectInvalid(sign({ ...second, jwk: first.jwk }));
+  });
+});
+
+describe("what a token must say", () => {
+  it("is taken whole", async () => {
+    expect(await authenticate(signClaims({}))).toEqual(principal);
+    expect(await authenticate(signClaims({ nbf: Math.floor(Date.now() / 1000) }))).toEqual(principal);
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ...["sub", "key", "kind", "perm", "iat", "exp", "iss"].map((name): [string, Record<string, unknown>] => [
+      `no ${name}`,
+      { [name]: undefined },
+    ]),
+    ...["sub", "key", "kind", "perm", "iat", "exp", "nbf", "org", "ws"].flatMap((name) =>
+      [null, {}, [1], "", true].map((value): [string, Record<string, unknown>] => [
+        `${name} ${JSON.stringify(value)}`,
+        { [name]: value },
+      ]),
+    ),
+    ["a kind that is none", { kind: "admin" }],
+    ["a life of more than an hour", { exp: Math.floor(Date.now() / 1000) + 3_700 }],
+    ["no end", { exp: 1e300 }],
+  ])("is refused without a fault of ours: %s", async (_name, change) => {
+    await expectInvalid(signClaims(change));
+  });
+
+  it("may name permissions that this release does not know", async () => {
+    const token = signClaims({ perm: ["presets:read", "presets:launch"] });
+    expect((await authenticate(token)).permissions).toEqual(["presets:read"]);
+  });
+
+  it("is read only where the token is of a sane length", async () => {
+    await expectInvalid(signClaims({ sub: "u".repeat(4_000) }));
+  });
+});
+
+describe("a token that was not signed by a key of ours", () => {
+  const publicPem = createPublicKey(first.privateKey).export({ type: "spki", format: "pem" }).toString();
+  const unsigned = (header: object, payload: unknown = claimsFromPrincipal(principal)) =>
+    `${[header, payload].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".")}.`;
+
+  function hmac(secret: string): string {
+    const content = unsigned({ alg: "HS256", kid: "first" }).slice(0, -1);
+    return `${content}.${createHmac("sha256", secret).update(content).digest("base64url")}`;
+  }
+
+  it.each<[string, () => string]>([
+    ["no algorithm", () => unsigned({ alg: "none", kid: "first" })],
+    ["no algorithm, in capitals", () => unsigned({ alg: "NONE", kid: "first" })],
+    ["the public key as a password", () => hmac(publicPem)],
+    ["the public key as JSON as a password", () => hmac(JSON.stringify(first.jwk))],
+    ["a key id that is a number", () => unsigned({ alg: "ES256", kid: 1 })],
+    ["a key id that is an object", () => unsigned({ alg: "ES256", kid: { first: true } })],
+    ["a key id that is a list", () => unsigned({ alg: "ES256", kid: ["first"] })],
+    ["a key id of an object's own", () => unsigned({ alg: "ES256", kid: "__proto__" })],
+    ["a huge key id", () => unsigned({ alg: "ES256", kid: "k".repeat(100_000) })],
+    ["a key of its own", () => unsigned({ alg: "ES256", kid: "first", jwk: second.jwk })],
+    ["a payload that is a text", () => unsigned({ alg: "ES256", kid: "first" }, "text")],
+    ["no header", () => unsigned([])],
+  ])("is refused: %s", async (_name, token) => {
+    await authenticate(sign());
+    await expectInvalid(token());
+  });
+});
+
+describe("clocks that differ", () => {
+  /** As the organization service signs it, whose clock is this far ahead of ours. */
+  function signAhead(aheadSeconds: number, options: jwt.SignOptions = {}): string {
+    const iat = Math.floor(Date.now() / 1000) + aheadSeconds;
+    return jwt.sign({ ...claimsFromPrincipal(principal), iat }, first.privateKey, {
+      algorithm: "ES256",
+      keyid: "first",
+      issuer: accessTokenIssuer,
+      expiresIn: 60,
+      ...options,
+    });
+  }
+
+  it.each([-59, -30, 30, 59])("by %i seconds: tokens are good for their whole life", async (aheadSeconds) => {
+    issuerAheadMs = aheadSeconds * 1000;
+    const token = signAhead(aheadSeconds);
+    expect(await authenticate(token)).toEqual(principal);
+    vi.advanceTimersByTime(58_000);
+    expect(await authenticate(token)).toEqual(principal);
+    // Also to a process that has not seen it.
+    expect(await authenticate(signAhead(aheadSeconds - 58))).toEqual(principal);
+    await verifier.check();
+    expect(await metrics.registry.getSingleMetricAsString("setpoint_clock_ahead_seconds")).toContain(
+      ` ${-aheadSeconds}`,
+    );
+    expect(lines.filter((line) => line.includes("the clock of this machine is"))).toHaveLength(1);
+  });
+
+  it.each([
+    [90, "90 s behind"],
+    [-150, "150 s ahead of"],
+  ])("by %i seconds: the process is not ready, says why, and recovers", async (aheadSeconds, said) => {
+    issuerAheadMs = aheadSeconds * 1000;
+    await expect(authenticate(signAhead(aheadSeconds))).rejects.toMatchObject({ kind: "unauthenticated" });
+    await expect(verifier.check()).rejects.toThrow(`the clock of this machine is ${said} that of the organization`);
+    expect(lines.join("")).toContain(said);
+    issuerAheadMs = 0;
+    vi.advanceTimersByTime(60_001);
+    await verifier.check().catch(() => {});
+    await settle();
+    await verifier.check();
+  });
+
+  it("are told by a token that was issued in the future, counted each time and logged once a minute", async () => {
+    for (let n = 0; n < 3; n += 1) await authenticate(signAhead(30, { jwtid: String(n) }));
+    expect(await metrics.registry.getSingleMetricAsString("setpoint_tokens_out_of_time_total")).toMatch(/ 3$/m);
+    expect(lines.filter((line) => line.includes("of another time"))).toHaveLength(1);
+    vi.advanceTimersByTime(60_001);
+    await authenticate(signAhead(30));
+    expect(lines.filter((line) => line.includes("of another time"))).toHaveLength(2);
+  });
+
+  it("are measured at once where a token comes from too far in the future", async () => {
+    issuerAheadMs = 0;
+    await verifier.check();
+    vi.advanceTimersByTime(1_001);
+    issuerAheadMs = 3_600_000;
+    await expectInvalid(signAhead(3_600));
+    await settle();
+    await expect(verifier.check()).rejects.toThrow("3600 s behind");
+  });
+});
+
+describe("a clock that is set", () => {
+  it("back by an hour: a token that was seen ends when it would have, and keys are fetched as ever", async () => {
+    const token = sign();
+    await authenticate(token);
+    vi.setSystemTime(Date.now() - 3_600_000);
+    vi.advanceTimersByTime(59_000);
+    expect(await authenticate(token)).toEqual(principal);
+    vi.advanceTimersByTime(61_001);
+    await expectInvalid(token);
+    await settle();
+    expect(fetches).toBe(2);
+    expect(await authenticate(sign())).toEqual(principal);
+    published = [second.jwk];
+    vi.advanceTimersByTime(60_001);
+    await authenticate(sign());
+    await settle();
+    await expectInvalid(sign());
+  });
+
+  it("ahead by 90 seconds: a token that was seen is good to its end", async () => {
+    const token = sign();
+    await authenticate(token);
+    vi.setSystemTime(Date.now() + 90_000);
+    vi.advanceTimersByTime(59_000);
+    expect(await authenticate(token)).toEqual(principal);
+  });
+});
+
+describe("readiness", () => {
+  it("needs keys, which it fetches itself and keeps fresh while nobody calls", async () => {
+    published = new Error("down");
+    await expect(verifier.check()).rejects.toThrow("the keys of access tokens could not be fetched yet");
+    published = [first.jwk];
+    vi.advanceTimersByTime(5_001);
+    await verifier.check();
+    await settle();
+    await verifier.check();
+    published = new Error("down");
+    vi.advanceTimersByTime(60_001);
+    await verifier.check();
+    expect(fetches).toBe(3);
   });
 });

@@ -1,88 +1,39 @@
-import { createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
 import jwt from "jsonwebtoken";
 import { LRUCache } from "lru-cache";
-import { DomainError, unavailable } from "../domain/domain-error.ts";
-import type { KeyKind, Permission, Principal } from "./principal.ts";
-
-/** Says who minted a token; tokens of anyone else are refused. */
-export const accessTokenIssuer = "setpoint";
-
-/** What an access token says beside the registered claims; `sub` is the user. */
-interface Claims {
-  readonly sub: string;
-  readonly exp: number;
-  readonly key: string;
-  readonly kind: KeyKind;
-  readonly org?: string;
-  readonly ws?: string;
-  readonly perm: Permission[];
-}
-
-type PrincipalClaims = Omit<Claims, "exp">;
-
-export function claimsFromPrincipal(principal: Principal): PrincipalClaims {
-  return {
-    sub: principal.userId,
-    key: principal.keyId,
-    kind: principal.keyKind,
-    ...(principal.organizationId === undefined ? {} : { org: principal.organizationId }),
-    ...(principal.workspaceId === undefined ? {} : { ws: principal.workspaceId }),
-    perm: [...principal.permissions],
-  };
-}
-
-function principalFromClaims(claims: Claims): Principal {
-  return {
-    keyId: claims.key,
-    keyKind: claims.kind,
-    userId: claims.sub,
-    organizationId: claims.org,
-    workspaceId: claims.ws,
-    permissions: claims.perm,
-  };
-}
-
-/** A public key that tokens may be signed with, as it stands in a JWKS. */
-export interface Jwk extends JsonWebKey {
-  readonly kid: string;
-}
-
-/** Where the public keys come from: the organization service's own, or its JWKS over HTTP. */
-type FetchKeys = () => Promise<readonly Jwk[]>;
-
-/** Fetches `/.well-known/jwks.json` of the organization service. */
-export function jwksFrom(url: string): FetchKeys {
-  return async () => {
-    const response = await fetch(url, { signal: AbortSignal.timeout(3_000) });
-    if (!response.ok) throw new Error(`GET ${url} answered ${response.status}`);
-    const body = (await response.json()) as { keys: Jwk[] };
-    return body.keys;
-  };
-}
+import { DomainError } from "../domain/domain-error.ts";
+import type { Logger } from "../observe/logger.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import { monotonicMs } from "../process/clock.ts";
+import { accessTokenIssuer, principalFromClaims, readClaims } from "./claims.ts";
+import { clockToleranceMs, IssuerClock } from "./issuer-clock.ts";
+import type { FetchKeySet } from "./key-set.ts";
+import type { Principal } from "./principal.ts";
+import { VerificationKeys } from "./verification-keys.ts";
 
 const verifiedTokensMax = 20_000;
+/** Ours take some 600 characters. */
+const tokenLengthMax = 4_096;
 /** How often those that have expired are taken out. */
 const purgeIntervalMs = 60_000;
-/** Keys are fetched again when they are this old, so that a key taken out of the JWKS stops working. */
-const keysMaxAgeMs = 300_000;
-/** Tokens with made-up key ids cannot make a service fetch more often than this. */
-const keysMinAgeMs = 1_000;
 
 /**
- * Verifies access tokens. A verified token is remembered until it expires, because a signature check costs more
- * than the rest of a call.
+ * Verifies access tokens. A verified token is remembered until it expires or a signing key is gone, because a signature
+ * check costs more than the rest of a call.
  */
 export class AccessTokenVerifier {
-  readonly #fetchKeys: FetchKeys;
   readonly #verified = new LRUCache<string, { principal: Principal; expiresAtMs: number }>({ max: verifiedTokensMax });
+  readonly #keys: VerificationKeys;
+  readonly #clock: IssuerClock;
   #purgedAtMs = Number.NEGATIVE_INFINITY;
-  #keys = new Map<string, KeyObject>();
-  #keysAskedAtMs = Number.NEGATIVE_INFINITY;
-  #keysFault: unknown;
-  #refreshing: Promise<void> | undefined;
 
-  constructor(fetchKeys: FetchKeys) {
-    this.#fetchKeys = fetchKeys;
+  constructor(fetchKeySet: FetchKeySet, { logger, metrics }: { logger?: Logger; metrics?: Metrics } = {}) {
+    this.#clock = new IssuerClock(logger, metrics);
+    this.#keys = new VerificationKeys({
+      fetchKeySet,
+      logger,
+      onKeyGone: () => this.#verified.clear(),
+      onFetched: ({ timeMs }) => this.#clock.measure(timeMs),
+    });
   }
 
   /** The principal of an `authorization` header, or an `unauthenticated` error that says what to do. */
@@ -96,68 +47,78 @@ export class AccessTokenVerifier {
 
   /** The principal that a token speaks for. */
   async verify(token: string): Promise<Principal> {
+    if (token.length > tokenLengthMax) throw invalidToken();
+    const now = monotonicMs();
+    const refreshed = this.#keys.keepFresh(now);
+    if (refreshed) await refreshed;
     const known = this.#verified.get(token);
-    if (known && known.expiresAtMs > Date.now()) return known.principal;
-    const claims = await this.#readClaims(token);
+    if (known && known.expiresAtMs > now) return known.principal;
+    const kid = keyIdOf(token);
+    if (!this.#keys.find(kid)) await this.#keys.learn();
+    // From here on nothing is waited for: what is remembered was verified by a key that is still there.
+    return this.#verifyNow(token, kid);
+  }
+
+  /** For readiness: whether tokens can be verified at all. Keeps the keys fresh while nobody calls. */
+  async check(): Promise<void> {
+    await this.#keys.keepFresh(monotonicMs());
+    if (!this.#keys.areKnown) throw new Error("the keys of access tokens could not be fetched yet");
+    this.#clock.check();
+  }
+
+  #verifyNow(token: string, kid: string): Principal {
+    const claims = readClaims(this.#payloadOf(token, kid));
+    if (!claims) throw invalidToken();
+    const judgement = this.#clock.judge(claims);
+    if (judgement === "expired") {
+      throw unauthenticated("TOKEN_EXPIRED", "The access token has expired. Exchange the key for a new one.");
+    }
+    if (judgement === "early") {
+      // Only the issuer can sign such a token, so it is the clocks: the key set tells by how much they differ.
+      void this.#keys.refreshSoon();
+      throw invalidToken();
+    }
     const principal = principalFromClaims(claims);
-    this.#verified.set(token, { principal, expiresAtMs: claims.exp * 1000 });
-    if (Date.now() - this.#purgedAtMs >= purgeIntervalMs) this.#purge();
+    const now = monotonicMs();
+    // What is left of its life, counted on by a clock that nobody sets.
+    this.#verified.set(token, { principal, expiresAtMs: now + claims.exp * 1000 + clockToleranceMs - Date.now() });
+    if (now - this.#purgedAtMs >= purgeIntervalMs) this.#purge(now);
     return principal;
   }
 
-  /** Nobody shows an expired token again, so nothing else would take it out before the cache is full. */
-  #purge(): void {
-    this.#purgedAtMs = Date.now();
-    for (const [token, { expiresAtMs }] of this.#verified.entries()) {
-      if (expiresAtMs <= this.#purgedAtMs) this.#verified.delete(token);
-    }
-  }
-
-  async #readClaims(token: string): Promise<Claims> {
+  #payloadOf(token: string, kid: string): unknown {
+    const key = this.#keys.find(kid);
+    if (!key) throw invalidToken();
     try {
-      const kid = jwt.decode(token, { complete: true })?.header.kid;
-      const key = kid === undefined ? undefined : await this.#findKey(kid);
-      if (key === undefined) throw invalidToken();
-      return jwt.verify(token, key, { algorithms: ["ES256"], issuer: accessTokenIssuer }) as unknown as Claims;
+      // Times are judged by the clock of the issuer, see above.
+      const options = { ignoreExpiration: true, ignoreNotBefore: true, issuer: accessTokenIssuer };
+      return jwt.verify(token, key, { ...options, algorithms: ["ES256"] });
     } catch (error) {
-      if (error instanceof DomainError) throw error;
-      if (error instanceof jwt.TokenExpiredError) {
-        throw unauthenticated("TOKEN_EXPIRED", "The access token has expired. Exchange the key for a new one.", error);
-      }
       throw invalidToken(error);
     }
   }
 
-  async #findKey(kid: string): Promise<KeyObject | undefined> {
-    const known = this.#keys.get(kid);
-    const age = Date.now() - this.#keysAskedAtMs;
-    if (known) {
-      // A key that is known is good until the JWKS says otherwise: nobody waits for it, and a JWKS out of reach stops no call.
-      if (age > keysMaxAgeMs) void this.#refreshKeys();
-      return known;
+  /** Nobody shows an expired token again, so nothing else would take it out before the cache is full. */
+  #purge(now: number): void {
+    this.#purgedAtMs = now;
+    for (const [token, { expiresAtMs }] of this.#verified.entries()) {
+      if (expiresAtMs <= now) this.#verified.delete(token);
     }
-    if (age > keysMinAgeMs || this.#refreshing) await this.#refreshKeys();
-    if (this.#keysFault !== undefined) {
-      throw unavailable("Access tokens cannot be verified right now. Try again.", this.#keysFault);
-    }
-    return this.#keys.get(kid);
   }
+}
 
-  /** Concurrent callers share one fetch. Where it fails, what was known stays known. */
-  #refreshKeys(): Promise<void> {
-    this.#keysAskedAtMs = Date.now();
-    this.#refreshing ??= this.#fetchKeys()
-      .then((keys) => {
-        this.#keys = new Map(keys.map((jwk) => [jwk.kid, createPublicKey({ key: jwk, format: "jwk" })]));
-        this.#keysFault = undefined;
-      })
-      .catch((error: unknown) => {
-        this.#keysFault = error;
-      })
-      .finally(() => {
-        this.#refreshing = undefined;
-      });
-    return this.#refreshing;
+function keyIdOf(token: string): string {
+  const kid: unknown = decodeHeader(token)?.kid;
+  if (typeof kid !== "string") throw invalidToken();
+  return kid;
+}
+
+function decodeHeader(token: string): jwt.JwtHeader | undefined {
+  try {
+    return jwt.decode(token, { complete: true })?.header;
+  } catch (error) {
+    // jsonwebtoken throws where the payload is no JSON.
+    throw invalidToken(error);
   }
 }
 

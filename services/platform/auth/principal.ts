@@ -1,7 +1,10 @@
 import { DomainError } from "../domain/domain-error.ts";
 
 export type KeyKind = "api" | "management";
-export type Permission = "presets:read" | "presets:write";
+
+/** What this release knows of. */
+export const knownPermissions = ["presets:read", "presets:write"] as const;
+export type Permission = (typeof knownPermissions)[number];
 
 /** Who an access token speaks for, and what it may do. */
 export interface Principal {

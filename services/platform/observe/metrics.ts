@@ -12,6 +12,8 @@ export class Metrics {
   readonly #requests: Histogram<"operation" | "outcome">;
   readonly #partFailures: Counter<"outcome">;
   readonly #refusals: Counter<"reason">;
+  readonly #clockAhead: Gauge;
+  readonly #tokensOutOfTime: Counter;
 
   constructor(processName: string) {
     this.registry.setDefaultLabels({ process: processName });
@@ -33,6 +35,16 @@ export class Metrics {
       name: "setpoint_refusals_total",
       help: "Requests that were refused by a limit, by reason: key_rate, refused_keys, key_inflight, process_bytes.",
       labelNames: ["reason"],
+      registers: [this.registry],
+    });
+    this.#clockAhead = new Gauge({
+      name: "setpoint_clock_ahead_seconds",
+      help: "How far the clock of this machine is ahead of the organization service's, when its keys were last fetched.",
+      registers: [this.registry],
+    });
+    this.#tokensOutOfTime = new Counter({
+      name: "setpoint_tokens_out_of_time_total",
+      help: "Access tokens that were shown before they were issued or after they expired, by the clock of this machine.",
       registers: [this.registry],
     });
   }
@@ -59,5 +71,13 @@ export class Metrics {
         this.set(read());
       },
     });
+  }
+
+  clockMeasured(aheadSeconds: number): void {
+    this.#clockAhead.set(aheadSeconds);
+  }
+
+  tokenOutOfTime(): void {
+    this.#tokensOutOfTime.inc();
   }
 }

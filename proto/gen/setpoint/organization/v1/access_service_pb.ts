@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file setpoint/organization/v1/access_service.proto.
  */
 export const file_setpoint_organization_v1_access_service: GenFile = /*@__PURE__*/
-  fileDesc("Ci1zZXRwb2ludC9vcmdhbml6YXRpb24vdjEvYWNjZXNzX3NlcnZpY2UucHJvdG8SGHNldHBvaW50Lm9yZ2FuaXphdGlvbi52MSI3ChJFeGNoYW5nZUtleVJlcXVlc3QSCwoDa2V5GAEgASgJEhQKDHdvcmtzcGFjZV9pZBgCIAEoCSLkAQoTRXhjaGFuZ2VLZXlSZXNwb25zZRIUCgxhY2Nlc3NfdG9rZW4YASABKAkSLwoLZXhwaXJlX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjYKCXByaW5jaXBhbBgDIAEoCzIjLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5QcmluY2lwYWwSPwoKcmF0ZV9saW1pdBgEIAEoCzImLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5LZXlSYXRlTGltaXRIAIgBAUINCgtfcmF0ZV9saW1pdDJ7Cg1BY2Nlc3NTZXJ2aWNlEmoKC0V4Y2hhbmdlS2V5Eiwuc2V0cG9pbnQub3JnYW5pemF0aW9uLnYxLkV4Y2hhbmdlS2V5UmVxdWVzdBotLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5FeGNoYW5nZUtleVJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp, file_setpoint_organization_v1_access]);
+  fileDesc("Ci1zZXRwb2ludC9vcmdhbml6YXRpb24vdjEvYWNjZXNzX3NlcnZpY2UucHJvdG8SGHNldHBvaW50Lm9yZ2FuaXphdGlvbi52MSI3ChJFeGNoYW5nZUtleVJlcXVlc3QSCwoDa2V5GAEgASgJEhQKDHdvcmtzcGFjZV9pZBgCIAEoCSKAAgoTRXhjaGFuZ2VLZXlSZXNwb25zZRIUCgxhY2Nlc3NfdG9rZW4YASABKAkSLwoLZXhwaXJlX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjYKCXByaW5jaXBhbBgDIAEoCzIjLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5QcmluY2lwYWwSGgoSZXhwaXJlc19pbl9zZWNvbmRzGAQgASgFEj8KCnJhdGVfbGltaXQYBSABKAsyJi5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuS2V5UmF0ZUxpbWl0SACIAQFCDQoLX3JhdGVfbGltaXQiEgoQR2V0S2V5U2V0UmVxdWVzdCJYChFHZXRLZXlTZXRSZXNwb25zZRIRCglqd2tzX2pzb24YASABKAkSMAoMY3VycmVudF90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDLmAQoNQWNjZXNzU2VydmljZRJqCgtFeGNoYW5nZUtleRIsLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5FeGNoYW5nZUtleVJlcXVlc3QaLS5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuRXhjaGFuZ2VLZXlSZXNwb25zZRJpCglHZXRLZXlTZXQSKi5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuR2V0S2V5U2V0UmVxdWVzdBorLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5HZXRLZXlTZXRSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_google_protobuf_timestamp, file_setpoint_organization_v1_access]);
 
 /**
  * The key and what its token is for.
@@ -72,9 +72,16 @@ export type ExchangeKeyResponse = Message<"setpoint.organization.v1.ExchangeKeyR
   principal?: Principal | undefined;
 
   /**
+   * How long the token works from now on, in seconds: for callers whose clock may differ from the service's.
+   *
+   * @generated from field: int32 expires_in_seconds = 4;
+   */
+  expiresInSeconds: number;
+
+  /**
    * The limit of this key. Absent where it has none of its own.
    *
-   * @generated from field: optional setpoint.organization.v1.KeyRateLimit rate_limit = 4;
+   * @generated from field: optional setpoint.organization.v1.KeyRateLimit rate_limit = 5;
    */
   rateLimit?: KeyRateLimit | undefined;
 };
@@ -85,6 +92,49 @@ export type ExchangeKeyResponse = Message<"setpoint.organization.v1.ExchangeKeyR
  */
 export const ExchangeKeyResponseSchema: GenMessage<ExchangeKeyResponse> = /*@__PURE__*/
   messageDesc(file_setpoint_organization_v1_access_service, 1);
+
+/**
+ * Nothing to say yet.
+ *
+ * @generated from message setpoint.organization.v1.GetKeySetRequest
+ */
+export type GetKeySetRequest = Message<"setpoint.organization.v1.GetKeySetRequest"> & {
+};
+
+/**
+ * Describes the message setpoint.organization.v1.GetKeySetRequest.
+ * Use `create(GetKeySetRequestSchema)` to create a new message.
+ */
+export const GetKeySetRequestSchema: GenMessage<GetKeySetRequest> = /*@__PURE__*/
+  messageDesc(file_setpoint_organization_v1_access_service, 2);
+
+/**
+ * The keys of now.
+ *
+ * @generated from message setpoint.organization.v1.GetKeySetResponse
+ */
+export type GetKeySetResponse = Message<"setpoint.organization.v1.GetKeySetResponse"> & {
+  /**
+   * A JSON Web Key Set (RFC 7517).
+   *
+   * @generated from field: string jwks_json = 1;
+   */
+  jwksJson: string;
+
+  /**
+   * What the clock of the service shows, by which tokens are issued and expire.
+   *
+   * @generated from field: google.protobuf.Timestamp current_time = 2;
+   */
+  currentTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message setpoint.organization.v1.GetKeySetResponse.
+ * Use `create(GetKeySetResponseSchema)` to create a new message.
+ */
+export const GetKeySetResponseSchema: GenMessage<GetKeySetResponse> = /*@__PURE__*/
+  messageDesc(file_setpoint_organization_v1_access_service, 3);
 
 /**
  * Turns keys into access tokens, the only credential that the services accept. Its calls need no token.
@@ -104,6 +154,17 @@ export const AccessService: GenService<{
     methodKind: "unary";
     input: typeof ExchangeKeyRequestSchema;
     output: typeof ExchangeKeyResponseSchema;
+  },
+  /**
+   * The public keys that access tokens are signed with: what `/.well-known/jwks.json` shows, over the channel of the
+   * other calls, and so as well protected as these.
+   *
+   * @generated from rpc setpoint.organization.v1.AccessService.GetKeySet
+   */
+  getKeySet: {
+    methodKind: "unary";
+    input: typeof GetKeySetRequestSchema;
+    output: typeof GetKeySetResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_setpoint_organization_v1_access_service, 0);

@@ -1,0 +1,65 @@
+import type { Logger } from "../observe/logger.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import { monotonicMs } from "../process/clock.ts";
+
+/** Clocks of two machines may differ by this much, and tokens are still taken. */
+export const clockToleranceMs = 60_000;
+
+/** A difference that is worth a word: more than a slow answer and whole seconds make of two clocks that agree. */
+const noticedMs = 5_000;
+const logIntervalMs = 60_000;
+
+interface Claimed {
+  readonly iat: number;
+  readonly exp: number;
+  readonly nbf?: number;
+}
+
+/** Holds the times of tokens, which are the issuer's, against our clock, and tells where the two clocks differ. */
+export class IssuerClock {
+  readonly #logger: Logger | undefined;
+  readonly #metrics: Metrics | undefined;
+  /** How far ours is ahead, when the keys were last fetched. */
+  #aheadMs = 0;
+  readonly #loggedAtMs = { token: Number.NEGATIVE_INFINITY, clock: Number.NEGATIVE_INFINITY };
+
+  constructor(logger: Logger | undefined, metrics: Metrics | undefined) {
+    this.#logger = logger;
+    this.#metrics = metrics;
+  }
+
+  /** Whether a token is of now; "good" includes what the tolerance lets through. */
+  judge({ iat, exp, nbf = iat }: Claimed): "good" | "early" | "expired" {
+    const now = Date.now();
+    if (Math.max(iat, nbf) * 1000 - now > noticedMs || exp * 1000 <= now) {
+      this.#metrics?.tokenOutOfTime();
+      this.#warn("token", "an access token is of another time: either clocks differ, or its caller kept it too long");
+    }
+    if (exp <= iat || exp * 1000 + clockToleranceMs <= now) return "expired";
+    return Math.max(iat, nbf) * 1000 > now + clockToleranceMs ? "early" : "good";
+  }
+
+  /** Told by the issuer itself, so no caller can make it up. */
+  measure(issuerTimeMs: number | undefined): void {
+    if (issuerTimeMs === undefined) return;
+    this.#aheadMs = Date.now() - issuerTimeMs;
+    this.#metrics?.clockMeasured(this.#aheadMs / 1000);
+    if (Math.abs(this.#aheadMs) > noticedMs) this.#warn("clock", this.#difference());
+  }
+
+  /** Throws where the difference is so large that good tokens are refused. */
+  check(): void {
+    if (Math.abs(this.#aheadMs) > clockToleranceMs) throw new Error(this.#difference());
+  }
+
+  #difference(): string {
+    const seconds = Math.round(Math.abs(this.#aheadMs) / 1000);
+    return `the clock of this machine is ${seconds} s ${this.#aheadMs > 0 ? "ahead of" : "behind"} that of the organization service`;
+  }
+
+  #warn(about: "token" | "clock", message: string): void {
+    if (monotonicMs() - this.#loggedAtMs[about] < logIntervalMs) return;
+    this.#loggedAtMs[about] = monotonicMs();
+    this.#logger?.warn({ clock_ahead_seconds: Math.round(this.#aheadMs / 1000) }, message);
+  }
+}

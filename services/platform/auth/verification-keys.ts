@@ -1,0 +1,106 @@
+import type { KeyObject } from "node:crypto";
+import { unavailable } from "../domain/domain-error.ts";
+import type { Logger } from "../observe/logger.ts";
+import { monotonicMs } from "../process/clock.ts";
+import { type FetchKeySet, importKeys, type KeySet } from "./key-set.ts";
+
+/** Keys are fetched again when they are this old, so that a key that is published no more stops working. */
+const refreshIntervalMs = 60_000;
+/** After a fetch that failed. Nobody waits for it, because what was known stays known. */
+const retryIntervalMs = 5_000;
+/** Tokens with made-up key ids cannot make a service fetch more often than this. */
+const fetchIntervalMinMs = 1_000;
+/** A process that was idle for this long learns the present keys before it trusts the ones it has. */
+const idleMaxMs = 300_000;
+/** While the keys cannot be fetched, the log says so this often. */
+const logIntervalMs = 60_000;
+
+interface Options {
+  readonly fetchKeySet: FetchKeySet;
+  readonly logger: Logger | undefined;
+  /** A key is gone, or another one: what it has verified must be verified again. */
+  readonly onKeyGone: () => void;
+  readonly onFetched: (keySet: KeySet) => void;
+}
+
+/** The public keys of access tokens, kept fresh by those who use them. All times are of the monotonic clock. */
+export class VerificationKeys {
+  readonly #options: Options;
+  #keys = new Map<string, KeyObject>();
+  #askedAtMs = Number.NEGATIVE_INFINITY;
+  #refreshAtMs = Number.NEGATIVE_INFINITY;
+  #loggedAtMs = Number.NEGATIVE_INFINITY;
+  #fault: unknown;
+  #refreshing: { readonly done: Promise<void>; readonly isAwaited: boolean } | undefined;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  get areKnown(): boolean {
+    return this.#keys.size > 0;
+  }
+
+  find(kid: string): KeyObject | undefined {
+    return this.#keys.get(kid);
+  }
+
+  /** Called for every token: sees to it that the keys are not old. Returns what must be waited for; mostly nothing. */
+  keepFresh(nowMs: number): Promise<void> | undefined {
+    if (nowMs < this.#refreshAtMs && !this.#refreshing?.isAwaited) return undefined;
+    const done = this.#refresh(nowMs);
+    return this.#refreshing?.isAwaited ? done : undefined;
+  }
+
+  /** Called for a key id that is not known. Throws where nobody can tell whether there is such a key. */
+  async learn(): Promise<void> {
+    await this.refreshSoon();
+    if (this.#fault !== undefined) {
+      throw unavailable("Access tokens cannot be verified right now. Try again.", this.#fault);
+    }
+  }
+
+  /** Fetches the keys before it is time, where there is reason to; not too often. */
+  async refreshSoon(): Promise<void> {
+    const nowMs = monotonicMs();
+    if (this.#refreshing || nowMs - this.#askedAtMs > fetchIntervalMinMs) await this.#refresh(nowMs);
+  }
+
+  /** Concurrent callers share one fetch. Where it fails, what was known stays known. */
+  #refresh(nowMs: number): Promise<void> {
+    if (!this.#refreshing) {
+      const done = this.#fetch().finally(() => {
+        this.#refreshing = undefined;
+      });
+      this.#refreshing = { done, isAwaited: nowMs - this.#askedAtMs > idleMaxMs };
+      this.#askedAtMs = nowMs;
+      this.#refreshAtMs = nowMs + retryIntervalMs;
+    }
+    return this.#refreshing.done;
+  }
+
+  async #fetch(): Promise<void> {
+    try {
+      const keySet = await this.#options.fetchKeySet();
+      this.#replace(importKeys(keySet.keys));
+      this.#options.onFetched(keySet);
+      this.#fault = undefined;
+      this.#refreshAtMs = this.#askedAtMs + refreshIntervalMs;
+    } catch (error) {
+      this.#fault = error;
+      if (monotonicMs() - this.#loggedAtMs >= logIntervalMs) {
+        this.#loggedAtMs = monotonicMs();
+        const known = this.#keys.size;
+        this.#options.logger?.error({ err: error, known }, "the keys of access tokens cannot be fetched");
+      }
+    }
+  }
+
+  #replace(keys: Map<string, KeyObject>): void {
+    const isGone = [...this.#keys].some(([kid, key]) => !keys.get(kid)?.equals(key));
+    this.#keys = keys;
+    if (!isGone) return;
+    this.#options.onKeyGone();
+    this.#options.logger?.info({ known: keys.size }, "a key of access tokens is gone");
+  }
+}
