@@ -8,7 +8,8 @@ import { choosePorts, type Ports } from "../../deploy/local/ports.ts";
 import { lookForHttpFault, waitUntilUp } from "../../deploy/local/readiness.ts";
 import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
-import { grpcClient, openChannel } from "../../services/platform/rpc/grpc-client.ts";
+import { openChannel } from "../../services/platform/rpc/channel.ts";
+import { grpcClient } from "../../services/platform/rpc/grpc-client.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { copySources, readStages } from "../support/image.ts";
 import {

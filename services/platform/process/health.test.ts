@@ -26,6 +26,10 @@ describe("Health", () => {
     expect(await new Health([passing, failing], notDraining).fault()).toBe(fault);
   });
 
+  it("has a fault where a check does not answer at all", async () => {
+    expect(await new Health([passing, () => new Promise(() => {})], notDraining).fault()).toMatch(/not answered/);
+  });
+
   it("says that it drains, whatever the checks say", async () => {
     let draining = false;
     const health = new Health([passing], () => draining);

@@ -1,9 +1,12 @@
 import { monotonicMs } from "./clock.ts";
+
 /** Says whether a process can do its work right now; throws or rejects where it cannot. */
 export type ReadinessCheck = () => Promise<void>;
 
 /** Answers to probes may be this old, so that many probes make one check. */
 const checkMaxAgeMs = 1_000;
+/** A check that takes longer has failed: a database that vanished without a word does not say so. */
+const checkTimeoutMs = 2_000;
 
 /** Whether a process may be sent work: all its checks pass and it is not draining. */
 export class Health {
@@ -26,11 +29,19 @@ export class Health {
   }
 
   async #check(): Promise<string | undefined> {
+    const timeout = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      timeout.reject,
+      checkTimeoutMs,
+      new Error("a check of readiness has not answered in 2 seconds"),
+    );
     try {
-      await Promise.all(this.#checks.map((check) => check()));
+      await Promise.race([Promise.all(this.#checks.map((check) => check())), timeout.promise]);
       return undefined;
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
+    } finally {
+      clearTimeout(timer);
     }
   }
 }

@@ -8,13 +8,14 @@ import {
   type MessageInitShape,
   type MessageShape,
 } from "@bufbuild/protobuf";
-import { Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { type Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
-import { type DomainError, isOfKind } from "../domain/domain-error.ts";
+import { type DomainError, isOfKind, unavailable } from "../domain/domain-error.ts";
 import { monotonicMs } from "../process/clock.ts";
+import type { Channel } from "./channel.ts";
+import type { Endpoint } from "./endpoint.ts";
 import { fromStatusMessage } from "./errors.ts";
-import { type GrpcDefinition, grpcDefinitionOf, requestBytesMax, responseBytesMax } from "./grpc-definition.ts";
-import { channelCredentials, type TlsFiles } from "./tls.ts";
+import { type GrpcDefinition, grpcDefinitionOf } from "./grpc-definition.ts";
 
 /** What goes with one call. */
 export interface CallOptions {
@@ -34,37 +35,9 @@ export type Methods<S extends DescService> = {
     : never;
 };
 
-/** A connection to the processes behind one target. */
-export type Channel = Client;
-
-const flowControlWindow = 4 * 1024 * 1024;
-
 /**
- * Opens a channel. `dns:///name:port` is resolved to every address behind the name, and calls go to each in turn.
- */
-export function openChannel(target: string, tls: TlsFiles | undefined): Channel {
-  return new Client(target, channelCredentials(tls), {
-    "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
-    "grpc.max_receive_message_length": responseBytesMax,
-    "grpc.max_send_message_length": requestBytesMax,
-    // An answer to a batch is often larger than what HTTP/2 lets a server send before it waits for the client.
-    "grpc-node.flow_control_window": flowControlWindow,
-    "grpc.keepalive_time_ms": 30_000,
-    "grpc.keepalive_timeout_ms": 10_000,
-    // grpc-js would buffer every call to be able to repeat it; we repeat calls ourselves, see below.
-    "grpc.enable_retries": 0,
-    // The address of a process that was replaced is looked up at once, and not half a minute later.
-    "grpc.dns_min_time_between_resolutions_ms": 1_000,
-    // A process that restarts is back within a second; do not stay away longer than needed.
-    "grpc.initial_reconnect_backoff_ms": 100,
-    "grpc.min_reconnect_backoff_ms": 100,
-    "grpc.max_reconnect_backoff_ms": 2_000,
-  });
-}
-
-/**
- * The typed client of a service. A call that fails with UNAVAILABLE is made again until its deadline,
- * so every method that is called through here must be safe to repeat.
+ * The typed client of a service. A call that fails with UNAVAILABLE, or that one of several processes does not answer
+ * soon, is made again until its deadline, so every method that is called through here must be safe to repeat.
  */
 export function grpcClient<S extends DescService>(service: S, channel: Channel): Methods<S> {
   const methods = service.methods
@@ -72,9 +45,7 @@ export function grpcClient<S extends DescService>(service: S, channel: Channel):
     .map((method) => {
       const definition = grpcDefinitionOf(method);
       const call = (request: MessageInitShape<typeof method.input>, options: CallOptions) =>
-        retryUnavailable(options.deadlineMs, () =>
-          callOnce(channel, definition, create(method.input, request), options),
-        );
+        callUntilDeadline(channel, definition, create(method.input, request), options);
       return [method.localName, call];
     });
   return Object.fromEntries(methods);
@@ -83,23 +54,55 @@ export function grpcClient<S extends DescService>(service: S, channel: Channel):
 const backoffFirstMs = 25;
 const backoffMaxMs = 1_000;
 
-async function retryUnavailable<T>(deadlineMs: number, call: () => Promise<T>): Promise<T> {
+async function callUntilDeadline(
+  channel: Channel,
+  definition: GrpcDefinition,
+  request: Message,
+  options: CallOptions,
+): Promise<Message> {
+  let failed: Set<Endpoint> | undefined;
+  let timeouts = 0;
   for (let attempt = 0; ; attempt += 1) {
+    const endpoint = channel.pick(failed);
+    const hasOthers = endpoint !== undefined && channel.hasOthers(endpoint, failed);
+    const deadlineMs = hasOthers && timeouts < timeoutsMax ? attemptDeadlineMs(options) : options.deadlineMs;
     try {
-      return await call();
+      if (!endpoint) throw unavailable("No address of the service is known. Try again.");
+      return await callOnce(endpoint.client, definition, request, options, deadlineMs);
     } catch (error) {
-      const pauseMs = Math.min(backoffMaxMs, backoffFirstMs * 2 ** attempt) * (0.5 + Math.random());
-      if (!isOfKind(error, "unavailable") || monotonicMs() + pauseMs >= deadlineMs) throw error;
-      await sleep(pauseMs);
+      const isTimeout = isOfKind(error, "deadline_exceeded") && deadlineMs < options.deadlineMs;
+      if (!isTimeout && !isOfKind(error, "unavailable")) throw error;
+      if (isTimeout) {
+        timeouts += 1;
+        endpoint?.doubt();
+      }
+      if (endpoint) failed = new Set(failed).add(endpoint);
+      // Another one may be fine; the same one needs time.
+      const pauseMs = hasOthers ? 0 : Math.min(backoffMaxMs, backoffFirstMs * 2 ** attempt) * (0.5 + Math.random());
+      if (monotonicMs() + pauseMs >= options.deadlineMs) throw error;
+      if (pauseMs > 0) await sleep(pauseMs);
     }
   }
 }
 
+const attemptTimeoutMinMs = 500;
+const attemptTimeoutMaxMs = 3_000;
+/** So often a call turns to another process that might be faster. After that it waits: they may all be slow, and calls that are made again make that worse. */
+const timeoutsMax = 2;
+
+/** How long to wait for one process where there are others: a third of the time that is left, within bounds. */
+function attemptDeadlineMs({ deadlineMs }: CallOptions): number {
+  const nowMs = monotonicMs();
+  const third = Math.max(attemptTimeoutMinMs, Math.min(attemptTimeoutMaxMs, (deadlineMs - nowMs) / 3));
+  return Math.min(deadlineMs, nowMs + third);
+}
+
 function callOnce(
-  channel: Channel,
+  client: Client,
   { path, requestSerialize, responseDeserialize }: GrpcDefinition,
   request: Message,
   options: CallOptions,
+  deadlineMs: number,
 ): Promise<Message> {
   const metadata = new Metadata();
   metadata.set("x-request-id", options.requestId);
@@ -108,13 +111,13 @@ function callOnce(
     // grpc-js makes an Error for every call, for the stack of one that may fail. Our errors have a request id instead.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
-    channel.makeUnaryRequest(
+    client.makeUnaryRequest(
       path,
       requestSerialize,
       responseDeserialize,
       request,
       metadata,
-      { deadline: Date.now() + options.deadlineMs - monotonicMs() },
+      { deadline: Date.now() + deadlineMs - monotonicMs() },
       (error, response) => (error ? reject(domainErrorFrom(error)) : resolve(response as Message)),
     );
     Error.stackTraceLimit = stackTraceLimit;
