@@ -1,0 +1,75 @@
+import type { AddressInfo } from "node:net";
+import { connect, createServer, type NetConnectOpts, type Socket } from "node:net";
+
+/** Stands between a process and its database, and can fail as a network does. */
+export interface TcpProxy {
+  readonly port: number;
+  /** Ends all connections and refuses new ones. */
+  cut(): void;
+  /** Takes everything and answers nothing, as a machine does that has vanished. */
+  hang(): void;
+  restore(): void;
+  close(): void;
+}
+
+async function openTcpProxy(target: NetConnectOpts): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  let state: "open" | "cut" | "hanging" = "open";
+  const server = createServer((near) => {
+    if (state === "cut") {
+      near.destroy();
+      return;
+    }
+    const far = connect(target);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from);
+      from.on("error", () => {});
+      from.on("close", () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+      from.on("data", (chunk) => to.write(chunk));
+      if (state === "hanging") from.pause();
+    }
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const cut = () => {
+    state = "cut";
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut,
+    hang: () => {
+      state = "hanging";
+      for (const socket of sockets) socket.pause();
+    },
+    restore: () => {
+      state = "open";
+      for (const socket of sockets) socket.resume();
+    },
+    close: () => {
+      cut();
+      server.close();
+    },
+  };
+}
+
+/** A proxy to the server of a database, whether that listens on a port or on a socket file. */
+export function openDatabaseProxy(databaseUrl: string): Promise<TcpProxy> {
+  const { hostname, port, searchParams } = new URL(databaseUrl);
+  const socketPath = searchParams.get("socketPath");
+  return openTcpProxy(socketPath ? { path: socketPath } : { host: hostname, port: Number(port || 3306) });
+}
+
+/** The same database, by way of the proxy. */
+export function urlThrough(proxy: TcpProxy, databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  url.searchParams.delete("socketPath");
+  url.hostname = "127.0.0.1";
+  url.port = String(proxy.port);
+  return url.toString();
+}
