@@ -43,7 +43,7 @@ export async function prepareDatabase(options: DatabaseOptions): Promise<Private
   const tmpDir = `${dataDir}-tmp`;
   await mkdir(tmpDir, { recursive: true, mode: 0o700 });
   const own = [`--tmpdir=${tmpDir}`, `--socket=${socket.path}`, `--pid-file=${pidFile}`, "--skip-networking"];
-  const args = [...serverArguments(options), ...own];
+  const args = [...serverArguments(options), ...own, ...(options.args ?? [])];
   return {
     serverUrl: serverUrl.href,
     start: (signal) => {

@@ -8,6 +8,8 @@ export interface DatabaseOptions {
   readonly logFile: string;
   /** Whether a commit must survive a crash of the machine. Tests do without, and are faster. */
   readonly durable: boolean;
+  /** More arguments for a server that is installed here. */
+  readonly args?: readonly string[];
   readonly signal: AbortSignal;
 }
 

@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
 import { accessTokenLifeMaxSeconds } from "../platform/auth/claims.ts";
+import { readDatabaseUrl } from "../platform/mysql/database-url.ts";
+import { type MigrationConfig, readMigration } from "../platform/mysql/migrate-command.ts";
 import { type ProcessConfig, readProcessConfig } from "../platform/process/config.ts";
 import { type Environment, type EnvironmentReader, readConfig } from "../platform/process/environment.ts";
 import { parseSigningKeys, type SigningKeys } from "./domain/signing-keys.ts";
@@ -21,7 +23,7 @@ export function readOrganizationConfig(environment: Environment): OrganizationCo
     ...readProcessConfig(reader),
     grpcPort: reader.port("ORGANIZATION_GRPC_PORT", 50052),
     httpPort: reader.port("ORGANIZATION_HTTP_PORT", 8082),
-    databaseUrl: reader.url("ORGANIZATION_DATABASE_URL", ["mysql:"], databaseMeaning),
+    databaseUrl: readDatabaseUrl(reader, "ORGANIZATION_DATABASE_URL", databaseMeaning),
     databasePoolSize: reader.integer("ORGANIZATION_DATABASE_POOL_SIZE", { default: 12, min: 1, max: 200 }),
     signingKeys: readSigningKeys(reader),
     accessTokenTtlSeconds: reader.integer("ACCESS_TOKEN_TTL_SECONDS", {
@@ -34,7 +36,11 @@ export function readOrganizationConfig(environment: Environment): OrganizationCo
 
 /** The commands beside `serve` need the database alone. */
 export function readOrganizationDatabaseUrl(environment: Environment): string {
-  return readConfig(environment, (reader) => reader.url("ORGANIZATION_DATABASE_URL", ["mysql:"], databaseMeaning));
+  return readConfig(environment, (reader) => readDatabaseUrl(reader, "ORGANIZATION_DATABASE_URL", databaseMeaning));
+}
+
+export function readOrganizationMigration(environment: Environment): MigrationConfig {
+  return readConfig(environment, (reader) => readMigration(reader, "ORGANIZATION_DATABASE_URL", databaseMeaning));
 }
 
 /** The value is a secret, so a fault shows nothing of it. */

@@ -1,4 +1,5 @@
-import { migrate, schemaIsCurrent } from "../platform/mysql/migrate.ts";
+import { schemaIsCurrent } from "../platform/mysql/migrate.ts";
+import { runMigrate } from "../platform/mysql/migrate-command.ts";
 import { openPool, type Pool } from "../platform/mysql/pool.ts";
 import { createLogger } from "../platform/observe/logger.ts";
 import { CommandError, runCommandLine } from "../platform/process/command-line.ts";
@@ -15,7 +16,7 @@ import { listMembers } from "./commands/list-members.ts";
 import { listWorkspaces } from "./commands/list-workspaces.ts";
 import { removeMember } from "./commands/remove-member.ts";
 import { revokeKey } from "./commands/revoke-key.ts";
-import { readOrganizationConfig, readOrganizationDatabaseUrl } from "./config.ts";
+import { readOrganizationConfig, readOrganizationDatabaseUrl, readOrganizationMigration } from "./config.ts";
 
 await runCommandLine({
   serve: async () => {
@@ -23,12 +24,7 @@ await runCommandLine({
     const logger = createLogger("organization", config.logLevel);
     await runProcess(logger, (lifecycle) => openOrganizationService(config, logger, lifecycle));
   },
-  migrate: async () => {
-    const applied = await migrate(readOrganizationDatabaseUrl(process.env), organizationMigrations, (name) =>
-      console.log(`applying ${name}`),
-    );
-    console.log(applied.length > 0 ? `${applied.length} migrations applied` : "the schema is current");
-  },
+  migrate: () => runMigrate(readOrganizationMigration(process.env), organizationMigrations),
   bootstrap: onDatabase(bootstrap),
   "create-workspace": onDatabase(createWorkspace),
   "list-workspaces": onDatabase(listWorkspaces),

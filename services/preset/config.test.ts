@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readPresetConfig, readPresetDatabaseUrl } from "./config.ts";
+import { readPresetConfig, readPresetMigration } from "./config.ts";
 
 const databaseUrl = "mysql://user:secret@host/setpoint_preset";
 const jwksUrl = "http://organization:8082/.well-known/jwks.json";
@@ -34,6 +34,6 @@ describe("the preset service's config", () => {
   });
 
   it("needs the database alone to migrate", () => {
-    expect(readPresetDatabaseUrl({ PRESET_DATABASE_URL: databaseUrl })).toBe(databaseUrl);
+    expect(readPresetMigration({ PRESET_DATABASE_URL: databaseUrl })).toEqual({ databaseUrl, waitSeconds: 60 });
   });
 });

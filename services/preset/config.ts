@@ -1,3 +1,5 @@
+import { readDatabaseUrl, readOptionalDatabaseUrl } from "../platform/mysql/database-url.ts";
+import { type MigrationConfig, readMigration } from "../platform/mysql/migrate-command.ts";
 import { type ProcessConfig, readProcessConfig } from "../platform/process/config.ts";
 import { type Environment, readConfig } from "../platform/process/environment.ts";
 
@@ -21,9 +23,9 @@ export function readPresetConfig(environment: Environment): PresetConfig {
     ...readProcessConfig(reader),
     grpcPort: reader.port("PRESET_GRPC_PORT", 50051),
     httpPort: reader.port("PRESET_HTTP_PORT", 8081),
-    databaseUrl: reader.url("PRESET_DATABASE_URL", ["mysql:"], databaseMeaning),
+    databaseUrl: readDatabaseUrl(reader, "PRESET_DATABASE_URL", databaseMeaning),
     databasePoolSize: reader.integer("PRESET_DATABASE_POOL_SIZE", { default: 12, min: 3, max: 200 }),
-    readDatabaseUrl: reader.optionalUrl("PRESET_READ_DATABASE_URL", ["mysql:"]),
+    readDatabaseUrl: readOptionalDatabaseUrl(reader, "PRESET_READ_DATABASE_URL"),
     batchByWorkspace: reader.oneOf("PRESET_BATCH_BY_WORKSPACE", ["true", "false"], "false") === "true",
     jwksUrl: reader.url(
       "JWKS_URL",
@@ -34,6 +36,6 @@ export function readPresetConfig(environment: Environment): PresetConfig {
 }
 
 /** The migrate command needs the database alone. */
-export function readPresetDatabaseUrl(environment: Environment): string {
-  return readConfig(environment, (reader) => reader.url("PRESET_DATABASE_URL", ["mysql:"], databaseMeaning));
+export function readPresetMigration(environment: Environment): MigrationConfig {
+  return readConfig(environment, (reader) => readMigration(reader, "PRESET_DATABASE_URL", databaseMeaning));
 }

@@ -32,7 +32,10 @@ export interface DatabaseProxy {
   close(): Promise<void>;
 }
 
-export async function openDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
+export async function openDatabaseProxy(
+  databaseUrl: string,
+  { hidesTls = false }: { readonly hidesTls?: boolean } = {},
+): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
   const socketPath = target.searchParams.get("socketPath");
   const connectServer = () =>
@@ -80,6 +83,7 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
     upstream.on("error", () => client.destroy());
     upstream.on("close", () => silent.has(client) || client.destroy());
     client.on("close", () => isHeld || upstream.destroy());
+    if (hidesTls) upstream.once("data", hideTls);
     upstream.on("data", (data) => silent.has(client) || client.write(data));
     forEachPacket(client, (packet) => {
       if (silent.has(client) || phasesOf(packet).some((phase) => strike(faultAt(phase), packet))) return;
@@ -128,6 +132,13 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
       if (server.listening) await refuse();
     },
   };
+}
+
+/** Changes the greeting of a server as if it had no TLS. */
+function hideTls(greeting: Buffer): void {
+  // Behind the header, the version of the protocol, that of the server as text with a zero, the thread, and a salt.
+  const capabilities = greeting.indexOf(0, 5) + 1 + 4 + 8 + 1;
+  greeting.writeUInt16LE(greeting.readUInt16LE(capabilities) & ~0x0800, capabilities);
 }
 
 /** Calls for each whole packet of the protocol: three bytes of length, one of sequence, and the content. */

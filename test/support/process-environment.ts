@@ -1,7 +1,11 @@
 import { readGatewayConfig } from "../../gateway/config.ts";
-import { readOrganizationConfig, readOrganizationDatabaseUrl } from "../../services/organization/config.ts";
+import {
+  readOrganizationConfig,
+  readOrganizationDatabaseUrl,
+  readOrganizationMigration,
+} from "../../services/organization/config.ts";
 import { ConfigError, type Environment } from "../../services/platform/process/environment.ts";
-import { readPresetConfig, readPresetDatabaseUrl } from "../../services/preset/config.ts";
+import { readPresetConfig, readPresetMigration } from "../../services/preset/config.ts";
 import { newSigningKeyPem } from "./stack.ts";
 
 type Read = (environment: Environment) => object | string;
@@ -10,9 +14,9 @@ type Read = (environment: Environment) => object | string;
 const readers: Readonly<Record<string, Read>> = {
   "node gateway/main.ts": readGatewayConfig,
   "node services/preset/main.ts": readPresetConfig,
-  "node services/preset/main.ts migrate": readPresetDatabaseUrl,
+  "node services/preset/main.ts migrate": readPresetMigration,
   "node services/organization/main.ts": readOrganizationConfig,
-  "node services/organization/main.ts migrate": readOrganizationDatabaseUrl,
+  "node services/organization/main.ts migrate": readOrganizationMigration,
   "node services/organization/main.ts bootstrap": readOrganizationDatabaseUrl,
 };
 

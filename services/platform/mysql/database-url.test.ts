@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { readConfig } from "../process/environment.ts";
+import { connectionOptions, readDatabaseUrl } from "./database-url.ts";
+
+const plain = "mysql://user:secret@db.example.com/setpoint";
+
+describe("the URL of a database", () => {
+  it("without a word of TLS goes as it is", () => {
+    expect(connectionOptions(`${plain}?socketPath=/a.sock`)).toEqual({ uri: `${plain}?socketPath=%2Fa.sock` });
+    expect(connectionOptions(`${plain}?ssl-mode=DISABLED`)).toEqual({ uri: plain });
+  });
+
+  it.each(["ssl-mode=VERIFY_IDENTITY", "ssl-mode=REQUIRED", "ssl=true", "ssl={}"])(
+    "that asks for TLS has the name of the host checked: %s",
+    (parameter) => {
+      expect(connectionOptions(`${plain}?${parameter}`)).toEqual({ uri: plain, ssl: { verifyIdentity: true } });
+    },
+  );
+
+  it("keeps what is said about TLS in the way of mysql2", () => {
+    const ssl = encodeURIComponent('{"minVersion":"TLSv1.3"}');
+    expect(connectionOptions(`${plain}?ssl=${ssl}`).ssl).toEqual({ verifyIdentity: true, minVersion: "TLSv1.3" });
+  });
+
+  it.each([
+    [`${plain}?ssl-ca=/nonexistent.pem`, "ssl-ca cannot be read: ENOENT"],
+    [`${plain}?ssl=Amazon%20RDS`, "ssl must be true or an object"],
+    [`${plain}?ssl=%5B%5D`, "ssl must be true or an object"],
+    ["mysql://user:secret@10.0.0.1/x?ssl=true", "not an IP address"],
+    ["mysql://user:secret@[::1]/x?ssl-mode=REQUIRED", "not an IP address"],
+  ])("is refused with what is wrong with it, and without its password: %s", (url, fault) => {
+    const read = () => readConfig({ DATABASE_URL: url }, (reader) => readDatabaseUrl(reader, "DATABASE_URL", "where"));
+    expect(read).toThrow(`DATABASE_URL is not right: `);
+    expect(read).toThrow(fault);
+    expect(read).not.toThrow("secret");
+  });
+});

@@ -1,0 +1,106 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { prepareDatabase } from "../../deploy/local/database.ts";
+import { findDatabaseServer } from "../../deploy/local/database-server.ts";
+import { isTransient } from "../../services/platform/mysql/errors.ts";
+import { migrate } from "../../services/platform/mysql/migrate.ts";
+import { openPool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { presetMigrations } from "../../services/preset/app.ts";
+import { createAuthority } from "../support/certificates.ts";
+import { openDatabaseProxy } from "../support/database-proxy.ts";
+
+let folder: string;
+let caFile: string;
+let otherCaFile: string;
+/** A server of our own with a certificate for `localhost`. It is reached by its socket, whatever host a URL names. */
+let serverUrl: string;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "setpoint-tls-"));
+  const files = createAuthority("ours").issue(join(folder, "ours"));
+  caFile = files.caCertificateFile;
+  otherCaFile = createAuthority("another").issue(join(folder, "another")).caCertificateFile;
+  const { signal } = new AbortController();
+  const database = await prepareDatabase({
+    server: await findDatabaseServer({ report: () => {} }),
+    dataDir: join(folder, "data"),
+    logFile: join(folder, "database.log"),
+    durable: false,
+    args: [`--ssl-cert=${files.certificateFile}`, `--ssl-key=${files.privateKeyFile}`, `--ssl-ca=${caFile}`],
+    signal,
+  });
+  const running = await database.start(signal);
+  serverUrl = database.serverUrl;
+  close = async () => {
+    await running.stop();
+    await database.close();
+  };
+}, 60_000);
+
+afterAll(async () => {
+  await close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function urlOf(host: string, parameters: Readonly<Record<string, string>>): string {
+  const url = new URL(serverUrl);
+  url.hostname = host;
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  return url.href;
+}
+
+/** What the connection is encrypted with; empty where it is not. */
+async function cipherOf(url: string): Promise<string> {
+  const pool = openPool(url, 1);
+  try {
+    const [rows] = await pool.query<RowDataPacket[]>("SHOW SESSION STATUS LIKE 'Ssl_cipher'");
+    return rows[0]?.Value;
+  } finally {
+    await pool.end();
+  }
+}
+
+describe("TLS to the database", () => {
+  it("is used where the URL asks for it, and the certificate is of the right authority and host", async () => {
+    expect(await cipherOf(urlOf("localhost", { "ssl-ca": caFile }))).toMatch(/\w/);
+    expect(await cipherOf(urlOf("localhost", { "ssl-mode": "DISABLED", "ssl-ca": caFile }))).toBe("");
+    expect(await cipherOf(serverUrl)).toBe("");
+  });
+
+  it.each(["db.example.com", "localhost.example.com"])(
+    "is refused where the certificate does not name %s",
+    async (host) => {
+      const failure = await cipherOf(urlOf(host, { "ssl-ca": caFile })).catch((error) => error);
+      expect(failure.message).toMatch(/does not match certificate's altnames/);
+      expect(isTransient(failure)).toBe(true);
+      // In the way of mysql2, too, which by itself would not look at the name.
+      await expect(cipherOf(urlOf(host, { ssl: '{"minVersion":"TLSv1.2"}', "ssl-ca": caFile }))).rejects.toThrow(
+        "altnames",
+      );
+    },
+  );
+
+  it("is refused where the certificate is of another authority, or of none that is known", async () => {
+    await expect(cipherOf(urlOf("localhost", { "ssl-ca": otherCaFile }))).rejects.toThrow(/certificate/);
+    await expect(cipherOf(urlOf("localhost", { "ssl-mode": "VERIFY_IDENTITY" }))).rejects.toThrow(/certificate/);
+  });
+
+  it("is what a migration goes by, too", async () => {
+    const onDatabase = (host: string) => urlOf(host, { "ssl-ca": caFile }).replace("/?", "/setpoint_tls?");
+    await expect(migrate(onDatabase("db.example.com"), presetMigrations, () => {})).rejects.toThrow("altnames");
+    expect(await migrate(onDatabase("localhost"), presetMigrations, () => {})).not.toEqual([]);
+  });
+
+  it("is not given up for someone on the way who says that the server has none", async () => {
+    const proxy = await openDatabaseProxy(serverUrl, { hidesTls: true });
+    const url = new URL(proxy.url);
+    expect(await cipherOf(url.href)).toBe("");
+    url.hostname = "localhost";
+    url.searchParams.set("ssl-ca", caFile);
+    await expect(cipherOf(url.href)).rejects.toThrow(/secure connection/);
+    await proxy.close();
+  });
+});
