@@ -125,29 +125,34 @@ function pageOf({ offset, limit }: Page): Page {
 
 type ListVersions = (page: Page) => Promise<ListVersionsResponse>;
 
+type Part = Pick<ListVersionsResponse, "versions" | "totalCount">;
+
 /** Whether these are all that belong on the page. */
-function isWhole({ offset, limit }: Page, { versions, totalCount }: ListVersionsResponse): boolean {
+function isWhole({ offset, limit }: Page, { versions, totalCount }: Part): boolean {
   return versions.length === Math.max(0, Math.min(limit, totalCount - offset));
 }
 
-/** A page that one RPC does not carry, as it comes: a hundred versions may be hundreds of megabytes. */
+/**
+ * A page that one RPC does not carry, as it comes: a hundred versions may be hundreds of megabytes. How many there are
+ * is said by the first part: a later one may come from a replica that knows fewer.
+ */
 async function* jsonParts(list: ListVersions, page: Page, first: ListVersionsResponse): AsyncGenerator<string> {
-  let [rest, part] = [page, first];
+  const { totalCount } = first;
+  let [rest, { versions }] = [page, first];
   yield '{"data":[';
   for (let separator = ""; ; ) {
-    for (const version of part.versions) {
+    for (const version of versions) {
       yield separator + versionJson(version);
       separator = ",";
     }
-    if (isWhole(rest, part)) break;
-    const count = part.versions.length;
-    // A replica that is behind the one that was asked before.
+    if (isWhole(rest, { versions, totalCount })) break;
+    const count = versions.length;
     if (count === 0) throw new Error("ListVersions answered with fewer versions than it had announced");
     rest = { offset: rest.offset + count, limit: rest.limit - count };
     // The service weighs all that it is asked for, so it is asked for little more than fits.
-    part = await list({ ...rest, limit: Math.min(rest.limit, 2 * count) });
+    ({ versions } = await list({ ...rest, limit: Math.min(rest.limit, 2 * count) }));
   }
-  yield `],"total_count":${first.totalCount}}`;
+  yield `],"total_count":${totalCount}}`;
 }
 
 /** No preset has as many versions as an int32 holds. */

@@ -10,6 +10,7 @@ import { type BoundPorts, openServers } from "../platform/rpc/servers.ts";
 import { serveService } from "../platform/rpc/service.ts";
 import type { PresetConfig } from "./config.ts";
 import { presetService } from "./rpc/preset-service.ts";
+import { PresetLists } from "./store/preset-lists.ts";
 import { PresetReader } from "./store/preset-reader.ts";
 import { VersionWriter } from "./store/version-writer.ts";
 
@@ -25,18 +26,20 @@ export async function openPresetService(
   lifecycle: Lifecycle,
 ): Promise<BoundPorts> {
   const metrics = new Metrics("preset");
-  const pool = openPool(config.databaseUrl, config.databasePoolSize);
+  // Where the tables are sharded, Vitess is between us and them.
+  const options = { prepares: !config.batchByWorkspace };
+  const pool = openPool(config.databaseUrl, config.databasePoolSize, options);
   lifecycle.opened("database pool", () => pool.end());
   // The writers have connections of their own, so that no crowd of other calls keeps them waiting.
-  const writerPool = openPool(config.databaseUrl, VersionWriter.connectionsMax);
+  const writerPool = openPool(config.databaseUrl, VersionWriter.connectionsMax, options);
   lifecycle.opened("writer pool", () => writerPool.end());
   const writer = new VersionWriter(writerPool, { batchByWorkspace: config.batchByWorkspace });
   // Changes of one preset wait for each other in the database; here they keep nobody else from a connection.
-  const updatePool = openPool(config.databaseUrl, updatesMax);
+  const updatePool = openPool(config.databaseUrl, updatesMax, options);
   lifecycle.opened("update pool", () => updatePool.end());
-  const listPool = config.readDatabaseUrl ? openPool(config.readDatabaseUrl, config.databasePoolSize) : pool;
+  const listPool = config.readDatabaseUrl ? openPool(config.readDatabaseUrl, config.databasePoolSize, options) : pool;
   if (listPool !== pool) lifecycle.opened("list pool", () => listPool.end());
-  const store = { updatePool, listPool, reader: new PresetReader(pool), writer };
+  const store = { updatePool, lists: new PresetLists(pool, listPool), reader: new PresetReader(pool), writer };
   const verifier = new AccessTokenVerifier(jwksFrom(config.jwksUrl), { logger, metrics });
   return openServers(lifecycle, {
     ...config,

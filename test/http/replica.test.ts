@@ -1,33 +1,95 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openPool, type Pool } from "../../services/platform/mysql/pool.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createPresetDatabase } from "../support/preset-database.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
-/** Stands for a replica that has not caught up: it has the tables, and none of the rows. */
+/** Stands for a replica: it has the tables, and of the rows only those that a test lets it have. */
 let replica: TestDatabase;
+let replicaPool: Pool;
 let stack: Stack;
 
 beforeAll(async () => {
   replica = await createPresetDatabase();
+  replicaPool = openPool(replica.url, 1);
   stack = await startStack({ preset: { readDatabaseUrl: replica.url } });
 });
 
 afterAll(async () => {
   await stack.close();
+  await replicaPool.end();
   await replica.drop();
 });
 
+function get(path: string) {
+  return stack.request<{ version: number; revision: number }[]>("GET", path, { key: stack.apiKey });
+}
+
+async function createVersions(slug: string, count: number, filler = ""): Promise<void> {
+  for (let n = 1; n <= count; n += 1) {
+    const { status } = await stack.create(slug, { text: { filler } }, { dialect: "responses" });
+    expect(status).toBe(200);
+  }
+}
+
+/** Brings the replica to where the preset had this many versions. */
+async function replicate(slug: string, versions: number): Promise<void> {
+  const primary = new URL(stack.preset.config.databaseUrl).pathname.slice(1);
+  for (const table of ["presets", "preset_versions", "preset_changes"]) {
+    const column = table === "presets" ? "id" : "preset_id";
+    await replicaPool.query(
+      `REPLACE INTO ${table} SELECT * FROM ${primary}.${table} WHERE ${column} IN
+        (SELECT id FROM ${primary}.presets WHERE slug = ?)`,
+      [slug],
+    );
+  }
+  await replicaPool.query("DELETE FROM preset_versions WHERE version > ?", [versions]);
+  await replicaPool.query("DELETE FROM preset_changes WHERE revision > ?", [versions]);
+  await replicaPool.query(
+    "UPDATE presets SET latest_version = ?, designated_version = ?, revision = ? WHERE slug = ?",
+    [versions, versions, versions, slug],
+  );
+}
+
 describe("a read replica", () => {
-  it("serves lists, while a preset itself is read where it is written", async () => {
-    const headers = { authorization: `Bearer ${stack.apiKey}` };
-    expect((await stack.create("replicated")).status).toBe(200);
-    const get = async (path: string) => {
-      const response = await fetch(`${stack.baseUrl}/api/v1${path}`, { headers });
-      return { status: response.status, body: await response.json() };
-    };
-    expect(await get("/presets/replicated")).toMatchObject({ status: 200, body: { data: { slug: "replicated" } } });
-    expect(await get("/presets/replicated/versions/1")).toMatchObject({ status: 200, body: { data: { version: 1 } } });
-    expect(await get("/presets")).toEqual({ status: 200, body: { data: [], total_count: 0 } });
-    expect(await get("/presets/replicated/versions")).toMatchObject({ status: 404 });
+  it("serves lists of presets, while a preset itself is read where it is written", async () => {
+    await createVersions("unknown", 2);
+    expect(await get("/presets/unknown")).toMatchObject({ status: 200, json: { data: { slug: "unknown" } } });
+    expect(await get("/presets/unknown/versions/1")).toMatchObject({ status: 200, json: { data: { version: 1 } } });
+    expect(await get("/presets")).toMatchObject({ status: 200, json: { data: [], total_count: 0 } });
+  });
+
+  it("that does not know a preset yet does not hide its history", async () => {
+    const versions = await get("/presets/unknown/versions");
+    expect(versions).toMatchObject({ status: 200, json: { data: [{ version: 1 }, { version: 2 }], total_count: 2 } });
+    const changes = await get("/presets/unknown/changes");
+    expect(changes).toMatchObject({ status: 200, json: { data: [{ revision: 2 }, { revision: 1 }], total_count: 2 } });
+    expect((await get("/presets/none/versions")).status).toBe(404);
+    expect((await get("/presets/none/changes")).status).toBe(404);
+  });
+
+  it("that is behind serves what it has, and what it lacks comes from the primary", async () => {
+    await createVersions("behind", 3);
+    await replicate("behind", 1);
+    expect(await get("/presets/behind/versions")).toMatchObject({ json: { data: [{ version: 1 }], total_count: 1 } });
+    const rest = await get("/presets/behind/versions?offset=1");
+    expect(rest).toMatchObject({ status: 200, json: { data: [{ version: 2 }, { version: 3 }], total_count: 3 } });
+    expect(await get("/presets/behind/versions?offset=3")).toMatchObject({ json: { data: [], total_count: 3 } });
+  });
+
+  it("that falls behind in the middle of a page does not cut it short", async () => {
+    const count = 16;
+    await createVersions("large", count, "s".repeat(1_000_000));
+    await replicate("large", count);
+    const response = await fetch(`${stack.baseUrl}/api/v1/presets/large/versions`, {
+      headers: { authorization: `Bearer ${stack.apiKey}` },
+    });
+    // Nobody reads on, so the rest is not asked for yet.
+    await sleep(300);
+    await replicate("large", count - 2);
+    const { data, total_count } = (await response.json()) as { data: { version: number }[]; total_count: number };
+    expect(data.map(({ version }) => version)).toEqual(Array.from({ length: count }, (_, index) => index + 1));
+    expect(total_count).toBe(count);
   });
 });

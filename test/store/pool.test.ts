@@ -28,6 +28,29 @@ describe("openPool", () => {
     await pool.end();
   });
 
+  it("means the same by a statement, prepared or as text", async () => {
+    const table =
+      "CREATE TABLE kept (a BINARY(4), b TEXT, c DATETIME(3), d BIGINT, e INT, f MEDIUMTEXT) CHARSET utf8mb4";
+    const kept = {
+      a: Buffer.from([0, 39, 92, 255]),
+      b: "'; -- \\ \" \u0000 \n 😀 ?",
+      c: new Date("2024-02-29T23:59:59.123Z"),
+      d: 9_007_199_254_740_991,
+      e: null,
+      f: '{"a":"\\\\\\n"}',
+    };
+    for (const prepares of [true, false]) {
+      const pool = openPool(database.url, 1, { prepares });
+      await pool.query(table);
+      await pool.execute("INSERT INTO kept VALUES (?, ?, ?, ?, ?, ?)", Object.values(kept));
+      const [rows] = await pool.execute<RowDataPacket[]>("SELECT * FROM kept WHERE a = ? AND b = ?", [kept.a, kept.b]);
+      const [prepared] = await pool.query<RowDataPacket[]>("SHOW SESSION STATUS LIKE 'Com_stmt_prepare'");
+      await pool.query("DROP TABLE kept");
+      expect([rows, Number(prepared[0]?.Value)]).toEqual([[kept], prepares ? 2 : 0]);
+      await pool.end();
+    }
+  });
+
   it("keeps a bounded number of prepared statements, and prepares a closed one again", async () => {
     const pool = openPool(database.url, 1);
     for (const round of [1, 2]) {

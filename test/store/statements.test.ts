@@ -20,24 +20,26 @@ interface Statement {
 interface CoreConnection {
   readonly config: { readonly database: string };
   readonly threadId: number;
-  query(statement: string | { readonly sql: string }, ...rest: unknown[]): unknown;
+  query(statement: string | { readonly sql: string }, values: unknown, ...rest: unknown[]): unknown;
   execute(sql: string, values: readonly unknown[] | undefined, ...rest: unknown[]): unknown;
 }
 
 const { prototype } = createRequire(import.meta.url)("mysql2").Connection as { prototype: CoreConnection };
 const { query, execute } = prototype;
 const recorded: Statement[] = [];
+const prepared: Pick<Statement, "database" | "sql">[] = [];
 
 function record({ config, threadId }: CoreConnection, sql: string, values: readonly unknown[]): void {
   recorded.push({ database: config.database, connection: threadId, sql: sql.replaceAll(/\s+/g, " ").trim(), values });
 }
 
-prototype.query = function (statement, ...rest) {
-  record(this, typeof statement === "string" ? statement : statement.sql, []);
-  return query.call(this, statement, ...rest);
+prototype.query = function (statement, values, ...rest) {
+  record(this, typeof statement === "string" ? statement : statement.sql, Array.isArray(values) ? values : []);
+  return query.call(this, statement, values, ...rest);
 };
 
 prototype.execute = function (sql, values, ...rest) {
+  prepared.push({ database: this.config.database, sql });
   record(this, sql, values ?? []);
   return execute.call(this, sql, values, ...rest);
 };
@@ -128,6 +130,18 @@ describe("the statements of the preset service", () => {
     const ofTables = statements.filter((statement) => !touchesNoTable(statement) && !isMigration(statement));
     expect(ofTables.length).toBeGreaterThan(30);
     expect(ofTables.filter(({ sql }) => !namesWorkspace(sql)).map(({ sql }) => sql)).toEqual([]);
+  });
+
+  it("are not prepared where the tables are sharded: inside of a transaction that would reach any shard", () => {
+    const database = new URL(stack.preset.config.databaseUrl).pathname.slice(1);
+    expect(prepared.filter((statement) => statement.database === database)).toEqual([]);
+    expect(prepared.length).toBeGreaterThan(0);
+  });
+
+  it("have the numbers of a page in their text: Vitess takes no text there, and MySQL no number", () => {
+    const pages = statements.filter(({ sql }) => /\bLIMIT\b/.test(sql)).map(({ sql }) => sql);
+    expect(pages.length).toBeGreaterThan(0);
+    expect(pages.filter((sql) => !/\bLIMIT \d+/.test(sql))).toEqual([]);
   });
 
   it("stay with one workspace in each transaction, so that no transaction spans two shards", () => {

@@ -1,6 +1,7 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Page } from "../../platform/domain/page.ts";
 import { isDuplicateKey } from "../../platform/mysql/errors.ts";
+import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, ResultSetHeader, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { emailKey, type Member, type MemberPage, type MemberRole, newUserId } from "../domain/members.ts";
 
@@ -33,13 +34,12 @@ export async function listMembers(
       FROM organizations o
       LEFT JOIN (
         SELECT user_id, role, created_at FROM memberships WHERE organization_id = ?
-        ORDER BY created_at, user_id LIMIT ? OFFSET ?
+        ORDER BY created_at, user_id ${limitClause(page.limit, page.offset)}
       ) m ON TRUE
       LEFT JOIN users u ON u.id = m.user_id
       WHERE o.id = ? AND o.deleted_at IS NULL
       ORDER BY m.created_at, m.user_id`,
-    // Strings: MySQL refuses the doubles that numbers are sent as.
-    [id, String(page.limit), String(page.offset), id],
+    [id, id],
   );
   const [first] = rows;
   return first && { members: rows.flatMap(memberFromRow), totalCount: first.member_count };

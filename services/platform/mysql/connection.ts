@@ -1,12 +1,14 @@
 import { connect, type Socket } from "node:net";
 import { type Connection, type ConnectionOptions, createConnection, type FieldPacket, type QueryResult } from "mysql2";
 import { monotonicMs } from "../process/clock.ts";
-import { ConnectionError, isConnectionLost, isReprepareNeeded } from "./errors.ts";
+import { ConnectionError, isConnectionLost, isReprepareNeeded, withoutValues } from "./errors.ts";
 
 export interface ConnectionSettings {
   readonly options: ConnectionOptions;
   /** Sent before anything else, each by itself. */
   readonly sessionStatements: readonly string[];
+  /** Where false, no statement is prepared: all go as text. */
+  readonly prepares: boolean;
   /** For all of connecting: the socket, the handshake and the session statements. */
   readonly connectTimeoutMs: number;
   /** For a single statement, from its preparation to its last row. */
@@ -44,6 +46,7 @@ export class PoolConnection {
   readonly #socket: Socket;
   readonly #core: Core;
   readonly #owner: ConnectionOwner;
+  readonly #execute: Method;
   /** How each command that is not answered yet is told that it will not be. */
   readonly #unanswered = new Set<(error: Error) => void>();
   #timeoutMs: number;
@@ -58,8 +61,9 @@ export class PoolConnection {
   #isInUse = true;
 
   /** Never throws: where it cannot be opened, the session statements are what fails. */
-  constructor({ options, connectTimeoutMs }: ConnectionSettings, owner: ConnectionOwner) {
+  constructor({ options, connectTimeoutMs, prepares }: ConnectionSettings, owner: ConnectionOwner) {
     this.#owner = owner;
+    this.#execute = prepares ? "execute" : "query";
     this.#timeoutMs = connectTimeoutMs;
     let socket: Socket | undefined;
     const stream = ({ config }: { config: { host: string; port: number; socketPath?: string } }) => {
@@ -114,13 +118,13 @@ export class PoolConnection {
         if (this.#unanswered.size > 0 && !this.#isOpening) this.#restartClock();
         if (error && isConnectionLost(error)) this.#isWorn = true;
         if (thenRelease) this.release();
-        if (error) reject(error);
+        if (error) reject(withoutValues(error, sql));
         else resolve([rows as T, fields]);
       };
       if (this.#unanswered.size === 0) this.#restartClock();
       this.#unanswered.add(reject);
       try {
-        this.#core[method](sql, values, onAnswer);
+        this.#core[method === "execute" ? this.#execute : method](sql, values, onAnswer);
       } catch (error) {
         onAnswer(error as Error, undefined, []);
       }

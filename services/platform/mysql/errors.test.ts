@@ -7,6 +7,7 @@ import {
   isDuplicateKey,
   isTransient,
   isUnknownDatabase,
+  withoutValues,
 } from "./errors.ts";
 
 /** As mysql2 throws it: an error of the server has a positive errno, one of a socket a negative. */
@@ -28,6 +29,22 @@ describe("isDuplicateKey", () => {
   it("is false for anything else", () => {
     expect(isDuplicateKey(mysqlError({ errno: 1213 }))).toBe(false);
     expect(isDuplicateKey(new Error("x"))).toBe(false);
+  });
+});
+
+describe("withoutValues", () => {
+  it("leaves nothing of what was bound to a statement, and keeps the rest", () => {
+    const text =
+      "target: setpoint.-80.primary: vttablet: Duplicate entry 'x' for key 'presets.presets_id' (errno 1062) (sqlstate 23000)";
+    const error = mysqlError({
+      errno: 1062,
+      sqlMessage: `${text}: Sql: "insert into presets", BindVars: {p1: "SECRET"}`,
+    });
+    Object.assign(error, { message: `${text}: Sql: "insert", BindVars: {p1: "SECRET"}`, sql: "INSERT 'SECRET'" });
+    const safe = withoutValues(error, "INSERT ?");
+    expect(JSON.stringify({ ...safe, message: safe.message, stack: safe.stack })).not.toContain("SECRET");
+    expect(safe).toMatchObject({ message: text, sqlMessage: text, sql: "INSERT ?" });
+    expect(isDuplicateKey(safe, "presets_id")).toBe(true);
   });
 });
 

@@ -119,6 +119,17 @@ export class CommitUnknown extends Error {
   }
 }
 
+/** The error of a statement as it may be logged: without the values that mysql2 and Vitess put into it. */
+export function withoutValues(error: Error & { sql?: string; sqlMessage?: string }, sql: string): Error {
+  // Vitess ends with the statement and all that was bound to it.
+  const cut = (text: string) => text.replace(/: Sql: ".*$/s, "");
+  if (error.sql !== undefined) error.sql = sql;
+  error.message = cut(error.message);
+  if (error.sqlMessage !== undefined) error.sqlMessage = cut(error.sqlMessage);
+  if (error.stack !== undefined) error.stack = cut(error.stack);
+  return error;
+}
+
 /** True where a unique index refused a row; with `index`, where it was that one. */
 export function isDuplicateKey(error: unknown, index?: string): boolean {
   const { errno, sqlMessage } = error as MysqlError;

@@ -18,6 +18,8 @@ export interface PoolOptions {
   readonly lockTimeoutSeconds?: number;
   /** Connections that nobody needed for this long are closed, all but a few. */
   readonly idleTimeoutMs?: number;
+  /** False for Vitess: a statement that is prepared inside of a transaction reaches any shard. Default: true. */
+  readonly prepares?: boolean;
   /** How many may wait for a connection. */
   readonly waitingMax?: number;
 }
@@ -37,6 +39,7 @@ const preparedStatementsMax = 100;
  */
 export function openPool(url: string, size: number, options: PoolOptions = {}): Pool {
   const { statementTimeoutMs = 8_000, lockTimeoutSeconds = 3, idleTimeoutMs = 60_000, waitingMax = 1_000 } = options;
+  const { prepares = true } = options;
   const settings: ConnectionSettings = {
     options: {
       ...connectionOptions(url),
@@ -51,6 +54,7 @@ export function openPool(url: string, size: number, options: PoolOptions = {}): 
       "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
       `SET SESSION time_zone = '+00:00', innodb_lock_wait_timeout = ${lockTimeoutSeconds}, sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'`,
     ],
+    prepares,
     connectTimeoutMs: Math.min(connectTimeoutMaxMs, statementTimeoutMs),
     statementTimeoutMs,
   };

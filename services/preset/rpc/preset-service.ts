@@ -19,9 +19,7 @@ import type { PresetVersion, ServedPreset } from "../domain/preset.ts";
 import { checkSlug } from "../domain/slug.ts";
 import { checkUpdate } from "../domain/update-preset.ts";
 import { checkVersionNumber } from "../domain/version-number.ts";
-import { listChanges } from "../store/list-changes.ts";
-import { listPresets } from "../store/list-presets.ts";
-import { listVersions } from "../store/list-versions.ts";
+import type { PresetLists } from "../store/preset-lists.ts";
 import type { PresetReader } from "../store/preset-reader.ts";
 import { updatePreset } from "../store/update-preset.ts";
 import type { VersionWriter } from "../store/version-writer.ts";
@@ -38,15 +36,14 @@ import {
 interface PresetStore {
   /** For changes alone, which may wait for each other. */
   readonly updatePool: Pool;
-  /** Where lists are read; what it shows may be a little old. */
-  readonly listPool: Pool;
+  readonly lists: PresetLists;
   readonly reader: PresetReader;
   readonly writer: VersionWriter;
 }
 
 export function presetService({
   updatePool,
-  listPool,
+  lists,
   reader,
   writer,
 }: PresetStore): Implementation<typeof PresetService> {
@@ -98,7 +95,7 @@ export function presetService({
       const page = pageFrom(request);
       const filter = fromListPresetsRequest(request);
       const { presets, totalCount } = await retryTransient(context.deadlineMs, () =>
-        listPresets(listPool, workspaceId, filter, page),
+        lists.listPresets(workspaceId, filter, page),
       );
       return { presets: presets.map(toPresetMessage), totalCount };
     },
@@ -124,9 +121,7 @@ export function presetService({
       const workspaceId = workspaceToRead(context);
       const page = pageFrom(request);
       checkSlug(request.slug);
-      const found = await retryTransient(context.deadlineMs, () =>
-        listVersions(listPool, workspaceId, request.slug, page),
-      );
+      const found = await retryTransient(context.deadlineMs, () => lists.listVersions(workspaceId, request.slug, page));
       if (!found) throw presetNotFound(request.slug);
       return { versions: found.versions.map(toVersionMessage), totalCount: found.totalCount };
     },
@@ -146,9 +141,7 @@ export function presetService({
       const workspaceId = workspaceToRead(context);
       const page = pageFrom(request);
       checkSlug(request.slug);
-      const found = await retryTransient(context.deadlineMs, () =>
-        listChanges(listPool, workspaceId, request.slug, page),
-      );
+      const found = await retryTransient(context.deadlineMs, () => lists.listChanges(workspaceId, request.slug, page));
       if (!found) throw presetNotFound(request.slug);
       return { changes: found.changes.map(toChangeMessage), totalCount: found.totalCount };
     },

@@ -4,7 +4,7 @@ import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 import type { ChangeAction, PresetChange } from "../domain/change.ts";
 
 /** A page, and how many changes there are in all. */
-interface ChangePage {
+export interface ChangePage {
   readonly changes: readonly PresetChange[];
   readonly totalCount: number;
 }

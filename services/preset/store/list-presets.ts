@@ -1,5 +1,6 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Page } from "../../platform/domain/page.ts";
+import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, Pool, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { inSnapshot } from "../../platform/mysql/transaction.ts";
 import type { Preset } from "../domain/preset.ts";
@@ -8,7 +9,7 @@ import { findPresetCount } from "./preset-counts.ts";
 import { type PresetRow, presetColumns, presetFromRow } from "./preset-rows.ts";
 
 /** A page, and how many there are in all. */
-interface PresetPage {
+export interface PresetPage {
   readonly presets: readonly Preset[];
   readonly totalCount: number;
 }
@@ -64,14 +65,17 @@ async function findPage(
   const count = Math.min(limit, totalCount - offset);
   if (count <= 0) return [];
   const behind = totalCount - offset - count;
-  const [order, skip] = behind < offset ? ["updated_at ASC, id DESC", behind] : ["updated_at DESC, id ASC", offset];
+  // From the front the limit as it was asked for, so that a first page is one statement, however many presets there are.
+  const [order, rowLimit] =
+    behind < offset
+      ? ["updated_at ASC, id DESC", limitClause(count, behind)]
+      : ["updated_at DESC, id ASC", limitClause(limit, offset)];
   const [rows] = await executor.execute<PresetRow[]>(
     `SELECT ${presetColumns} FROM presets p
-      JOIN (SELECT workspace_id, slug FROM presets WHERE ${where.sql} ORDER BY ${order} LIMIT ? OFFSET ?) page
+      JOIN (SELECT workspace_id, slug FROM presets WHERE ${where.sql} ORDER BY ${order} ${rowLimit}) page
         ON page.workspace_id = p.workspace_id AND page.slug = p.slug
       ORDER BY p.updated_at DESC, p.id ASC`,
-    // As text: MySQL does not take a number here in a prepared statement.
-    [...where.values, String(count), String(skip)],
+    [...where.values],
   );
   return rows.map(presetFromRow);
 }

@@ -5,7 +5,7 @@ import type { PresetVersion } from "../domain/preset.ts";
 import { type VersionRow, versionColumns, versionFromRow } from "./preset-rows.ts";
 
 /** A page, and how many versions there are in all. */
-interface VersionPage {
+export interface VersionPage {
   readonly versions: readonly PresetVersion[];
   readonly totalCount: number;
 }
