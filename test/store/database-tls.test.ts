@@ -2,51 +2,39 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { prepareDatabase } from "../../deploy/local/database.ts";
-import { findDatabaseServer } from "../../deploy/local/database-server.ts";
 import { isTransient } from "../../services/platform/mysql/errors.ts";
 import { migrate } from "../../services/platform/mysql/migrate.ts";
 import { openPool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { presetMigrations } from "../../services/preset/app.ts";
 import { createAuthority } from "../support/certificates.ts";
 import { openDatabaseProxy } from "../support/database-proxy.ts";
+import { type OwnServer, startOwnServer } from "../support/own-server.ts";
 
 let folder: string;
 let caFile: string;
 let otherCaFile: string;
 /** A server of our own with a certificate for `localhost`. It is reached by its socket, whatever host a URL names. */
-let serverUrl: string;
-let close: () => Promise<void>;
+let server: OwnServer;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "setpoint-tls-"));
   const files = createAuthority("ours").issue(join(folder, "ours"));
   caFile = files.caCertificateFile;
   otherCaFile = createAuthority("another").issue(join(folder, "another")).caCertificateFile;
-  const { signal } = new AbortController();
-  const database = await prepareDatabase({
-    server: await findDatabaseServer({ report: () => {} }),
-    dataDir: join(folder, "data"),
-    logFile: join(folder, "database.log"),
-    durable: false,
-    args: [`--ssl-cert=${files.certificateFile}`, `--ssl-key=${files.privateKeyFile}`, `--ssl-ca=${caFile}`],
-    signal,
-  });
-  const running = await database.start(signal);
-  serverUrl = database.serverUrl;
-  close = async () => {
-    await running.stop();
-    await database.close();
-  };
+  server = await startOwnServer([
+    `--ssl-cert=${files.certificateFile}`,
+    `--ssl-key=${files.privateKeyFile}`,
+    `--ssl-ca=${caFile}`,
+  ]);
 }, 60_000);
 
 afterAll(async () => {
-  await close();
+  await server.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
 function urlOf(host: string, parameters: Readonly<Record<string, string>>): string {
-  const url = new URL(serverUrl);
+  const url = new URL(server.url);
   url.hostname = host;
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   return url.href;
@@ -67,7 +55,7 @@ describe("TLS to the database", () => {
   it("is used where the URL asks for it, and the certificate is of the right authority and host", async () => {
     expect(await cipherOf(urlOf("localhost", { "ssl-ca": caFile }))).toMatch(/\w/);
     expect(await cipherOf(urlOf("localhost", { "ssl-mode": "DISABLED", "ssl-ca": caFile }))).toBe("");
-    expect(await cipherOf(serverUrl)).toBe("");
+    expect(await cipherOf(server.url)).toBe("");
   });
 
   it.each(["db.example.com", "localhost.example.com"])(
@@ -95,7 +83,7 @@ describe("TLS to the database", () => {
   });
 
   it("is not given up for someone on the way who says that the server has none", async () => {
-    const proxy = await openDatabaseProxy(serverUrl, { hidesTls: true });
+    const proxy = await openDatabaseProxy(server.url, { hidesTls: true });
     const url = new URL(proxy.url);
     expect(await cipherOf(url.href)).toBe("");
     url.hostname = "localhost";

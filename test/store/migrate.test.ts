@@ -6,8 +6,10 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { organizationMigrations } from "../../services/organization/app.ts";
 import { migrate, schemaIsCurrent } from "../../services/platform/mysql/migrate.ts";
 import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { CommandError } from "../../services/platform/process/command-line.ts";
 import { presetMigrations } from "../../services/preset/app.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { type DatabaseProxy, openDatabaseProxy } from "../support/database-proxy.ts";
 
 let database: TestDatabase;
 let pool: Pool;
@@ -86,6 +88,68 @@ describe("migrate", () => {
     const first = await migrate(database.url, ours, () => {});
     await pool.query("DELETE FROM schema_migrations");
     expect(await migrate(database.url, ours, () => {})).toEqual(first);
+  });
+});
+
+describe("migrate, while the database is away", () => {
+  let proxy: DatabaseProxy;
+  let waits: string[];
+
+  beforeEach(async () => {
+    proxy = await openDatabaseProxy(database.url);
+    waits = [];
+  });
+
+  afterEach(() => proxy.close());
+
+  function runThroughProxy(waitMs: number): Promise<string[]> {
+    return migrate(proxy.url, directory, () => {}, { waitMs, onWait: (reason) => waits.push(reason) });
+  }
+
+  it("waits until it takes connections, and says what for", async () => {
+    await proxy.refuse();
+    const running = runThroughProxy(15_000);
+    await expect.poll(() => waits).toEqual([expect.stringContaining("ECONNREFUSED")]);
+    await proxy.heal();
+    expect(await running).toHaveLength(2);
+  });
+
+  it.each([1040, 1053, 1129, 1203])("waits for one that answers with %i", async (errno) => {
+    proxy.fail("connect", errno, 2);
+    expect(await runThroughProxy(15_000)).toHaveLength(2);
+    expect(waits).toHaveLength(1);
+  });
+
+  it("waits for a name that is not there yet", async () => {
+    const url = new URL(database.url);
+    url.searchParams.delete("socketPath");
+    url.hostname = "setpoint.invalid";
+    const failure = migrate(url.href, directory, () => {}, { waitMs: 700, onWait: (reason) => waits.push(reason) });
+    await expect(failure).rejects.toThrow(/cannot be used: .*setpoint\.invalid/);
+    expect(waits).toEqual([expect.stringContaining("setpoint.invalid")]);
+  });
+
+  it("goes on with what is left where the connection is lost on the way", async () => {
+    proxy.fail("query", "reset", 1);
+    expect(await runThroughProxy(15_000)).toEqual(["0001_first", "0002_second"]);
+    expect(await run()).toEqual([]);
+  });
+
+  it("gives up in the end, with a sentence for its user", async () => {
+    await proxy.refuse();
+    const failure = await runThroughProxy(600).catch((error) => error);
+    expect(failure).toBeInstanceOf(CommandError);
+    expect(failure.message).toMatch(/^The database cannot be used: .*ECONNREFUSED/);
+  });
+
+  it("does not wait for a password that is wrong", async () => {
+    const url = new URL(proxy.url);
+    url.username = "nobody-of-this-name";
+    const failure = await migrate(url.href, directory, () => {}, { waitMs: 60_000, onWait: () => {} }).catch(
+      (error) => error,
+    );
+    expect(failure).toBeInstanceOf(CommandError);
+    expect(failure.message).toMatch(/does not let us in: Access denied/);
   });
 });
 

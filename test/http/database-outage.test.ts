@@ -1,0 +1,104 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
+import type { TestDatabase } from "../support/database.ts";
+import { type DatabaseProxy, openDatabaseProxy } from "../support/database-proxy.ts";
+import { createPresetDatabase } from "../support/preset-database.ts";
+import { request } from "../support/rest.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+const requestTimeoutMs = 900;
+let database: TestDatabase;
+let proxy: DatabaseProxy;
+let stack: Stack;
+
+beforeAll(async () => {
+  database = await createPresetDatabase();
+  proxy = await openDatabaseProxy(database.url);
+  stack = await startStack({ gateway: { requestTimeoutMs }, preset: { databaseUrl: proxy.url } });
+  expect((await stack.create("kept")).status).toBe(200);
+});
+
+afterEach(() => proxy.heal());
+
+afterAll(async () => {
+  await stack.close();
+  await proxy.close();
+  await database.drop();
+});
+
+/** Every kind of call that reaches the database of presets. */
+function callAll() {
+  const key = stack.apiKey;
+  return Promise.all([
+    stack.create("kept"),
+    stack.request("PATCH", "/presets/kept", { key, body: { name: `Name ${monotonicMs()}` } }),
+    stack.request("GET", "/presets/kept", { key }),
+    stack.request("GET", "/presets/kept/versions/1", { key }),
+    stack.request("GET", "/presets", { key }),
+    stack.request("GET", "/presets/kept/versions", { key }),
+    stack.request("GET", "/presets/kept/changes", { key }),
+  ]);
+}
+
+async function statuses(): Promise<number[]> {
+  return (await callAll()).map(({ status }) => status);
+}
+
+function probe(path: string) {
+  return request("GET", `http://127.0.0.1:${stack.preset.config.httpPort}${path}`);
+}
+
+describe("an error of the life of a database", () => {
+  it.each([1047, 1114, 1180, 1226, 1290, 1317, 1461, 1615])(
+    "is 503 with Retry-After, never 500, and passes: %i",
+    async (errno) => {
+      proxy.fail("execute", errno);
+      for (const { status, headers } of await callAll()) {
+        expect([status, headers.get("retry-after")]).toEqual([503, "1"]);
+      }
+      await proxy.heal();
+      expect(new Set(await statuses())).toEqual(new Set([200]));
+    },
+  );
+
+  it.each([1040, 1045, 1129, 1203, 1226])("is 503 where it refuses a connection: %i", async (errno) => {
+    await proxy.refuse();
+    await proxy.heal();
+    proxy.fail("handshake", errno);
+    expect(new Set(await statuses())).toEqual(new Set([503]));
+    await proxy.heal();
+    expect(new Set(await statuses())).toEqual(new Set([200]));
+  });
+
+  it("that has no room left says so in the log", async () => {
+    proxy.fail("execute", 1114);
+    expect((await stack.create("full")).status).toBe(503);
+    expect(stack.log()).toContain("The database has no room left");
+  });
+});
+
+describe("a database that falls silent", () => {
+  it("makes calls 503 in time, and work goes on when it is back", async () => {
+    for (const phase of ["connect", "query", "prepare", "execute", "commit"] as const) proxy.fail(phase, "silence");
+    const startedAtMs = monotonicMs();
+    expect(new Set(await statuses())).toEqual(new Set([503]));
+    // With the exchange of the key, which may have to be made first.
+    expect(monotonicMs() - startedAtMs).toBeLessThan(4 * requestTimeoutMs);
+    await proxy.heal();
+    await expect.poll(async () => new Set(await statuses()), { timeout: 15_000 }).toEqual(new Set([200]));
+  });
+});
+
+describe("a service that starts while its database is away", () => {
+  it.each(["refused", "silent"])("is alive and not ready, and ready when it is back: %s", async (how) => {
+    await stack.preset.stop();
+    if (how === "refused") await proxy.refuse();
+    else proxy.fail("connect", "silence");
+    await stack.preset.start();
+    expect((await probe("/healthz")).status).toBe(200);
+    expect((await probe("/readyz")).status).toBe(503);
+    await proxy.heal();
+    await expect.poll(async () => (await probe("/readyz")).status, { timeout: 15_000, interval: 200 }).toBe(200);
+    expect(new Set(await statuses())).toEqual(new Set([200]));
+  });
+});

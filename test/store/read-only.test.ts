@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createDatabases, databaseUrl } from "../../deploy/local/database-connection.ts";
+import { migrate, schemaIsCurrent } from "../../services/platform/mysql/migrate.ts";
+import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { retryTransient } from "../../services/platform/mysql/transaction.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { presetMigrations } from "../../services/preset/app.ts";
+import { type OwnServer, startOwnServer } from "../support/own-server.ts";
+
+let server: OwnServer;
+let admin: Pool;
+let pool: Pool;
+
+beforeAll(async () => {
+  server = await startOwnServer();
+  await createDatabases(server.url, ["setpoint_preset"]);
+  admin = openPool(databaseUrl(server.url, "setpoint_preset"), 1);
+  await migrate(databaseUrl(server.url, "setpoint_preset"), presetMigrations, () => {});
+  await admin.query("CREATE TABLE notes (id INT)");
+  // A server lets its administrators write, read-only or not.
+  await admin.query("CREATE USER service IDENTIFIED BY 'x'");
+  await admin.query("GRANT SELECT, INSERT ON setpoint_preset.* TO service");
+  const url = new URL(databaseUrl(server.url, "setpoint_preset"));
+  url.username = "service";
+  url.password = "x";
+  pool = openPool(url.href, 3);
+}, 60_000);
+
+afterAll(async () => {
+  await Promise.all([pool.end(), admin.end()]);
+  await server.stop();
+});
+
+beforeEach(() => admin.query("SET GLOBAL read_only = OFF"));
+
+async function connectionIds(): Promise<number[]> {
+  const [rows] = await admin.query<RowDataPacket[]>(
+    "SELECT id FROM information_schema.processlist WHERE user = 'service'",
+  );
+  return rows.map(({ id }) => id);
+}
+
+describe("a server that became read-only", () => {
+  it("is not ready, until it takes writes again", async () => {
+    const check = schemaIsCurrent(pool, presetMigrations);
+    await check();
+    await admin.query("SET GLOBAL read_only = ON");
+    await expect(check()).rejects.toThrow("read-only");
+    await admin.query("SET GLOBAL read_only = OFF");
+    await check();
+  });
+
+  it("loses all its connections, so that the next ones reach the server that took over", async () => {
+    await Promise.all([1, 2, 3].map(() => pool.query("SELECT SLEEP(0.05)")));
+    const before = await connectionIds();
+    expect(before.length).toBe(3);
+    await admin.query("SET GLOBAL read_only = ON");
+    await schemaIsCurrent(pool, presetMigrations)().catch(() => {});
+    await expect.poll(async () => (await connectionIds()).filter((id) => before.includes(id))).toEqual([]);
+  });
+
+  it("makes a write wait for the one that takes over, on another connection", async () => {
+    await pool.query("SELECT 1");
+    const before = await connectionIds();
+    await admin.query("SET GLOBAL read_only = ON");
+    const refused = await pool.execute("INSERT INTO notes VALUES (1)").catch((error) => error);
+    expect(refused.errno).toBe(1290);
+    const writing = retryTransient(monotonicMs() + 10_000, () => pool.execute("INSERT INTO notes VALUES (1)"));
+    await admin.query("SET GLOBAL read_only = OFF");
+    await writing;
+    expect((await connectionIds()).filter((id) => before.includes(id))).toEqual([]);
+  });
+});
