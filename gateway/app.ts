@@ -1,5 +1,4 @@
-import { createServer } from "node:http";
-import { bindHttpServer, closeHttpServer } from "../services/platform/http/http-server.ts";
+import { bindHttpServer, closeHttpServer, createHttpServer } from "../services/platform/http/http-server.ts";
 import { metricsPage, operationsHandler } from "../services/platform/http/operations.ts";
 import type { Logger } from "../services/platform/observe/logger.ts";
 import { Metrics } from "../services/platform/observe/metrics.ts";
@@ -20,12 +19,13 @@ export async function openGateway(
   const health = new Health([clients.haveBeenReady], () => lifecycle.draining);
 
   // On a port of its own: metrics are not for the public.
-  const metricsServer = createServer(operationsHandler(metricsPage(metrics)));
+  const metricsServer = createHttpServer(operationsHandler(metricsPage(metrics)));
   const metricsPort = await bindHttpServer(metricsServer, config.host, config.metricsPort);
   lifecycle.opened("metrics server", () => closeHttpServer(metricsServer, config.drainTimeoutMs));
 
   const rest = await createRestServer({ config, clients, health, logger, metrics });
   await rest.ready();
+  metrics.showConnections(rest.server);
   const port = await bindHttpServer(rest.server, config.host, config.port);
   lifecycle.opened("rest server", async () => {
     const cut = setTimeout(() => rest.server.closeAllConnections(), config.drainTimeoutMs);

@@ -1,3 +1,4 @@
+import { type HttpTimeouts, httpTimeouts } from "../services/platform/http/http-server.ts";
 import { type ProcessConfig, readProcessConfig } from "../services/platform/process/config.ts";
 import { type Environment, type EnvironmentReader, readConfig } from "../services/platform/process/environment.ts";
 import { isAddressOrRange } from "./limits/client-address.ts";
@@ -25,6 +26,8 @@ export interface GatewayConfig extends ProcessConfig {
   readonly keyRequestsMax: number;
   /** Bytes of bodies and answers that are under way at once. A key may have half of it. */
   readonly inFlightBytesMax: number;
+  /** Of connections from outside. Nothing that one would want to set. */
+  readonly httpTimeouts: HttpTimeouts;
 }
 
 export function readGatewayConfig(environment: Environment): GatewayConfig {
@@ -41,6 +44,7 @@ export function readGatewayConfig(environment: Environment): GatewayConfig {
     refusedKeyRateLimit: readRateLimit(reader, "REFUSED_KEY_RATE", { perSecond: 10, burst: 100 }),
     trustedProxies: readTrustedProxies(reader),
     keyRequestsMax: reader.integer("KEY_REQUESTS_MAX", { default: 1024, min: 1, max: 1_000_000 }),
+    httpTimeouts,
   }));
 }
 

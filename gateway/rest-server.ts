@@ -13,7 +13,11 @@ import { Access } from "./auth/access.ts";
 import { KeyExchange } from "./auth/key-exchange.ts";
 import type { Clients } from "./clients/clients.ts";
 import type { GatewayConfig } from "./config.ts";
-import { answerClientError, answerExpectation, dropBody } from "./http-faults.ts";
+import { AccessLog } from "./http/access-log.ts";
+import { createEdgeServer } from "./http/edge-server.ts";
+import { Exchanges } from "./http/exchanges.ts";
+import { checkHeaders } from "./http/header-rules.ts";
+import { Refusals } from "./http/refusals.ts";
 import { bodyText } from "./json/body.ts";
 import { errorAnswer, HttpError, nothingAt } from "./json/errors.ts";
 import { parseQuery } from "./json/query.ts";
@@ -30,7 +34,7 @@ import { versionRoutes } from "./routes/versions.ts";
 
 /** What the REST server is made of. */
 interface RestParts {
-  readonly config: Pick<GatewayConfig, "requestTimeoutMs"> & LimitsConfig;
+  readonly config: Pick<GatewayConfig, "requestTimeoutMs" | "httpTimeouts"> & LimitsConfig;
   readonly clients: Clients;
   readonly health: Health;
   readonly logger: Logger;
@@ -39,21 +43,21 @@ interface RestParts {
 
 /** The REST server, not listening yet. */
 export async function createRestServer(parts: RestParts): Promise<FastifyInstance> {
-  const { config, clients } = parts;
+  const { config, clients, logger, metrics } = parts;
+  const accessLog = new AccessLog(logger, metrics);
+  const exchanges = new Exchanges(accessLog);
+  const refusals = new Refusals(exchanges, accessLog);
   const app = fastify({
     bodyLimit: config.bodyBytesMax,
     logController: new LogController({ disableRequestLogging: true }),
-    // An upload may be slow, but not forever.
-    requestTimeout: 120_000,
+    serverFactory: (listener) => createEdgeServer(listener, exchanges, config.httpTimeouts),
     // While draining, a request on an open connection is still served; its answer closes the connection.
     forceCloseConnections: "idle",
     return503OnClosing: false,
-    http: { requireHostHeader: false },
-    clientErrorHandler: answerClientError,
-    frameworkErrors: (error, request, reply) => {
-      const { status, headers, body } = errorAnswer(error, request.id);
-      reply.raw.writeHead(status, { ...headers, "x-request-id": request.id, "content-type": "application/json" });
-      reply.raw.end(body);
+    clientErrorHandler: (error, socket) => refusals.answerClientError(error, socket),
+    frameworkErrors: (error, _request, reply) => {
+      exchanges.begin(reply);
+      refusals.refuse(reply, error);
     },
     genReqId: ({ headers }) => saneRequestId(headers["x-request-id"]) ?? newId(),
     routerOptions: {
@@ -64,9 +68,6 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     },
     schemaErrorFormatter: (errors) => invalidRequest(violationsFrom(errors as ErrorObject[])),
   });
-  app.server.on("checkExpectation", answerExpectation);
-  // Who has sent a whole request and closed their side is still answered. Node has no public name for this.
-  Object.assign(app.server, { httpAllowHalfOpen: true });
   // Bodies and headers are checked by their handlers, and answers are text already.
   // Their schemas are there to be read by people.
   app.setValidatorCompiler(({ schema, httpPart }) => {
@@ -77,8 +78,8 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
   const limits = new Limits(config, parts.metrics);
   readBodies(app);
   limits.watch(app);
-  observe(app, parts);
-  answerErrors(app, parts.logger);
+  observe(app, parts, exchanges);
+  answerErrors(app, logger, refusals);
 
   const access = new Access(new KeyExchange(clients.access, config.keyCacheMax), limits, config.requestTimeoutMs);
   const described = describedRoutes(app);
@@ -111,14 +112,17 @@ function readBodies(app: FastifyInstance): void {
 }
 
 /** The one place where an error becomes an answer. */
-function answerErrors(app: FastifyInstance, logger: Logger): void {
+function answerErrors(app: FastifyInstance, logger: Logger, refusals: Refusals): void {
   app.setErrorHandler(async (error, request, reply) => {
+    // Nobody is left to answer: the caller hung up in the middle of their body.
+    if (error === request.raw.errored) return reply.hijack();
     const { status, headers, body } = errorAnswer(error, request.id);
     // What is refused on purpose is counted, and need not fill the log.
     if (status >= 500 && !(error instanceof HttpError))
       logger.error({ err: error, request_id: request.id, status }, "request failed");
-    await dropBody(request.raw);
-    return reply.status(status).headers(headers).type("application/json").send(body);
+    if (request.raw.complete) return reply.status(status).headers(headers).type("application/json").send(body);
+    refusals.refuse(reply, error);
+    return reply;
   });
   // A hook and not a handler: the body of such a request is not read.
   app.addHook("onRequest", async ({ is404, url }) => {
@@ -127,24 +131,20 @@ function answerErrors(app: FastifyInstance, logger: Logger): void {
 }
 
 /** Request id header, access log and metrics of every request. */
-function observe(app: FastifyInstance, { health, logger, metrics }: RestParts): void {
+function observe(app: FastifyInstance, { health, logger }: RestParts, exchanges: Exchanges): void {
   app.addHook("onRequest", async (request, reply) => {
+    exchanges.begin(reply);
     reply.header("x-request-id", request.id);
+    checkHeaders(request.raw);
   });
   app.addHook("onSend", async (request, reply, payload) => {
     // Fastify does so only for requests that begin while it closes; the others would keep it open.
     if (health.isDraining()) reply.header("connection", "close");
     if (!(payload instanceof Readable)) return;
     // The status has been sent by then, so this line is all that tells of it.
-    payload.on("error", (error) => logger.error({ err: error, request_id: request.id }, "answer broke off"));
-  });
-  app.addHook("onResponse", async (request, reply) => {
-    const route = request.routeOptions.url ?? "none";
-    const status = reply.statusCode;
-    metrics.requestHandled(`${request.method} ${route}`, String(status), reply.elapsedTime / 1000);
-    logger[request.routeOptions.logLevel === "debug" ? "debug" : "info"](
-      { method: request.method, route, status, ms: Math.round(reply.elapsedTime * 100) / 100, request_id: request.id },
-      "request",
-    );
+    payload.on("error", (error) => {
+      exchanges.settle(reply, 500);
+      logger.error({ err: error, request_id: request.id }, "answer broke off");
+    });
   });
 }

@@ -81,6 +81,10 @@ interface ErrorAnswer {
 
 export const retryAfterSeconds = "1";
 
+const headersByStatus: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+  401: { "www-authenticate": "Bearer" },
+};
+
 /** The answer to anything that was thrown. A fault of ours tells nothing but the request id to look for. */
 export function errorAnswer(thrown: unknown, requestId: string): ErrorAnswer {
   const { status, message, violations, headers } = publicParts(thrown);
@@ -95,7 +99,7 @@ function publicParts(thrown: unknown): PublicParts {
   if (status === 503) return outOfReach;
   const { message, violations } = thrown;
   // A service does not say what its limit is.
-  const headers = status === 429 ? tooManyRequests(message, nothingLeft).headers : {};
+  const headers = status === 429 ? tooManyRequests(message, nothingLeft).headers : (headersByStatus[status] ?? {});
   return { status, message, violations, headers };
 }
 
@@ -103,9 +107,13 @@ const nothingLeft: Allowance = { limit: 0, remaining: 0, nextInSeconds: 1, fullI
 
 /** What Fastify itself refuses. */
 const fastifyErrors: Readonly<Record<string, PublicParts>> = {
-  FST_ERR_BAD_URL: refusal(400, "The path is not valid: check its percent-encoding."),
+  FST_ERR_BAD_URL: refusal(400, "The path is not valid: check its percent-encoding.", [
+    { path: "", message: "has a path that is not valid percent-encoding" },
+  ]),
   FST_ERR_CTP_BODY_TOO_LARGE: refusal(413, "The body is too large. Send a smaller one."),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: refusal(400, "The body is not as long as its Content-Length says."),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: refusal(400, "The body is not as long as its Content-Length says.", [
+    { path: "Content-Length", message: "must be the length of the body" },
+  ]),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: refusal(415, "Send JSON, with the header `Content-Type: application/json`."),
 };
 
@@ -115,8 +123,8 @@ function isFastifyError(thrown: unknown): thrown is { code: string } {
   );
 }
 
-function refusal(status: number, message: string): PublicParts {
-  return { status, message, violations: [], headers: {} };
+function refusal(status: number, message: string, violations: readonly FieldViolation[] = []): PublicParts {
+  return { status, message, violations, headers: {} };
 }
 
 const faultOfOurs: PublicParts = {

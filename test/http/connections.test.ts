@@ -1,5 +1,7 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { keyFromBytes } from "../../services/platform/auth/key-format.ts";
+import { RawConnection } from "../support/raw-connection.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
 let stack: Stack;
@@ -85,7 +87,8 @@ describe("a connection", () => {
   });
 
   it.each([
-    ["no Host", "GET /api/v1/presets HTTP/1.1\r\n\r\n", 401],
+    ["no Host", "GET /api/v1/presets HTTP/1.1\r\n\r\n", 400],
+    ["no Host in HTTP/1.0, which needs none", "GET /api/v1/presets HTTP/1.0\r\n\r\n", 401],
     ["an expectation nobody knows", "GET /api/v1/presets HTTP/1.1\r\nHost: test\r\nExpect: miracles\r\n\r\n", 417],
     ["bytes that are no request", "GARBAGE\r\n\r\n", 400],
   ])("gets the error body for %s", async (_name, text, status) => {
@@ -95,11 +98,107 @@ describe("a connection", () => {
     expect(head.toLowerCase()).toContain("content-type: application/json");
   });
 
+  it.each([
+    ["no Host", "", ["Host"]],
+    ["two", "Host: a\r\nhost: b\r\n", ["Host"]],
+    ["two that are alike", "Host: a\r\nHost: a\r\n", ["Host"]],
+    ["two keys", "Host: a\r\nAuthorization: Bearer a\r\nauthorization: Bearer b\r\n", ["Authorization"]],
+    ["two of both", "Host: a\r\nHost: a\r\nAuthorization: a\r\nAuthorization: a\r\n", ["Host", "Authorization"]],
+  ])("is refused with headers that contradict each other: %s", async (_name, headers, paths) => {
+    const { status, body } = await exchange({ text: `GET /api/v1/presets HTTP/1.1\r\n${headers}\r\n` });
+    expect(status).toBe(400);
+    expect(errorOf(body).metadata.issues.map(({ path }: { path: string }) => path)).toEqual(paths);
+    expect(body).not.toContain("Bearer");
+  });
+
   it.each(["PROPFIND", "PURGE", "TRACE"])("is told which methods there are in place of %s", async (method) => {
     const { status, head } = await exchange({ text: `${method} /api/v1/presets HTTP/1.1\r\nHost: test\r\n\r\n` });
     expect(status).toBe(405);
     expect(head.toLowerCase()).toContain("allow: get, head");
   });
+});
+
+describe("a caller who asks whether to send their body", () => {
+  const ask = (key: string, length: number, type = "application/json") =>
+    [
+      "POST /api/v1/presets/asked/chat/completions HTTP/1.1",
+      "Host: test",
+      ...(key ? [`Authorization: Bearer ${key}`] : []),
+      `Content-Type: ${type}`,
+      `Content-Length: ${length}`,
+      "Expect: 100-continue",
+      "\r\n",
+    ].join("\r\n");
+
+  it.each([
+    ["without a key", () => ask("", 15), 401],
+    ["with a bad key", () => ask("wrong", 15), 401],
+    ["with a key that nobody knows", () => ask(keyFromBytes(Buffer.alloc(32, 7)), 15), 401],
+    ["with a body that is too large", () => ask(stack.apiKey, 1_000_000_000), 413],
+    ["with a body of another type", () => ask(stack.apiKey, 15, "text/plain"), 415],
+  ])("is told no %s", async (_name, text, status) => {
+    const connection = await RawConnection.open(stack.baseUrl);
+    connection.send(text());
+    await connection.closed();
+    expect(connection.statuses).toEqual([status]);
+  });
+
+  it("is told yes with a good key, and then answered", async () => {
+    const body = '{"messages":[]}';
+    const connection = await RawConnection.open(stack.baseUrl);
+    connection.send(ask(stack.apiKey, body.length));
+    await expect.poll(() => connection.statuses).toEqual([100]);
+    connection.send(body);
+    await expect.poll(() => connection.statuses).toEqual([100, 200]);
+    connection.hangUp();
+  });
+});
+
+describe("a refusal for want of a good key", () => {
+  it.each(["", "wrong", keyFromBytes(Buffer.alloc(32, 8))])("says what is wanted: %j", async (key) => {
+    const headers = key === "" ? {} : { authorization: `Bearer ${key}` };
+    const { status, headers: answered } = await fetch(`${stack.baseUrl}/api/v1/presets`, { headers });
+    expect([status, answered.get("www-authenticate")]).toEqual([401, "Bearer"]);
+  });
+
+  it("says so also of a key of the wrong kind", async () => {
+    const { status, headers } = await stack.request("GET", "/organization/members", { key: stack.apiKey });
+    expect([status, headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+  });
+});
+
+describe("what no route sees", () => {
+  const cases: [string, string, string, number][] = [
+    ["bytes that are no request", "GARBAGE\r\n\r\n", "none", 400],
+    ["headers that are too large", `GET / HTTP/1.1\r\nx: ${"y".repeat(40_000)}\r\n\r\n`, "none", 431],
+    ["a broken percent-encoding", "GET /api/v1/presets/%zz HTTP/1.1\r\nHost: a\r\n\r\n", "GET none", 400],
+    ["a path that is not there", "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n", "GET none", 404],
+    ["no Host", "GET /nothing HTTP/1.1\r\n\r\n", "GET none", 400],
+    ["an expectation", "GET /nothing HTTP/1.1\r\nHost: a\r\nExpect: more\r\n\r\n", "GET none", 417],
+  ];
+
+  it.each(cases)("is logged and counted all the same: %s", async (_name, text, operation, status) => {
+    const before = await counted(operation, status);
+    const answer = await exchange({ text });
+    expect(answer.status).toBe(status);
+    const { metadata } = errorOf(answer.body);
+    if (status === 400) expect(metadata.issues).toHaveLength(1);
+    const lines = () =>
+      stack
+        .log()
+        .split("\n")
+        .filter((line) => line.includes(metadata.request_id));
+    await expect.poll(lines).toHaveLength(1);
+    expect(JSON.parse(lines()[0] as string)).toMatchObject({ msg: "request", route: "none", status });
+    expect(await counted(operation, status)).toBe(before + 1);
+  });
+
+  async function counted(operation: string, status: number): Promise<number> {
+    const page = await (await fetch(stack.metricsUrl)).text();
+    const sample = `setpoint_request_seconds_count{process="gateway",operation="${operation}",outcome="${status}"} `;
+    const line = page.split("\n").find((each) => each.startsWith(sample));
+    return Number(line?.slice(sample.length) ?? 0);
+  }
 });
 
 describe("a key in the wrong place", () => {

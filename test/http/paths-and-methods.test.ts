@@ -106,7 +106,9 @@ describe("a path", () => {
   });
 
   it("with a broken percent-encoding is 400", async () => {
-    expectError(await requestRaw("GET", stack.baseUrl, "/api/v1/organization/members%"), 400);
+    const { status, headers, json } = await requestRaw("GET", stack.baseUrl, "/api/v1/organization/members%");
+    expect(status).toBe(400);
+    expect(json.error.metadata).toMatchObject({ request_id: headers.get("x-request-id"), issues: [{ path: "" }] });
   });
 });
 
@@ -186,5 +188,6 @@ describe("bytes that are no HTTP request", () => {
     const { error } = JSON.parse(body);
     expect(error.code).toBe(status);
     expect(head).toContain(`x-request-id: ${error.metadata.request_id}`);
+    if (status === 400) expect(error.metadata.issues).toMatchObject([{ path: "" }]);
   });
 });

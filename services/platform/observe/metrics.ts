@@ -1,3 +1,4 @@
+import type { Server } from "node:net";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
 /** Buckets in seconds, from a cached read to a call that ran into its deadline. */
@@ -79,5 +80,19 @@ export class Metrics {
 
   tokenOutOfTime(): void {
     this.#tokensOutOfTime.inc();
+  }
+
+  /** Shows how many connections a server has, counted when somebody asks. */
+  showConnections(server: Server): void {
+    new Gauge({
+      name: "setpoint_connections",
+      help: "Open HTTP/1.1 connections.",
+      registers: [this.registry],
+      collect() {
+        return new Promise((resolve) => {
+          server.getConnections((_, count) => resolve(this.set(count ?? 0)));
+        });
+      },
+    });
   }
 }

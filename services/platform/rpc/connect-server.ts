@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import type { IncomingMessage, RequestListener, Server } from "node:http";
 import { createRegistry, type Message, type Registry } from "@bufbuild/protobuf";
 import {
   Code,
@@ -10,6 +10,7 @@ import {
 } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { file_google_rpc_error_details } from "../../../proto/gen/google/rpc/error_details_pb.ts";
+import { createHttpServer } from "../http/http-server.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { CallBytes, CallHold } from "./call-bytes.ts";
 import type { IncomingCall } from "./call-context.ts";
@@ -41,7 +42,7 @@ export function createConnectServer(
     contextValues: (request) => createContextValues().set(holdKey, holds.get(request as IncomingMessage)),
   });
   const names = new Set(services.map(({ descriptor }) => descriptor.typeName));
-  return createServer((request, response) => {
+  return createHttpServer((request, response) => {
     const isRpc = names.has(request.url?.split("/", 2)[1] ?? "");
     if (!isRpc) return others(request, response);
     // Nothing here looks at the host, but connect-node throws at one that does not fit into a URL.

@@ -42,6 +42,7 @@ export async function openServers(lifecycle: Lifecycle, options: ServerOptions):
   lifecycle.opened("call bytes", () => bytes.close());
 
   const httpServer = createConnectServer(services, bytes, operationsHandler(operations));
+  metrics.showConnections(httpServer);
   const http = await bindHttpServer(httpServer, host, options.httpPort);
   lifecycle.opened("http server", () => closeHttpServer(httpServer, drainTimeoutMs));
 

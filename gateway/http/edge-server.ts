@@ -1,0 +1,22 @@
+import type { RequestListener, Server } from "node:http";
+import { createHttpServer, type HttpTimeouts } from "../../services/platform/http/http-server.ts";
+import type { Exchanges } from "./exchanges.ts";
+
+/** The server that callers outside connect to. */
+export function createEdgeServer(listener: RequestListener, exchanges: Exchanges, timeouts: HttpTimeouts): Server {
+  const server = createHttpServer(listener, {
+    timeouts,
+    requireHostHeader: false,
+    isBusy: (socket) => exchanges.latest(socket) !== undefined,
+  });
+  // Asked for the body only once it is read, so after the key was accepted.
+  server.on("checkContinue", (request, response) => {
+    request.once("resume", () => {
+      if (!response.headersSent) response.writeContinue();
+    });
+    server.emit("request", request, response);
+  });
+  // It is refused with the rest of what is wrong with headers.
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
+  return server;
+}

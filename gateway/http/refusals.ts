@@ -1,0 +1,107 @@
+import { type OutgoingHttpHeaders, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import type { FastifyReply } from "fastify";
+import { DomainError } from "../../services/platform/domain/domain-error.ts";
+import { newId } from "../../services/platform/domain/ids.ts";
+import { errorAnswer, HttpError } from "../json/errors.ts";
+import type { AccessLog } from "./access-log.ts";
+import { dropBody } from "./drop-body.ts";
+import type { Exchanges } from "./exchanges.ts";
+
+/** After an answer to no request: time to read it, for those who are still sending. */
+const lingerMs = 1_000;
+
+/** Connections whose last answer will be the refusal of what came after their last request. */
+const refusedAfterwards = new WeakSet<Socket>();
+
+/** Answers where Fastify cannot: to requests that have not come to their end, and to bytes that are no request. */
+export class Refusals {
+  readonly #exchanges: Exchanges;
+  readonly #accessLog: AccessLog;
+
+  constructor(exchanges: Exchanges, accessLog: AccessLog) {
+    this.#exchanges = exchanges;
+    this.#accessLog = accessLog;
+  }
+
+  /** Sends the answer at once; what is left of the body is received behind it. */
+  refuse(reply: FastifyReply, error: unknown): void {
+    const { raw: request, id } = reply.request;
+    const { status, headers, body } = errorAnswer(error, id);
+    const response = reply.hijack().raw;
+    response.writeHead(status, {
+      ...(reply.getHeaders() as OutgoingHttpHeaders),
+      ...headers,
+      "x-request-id": id,
+      "content-type": "application/json; charset=utf-8",
+      "content-length": Buffer.byteLength(body),
+    });
+    if (request.complete) {
+      response.end(body);
+      return;
+    }
+    response.write(body);
+    this.#exchanges.settle(reply, status);
+    dropBody(request, (isWhole) => {
+      response.end();
+      if (!isWhole) request.socket.destroySoon();
+    });
+  }
+
+  /** What Node says of a connection: that it broke, that its bytes are not HTTP, that they are long in coming. */
+  answerClientError(error: Error & { code?: string }, socket: Socket): void {
+    const latest = this.#exchanges.latest(socket)?.reply;
+    // Node complains of every byte that follows the first bad one.
+    if (socket.destroyed || socket.writableEnded || refusedAfterwards.has(socket)) return;
+    if (error.code === "ECONNRESET" || socket.bytesRead === 0) {
+      socket.destroy();
+    } else if (!latest) {
+      this.#refuseBytes(socket, error.code);
+    } else if (latest.request.raw.complete) {
+      // It is not to be taken for the answer to the request before it, which is still being made.
+      refusedAfterwards.add(socket);
+      latest.raw.once("close", () => this.#refuseBytes(socket, error.code));
+    } else if (!latest.raw.headersSent) {
+      latest.header("connection", "close");
+      this.refuse(latest, clientError(error.code));
+    }
+  }
+
+  #refuseBytes(socket: Socket, code: string | undefined): void {
+    if (!socket.writable) return;
+    const requestId = newId();
+    const { status, body } = errorAnswer(clientError(code), requestId);
+    const head = [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      "content-type: application/json; charset=utf-8",
+      `content-length: ${Buffer.byteLength(body)}`,
+      `x-request-id: ${requestId}`,
+      "connection: close",
+    ];
+    socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+    this.#accessLog.record({ status, ms: 0, requestId });
+    // Who keeps their side open would keep the connection.
+    const linger = setTimeout(() => socket.destroy(), lingerMs);
+    socket.once("close", () => clearTimeout(linger));
+  }
+}
+
+function clientError(code: string | undefined): HttpError | DomainError {
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return new HttpError(431, "The headers are too large. Send fewer or shorter ones.");
+    case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
+      return new HttpError(413, "The chunk extensions of the body are too large. Send none.");
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return new HttpError(408, "The request took too long to arrive. Send it again.");
+    case "HPE_INVALID_EOF_STATE":
+      return invalidHttp("The request ends too early.", "ends before the end that it announces");
+    default:
+      return invalidHttp("This is not a valid HTTP request.", "is not valid HTTP");
+  }
+}
+
+function invalidHttp(message: string, violation: string): DomainError {
+  const violations = [{ path: "", message: violation }];
+  return new DomainError("invalid_argument", { reason: "INVALID_REQUEST", message, violations });
+}

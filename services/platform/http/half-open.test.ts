@@ -1,0 +1,43 @@
+import { createServer, type Server } from "node:http";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { setImmediate } from "node:timers/promises";
+import { afterEach, describe, expect, it } from "vitest";
+import { answerHalfClosed } from "./half-open.ts";
+import { bindHttpServer, closeHttpServer } from "./http-server.ts";
+
+let server: Server;
+
+afterEach(() => closeHttpServer(server, 100));
+
+/** What a caller gets who closes their side behind a request that takes a moment. */
+async function answerTo(request: string): Promise<string> {
+  const port = await bindHttpServer(server, "127.0.0.1", 0);
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  socket.end(request);
+  return text(socket);
+}
+
+async function serve(changed: (server: Server) => void): Promise<void> {
+  server = createServer(async (request, response) => {
+    request.resume();
+    await new Promise((resolve) => request.socket.once("end", resolve));
+    await setImmediate();
+    response.end("answered");
+  });
+  changed(server);
+}
+
+describe("answerHalfClosed", () => {
+  const request = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
+
+  it("answers who has closed their side, and closes", async () => {
+    await serve(answerHalfClosed);
+    expect(await answerTo(request)).toContain("answered");
+  });
+
+  it("is needed: Node by itself does not answer them", async () => {
+    await serve(() => {});
+    expect(await answerTo(request)).toBe("");
+  });
+});

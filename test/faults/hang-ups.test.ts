@@ -1,0 +1,293 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { httpTimeouts } from "../../services/platform/http/http-server.ts";
+import type { PoolConnection } from "../../services/platform/mysql/pool.ts";
+import { lastBody, RawConnection } from "../support/raw-connection.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+// What callers do to their connections, at every point of a request. None of it may leave anything behind.
+
+const drainTimeoutMs = 15_000;
+/** Generous, but far from the times that would hide a leak. */
+const soon = { timeout: 8_000, interval: 50 };
+
+let stack: Stack;
+let logStart: number;
+
+beforeAll(async () => {
+  stack = await startStack({ gateway: { drainTimeoutMs, httpTimeouts: { ...httpTimeouts, checkMs: 100 } } });
+});
+
+afterAll(() => stack.close());
+
+beforeEach(async () => {
+  await expect.poll(connections, soon).toBe(0);
+  logStart = stack.log().length;
+});
+
+/** No connection is left, nothing was taken for a fault of ours, and the gateway stops as if nothing had been. */
+afterEach(async () => {
+  await expect.poll(connections, soon).toBe(0);
+  expect(lines().filter(({ level }) => level >= 40)).toEqual([]);
+});
+
+async function connections(): Promise<number> {
+  const page = await (await fetch(stack.metricsUrl)).text();
+  return Number(page.match(/^setpoint_connections\{.*\} (\d+)$/m)?.[1]);
+}
+
+async function counted(operation: string, outcome: string): Promise<number> {
+  const page = await (await fetch(stack.metricsUrl)).text();
+  const sample = `setpoint_request_seconds_count{process="gateway",operation="${operation}",outcome="${outcome}"} `;
+  return Number(
+    page
+      .split("\n")
+      .find((line) => line.startsWith(sample))
+      ?.slice(sample.length) ?? 0,
+  );
+}
+
+function lines() {
+  const text = stack.log().slice(logStart).trim();
+  return text === "" ? [] : text.split("\n").map((line) => JSON.parse(line));
+}
+
+/** Statuses in the access log of the gateway since the test began. */
+function logged(): number[] {
+  return lines().flatMap(({ msg, status, route }) => (msg === "request" && route !== undefined ? [status] : []));
+}
+
+function open(): Promise<RawConnection> {
+  return RawConnection.open(stack.baseUrl);
+}
+
+function head(length: string, { slug = "hung-up", key = stack.apiKey } = {}): string {
+  return [
+    `POST /api/v1/presets/${slug}/chat/completions HTTP/1.1`,
+    "Host: test",
+    `Authorization: Bearer ${key}`,
+    "Content-Type: application/json",
+    `${length}\r\n\r\n`,
+  ].join("\r\n");
+}
+
+const good = '{"messages":[]}';
+
+function creation(slug?: string): string {
+  return head(`Content-Length: ${good.length}`, slug === undefined ? {} : { slug }) + good;
+}
+
+/** On a connection that is closed again: `fetch` would keep its own. */
+async function create(slug: string): Promise<void> {
+  const connection = await open();
+  connection.send(creation(slug));
+  connection.halfClose();
+  await connection.closed();
+  expect(connection.statuses).toEqual([200]);
+}
+
+const operation = "POST /api/v1/presets/:slug/chat/completions";
+
+/** What a caller may have sent when they go. */
+const inMidBody: [string, () => string][] = [
+  ["in mid-body", () => `${head("Content-Length: 1000")}{"mess`],
+  ["in a body of 9 MiB", () => `${head(`Content-Length: ${9 * 1024 * 1024 + 1}`)}${" ".repeat(9 * 1024 * 1024)}`],
+  ["in mid-body, chunked", () => `${head("Transfer-Encoding: chunked")}5\r\n{"mes`],
+  ["between two chunks", () => `${head("Transfer-Encoding: chunked")}1\r\n{\r\n`],
+  ["before the body", () => head("Content-Length: 1000")],
+];
+
+describe("a caller who hangs up", () => {
+  describe.each([
+    ["with a reset", (connection: RawConnection) => connection.reset()],
+    ["by closing", (connection: RawConnection) => connection.hangUp()],
+  ])("%s", (_name, leave) => {
+    it.each(inMidBody)("%s is a 499, or a 400 that they did not wait for", async (_where, sent) => {
+      const before = (await counted(operation, "499")) + (await counted(operation, "400"));
+      const connection = await open();
+      connection.send(sent());
+      await expect.poll(connections, soon).toBe(1);
+      leave(connection);
+      await expect.poll(logged, soon).toHaveLength(1);
+      expect([400, 499]).toContain(logged()[0]);
+      expect((await counted(operation, "499")) + (await counted(operation, "400"))).toBe(before + 1);
+    });
+
+    it.each(["", "POST /api/v1/presets/a/messages HTTP/1.1\r\nHost: te"])("after %j leaves nothing", async (sent) => {
+      const connection = await open();
+      if (sent) connection.send(sent);
+      await expect.poll(connections, soon).toBe(1);
+      leave(connection);
+      await expect.poll(connections, soon).toBe(0);
+    });
+  });
+
+  it("with a reset in mid-body is a 499 and no error", async () => {
+    const connection = await open();
+    connection.send(`${head("Content-Length: 1000")}{"mess`);
+    await expect.poll(connections, soon).toBe(1);
+    connection.reset();
+    await expect.poll(logged, soon).toEqual([499]);
+  });
+
+  it("while their key is checked is a 499", async () => {
+    const { apiKey: key } = await stack.tenants.createOrganization();
+    await locked(stack.organizationPool, "LOCK TABLES api_keys WRITE", "UNLOCK TABLES", async () => {
+      for (const sent of [head(`Content-Length: ${good.length}`, { key }) + good, head("Content-Length: 9", { key })]) {
+        const connection = await open();
+        connection.send(sent);
+        await expect.poll(connections, soon).toBe(1);
+        connection.reset();
+        await expect.poll(connections, soon).toBe(0);
+      }
+      expect(logged()).toEqual([499, 499]);
+    });
+  });
+
+  it("while their request is worked on is a 499, once", async () => {
+    await create("worked-on");
+    logStart = stack.log().length;
+    const lock = "SELECT slug FROM presets WHERE slug = 'worked-on' FOR UPDATE";
+    const before = await counted(operation, "499");
+    await locked(stack.presetPool, ["START TRANSACTION", lock], "ROLLBACK", async () => {
+      const connection = await open();
+      connection.send(creation("worked-on"));
+      await expect.poll(connections, soon).toBe(1);
+      connection.reset();
+      await expect.poll(logged, soon).toEqual([499]);
+    });
+    await create("after-it");
+    expect(logged()).toEqual([499, 200]);
+    expect(await counted(operation, "499")).toBe(before + 1);
+  });
+
+  it("with requests in a row is a 499 for each that was not answered", async () => {
+    await create("in-a-row");
+    logStart = stack.log().length;
+    const lock = "SELECT slug FROM presets WHERE slug = 'in-a-row' FOR UPDATE";
+    await locked(stack.presetPool, ["START TRANSACTION", lock], "ROLLBACK", async () => {
+      const connection = await open();
+      connection.send(creation("in-a-row") + creation("in-a-row") + creation("in-a-row"));
+      await expect.poll(connections, soon).toBe(1);
+      connection.reset();
+      await expect.poll(logged, soon).toEqual([499, 499, 499]);
+    });
+  });
+});
+
+/** Holds a lock while something is done. */
+async function locked(
+  pool: Stack["presetPool"],
+  lock: string | readonly string[],
+  unlock: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  const connection: PoolConnection = await pool.getConnection();
+  try {
+    for (const statement of [lock].flat()) await connection.query(statement);
+    await work();
+  } finally {
+    await connection.query(unlock);
+    connection.release();
+  }
+}
+
+describe("a caller who closes their side", () => {
+  it.each(inMidBody)("%s is told that the request ends too early", async (_where, sent) => {
+    const connection = await open();
+    connection.send(sent());
+    connection.halfClose();
+    const received = await connection.closed();
+    expect(connection.statuses).toEqual([400]);
+    expect(lastBody(received).error.metadata.issues).toMatchObject([{ path: "" }]);
+    expect(logged()).toEqual([400]);
+  });
+
+  it("behind a whole request is answered", async () => {
+    const connection = await open();
+    connection.send(creation());
+    connection.halfClose();
+    await connection.closed();
+    expect(connection.statuses).toEqual([200]);
+  });
+
+  it("behind requests in a row gets all answers", async () => {
+    const connection = await open();
+    connection.send(creation("row-1") + creation("row-2") + creation("row-3"));
+    connection.halfClose();
+    await connection.closed();
+    expect(connection.statuses).toEqual([200, 200, 200]);
+  });
+
+  it("while their key is checked, in mid-body, is told that the request ends too early", async () => {
+    const { apiKey: key } = await stack.tenants.createOrganization();
+    await locked(stack.organizationPool, "LOCK TABLES api_keys WRITE", "UNLOCK TABLES", async () => {
+      const connection = await open();
+      connection.send(head("Content-Length: 1000", { key }));
+      connection.halfClose();
+      await connection.closed();
+      expect(connection.statuses).toEqual([400]);
+    });
+  });
+});
+
+describe("a body that is not HTTP", () => {
+  it.each([
+    ["a chunk whose length is no number", "zz\r\n{}\r\n"],
+    ["a chunk longer than it says", "2\r\n{}{}{}\r\n0\r\n\r\n"],
+    ["a chunk, and then something else", '5\r\n{"mes\r\nHELLO\r\n'],
+  ])("is 400: %s", async (_name, body) => {
+    const connection = await open();
+    connection.send(head("Transfer-Encoding: chunked") + body);
+    const received = await connection.closed();
+    expect(connection.statuses).toEqual([400]);
+    expect(lastBody(received).error.metadata.issues).toMatchObject([{ path: "" }]);
+    expect(logged()).toEqual([400]);
+  });
+
+  it("is 400 also for a caller who goes on sending", async () => {
+    const connection = await open();
+    connection.send(`${head("Transfer-Encoding: chunked")}zz\r\n`);
+    for (let count = 0; count < 100; count++) connection.send("x".repeat(10_000));
+    await connection.closed();
+    expect(connection.statuses).toEqual([400]);
+  });
+
+  it("behind the length that was announced does not take the answer away", async () => {
+    const connection = await open();
+    connection.send(`${creation()}}}}} and more\r\n\r\n`);
+    await connection.closed();
+    expect(connection.statuses).toEqual([200, 400]);
+    expect(logged()).toEqual([200, 400]);
+  });
+
+  it("behind a request that is being worked on waits for its answer", async () => {
+    await create("first");
+    const lock = "SELECT slug FROM presets WHERE slug = 'first' FOR UPDATE";
+    let connection: RawConnection | undefined;
+    await locked(stack.presetPool, ["START TRANSACTION", lock], "ROLLBACK", async () => {
+      connection = await open();
+      connection.send(creation("first"));
+      await expect.poll(connections, soon).toBe(1);
+      connection.send("GARBAGE\r\n\r\n");
+      connection.send("GARBAGE\r\n\r\n");
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect(connection.received).toBe("");
+    });
+    await connection?.closed();
+    expect(connection?.statuses).toEqual([200, 400]);
+  });
+});
+
+describe("a caller who leaves the connection open", () => {
+  it.each([
+    ["bytes that are no request", "GARBAGE\r\n\r\n", 400],
+    ["headers that are too large", `GET / HTTP/1.1\r\nx: ${"y".repeat(40_000)}`, 431],
+  ])("after %s does not keep it", async (_name, sent, status) => {
+    const connection = await open();
+    connection.send(sent);
+    await expect.poll(connections, soon).toBe(0);
+    expect(connection.statuses).toEqual([status]);
+    expect(logged()).toEqual([status]);
+    connection.hangUp();
+  });
+});
