@@ -46,7 +46,7 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
   const { config, clients, logger, metrics } = parts;
   const accessLog = new AccessLog(logger, metrics);
   const exchanges = new Exchanges(accessLog);
-  const refusals = new Refusals(exchanges, accessLog);
+  const refusals = new Refusals(exchanges, accessLog, config.httpTimeouts.lingerMs);
   const app = fastify({
     bodyLimit: config.bodyBytesMax,
     logController: new LogController({ disableRequestLogging: true }),
@@ -133,8 +133,9 @@ function answerErrors(app: FastifyInstance, logger: Logger, refusals: Refusals):
 /** Request id header, access log and metrics of every request. */
 function observe(app: FastifyInstance, { health, logger }: RestParts, exchanges: Exchanges): void {
   app.addHook("onRequest", async (request, reply) => {
-    exchanges.begin(reply);
     reply.header("x-request-id", request.id);
+    const turn = exchanges.begin(reply);
+    if (turn) await turn;
     checkHeaders(request.raw);
   });
   app.addHook("onSend", async (request, reply, payload) => {

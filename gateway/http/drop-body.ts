@@ -3,7 +3,6 @@ import { monotonicMs } from "../../services/platform/process/clock.ts";
 
 /** A caller that has sent nothing for this long waits for us. */
 const silenceMs = 500;
-const durationMsMax = 10_000;
 const bytesMax = 64 * 1024 * 1024;
 
 /**
@@ -11,8 +10,8 @@ const bytesMax = 64 * 1024 * 1024;
  * their connection reset, and never the answer. Says at last whether the body came to its end. It is not waited for
  * without bounds.
  */
-export function dropBody(request: IncomingMessage, done: (isWhole: boolean) => void): void {
-  const untilMs = monotonicMs() + durationMsMax;
+export function dropBody(request: IncomingMessage, durationMs: number, done: (isWhole: boolean) => void): void {
+  const untilMs = monotonicMs() + durationMs;
   let bytes = 0;
   const settle = () => {
     clearTimeout(silence);

@@ -8,6 +8,8 @@ export interface Exchange {
   readonly reply: FastifyReply;
   readonly startedAtMs: number;
   isRecorded: boolean;
+  /** Where it waits for its turn. */
+  begin?: () => void;
 }
 
 interface Connection {
@@ -16,8 +18,11 @@ interface Connection {
   isPaused: boolean;
 }
 
-/** Of a connection with as many requests in flight no more are read. Node itself has no bound. */
-const pipelinedMax = 64;
+/**
+ * So many requests of one connection are worked on at once; the others wait, and no more are read meanwhile.
+ * Node itself has no bound: a caller who reads nothing could have answers made until the memory is full.
+ */
+const atOnceMax = 8;
 
 /** No answer: the caller had gone, or was not waited for any longer. */
 const clientClosedRequest = 499;
@@ -31,27 +36,23 @@ export class Exchanges {
     this.#accessLog = accessLog;
   }
 
-  begin(reply: FastifyReply): void {
+  /** Returns what to wait for before the request is worked on, where it has to wait. */
+  begin(reply: FastifyReply): Promise<void> | undefined {
     const { socket } = reply.request.raw;
     const connection = this.#connections.get(socket) ?? this.#connect(socket);
-    const { open } = connection;
-    const exchange = { reply, startedAtMs: monotonicMs(), isRecorded: false };
-    open.push(exchange);
-    if (open.length > pipelinedMax) {
-      connection.isPaused = true;
-      socket.pause();
-    }
+    const exchange: Exchange = { reply, startedAtMs: monotonicMs(), isRecorded: false };
+    connection.open.push(exchange);
     // An answer that is made after its connection broke has nobody else to complain to.
     reply.raw.on("error", () => {});
     reply.raw.once("finish", () => {
       // Node says so of an answer that it could not send, too; the close tells of that one.
-      if (socket.destroyed) return;
-      open.splice(open.indexOf(exchange), 1);
-      this.#record(exchange, reply.raw.statusCode);
-      if (connection.isPaused && open.length < pipelinedMax) {
-        connection.isPaused = false;
-        socket.resume();
-      }
+      if (!socket.destroyed) this.#finish(connection, socket);
+    });
+    if (connection.open.length <= atOnceMax) return undefined;
+    connection.isPaused = true;
+    socket.pause();
+    return new Promise((resolve) => {
+      exchange.begin = resolve;
     });
   }
 
@@ -74,6 +75,18 @@ export class Exchanges {
       for (const exchange of connection.open.splice(0)) this.#record(exchange, clientClosedRequest);
     });
     return connection;
+  }
+
+  /** The oldest is always the first to be answered to its end. */
+  #finish(connection: Connection, socket: Socket): void {
+    const { open } = connection;
+    const exchange = open.shift();
+    if (exchange) this.#record(exchange, exchange.reply.raw.statusCode);
+    open[atOnceMax - 1]?.begin?.();
+    if (connection.isPaused && open.length < atOnceMax) {
+      connection.isPaused = false;
+      socket.resume();
+    }
   }
 
   #record(exchange: Exchange, status: number): void {

@@ -8,8 +8,8 @@ import type { AccessLog } from "./access-log.ts";
 import { dropBody } from "./drop-body.ts";
 import type { Exchanges } from "./exchanges.ts";
 
-/** After an answer to no request: time to read it, for those who are still sending. */
-const lingerMs = 1_000;
+/** Time to read an answer to no request, for those who are still sending. */
+const readMs = 1_000;
 
 /** Connections whose last answer will be the refusal of what came after their last request. */
 const refusedAfterwards = new WeakSet<Socket>();
@@ -18,8 +18,10 @@ const refusedAfterwards = new WeakSet<Socket>();
 export class Refusals {
   readonly #exchanges: Exchanges;
   readonly #accessLog: AccessLog;
+  readonly #lingerMs: number;
 
-  constructor(exchanges: Exchanges, accessLog: AccessLog) {
+  constructor(exchanges: Exchanges, accessLog: AccessLog, lingerMs: number) {
+    this.#lingerMs = lingerMs;
     this.#exchanges = exchanges;
     this.#accessLog = accessLog;
   }
@@ -42,7 +44,7 @@ export class Refusals {
     }
     response.write(body);
     this.#exchanges.settle(reply, status);
-    dropBody(request, (isWhole) => {
+    dropBody(request, this.#lingerMs, (isWhole) => {
       response.end();
       if (!isWhole) request.socket.destroySoon();
     });
@@ -81,7 +83,7 @@ export class Refusals {
     socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
     this.#accessLog.record({ status, ms: 0, requestId });
     // Who keeps their side open would keep the connection.
-    const linger = setTimeout(() => socket.destroy(), lingerMs);
+    const linger = setTimeout(() => socket.destroy(), readMs);
     socket.once("close", () => clearTimeout(linger));
   }
 }

@@ -32,8 +32,18 @@ export class RawConnection {
     return [...this.#received.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
   }
 
+  /** Whether the other side has closed. */
+  get isClosed(): boolean {
+    return this.#socket.closed || this.#socket.readableEnded;
+  }
+
   send(text: string): void {
     this.#socket.write(text);
+  }
+
+  /** Sends when the other side has taken what was sent before, or returns when it has gone. */
+  async sent(text: string): Promise<void> {
+    await new Promise<void>((resolve) => this.#socket.write(text, () => resolve()));
   }
 
   /** Stops to read. */
@@ -57,7 +67,7 @@ export class RawConnection {
 
   /** Waits until the other side closes, and returns all that was received. */
   async closed(): Promise<string> {
-    if (!this.#socket.closed && !this.#socket.readableEnded) {
+    if (!this.isClosed) {
       await Promise.race([once(this.#socket, "end"), once(this.#socket, "close")]);
     }
     this.#socket.destroy();

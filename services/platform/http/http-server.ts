@@ -12,6 +12,8 @@ export interface HttpTimeouts {
   readonly keepAliveMs: number;
   /** To take any part of an answer. */
   readonly stalledMs: number;
+  /** To send the rest of a body that is refused already. */
+  readonly lingerMs: number;
   /** How often the first two are looked at. */
   readonly checkMs: number;
 }
@@ -23,6 +25,7 @@ export const httpTimeouts: HttpTimeouts = {
   // Longer than load balancers keep theirs, so that it is they who close.
   keepAliveMs: 72_000,
   stalledMs: 30_000,
+  lingerMs: 10_000,
   checkMs: 5_000,
 };
 
