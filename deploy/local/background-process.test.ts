@@ -28,10 +28,16 @@ describe("startInBackground", () => {
   });
 
   it.each([
-    { script: "exit 3", exit: { reason: "exit code 3", killed: false } },
-    { script: "kill -9 $$", exit: { reason: "ended by SIGKILL", killed: true } },
+    { script: "exit 3", exit: { reason: "exit code 3", killed: false, hopeless: false } },
+    { script: "exit 78", exit: { reason: "exit code 78", killed: false, hopeless: true } },
+    { script: "kill -9 $$", exit: { reason: "ended by SIGKILL", killed: true, hopeless: false } },
   ])("tells how it ended: $exit.reason", async ({ script, exit }) => {
     expect(await runShell(script).exited).toEqual(exit);
+  });
+
+  it("tells that there is no such program", async () => {
+    const missing = startInBackground({ command: join(folder, "missing"), args: [], logFile });
+    expect(await missing.exited).toMatchObject({ killed: false, hopeless: true });
   });
 
   it("ends by force what does not stop in time", async () => {

@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { configExitCode } from "../../services/platform/process/exit-code.ts";
 
 interface BackgroundCommand {
   readonly command: string;
@@ -10,10 +11,14 @@ interface BackgroundCommand {
   readonly logFile: string;
 }
 
-/** How a process ended, in words. `killed` means by a signal, so that its log does not tell why. */
+/** How a process ended. */
 export interface Exit {
+  /** In words. */
   readonly reason: string;
+  /** By a signal, so that its log does not tell why. */
   readonly killed: boolean;
+  /** It could not be run, or found its settings at fault: another start would end the same way. */
+  readonly hopeless: boolean;
 }
 
 export interface BackgroundProcess {
@@ -25,6 +30,9 @@ export interface BackgroundProcess {
 
 /** Longer than a process of ours takes to drain. */
 const graceMsDefault = 20_000;
+
+/** What `setpriv` exits with where the program may not be run, or is not there. */
+const notRunExitCodes = [126, 127];
 
 const running = new Set<number>();
 
@@ -50,9 +58,15 @@ export function startInBackground({ command, args, env, logFile }: BackgroundCom
   const pid = child.pid ?? 0;
   if (pid) running.add(pid);
   const exited = new Promise<Exit>((resolve) => {
-    child.once("error", (error) => resolve({ reason: `could not be run: ${error.message}`, killed: false }));
+    child.once("error", (error) =>
+      resolve({ reason: `could not be run: ${error.message}`, killed: false, hopeless: true }),
+    );
     child.once("exit", (code, signal) =>
-      resolve({ reason: signal ? `ended by ${signal}` : `exit code ${code}`, killed: signal !== null }),
+      resolve({
+        reason: signal ? `ended by ${signal}` : `exit code ${code}`,
+        killed: signal !== null,
+        hopeless: code !== null && [configExitCode, ...notRunExitCodes].includes(code),
+      }),
     );
   }).finally(() => running.delete(pid));
   const stop = async (graceMs = graceMsDefault): Promise<void> => {

@@ -5,18 +5,40 @@ const lineLengthMax = 400;
 
 /** The end of a log file, fit for the terminal. Empty where there is no such file. */
 export function lastLines(file: string, count = 8): string {
+  const lines = readTail(file).slice(-count);
+  return lines.map((line) => line.slice(0, lineLengthMax)).join("\n");
+}
+
+/** What most likely says why the process of a log file has ended. Empty where nothing does. */
+export function tellingLine(file: string): string {
+  const lines = readTail(file).slice(-40);
+  // The last words of a database are that it is "Aborting": what it said before them tells more.
+  const line = lines.findLast((each) => /error|fatal/i.test(each) && !/aborting$/i.test(each)) ?? lines.at(-1) ?? "";
+  return (errorMessageOf(line) ?? line).trim().slice(0, lineLengthMax);
+}
+
+/** What went wrong, of a line of a log in JSON. */
+function errorMessageOf(line: string): string | undefined {
+  try {
+    const { err, msg } = JSON.parse(line);
+    return err?.message ?? msg;
+  } catch {
+    return undefined;
+  }
+}
+
+function readTail(file: string): string[] {
   try {
     const descriptor = openSync(file, "r");
     try {
       const tail = Buffer.alloc(tailBytes);
       const from = Math.max(0, fstatSync(descriptor).size - tailBytes);
       const text = tail.toString("utf8", 0, readSync(descriptor, tail, 0, tailBytes, from));
-      const lines = text.trimEnd().split("\n").slice(-count);
-      return lines.map((line) => line.slice(0, lineLengthMax)).join("\n");
+      return text.trimEnd().split("\n");
     } finally {
       closeSync(descriptor);
     }
   } catch {
-    return "";
+    return [];
   }
 }

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { BackgroundProcess, Exit } from "./background-process.ts";
-import { lastLines } from "./last-lines.ts";
-import { StartError } from "./start-error.ts";
+import { lastLines, tellingLine } from "./last-lines.ts";
+import { FailedStart } from "./start-error.ts";
 
 interface Expectation {
   /** What is waited for, as it reads at the beginning of a sentence. */
@@ -18,12 +18,8 @@ const pollPauseMs = 25;
 
 /** Returns a process that was just started once it is up; stops it and throws where it never is. */
 export async function waitUntilUp(process: BackgroundProcess, expected: Expectation): Promise<BackgroundProcess> {
-  let exit: Exit | undefined;
-  void process.exited.then((how) => {
-    exit = how;
-  });
   try {
-    await waitFor(expected, () => exit?.reason);
+    await waitFor(expected, process.exited);
     return process;
   } catch (error) {
     await process.stop();
@@ -31,22 +27,39 @@ export async function waitUntilUp(process: BackgroundProcess, expected: Expectat
   }
 }
 
-/** Waits until there is no fault left, for a minute at most, or until there is a reason to stop waiting. */
-export async function waitFor(
-  expected: Expectation,
-  lookForEnd: () => string | undefined = () => undefined,
-): Promise<void> {
-  const { title, logFile, lookForFault, signal } = expected;
+/** Waits until there is no fault left, for a minute at most, or until the process that has it has ended. */
+export async function waitFor(expected: Expectation, exited: Promise<Exit> = new Promise(() => {})): Promise<void> {
+  const { lookForFault, signal } = expected;
   const deadline = monotonicMs() + readyTimeoutMs;
-  for (;;) {
-    const fault = await lookForFault();
-    signal.throwIfAborted();
-    const end =
-      lookForEnd() ?? (monotonicMs() > deadline ? `not ready within ${readyTimeoutMs / 1000} s: ${fault}` : undefined);
-    if (end) throw new StartError(`${title} did not start (${end}). The end of ${logFile}:\n${lastLines(logFile)}`);
-    if (fault === undefined) return;
-    await delay(pollPauseMs);
+  let exit: Exit | undefined;
+  // A look may take seconds where somebody else has the port: neither an exit nor Ctrl-C waits for its end.
+  const end = Promise.withResolvers<undefined>();
+  void exited.then((how) => {
+    exit = how;
+    end.resolve(undefined);
+  });
+  const onAbort = () => end.resolve(undefined);
+  signal.addEventListener("abort", onAbort);
+  try {
+    for (;;) {
+      const fault = await Promise.race([lookForFault(), end.promise]);
+      signal.throwIfAborted();
+      if (exit) throw failedStart(expected, exit);
+      if (fault === undefined) return;
+      if (monotonicMs() > deadline) {
+        const reason = `not ready within ${readyTimeoutMs / 1000} s: ${fault}`;
+        throw failedStart(expected, { reason, killed: true, hopeless: false });
+      }
+      await delay(pollPauseMs);
+    }
+  } finally {
+    signal.removeEventListener("abort", onAbort);
   }
+}
+
+function failedStart({ title, logFile }: Expectation, { reason, killed, hopeless }: Exit): FailedStart {
+  const message = `${title} did not start (${reason}). The end of ${logFile}:\n${lastLines(logFile)}`;
+  return new FailedStart(message, killed ? reason : `${reason}: ${tellingLine(logFile)}`, hopeless);
 }
 
 /** What an HTTP probe such as /readyz lacks of an answer 200. */

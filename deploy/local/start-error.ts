@@ -5,3 +5,18 @@ export class StartError extends Error {
     this.name = "StartError";
   }
 }
+
+/** A process that did not come up. */
+export class FailedStart extends StartError {
+  /** Why, on one line. */
+  readonly reason: string;
+  /** Another start would fail the same way. */
+  readonly hopeless: boolean;
+
+  constructor(message: string, reason: string, hopeless: boolean) {
+    super(message);
+    this.name = "FailedStart";
+    this.reason = reason;
+    this.hopeless = hopeless;
+  }
+}

@@ -45,7 +45,6 @@ try {
     environment: process.env,
     signal: stopping.signal,
     opened: (close) => closers.push(close),
-    fail: stop,
   });
   if (!stopping.signal.aborted) await once(stopping.signal, "abort");
 } catch (error) {

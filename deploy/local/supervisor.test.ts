@@ -1,42 +1,48 @@
 import { describe, expect, it } from "vitest";
 import type { BackgroundProcess, Exit } from "./background-process.ts";
+import { FailedStart } from "./start-error.ts";
 import { supervise } from "./supervisor.ts";
 
 /** A process that ends when the test says so. */
 function fakeProcess() {
   const { promise: exited, resolve: end } = Promise.withResolvers<Exit>();
-  const stop = async (): Promise<void> => end({ reason: "exit code 0", killed: false });
+  const stop = async (): Promise<void> => end({ reason: "exit code 0", killed: false, hopeless: false });
   return { process: { pid: 1, exited, stop } satisfies BackgroundProcess, end };
 }
 
 function kill(fake: ReturnType<typeof fakeProcess>): void {
-  fake.end({ reason: "ended by SIGKILL", killed: true });
+  fake.end({ reason: "ended by SIGKILL", killed: true, hopeless: false });
 }
 
 /** Supervises fake processes, and keeps what it was told. A start fails where `failsAt` says so. */
-function superviseFakes(failsAt: (attempt: number) => boolean = () => false) {
+function superviseFakes(failsAt: (attempt: number) => boolean = () => false, hopeless = false) {
   const started: ReturnType<typeof fakeProcess>[] = [];
   const deaths: string[] = [];
+  const failures: string[] = [];
+  let recoveries = 0;
   const outer = new AbortController();
-  const { promise: gaveUp, resolve: onGiveUp } = Promise.withResolvers<unknown>();
   let attempts = 0;
   const supervised = supervise({
     start: async () => {
       attempts += 1;
-      if (failsAt(attempts)) throw new Error(`attempt ${attempts} failed`);
+      const reason = `attempt ${attempts} failed`;
+      if (failsAt(attempts)) throw new FailedStart(reason, reason, hopeless);
       const fake = fakeProcess();
       started.push(fake);
       return fake.process;
     },
     onDeath: ({ reason }) => deaths.push(reason),
-    onGiveUp,
+    onFailedStart: (error) => failures.push((error as FailedStart).reason),
+    onRecovery: () => {
+      recoveries += 1;
+    },
     signal: outer.signal,
   });
   const nth = async (count: number): Promise<ReturnType<typeof fakeProcess>> => {
-    await expect.poll(() => started.length, { interval: 5, timeout: 10_000 }).toBe(count);
+    await expect.poll(() => started.length, { interval: 5, timeout: 15_000 }).toBe(count);
     return started.at(-1) ?? fakeProcess();
   };
-  return { supervised, started, deaths, outer, gaveUp, nth, attempts: () => attempts };
+  return { supervised, started, deaths, failures, outer, nth, attempts: () => attempts, recoveries: () => recoveries };
 }
 
 describe("supervise", () => {
@@ -57,19 +63,54 @@ describe("supervise", () => {
     await supervised.stop();
   });
 
-  it("gives up after five starts in a row that failed, with the last reason", async () => {
-    const { supervised, gaveUp, attempts } = superviseFakes(() => true);
-    await expect(supervised.up).rejects.toThrow("attempt 5 failed");
-    expect(await gaveUp).toEqual(new Error("attempt 5 failed"));
-    expect(attempts()).toBe(5);
+  it("goes on trying a process that does not come up, and has it once it does", async () => {
+    const { supervised, nth, failures } = superviseFakes((attempt) => attempt < 7);
+    await nth(1);
+    await supervised.up;
+    expect(failures).toEqual([1, 2, 3, 4, 5, 6].map((attempt) => `attempt ${attempt} failed`));
+    await supervised.stop();
   });
 
-  it("counts failed starts anew once the process was up", async () => {
-    const { supervised, nth, attempts } = superviseFakes((attempt) => attempt < 4 || (attempt > 4 && attempt < 7));
+  it("pauses for longer after each failed start", async () => {
+    const { supervised, attempts } = superviseFakes(() => true);
+    // At once, then after 100, 200, 400 and 800 ms.
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(attempts()).toBeLessThanOrEqual(5);
+    await expect.poll(attempts, { timeout: 15_000 }).toBeGreaterThan(5);
+    await supervised.stop();
+  });
+
+  it("gives up at once where it has never been up and never can be, with the reason", async () => {
+    const { supervised, attempts, failures } = superviseFakes(() => true, true);
+    await expect(supervised.up).rejects.toThrow("attempt 1 failed");
+    await supervised.stop();
+    expect({ attempts: attempts(), failures }).toEqual({ attempts: 1, failures: [] });
+  });
+
+  it("does not give up a process that was up, whatever keeps it from starting again", async () => {
+    const { supervised, nth, failures } = superviseFakes((attempt) => attempt === 2 || attempt === 3, true);
     kill(await nth(1));
     await nth(2);
-    expect(attempts()).toBe(7);
+    expect(failures).toEqual(["attempt 2 failed", "attempt 3 failed"]);
     await supervised.stop();
+  });
+
+  it("tells once that it has recovered, when it has stayed up", async () => {
+    const { supervised, nth, recoveries } = superviseFakes((attempt) => attempt === 2);
+    kill(await nth(1));
+    await nth(2);
+    expect(recoveries()).toBe(0);
+    await expect.poll(recoveries, { timeout: 15_000 }).toBe(1);
+    await supervised.stop();
+  });
+
+  it("ends at once while it pauses, and tells who waits for it", async () => {
+    const { supervised, outer, attempts } = superviseFakes(() => true);
+    await expect.poll(attempts, { timeout: 15_000 }).toBe(6);
+    outer.abort("Ctrl-C");
+    await supervised.stop();
+    await expect(supervised.up).rejects.toBe("Ctrl-C");
+    expect(attempts()).toBe(6);
   });
 
   it("stops the process and leaves it stopped", async () => {

@@ -1,64 +1,72 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { BackgroundProcess, Exit } from "./background-process.ts";
+import { FailedStart } from "./start-error.ts";
 
 interface SupervisedCommand {
   /** Starts the process and returns it once it is up; throws where it does not come up. */
   readonly start: (signal: AbortSignal) => Promise<BackgroundProcess>;
   /** It was up and has ended, though nobody asked it to. It is being started again. */
   readonly onDeath: (exit: Exit) => void;
-  /** It does not come up any more. The reason is that of the last attempt. */
-  readonly onGiveUp: (reason: unknown) => void;
+  /** It does not come up. It is being tried again, each time after a longer pause. */
+  readonly onFailedStart: (error: unknown) => void;
+  /** It has stayed up after deaths or failed starts. */
+  readonly onRecovery: () => void;
   /** Once aborted, nothing is started any more. What runs goes on until it is stopped. */
   readonly signal: AbortSignal;
 }
 
 export interface Supervised {
-  /** Resolves when it is up for the first time. */
+  /** Resolves when it is up for the first time; rejects where it never can be, or is stopped before. */
   readonly up: Promise<void>;
   stop(): Promise<void>;
 }
 
-const attemptsMax = 5;
-/** An attempt that has taken this long is not repeated. */
-const downMsMax = 60_000;
-/** A process that ends sooner than this is held back before its next start, each time for longer. */
-const shortLifeMs = 5_000;
-const pauseMsMax = 1_000;
+const firstPauseMs = 100;
+const pauseMsMax = 5_000;
+/** A process that has been up this long has recovered. One that ends sooner is held back, each time for longer. */
+const stableMs = 5_000;
 
-/** Keeps a process running until it is told to stop it. */
-export function supervise({ start, onDeath, onGiveUp, signal: outerSignal }: SupervisedCommand): Supervised {
+/**
+ * Keeps a process running until it is told to stop it, however often it dies or fails to start: what it lacks may come
+ * back. Only a process that has never been up, and says that it never can be, is given up.
+ */
+export function supervise(command: SupervisedCommand): Supervised {
+  const { start, onDeath, onFailedStart, onRecovery } = command;
   const stopping = new AbortController();
-  const signal = AbortSignal.any([outerSignal, stopping.signal]);
+  const signal = AbortSignal.any([command.signal, stopping.signal]);
   const up = Promise.withResolvers<void>();
   // Whoever stops it before it is up does not wait for that any more.
   up.promise.catch(() => {});
   let current: BackgroundProcess | undefined;
 
+  /** The first time at once: callers are waiting. */
+  const pauseAfter = async (troubles: number): Promise<void> => {
+    const ms = troubles === 0 ? 0 : Math.min(firstPauseMs * 2 ** (troubles - 1), pauseMsMax);
+    await delay(ms, undefined, { signal }).catch(() => {});
+  };
+
   const keepRunning = async (): Promise<void> => {
-    let failedAttempts = 0;
-    let shortLives = 0;
-    while (!signal.aborted) {
-      const beganAt = monotonicMs();
+    for (let troubles = 0; !signal.aborted; troubles += 1) {
       try {
         current = await start(signal);
-        failedAttempts = 0;
-        up.resolve();
-        const exit = await current.exited;
-        if (!signal.aborted) onDeath(exit);
       } catch (error) {
-        failedAttempts += 1;
-        if (signal.aborted || failedAttempts === attemptsMax || monotonicMs() - beganAt >= downMsMax) {
-          up.reject(error);
-          if (!signal.aborted) onGiveUp(error);
-          return;
-        }
+        const isLast = signal.aborted || (!current && error instanceof FailedStart && error.hopeless);
+        if (isLast) return up.reject(error);
+        onFailedStart(error);
+        await pauseAfter(troubles);
+        continue;
       }
-      shortLives = monotonicMs() - beganAt < shortLifeMs ? shortLives + 1 : 0;
-      // The first time at once: callers are waiting.
-      if (shortLives > 1)
-        await delay(Math.min(25 * 2 ** shortLives, pauseMsMax), undefined, { signal }).catch(() => {});
+      up.resolve();
+      const recovery = setTimeout(() => {
+        if (troubles > 0) onRecovery();
+        troubles = 0;
+      }, stableMs);
+      const exit = await current.exited;
+      clearTimeout(recovery);
+      if (!signal.aborted) onDeath(exit);
+      await pauseAfter(troubles);
     }
+    up.reject(signal.reason);
   };
 
   const ended = keepRunning();

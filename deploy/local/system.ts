@@ -1,11 +1,10 @@
-import type { Exit } from "./background-process.ts";
+import type { BackgroundProcess } from "./background-process.ts";
 import { baseUrl, findKeys, type Keys, writeCredentials } from "./credentials.ts";
 import { findDataFlavor, prepareDatabase } from "./database.ts";
 import { createDatabases, databaseUrl } from "./database-connection.ts";
 import { findDatabaseServer } from "./database-server.ts";
 import { createDemo } from "./demo.ts";
 import { type Home, openHome } from "./home.ts";
-import { lastLines } from "./last-lines.ts";
 import { choosePorts, loopbackHost, type Ports } from "./ports.ts";
 import { say, step } from "./progress.ts";
 import { waitFor } from "./readiness.ts";
@@ -20,8 +19,9 @@ import {
   startService,
 } from "./services.ts";
 import { ensureSigningKey } from "./signing-key.ts";
-import { StartError } from "./start-error.ts";
+import { FailedStart, StartError } from "./start-error.ts";
 import { type Supervised, supervise } from "./supervisor.ts";
+import { tellTroubles } from "./troubles.ts";
 
 export interface SystemOptions {
   readonly environment: NodeJS.ProcessEnv;
@@ -29,8 +29,6 @@ export interface SystemOptions {
   readonly signal: AbortSignal;
   /** Told how to close something, right after it was opened. */
   readonly opened: (close: () => Promise<void> | void) => void;
-  /** Told why the system cannot go on. */
-  readonly fail: (reason: unknown) => void;
 }
 
 interface Context extends SystemOptions {
@@ -134,19 +132,31 @@ function openServices(context: Context, environment: NodeJS.ProcessEnv): Promise
     opened(gateway.stop);
     await Promise.all([...behind, gateway].map((supervised) => supervised.up));
     for (const name of ["organization", "preset", "gateway"] as const) {
-      const lookForFault = (): Promise<string | undefined> => lookForServiceFault(name, environment);
-      await waitFor({ title: `The ${name} process`, logFile: home.logFile(name), lookForFault, signal });
+      await waitUntilReady({
+        title: `The ${name} process`,
+        logFile: home.logFile(name),
+        lookForFault: () => lookForServiceFault(name, environment),
+        signal,
+      });
     }
     detail("organization, preset, gateway");
   });
 }
 
-function keepUp(name: string, context: Context, start: Parameters<typeof supervise>[0]["start"]): Supervised {
-  const onDeath = ({ reason, killed }: Exit): void => {
-    say(`  ${name} died (${reason}) and is started again`);
-    if (!killed) say(lastLines(context.home.logFile(name), 5));
-  };
-  return supervise({ start, onDeath, onGiveUp: context.fail, signal: context.signal });
+/** However long it takes: a process that dies meanwhile is started again. */
+async function waitUntilReady(expected: Parameters<typeof waitFor>[0]): Promise<void> {
+  for (;;) {
+    try {
+      return await waitFor(expected);
+    } catch (error) {
+      if (!(error instanceof FailedStart)) throw error;
+      say(`  ${expected.title} is still waited for (${error.reason}), see ${expected.logFile}`);
+    }
+  }
+}
+
+function keepUp(name: string, { home, signal }: Context, start: (signal: AbortSignal) => Promise<BackgroundProcess>) {
+  return supervise({ start, ...tellTroubles(name, home.logFile(name), say), signal });
 }
 
 function summary(home: Home, ports: Ports, keys: Keys): string {

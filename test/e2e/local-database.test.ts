@@ -56,7 +56,7 @@ describe("the private database", () => {
     const first = await start(database);
     expect(await addRow(database)).toBe(1);
     await first.stop();
-    expect(await first.exited).toEqual({ reason: "exit code 0", killed: false });
+    expect(await first.exited).toMatchObject({ reason: "exit code 0", killed: false });
     const again = await prepare();
     await start(again);
     expect(await addRow(again)).toBe(2);
@@ -68,7 +68,7 @@ describe("the private database", () => {
     const first = await start(database);
     await addRow(database);
     process.kill(first.pid, "SIGKILL");
-    expect(await first.exited).toEqual({ reason: "ended by SIGKILL", killed: true });
+    expect(await first.exited).toMatchObject({ reason: "ended by SIGKILL", killed: true });
     await start(database);
     expect(await addRow(database)).toBeGreaterThan(0);
   });

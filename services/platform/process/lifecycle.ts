@@ -1,5 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import type { Logger } from "../observe/logger.ts";
+import { exitCodeOf } from "./exit-code.ts";
 
 type Close = () => Promise<void> | void;
 
@@ -38,7 +39,8 @@ export class Lifecycle {
 
 /**
  * Runs a process until SIGTERM or SIGINT: opens everything, then drains and exits 0.
- * Exits 1 where opening fails, or where something was thrown that nobody caught: the state is unknown then.
+ * Exits as `exitCodeOf` says where opening fails, and 1 where something was thrown that nobody caught: the state is
+ * unknown then.
  */
 export async function runProcess(logger: Logger, open: (lifecycle: Lifecycle) => Promise<unknown>): Promise<void> {
   // On a large machine V8 lets the heap grow to four times what is in use before it looks for garbage.
@@ -65,6 +67,6 @@ export async function runProcess(logger: Logger, open: (lifecycle: Lifecycle) =>
     logger.info("started");
   } catch (error) {
     logger.fatal({ err: error }, "could not start");
-    await exit(1);
+    await exit(exitCodeOf(error));
   }
 }

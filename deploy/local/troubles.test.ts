@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { FailedStart } from "./start-error.ts";
+import { tellTroubles } from "./troubles.ts";
+
+let folder: string;
+let logFile: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "setpoint-troubles-"));
+  logFile = join(folder, "gateway.log");
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function tell() {
+  const lines: string[] = [];
+  return { lines, ...tellTroubles("gateway", logFile, (line) => lines.push(line)) };
+}
+
+function failed(reason: string): FailedStart {
+  return new FailedStart(`did not start (${reason})`, reason, false);
+}
+
+describe("what is told of a process in trouble", () => {
+  it("is one line for each cause, however often it strikes", () => {
+    const { lines, onFailedStart } = tell();
+    for (const second of [10, 11, 12]) onFailedStart(failed(`exit code 1: 2026-11-15 10:50:${second} disk full`));
+    onFailedStart(failed("exit code 1: port in use"));
+    onFailedStart(failed("exit code 1: 2026-11-15 10:51:00 disk full"));
+    expect(lines).toEqual([
+      `  gateway does not start (exit code 1: 2026-11-15 10:50:10 disk full); it is tried until it does, see ${logFile}`,
+      `  gateway does not start (exit code 1: port in use); it is tried until it does, see ${logFile}`,
+    ]);
+  });
+
+  it("is told again once it had recovered", () => {
+    const { lines, onDeath, onRecovery } = tell();
+    const killed = { reason: "ended by SIGKILL", killed: true, hopeless: false };
+    onDeath(killed);
+    onDeath(killed);
+    onRecovery();
+    onDeath(killed);
+    expect(lines).toEqual([
+      "  gateway died (ended by SIGKILL) and is started again",
+      "  gateway is up again",
+      "  gateway died (ended by SIGKILL) and is started again",
+    ]);
+  });
+
+  it.each([
+    ["a log in JSON", '{"level":"fatal","err":{"message":"no memory","stack":"…"},"msg":"could not start"}\n', "no memory"],
+    ["a database", "[ERROR] InnoDB: no lock\n[Note] bye\n[ERROR] Aborting\n", "[ERROR] InnoDB: no lock"],
+    ["anything else", "one\ntwo\n", "two"],
+  ])("says why it died in the words of its log: %s", (_, log, why) => {
+    writeFileSync(logFile, log);
+    const { lines, onDeath } = tell();
+    onDeath({ reason: "exit code 1", killed: false, hopeless: false });
+    expect(lines).toEqual([`  gateway died (exit code 1: ${why}) and is started again`]);
+  });
+});

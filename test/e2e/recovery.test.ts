@@ -1,0 +1,92 @@
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  isRunning,
+  type LocalSystem,
+  type ProcessName,
+  type Refusal,
+  startLocalSystem,
+} from "../support/local-system.ts";
+
+const timeoutMs = 60_000;
+
+let home: string;
+let system: LocalSystem;
+
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), "setpoint-recovery-"));
+  system = await startLocalSystem(home);
+}, timeoutMs);
+
+afterAll(async () => {
+  await system?.stop();
+  rmSync(home, { recursive: true });
+}, timeoutMs);
+
+/** Kills the gateway and takes its port before it is back, so that it cannot start. */
+async function takeGatewayPort(): Promise<Server> {
+  const port = Number(new URL(system.credentials.base_url).port);
+  process.kill(system.pidOf("gateway") as number, "SIGKILL");
+  for (;;) {
+    const server = createServer().listen(port, "127.0.0.1");
+    const isOurs = await once(server, "listening").then(
+      () => true,
+      () => false,
+    );
+    if (isOurs) return server;
+    await sleep(1);
+  }
+}
+
+function countFailedStarts(): number {
+  return readFileSync(join(home, "logs", "gateway.log"), "utf8").split("could not start").length - 1;
+}
+
+function linesAbout(text: string): string[] {
+  return system.output().split("\n").filter((line) => line.includes(text));
+}
+
+describe("a process that cannot be started again", () => {
+  it("is tried until it can, and that is told once", { timeout: timeoutMs }, async () => {
+    const inTheWay = await takeGatewayPort();
+    await expect.poll(countFailedStarts, { timeout: 40_000 }).toBeGreaterThanOrEqual(6);
+    expect(linesAbout("gateway died")).toHaveLength(1);
+    expect(linesAbout("gateway does not start")).toEqual([expect.stringContaining("EADDRINUSE")]);
+    inTheWay.close();
+    const status = () => fetch(`${system.credentials.base_url}/healthz`).then(({ status }) => status, String);
+    await expect.poll(status, { timeout: 20_000 }).toBe(200);
+    await expect.poll(() => linesAbout("gateway is up again"), { timeout: 20_000 }).toHaveLength(1);
+  });
+
+  it("leaves nothing running when it is stopped meanwhile", { timeout: timeoutMs }, async () => {
+    const before = countFailedStarts();
+    const inTheWay = await takeGatewayPort();
+    await expect.poll(() => countFailedStarts() - before, { timeout: 40_000 }).toBeGreaterThanOrEqual(5);
+    const names: ProcessName[] = ["organization", "preset", "gateway", "database"];
+    const pids = names.map((name) => system.pidOf(name));
+    expect(await system.stop()).toBe(0);
+    expect(pids.filter(isRunning)).toEqual([]);
+    inTheWay.close();
+  });
+});
+
+describe("a first start with a setting that cannot work", () => {
+  it.each([
+    [{ LOG_LEVEL: "loud" }, 'LOG_LEVEL must be one of'],
+    [{ GRPC_TLS_CERT_FILE: "/none", GRPC_TLS_KEY_FILE: "/none", GRPC_TLS_CA_FILE: "/none" }, "ENOENT"],
+  ])("ends at once, and says so: %j", { timeout: timeoutMs }, async (environment, message) => {
+    const otherHome = mkdtempSync(join(tmpdir(), "setpoint-recovery-"));
+    const refusal: Refusal = await startLocalSystem(otherHome, environment).then(
+      (started) => started.stop().then(() => Promise.reject(new Error("it started"))),
+      (reason: Refusal) => reason,
+    );
+    expect(refusal).toMatchObject({ exitCode: 1, output: expect.stringContaining(message) });
+    expect(refusal.output).not.toContain("it is tried");
+    rmSync(otherHome, { recursive: true });
+  });
+});
