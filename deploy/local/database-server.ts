@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { CommandFailure, runCommand } from "./command.ts";
+import { ProgramFailure, runProgram } from "./program.ts";
 import { StartError } from "./start-error.ts";
 
 /** A MySQL-compatible server that can be run privately. Data made by one flavor cannot be opened by another. */
@@ -80,7 +80,7 @@ function isExecutable(path: string): boolean {
 
 async function readVersion(daemon: string): Promise<string | undefined> {
   try {
-    return await runCommand(daemon, ["--no-defaults", "--version"]);
+    return await runProgram(daemon, ["--no-defaults", "--version"]);
   } catch {
     return undefined;
   }
@@ -97,9 +97,9 @@ async function installMariadb(report: (text: string) => void): Promise<void> {
   try {
     report("no MariaDB or MySQL here: installing MariaDB with apt (once, about a minute)");
     // One source that is out of reach does not matter where another one, or an older list, has the package.
-    await runCommand("apt-get", [...waitForOthers, "--quiet", "update"], { env }).catch(() => {});
+    await runProgram("apt-get", [...waitForOthers, "--quiet", "update"], { env }).catch(() => {});
     // Older releases put the version into the name of the package.
-    const found = await runCommand("apt-cache", ["search", "--names-only", "^mariadb-server-core(-[0-9.]+)?$"], {
+    const found = await runProgram("apt-cache", ["search", "--names-only", "^mariadb-server-core(-[0-9.]+)?$"], {
       env,
     });
     const server = found.split(/\s/)[0] || "mariadb-server-core";
@@ -109,16 +109,16 @@ async function installMariadb(report: (text: string) => void): Promise<void> {
     const onLine = (line: string): void => {
       if (/^(Unpacking|Setting up) /.test(line)) report(`  ${line}`);
     };
-    await runCommand("apt-get", [...waitForOthers, ...install], { env, onLine });
+    await runProgram("apt-get", [...waitForOthers, ...install], { env, onLine });
   } catch (error) {
-    if (!(error instanceof CommandFailure)) throw error;
+    if (!(error instanceof ProgramFailure)) throw error;
     report(`MariaDB could not be installed: ${error.message}\n${error.output.split("\n").slice(-5).join("\n")}`);
   }
 }
 
 async function findDocker(): Promise<DatabaseServer | undefined> {
   try {
-    await runCommand("docker", ["version", "--format", "{{.Server.Version}}"]);
+    await runProgram("docker", ["version", "--format", "{{.Server.Version}}"]);
     return { flavor: "docker", title: "MySQL 8.4 in Docker" };
   } catch {
     return undefined;

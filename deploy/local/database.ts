@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:f
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { startInBackground, stopLeftover } from "./background-process.ts";
-import { CommandFailure, runCommand } from "./command.ts";
 import { lookForConnectionFault } from "./database-connection.ts";
 import type { DatabaseServer, Flavor } from "./database-server.ts";
 import { prepareDockerDatabase } from "./docker-database.ts";
 import type { DatabaseOptions, PrivateDatabase } from "./private-database.ts";
+import { ProgramFailure, runProgram } from "./program.ts";
 import { waitUntilUp } from "./readiness.ts";
 import { StartError } from "./start-error.ts";
 
@@ -67,14 +67,14 @@ async function initialize(server: InstalledServer, options: DatabaseOptions): Pr
   const args = serverArguments({ ...options, dataDir });
   try {
     if (server.flavor === "mysql") {
-      await runCommand(server.daemon, [...args, "--initialize-insecure"], { signal: options.signal });
+      await runProgram(server.daemon, [...args, "--initialize-insecure"], { signal: options.signal });
     } else {
       const rootWithoutPassword = ["--auth-root-authentication-method=normal", "--skip-test-db"];
       const own = [`--tmpdir=${dataDir}`, ...rootWithoutPassword];
-      await runCommand(server.initializer, [...args, ...own], { signal: options.signal });
+      await runProgram(server.initializer, [...args, ...own], { signal: options.signal });
     }
   } catch (error) {
-    if (!(error instanceof CommandFailure)) throw error;
+    if (!(error instanceof ProgramFailure)) throw error;
     throw new StartError(`${server.title} could not make its data folder: ${error.message}\n${error.output}`);
   } finally {
     await remove();

@@ -3,10 +3,10 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startInBackground } from "./background-process.ts";
-import { CommandFailure, runCommand } from "./command.ts";
 import { lookForConnectionFault } from "./database-connection.ts";
 import { findFreePort } from "./ports.ts";
 import type { PrivateDatabase } from "./private-database.ts";
+import { ProgramFailure, runProgram } from "./program.ts";
 import { waitUntilUp } from "./readiness.ts";
 import { StartError } from "./start-error.ts";
 
@@ -31,7 +31,7 @@ export async function prepareDockerDatabase({ dataDir, logFile, signal }: Docker
     serverUrl,
     start: async (startSignal) => {
       // A killed run leaves its container, which would hold the name and the data.
-      await runCommand("docker", ["rm", "--force", name]);
+      await runProgram("docker", ["rm", "--force", name]);
       const env = { ...process.env, MYSQL_ROOT_PASSWORD: password };
       const args = [...run, ...listen, mysqlImage, "--mysqlx=OFF", "--skip-log-bin", "--max-connections=300"];
       const container = startInBackground({ command: "docker", args, env, logFile });
@@ -52,12 +52,12 @@ async function readOrMakeIdentity(file: string, dataDir: string): Promise<{ name
 
 async function pullImage(signal: AbortSignal): Promise<void> {
   try {
-    await runCommand("docker", ["image", "inspect", mysqlImage], { signal }).catch((error: unknown) => {
-      if (!(error instanceof CommandFailure)) throw error;
-      return runCommand("docker", ["pull", "--quiet", mysqlImage], { signal });
+    await runProgram("docker", ["image", "inspect", mysqlImage], { signal }).catch((error: unknown) => {
+      if (!(error instanceof ProgramFailure)) throw error;
+      return runProgram("docker", ["pull", "--quiet", mysqlImage], { signal });
     });
   } catch (error) {
-    if (!(error instanceof CommandFailure)) throw error;
+    if (!(error instanceof ProgramFailure)) throw error;
     throw new StartError(`Docker could not fetch ${mysqlImage}: ${error.message}\n${error.output}`);
   }
 }

@@ -1,9 +1,9 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BackgroundProcess, startInBackground } from "./background-process.ts";
-import { CommandFailure, runCommand } from "./command.ts";
 import { type Home, repositoryRoot } from "./home.ts";
 import { loopbackHost, type Ports } from "./ports.ts";
+import { ProgramFailure, runProgram } from "./program.ts";
 import { lookForHttpFault, waitUntilUp } from "./readiness.ts";
 import { StartError } from "./start-error.ts";
 
@@ -89,12 +89,12 @@ export async function runServiceCommand(
   { home, environment, signal }: ServiceOptions,
 ): Promise<string> {
   try {
-    return await runCommand(process.execPath, [join(repositoryRoot, entryFiles[name]), ...args], {
+    return await runProgram(process.execPath, [join(repositoryRoot, entryFiles[name]), ...args], {
       env: environment,
       signal,
     });
   } catch (error) {
-    if (!(error instanceof CommandFailure)) throw error;
+    if (!(error instanceof ProgramFailure)) throw error;
     appendFileSync(home.logFile(name), `${error.output}\n`, { mode: 0o600 });
     throw new StartError(`The command "${args[0]}" of the ${name} service failed:\n${error.output || error.message}`);
   }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { BackgroundProcess, Exit } from "./background-process.ts";
 import { FailedStart } from "./start-error.ts";
 
-interface SupervisedCommand {
+interface SupervisedProcess {
   /** Starts the process and returns it once it is up; throws where it does not come up. */
   readonly start: (signal: AbortSignal) => Promise<BackgroundProcess>;
   /** It was up and has ended, though nobody asked it to. It is being started again. */
@@ -30,7 +30,7 @@ const stableMs = 5_000;
  * Keeps a process running until it is told to stop it, however often it dies or fails to start: what it lacks may come
  * back. Only a process that has never been up, and says that it never can be, is given up.
  */
-export function supervise(command: SupervisedCommand): Supervised {
+export function supervise(command: SupervisedProcess): Supervised {
   const { start, onDeath, onFailedStart, onRecovery } = command;
   const stopping = new AbortController();
   const signal = AbortSignal.any([command.signal, stopping.signal]);

@@ -51,7 +51,11 @@ describe("what is told of a process in trouble", () => {
   });
 
   it.each([
-    ["a log in JSON", '{"level":"fatal","err":{"message":"no memory","stack":"…"},"msg":"could not start"}\n', "no memory"],
+    [
+      "a log in JSON",
+      '{"level":"fatal","err":{"message":"no memory","stack":"…"},"msg":"could not start"}\n',
+      "no memory",
+    ],
     ["a database", "[ERROR] InnoDB: no lock\n[Note] bye\n[ERROR] Aborting\n", "[ERROR] InnoDB: no lock"],
     ["anything else", "one\ntwo\n", "two"],
   ])("says why it died in the words of its log: %s", (_, log, why) => {

@@ -1,15 +1,21 @@
-import { runMigrate } from "../platform/mysql/migrate-command.ts";
+import { migrateCommand } from "../platform/mysql/migrate-command.ts";
 import { createLogger } from "../platform/observe/logger.ts";
+import { defineCommand } from "../platform/process/command.ts";
 import { runCommandLine } from "../platform/process/command-line.ts";
 import { runProcess } from "../platform/process/lifecycle.ts";
 import { openPresetService, presetMigrations } from "./app.ts";
 import { readPresetConfig, readPresetMigration } from "./config.ts";
 
-await runCommandLine({
-  serve: async () => {
+const serve = defineCommand({
+  name: "serve",
+  summary: "Runs the preset service until SIGTERM.",
+  flags: {},
+  example: "",
+  run: async () => {
     const config = readPresetConfig(process.env);
     const logger = createLogger("preset", config.logLevel);
     await runProcess(logger, (lifecycle) => openPresetService(config, logger, lifecycle));
   },
-  migrate: () => runMigrate(readPresetMigration(process.env), presetMigrations),
 });
+
+await runCommandLine([serve, migrateCommand(() => readPresetMigration(process.env), presetMigrations)]);

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { DCLinter } from "dclint";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { runCommand } from "../../deploy/local/command.ts";
+import { runProgram } from "../../deploy/local/program.ts";
 import { filesToCopy } from "../support/image.ts";
 import { dev, getPods, mainContainerOf } from "../support/manifests.ts";
 import { lookForEnvironmentFaults } from "../support/process-environment.ts";
@@ -78,9 +78,9 @@ describe("the compose file", () => {
       const script = (get("signing-key").command[2] ?? "")
         .replace(/"\/etc\/[^"]+"/, JSON.stringify(pem))
         .replace("10001, 10001", `${process.getuid?.()}, ${process.getgid?.()}`);
-      await runCommand(process.execPath, ["--eval", script]);
+      await runProgram(process.execPath, ["--eval", script]);
       const made = readFileSync(pem, "utf8");
-      await runCommand(process.execPath, ["--eval", script]);
+      await runProgram(process.execPath, ["--eval", script]);
       expect(made).toMatch(/^-----BEGIN PRIVATE KEY-----\n/);
       expect(readFileSync(pem, "utf8")).toBe(made);
     } finally {

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BackgroundProcess, startInBackground } from "../../deploy/local/background-process.ts";
-import { runCommand } from "../../deploy/local/command.ts";
 import { choosePorts, type Ports } from "../../deploy/local/ports.ts";
+import { runProgram } from "../../deploy/local/program.ts";
 import { lookForHttpFault, waitUntilUp } from "../../deploy/local/readiness.ts";
 import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
@@ -39,7 +39,7 @@ beforeAll(async () => {
   // It is run here, outside of any container: so only what is known to keep to its folder.
   expect(installs).toEqual([expect.stringMatching(/^npm ci --omit=dev [a-z -]+ && rm -r( node_modules\/[a-z-]+)+$/)]);
   const env = { ...process.env, npm_config_prefer_offline: "true", npm_config_update_notifier: "false" };
-  await runCommand("sh", ["-c", `cd '${app}' && ${installs[0]}`], { env });
+  await runProgram("sh", ["-c", `cd '${app}' && ${installs[0]}`], { env });
   copySources(final, app);
   writeFileSync(signingKeyFile, newSigningKeyPem(), { mode: 0o600 });
   ports = await choosePorts({}, { ...anyPort, ORGANIZATION_GRPC_PORT: 0, ORGANIZATION_HTTP_PORT: 0 });
@@ -115,7 +115,7 @@ describe("the production install", () => {
     const container = initContainersOf(dev, "organization").find(({ name }) => name === "make-signing-key");
     const file = join(app, "made.pem");
     const [script = ""] = container?.command?.slice(2) ?? [];
-    await runCommand(process.execPath, ["--eval", script.replace(/"\/etc\/[^"]+"/, JSON.stringify(file))]);
+    await runProgram(process.execPath, ["--eval", script.replace(/"\/etc\/[^"]+"/, JSON.stringify(file))]);
     expect(readFileSync(file, "utf8")).toMatch(/^-----BEGIN PRIVATE KEY-----\n/);
   });
 });
@@ -137,7 +137,7 @@ function initContainersOf(rendering: Rendering, name: string): Container[] {
 
 function run(rendering: Rendering, container: Container): Promise<string> {
   const [program = "", ...args] = [...(container.command ?? []).slice(1), ...(container.args ?? [])];
-  return runCommand(process.execPath, [join(app, program), ...args], { env: environmentHere(rendering, container) });
+  return runProgram(process.execPath, [join(app, program), ...args], { env: environmentHere(rendering, container) });
 }
 
 /** The variables of the image and of the manifests, with the addresses of this machine in them instead of those of a cluster. */

@@ -28,9 +28,10 @@ describe("a process with a wrong environment", () => {
     ["gateway/main.ts", { PORT: "x", LOG_LEVEL: "loud" }, ["PORT", "LOG_LEVEL"]],
     ["services/preset/main.ts", { PRESET_GRPC_PORT: "x" }, ["PRESET_GRPC_PORT", "PRESET_DATABASE_URL", "JWKS_URL"]],
     ["services/organization/main.ts", {}, ["ORGANIZATION_DATABASE_URL", "SIGNING_KEY"]],
-  ])("names every fault and exits 1: %s", async (entry, env, names) => {
+  ])("names every fault, says what to do and exits 78: %s", async (entry, env, names) => {
     const { errors, exitCode } = await run(entry, [], env);
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(78);
+    expect(errors).toContain('"npm start" runs everything');
     for (const name of names) expect(errors).toContain(`  - ${name} `);
     expect(errors).not.toContain("    at ");
   });
@@ -41,7 +42,7 @@ describe("a process with a wrong environment", () => {
     const PORT = String((other.address() as AddressInfo).port);
     const { output, exitCode } = await run("gateway/main.ts", [], { HOST: "127.0.0.1", METRICS_PORT: "0", PORT });
     other.close();
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(78);
     expect(output).toMatch(/"level":"fatal".*EADDRINUSE/);
   });
 });
@@ -50,8 +51,22 @@ describe("a command", () => {
   it("that is not there is refused, with those that are", async () => {
     const { errors, exitCode } = await run("services/organization/main.ts", ["boot"]);
     expect(exitCode).toBe(1);
-    expect(errors).toMatch(/Unknown command "boot"; use one of serve, migrate, bootstrap/);
+    expect(errors).toMatch(
+      /^There is no command "boot"; did you mean bootstrap\?\nUse one of serve, migrate, bootstrap/,
+    );
   });
+
+  it.each(["gateway/main.ts", "services/preset/main.ts", "services/organization/main.ts"])(
+    "that is misspelt or has a flag that it does not know is refused in a sentence: %s",
+    async (entry) => {
+      const misspelt = await run(entry, ["server"]);
+      expect(misspelt).toMatchObject({ exitCode: 1, errors: expect.stringContaining("did you mean serve?") });
+      const flagged = await run(entry, ["serve", "--port", "1"]);
+      expect(flagged).toEqual({ exitCode: 1, output: "", errors: "Unknown option '--port'\nUsage: serve\n" });
+      expect(await run(entry, ["--help"])).toMatchObject({ exitCode: 0, errors: "" });
+      expect(await run(entry, ["serve", "--help"])).toMatchObject({ exitCode: 0, errors: "" });
+    },
+  );
 
   it("to migrate tells what it does, and may be repeated", async () => {
     const env = { PRESET_DATABASE_URL: database.url };

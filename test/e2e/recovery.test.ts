@@ -48,7 +48,10 @@ function countFailedStarts(): number {
 }
 
 function linesAbout(text: string): string[] {
-  return system.output().split("\n").filter((line) => line.includes(text));
+  return system
+    .output()
+    .split("\n")
+    .filter((line) => line.includes(text));
 }
 
 describe("a process that cannot be started again", () => {
@@ -77,7 +80,7 @@ describe("a process that cannot be started again", () => {
 
 describe("a first start with a setting that cannot work", () => {
   it.each([
-    [{ LOG_LEVEL: "loud" }, 'LOG_LEVEL must be one of'],
+    [{ LOG_LEVEL: "loud" }, "LOG_LEVEL must be one of"],
     [{ GRPC_TLS_CERT_FILE: "/none", GRPC_TLS_KEY_FILE: "/none", GRPC_TLS_CA_FILE: "/none" }, "ENOENT"],
   ])("ends at once, and says so: %j", { timeout: timeoutMs }, async (environment, message) => {
     const otherHome = mkdtempSync(join(tmpdir(), "setpoint-recovery-"));

@@ -8,7 +8,7 @@ import { revokeKey } from "../../services/organization/commands/revoke-key.ts";
 import { hashKey, keyStatus } from "../../services/organization/domain/keys.ts";
 import { findKeyScope, listKeys as listStoredKeys } from "../../services/organization/store/keys.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
-import { CommandError } from "../../services/platform/process/command-line.ts";
+import { CommandError } from "../../services/platform/process/command-error.ts";
 import { type Bootstrapped, openCommands, rowsOf, type TestCommands } from "../support/organization-commands.ts";
 
 const own = ["--organization", "Keys", "--name", "CI"];

@@ -6,7 +6,7 @@ import { removeMember } from "../../services/organization/commands/remove-member
 import { getPrincipal, hashKey } from "../../services/organization/domain/keys.ts";
 import { findKeyScope } from "../../services/organization/store/keys.ts";
 import { listMembers as listStoredMembers } from "../../services/organization/store/members.ts";
-import { CommandError } from "../../services/platform/process/command-line.ts";
+import { CommandError } from "../../services/platform/process/command-error.ts";
 import { openCommands, rowsOf, type TestCommands } from "../support/organization-commands.ts";
 import { isoTime } from "../support/patterns.ts";
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { organizationMigrations } from "../../services/organization/app.ts";
 import { migrate, schemaIsCurrent } from "../../services/platform/mysql/migrate.ts";
 import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
-import { CommandError } from "../../services/platform/process/command-line.ts";
+import { CommandError } from "../../services/platform/process/command-error.ts";
 import { presetMigrations } from "../../services/preset/app.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { type DatabaseProxy, openDatabaseProxy } from "../support/database-proxy.ts";

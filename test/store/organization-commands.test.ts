@@ -11,7 +11,7 @@ import { listMembers } from "../../services/organization/store/members.ts";
 import { isKey } from "../../services/platform/auth/key-format.ts";
 import { idToBytes } from "../../services/platform/domain/ids.ts";
 import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
-import { CommandError } from "../../services/platform/process/command-line.ts";
+import { CommandError } from "../../services/platform/process/command-error.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { openCommands, rowsOf, type TestCommands } from "../support/organization-commands.ts";
 import { uuidV7 } from "../support/patterns.ts";
@@ -178,7 +178,7 @@ describe("the command line", () => {
 
   it("names every command where it does not know one", async () => {
     const { stderr } = await runMain(commands.url, "nope");
-    expect(stderr.trim().split("use one of ")[1]?.split(", ")).toEqual([
+    expect(/Use one of (.*);/.exec(stderr)?.[1]?.split(", ")).toEqual([
       "serve",
       "migrate",
       "bootstrap",
@@ -195,15 +195,44 @@ describe("the command line", () => {
     ]);
   });
 
-  it("names the commands to who asks for help", async () => {
-    const { code, stdout } = await runMain(commands.url, "--help");
+  it.each([["--help"], ["help"], ["-h"]])("names the commands to who asks for help with %s", async (flag) => {
+    const { code, stdout } = await runMain("", flag);
     expect(code).toBe(0);
-    expect(stdout).toContain("serve, migrate, bootstrap, create-workspace");
+    expect(stdout.match(/^ {2}[a-z-]+ {2,}[A-Z].*\.$/gm)).toHaveLength(13);
   });
+
+  it.each([[["create-key", "--help"]], [["help", "create-key"]], [["create-key", "--organization", "Acme", "-h"]]])(
+    "shows the flags of a command, without a database: %j",
+    async (parameters) => {
+      const { code, stdout } = await runMain("", ...parameters);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(
+        /^Usage: node \S*services\/organization\/main.ts create-key --organization NAME .* \[--json\]$/m,
+      );
+      for (const flag of ["organization", "name", "kind", "workspace", "permissions", "expires-at", "json"]) {
+        expect(stdout).toMatch(new RegExp(`^ {2}--${flag} .*[a-z]{3}`, "m"));
+      }
+      expect(stdout).toMatch(/^Example: node \S+ create-key --organization Demo /m);
+    },
+  );
+
+  it.each(["migrate", "list-keys --organization Acme"])(
+    "says that the database is out of reach: %s",
+    async (command) => {
+      const { code, stderr } = await runMain("mysql://root@127.0.0.1:1/nowhere", ...command.split(" "));
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringMatching(
+          /^The database cannot be used: connect ECONNREFUSED 127.0.0.1:1\.\nCheck that it runs/,
+        ),
+      });
+      expect(stderr).not.toContain("    at ");
+    },
+  );
 
   it("says how a command is used", async () => {
     const refused = await runMain(commands.url, "revoke-key", "--id", "x");
     expect(refused).toMatchObject({ code: 1, stdout: "" });
-    expect(refused.stderr).toBe("Unknown option '--id'\nUsage: revoke-key --key-id ID\n");
+    expect(refused.stderr).toBe("Unknown option '--id'; did you mean --key-id?\nUsage: revoke-key --key-id ID\n");
   });
 });

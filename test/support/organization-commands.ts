@@ -1,8 +1,7 @@
 import { bootstrap } from "../../services/organization/commands/bootstrap.ts";
+import type { DatabaseCommand } from "../../services/organization/commands/on-database.ts";
 import { openPool, type Pool } from "../../services/platform/mysql/pool.ts";
 import { createOrganizationDatabase } from "./organization-database.ts";
-
-type Command = (pool: Pool, parameters: string[]) => Promise<string>;
 
 /** What `bootstrap --json` prints. */
 export interface Bootstrapped {
@@ -18,7 +17,7 @@ export interface TestCommands {
   readonly pool: Pool;
   readonly url: string;
   /** What a command prints, or rejects with its refusal. */
-  run(command: Command, ...parameters: string[]): Promise<string>;
+  run(command: DatabaseCommand, ...parameters: string[]): Promise<string>;
   makeOrganization(name: string, adminEmail?: string): Promise<Bootstrapped>;
   close(): Promise<void>;
 }
@@ -29,9 +28,9 @@ export async function openCommands(): Promise<TestCommands> {
   return {
     pool,
     url: database.url,
-    run: (command, ...parameters) => command(pool, parameters),
+    run: async (command, ...parameters) => command.read(parameters)(pool),
     makeOrganization: async (name, adminEmail = "ada@example.com") =>
-      JSON.parse(await bootstrap(pool, ["--organization", name, "--admin-email", adminEmail, "--json"])),
+      JSON.parse(await bootstrap.read(["--organization", name, "--admin-email", adminEmail, "--json"])(pool)),
     close: async () => {
       await pool.end();
       await database.drop();

@@ -37,7 +37,7 @@ export class Tenants {
   async createOrganization(): Promise<Tenant> {
     const name = newId();
     const flags = ["--organization", name, "--admin-email", `${name}@example.com`, "--json"];
-    const made = JSON.parse(await bootstrap(this.#pool, flags));
+    const made = JSON.parse(await bootstrap.read(flags)(this.#pool));
     return {
       organizationId: made.organization_id,
       workspaceId: made.workspace_id,

@@ -1,30 +1,36 @@
 import { newId } from "../../platform/domain/ids.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { inTransaction } from "../../platform/mysql/transaction.ts";
-import { CommandError } from "../../platform/process/command-line.ts";
+import { defineCommand } from "../../platform/process/command.ts";
+import { CommandError } from "../../platform/process/command-error.ts";
+import { optional, required, toggle } from "../../platform/process/flags.ts";
 import { newApiKey, newManagementKey, permissions } from "../domain/keys.ts";
 import { insertKey } from "../store/keys.ts";
 import { findOrInsertUser, insertMembership } from "../store/members.ts";
 import { insertOrganization, insertWorkspace } from "../store/organizations.ts";
-import { email, name, optional, readFlags, required, toggle } from "./flags.ts";
+import { email, name } from "./flag-rules.ts";
 
 /** Makes an organization with all that it needs to be used: a workspace, an admin and two keys. All of it, or nothing. */
-export async function bootstrap(pool: Pool, parameters: string[]): Promise<string> {
-  const { organization, json, ...flags } = readFlags("bootstrap", parameters, {
-    organization: required(name),
-    "admin-email": required(email),
-    "admin-first-name": optional(name),
-    "admin-last-name": optional(name),
-    json: toggle,
-  });
-  const made = await makeOrganization(pool, organization, {
-    email: flags["admin-email"],
-    firstName: flags["admin-first-name"],
-    lastName: flags["admin-last-name"],
-  });
-  return json
-    ? JSON.stringify(made)
-    : `The organization "${organization}" is ready.
+export const bootstrap = defineCommand({
+  name: "bootstrap",
+  summary: "Makes an organization with a workspace, an admin and two keys, which it prints once.",
+  flags: {
+    organization: required(name, "the name of the new organization"),
+    "admin-email": required(email, "its first member, who may do everything"),
+    "admin-first-name": optional(name, "of the admin"),
+    "admin-last-name": optional(name, "of the admin"),
+    json: toggle("print ids and keys as JSON, for scripts"),
+  },
+  example: "--organization Acme --admin-email admin@example.com",
+  run: async ({ organization, json, ...flags }, pool: Pool) => {
+    const made = await makeOrganization(pool, organization, {
+      email: flags["admin-email"],
+      firstName: flags["admin-first-name"],
+      lastName: flags["admin-last-name"],
+    });
+    return json
+      ? JSON.stringify(made)
+      : `The organization "${organization}" is ready.
 
   organization    ${made.organization_id}
   workspace       ${made.workspace_id}
@@ -33,7 +39,8 @@ export async function bootstrap(pool: Pool, parameters: string[]): Promise<strin
   management key  ${made.management_key}
 
 The keys are shown only now. Keep them safe.`;
-}
+  },
+});
 
 /** What scripts read; the names are part of the command's contract. */
 interface Made {

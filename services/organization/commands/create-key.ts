@@ -1,58 +1,65 @@
 import type { Executor, Pool } from "../../platform/mysql/pool.ts";
-import { CommandError } from "../../platform/process/command-line.ts";
+import { defineCommand } from "../../platform/process/command.ts";
+import { CommandError } from "../../platform/process/command-error.ts";
+import { oneOf, optional, required, someOf, toggle } from "../../platform/process/flags.ts";
 import { keyKinds, newApiKey, newManagementKey, permissions } from "../domain/keys.ts";
 import type { Organization } from "../domain/organizations.ts";
 import { insertKey } from "../store/keys.ts";
 import { findOldestAdminUserId } from "../store/members.ts";
 import { findWorkspace } from "../store/organizations.ts";
-import { count, futureTime, id, name, oneOf, optional, readFlags, required, someOf, toggle } from "./flags.ts";
+import { count, futureTime, id, name } from "./flag-rules.ts";
 import { changeOrganization } from "./organization.ts";
 
 /** Makes a key in the name of the organization's oldest admin. An API key is for the default workspace unless told. */
-export async function createKey(pool: Pool, parameters: string[]): Promise<string> {
-  const flags = readFlags("create-key", parameters, {
-    organization: required(name),
-    name: required(name),
-    kind: required(oneOf(keyKinds)),
-    workspace: optional(id),
-    permissions: optional(someOf(permissions)),
-    "expires-at": optional(futureTime),
-    "rate-limit": optional(count),
-    "rate-burst": optional(count),
-    json: toggle,
-  });
-  const isManagement = flags.kind === "management";
-  if (isManagement && (flags.workspace || flags.permissions)) {
-    throw new CommandError(
-      "A management key has all permissions in every workspace; leave out --workspace and --permissions",
-    );
-  }
-  const perSecond = flags["rate-limit"];
-  const burst = flags["rate-burst"];
-  if (burst !== undefined && perSecond === undefined) {
-    throw new CommandError("--rate-burst says how much of --rate-limit may come at once; give both");
-  }
-  const { key, secret } = await changeOrganization(pool, flags.organization, async (connection, organization) => {
-    const owner = {
-      name: flags.name,
-      organizationId: organization.id,
-      creatorUserId: await getOldestAdminUserId(connection, organization),
-      expiresAt: flags["expires-at"],
-      rateLimit: perSecond === undefined ? undefined : { perSecond, burst: burst ?? perSecond },
-    };
-    const newKey = isManagement
-      ? newManagementKey(owner)
-      : newApiKey(owner, {
-          workspaceId: await getWorkspaceId(connection, organization, flags.workspace),
-          permissions: flags.permissions ?? permissions,
-        });
-    await insertKey(connection, newKey);
-    return newKey;
-  });
-  return flags.json
-    ? JSON.stringify({ key_id: key.id, key: secret })
-    : `${secret}\n\nThe key ${key.id} is shown only now. Keep it safe.`;
-}
+export const createKey = defineCommand({
+  name: "create-key",
+  summary: "Makes a key in the name of the organization's oldest admin, and prints it once.",
+  flags: {
+    organization: required(name, "the name of the organization"),
+    name: required(name, "what the key is for, as list-keys shows it"),
+    kind: required(oneOf(keyKinds), "api: presets of one workspace; management: members, and presets of any workspace"),
+    workspace: optional(id, "of an API key, as list-workspaces shows it; the default workspace unless told"),
+    permissions: optional(someOf(permissions), "of an API key; all unless told"),
+    "expires-at": optional(futureTime, "such as 2030-01-31T12:00:00Z; never unless told"),
+    "rate-limit": optional(count, "requests a second; no limit of its own unless told"),
+    "rate-burst": optional(count, "how many of them may come at once; as many as the limit unless told"),
+    json: toggle("print the key and its id as JSON, for scripts"),
+  },
+  example: "--organization Demo --name ci --kind api --permissions presets:read",
+  run: async (flags, pool: Pool) => {
+    const isManagement = flags.kind === "management";
+    if (isManagement && (flags.workspace || flags.permissions)) {
+      throw new CommandError(
+        "A management key has all permissions in every workspace; leave out --workspace and --permissions",
+      );
+    }
+    const perSecond = flags["rate-limit"];
+    const burst = flags["rate-burst"];
+    if (burst !== undefined && perSecond === undefined) {
+      throw new CommandError("--rate-burst says how much of --rate-limit may come at once; give both");
+    }
+    const { key, secret } = await changeOrganization(pool, flags.organization, async (connection, organization) => {
+      const owner = {
+        name: flags.name,
+        organizationId: organization.id,
+        creatorUserId: await getOldestAdminUserId(connection, organization),
+        expiresAt: flags["expires-at"],
+        rateLimit: perSecond === undefined ? undefined : { perSecond, burst: burst ?? perSecond },
+      };
+      const newKey = isManagement
+        ? newManagementKey(owner)
+        : newApiKey(owner, {
+            workspaceId: await getWorkspaceId(connection, organization, flags.workspace),
+            permissions: flags.permissions ?? permissions,
+          });
+      await insertKey(connection, newKey);
+      return newKey;
+    });
+    return flags.json
+      ? JSON.stringify({ key_id: key.id, key: secret })
+      : `${secret}\n\nThe key ${key.id} is shown only now. Keep it safe.`;
+  },
+});
 
 async function getOldestAdminUserId(executor: Executor, organization: Organization): Promise<string> {
   const userId = await findOldestAdminUserId(executor, organization.id);

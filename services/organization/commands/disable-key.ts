@@ -1,12 +1,11 @@
-import type { Pool } from "../../platform/mysql/pool.ts";
 import { keyStatus } from "../domain/keys.ts";
 import { updateKeyDisabled } from "../store/keys.ts";
-import { changeKey, nameOf, tokensOutliveKey } from "./key.ts";
+import { keyCommand, nameOf, tokensOutliveKey } from "./key.ts";
 
 /** Stops a key until it is enabled again. One that is revoked or expired is told to be so. */
-export function disableKey(pool: Pool, parameters: string[]): Promise<string> {
-  return changeKey(pool, "disable-key", parameters, {
-    change: (executor, keyId) => updateKeyDisabled(executor, keyId, true),
-    tell: (key) => `${nameOf(key)} is ${keyStatus(key, new Date())}; ${tokensOutliveKey}`,
-  });
-}
+export const disableKey = keyCommand({
+  name: "disable-key",
+  summary: "Stops a key until enable-key lets it work again.",
+  change: (executor, keyId) => updateKeyDisabled(executor, keyId, true),
+  tell: (key) => `${nameOf(key)} is ${keyStatus(key, new Date())}; ${tokensOutliveKey}`,
+});

@@ -1,7 +1,9 @@
 import type { Pool } from "../../platform/mysql/pool.ts";
+import { defineCommand } from "../../platform/process/command.ts";
+import { required } from "../../platform/process/flags.ts";
 import { type Key, keyStatus } from "../domain/keys.ts";
 import { listKeys as listStoredKeys } from "../store/keys.ts";
-import { name, readFlags, required } from "./flags.ts";
+import { name } from "./flag-rules.ts";
 import { getOrganization } from "./organization.ts";
 import { type Columns, tableOf } from "./table.ts";
 
@@ -20,8 +22,13 @@ const columns: Columns<Key> = {
 };
 
 /** Shows the keys of an organization, oldest first. No secret is known, so none is shown. */
-export async function listKeys(pool: Pool, parameters: string[]): Promise<string> {
-  const flags = readFlags("list-keys", parameters, { organization: required(name) });
-  const organization = await getOrganization(pool, flags.organization);
-  return tableOf(columns, await listStoredKeys(pool, organization.id));
-}
+export const listKeys = defineCommand({
+  name: "list-keys",
+  summary: "Shows the keys of an organization, oldest first; never a secret.",
+  flags: { organization: required(name, "the name of the organization") },
+  example: "--organization Demo",
+  run: async (flags, pool: Pool) => {
+    const organization = await getOrganization(pool, flags.organization);
+    return tableOf(columns, await listStoredKeys(pool, organization.id));
+  },
+});

@@ -1,7 +1,9 @@
 import type { Pool } from "../../platform/mysql/pool.ts";
+import { defineCommand } from "../../platform/process/command.ts";
+import { required } from "../../platform/process/flags.ts";
 import type { Member } from "../domain/members.ts";
 import { listMembers as listStoredMembers } from "../store/members.ts";
-import { name, readFlags, required } from "./flags.ts";
+import { name } from "./flag-rules.ts";
 import { getOrganization } from "./organization.ts";
 import { type Columns, tableOf } from "./table.ts";
 
@@ -17,9 +19,14 @@ const columns: Columns<Member> = {
 const everyone = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
 
 /** Shows the members of an organization, oldest membership first. */
-export async function listMembers(pool: Pool, parameters: string[]): Promise<string> {
-  const flags = readFlags("list-members", parameters, { organization: required(name) });
-  const organization = await getOrganization(pool, flags.organization);
-  const found = await listStoredMembers(pool, organization.id, everyone);
-  return tableOf(columns, found?.members ?? []);
-}
+export const listMembers = defineCommand({
+  name: "list-members",
+  summary: "Shows the members of an organization, oldest membership first.",
+  flags: { organization: required(name, "the name of the organization") },
+  example: "--organization Demo",
+  run: async (flags, pool: Pool) => {
+    const organization = await getOrganization(pool, flags.organization);
+    const found = await listStoredMembers(pool, organization.id, everyone);
+    return tableOf(columns, found?.members ?? []);
+  },
+});

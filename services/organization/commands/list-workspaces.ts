@@ -1,18 +1,25 @@
 import type { Pool } from "../../platform/mysql/pool.ts";
+import { defineCommand } from "../../platform/process/command.ts";
+import { required } from "../../platform/process/flags.ts";
 import type { Workspace } from "../domain/organizations.ts";
 import { listWorkspaces as listStoredWorkspaces } from "../store/organizations.ts";
-import { name, readFlags, required } from "./flags.ts";
+import { name } from "./flag-rules.ts";
 import { getOrganization } from "./organization.ts";
 import { type Columns, tableOf } from "./table.ts";
 
 /** Shows the workspaces of an organization, oldest first. */
-export async function listWorkspaces(pool: Pool, parameters: string[]): Promise<string> {
-  const flags = readFlags("list-workspaces", parameters, { organization: required(name) });
-  const organization = await getOrganization(pool, flags.organization);
-  const columns: Columns<Workspace> = {
-    id: (workspace) => workspace.id,
-    name: (workspace) => workspace.name,
-    default: (workspace) => (workspace.id === organization.defaultWorkspaceId ? "yes" : "no"),
-  };
-  return tableOf(columns, await listStoredWorkspaces(pool, organization.id));
-}
+export const listWorkspaces = defineCommand({
+  name: "list-workspaces",
+  summary: "Shows the workspaces of an organization, oldest first.",
+  flags: { organization: required(name, "the name of the organization") },
+  example: "--organization Demo",
+  run: async (flags, pool: Pool) => {
+    const organization = await getOrganization(pool, flags.organization);
+    const columns: Columns<Workspace> = {
+      id: (workspace) => workspace.id,
+      name: (workspace) => workspace.name,
+      default: (workspace) => (workspace.id === organization.defaultWorkspaceId ? "yes" : "no"),
+    };
+    return tableOf(columns, await listStoredWorkspaces(pool, organization.id));
+  },
+});

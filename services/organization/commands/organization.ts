@@ -1,6 +1,6 @@
 import type { Executor, Pool, PoolConnection } from "../../platform/mysql/pool.ts";
 import { inTransaction } from "../../platform/mysql/transaction.ts";
-import { CommandError } from "../../platform/process/command-line.ts";
+import { CommandError } from "../../platform/process/command-error.ts";
 import type { Organization } from "../domain/organizations.ts";
 import { findOrganizationByName, lockOrganizationByName } from "../store/organizations.ts";
 

@@ -1,4 +1,6 @@
+import { type Command, defineCommand } from "../process/command.ts";
 import type { EnvironmentReader } from "../process/environment.ts";
+import { sayDatabaseFault } from "./command-fault.ts";
 import { readDatabaseUrl } from "./database-url.ts";
 import { migrate } from "./migrate.ts";
 
@@ -16,12 +18,22 @@ export function readMigration(reader: EnvironmentReader, urlName: string, meanin
   };
 }
 
-/** Brings the database up to date, and prints what it does and what it waits for. */
-export async function runMigrate({ databaseUrl, waitSeconds }: MigrationConfig, directory: URL): Promise<void> {
-  const applied = await migrate(databaseUrl, directory, (name) => console.log(`applying ${name}`), {
-    waitMs: waitSeconds * 1_000,
-    onWait: (reason, leftMs) =>
-      console.log(`waiting for the database, ${Math.ceil(leftMs / 1_000)} s at most: ${reason}`),
+/** The command that brings the database of a service up to date. `readConfig` is called only to run it. */
+export function migrateCommand(readConfig: () => MigrationConfig, directory: URL): Command {
+  return defineCommand({
+    name: "migrate",
+    summary:
+      "Brings the database up to date, and makes it where there is none. It may be repeated, and run many at once.",
+    flags: {},
+    example: "",
+    run: async () => {
+      const { databaseUrl, waitSeconds } = readConfig();
+      const applied = await migrate(databaseUrl, directory, (name) => console.log(`applying ${name}`), {
+        waitMs: waitSeconds * 1_000,
+        onWait: (reason, leftMs) =>
+          console.log(`waiting for the database, ${Math.ceil(leftMs / 1_000)} s at most: ${reason}`),
+      }).catch(sayDatabaseFault);
+      console.log(applied.length > 0 ? `${applied.length} migrations applied` : "the schema is current");
+    },
   });
-  console.log(applied.length > 0 ? `${applied.length} migrations applied` : "the schema is current");
 }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { QueryResult } from "mysql2";
 import { type Connection, createConnection, type RowDataPacket } from "mysql2/promise";
 import { monotonicMs } from "../process/clock.ts";
-import { CommandError } from "../process/command-line.ts";
+import { CommandError } from "../process/command-error.ts";
 import type { ReadinessCheck } from "../process/health.ts";
 import { connectionOptions } from "./database-url.ts";
 import { isAccessDenied, isConnectionLost, isDuplicateColumn, isUnknownDatabase, isUnknownTable } from "./errors.ts";

@@ -1,35 +1,66 @@
+import { relative } from "node:path";
+import type { Command } from "./command.ts";
+import { CommandError } from "./command-error.ts";
 import { ConfigError } from "./environment.ts";
+import { configExitCode } from "./exit-code.ts";
+import { flagLines, usageOf } from "./flags.ts";
+import { nearest } from "./nearest.ts";
 
-/** A refusal of a command that its user can act on. */
-export class CommandError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "CommandError";
+/**
+ * Runs the command that the command line names; without one, the first. `--help` shows what there is.
+ * What its user can mend is printed as it is; anything else comes with its stack.
+ */
+export async function runCommandLine(commands: readonly [Command, ...Command[]]): Promise<void> {
+  const entry = `node ${relative(process.cwd(), process.argv[1] ?? "")}`;
+  const [name = commands[0].name, ...parameters] = process.argv.slice(2);
+  const isHelp = (text: string | undefined): boolean => text === "--help" || text === "-h" || text === "help";
+  try {
+    if (isHelp(name)) {
+      const [about] = parameters;
+      console.log(about ? helpOf(getCommand(commands, about), entry) : helpOfAll(commands, entry));
+      return;
+    }
+    const command = getCommand(commands, name);
+    if (parameters.some(isHelp)) console.log(helpOf(command, entry));
+    else await command.read(parameters)();
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    if (error instanceof ConfigError) {
+      const advice = `Set what is named in the environment; README.md lists every variable under "Configuration".\n"npm start" runs everything with settings of its own, "${entry} --help" shows the commands.`;
+      process.stderr.write(`${message}\n${advice}\n`);
+    } else process.stderr.write(`${error instanceof CommandError ? message : ((error as Error).stack ?? message)}\n`);
+    process.exitCode = error instanceof ConfigError ? configExitCode : 1;
   }
 }
 
-type Command = (parameters: string[]) => Promise<void>;
+function getCommand(commands: readonly Command[], name: string): Command {
+  const command = commands.find((each) => each.name === name);
+  if (command) return command;
+  const names = commands.map((each) => each.name);
+  const meant = nearest(name, names);
+  throw new CommandError(
+    `There is no command "${name}"${meant ? `; did you mean ${meant}?` : "."}\nUse one of ${names.join(", ")}; --help shows what each does.`,
+  );
+}
 
-/**
- * Runs the command that the command line names; without one, `serve`.
- * What its user can mend is printed as it is; anything else comes with its stack. Both exit 1.
- */
-export async function runCommandLine(
-  commands: Readonly<Record<string, Command>> & { readonly serve: Command },
-): Promise<void> {
-  const [name = "serve", ...parameters] = process.argv.slice(2);
-  const names = Object.keys(commands).join(", ");
-  if (name === "--help" || name === "help") {
-    console.log(`Commands: ${names}. Without one: serve. Each shows its flags where one is missing.`);
-    return;
-  }
-  try {
-    const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-    if (!command) throw new CommandError(`Unknown command "${name}"; use one of ${names}`);
-    await command(parameters);
-  } catch (error) {
-    const expected = error instanceof ConfigError || error instanceof CommandError;
-    process.stderr.write(`${expected ? error.message : error instanceof Error ? error.stack : error}\n`);
-    process.exitCode = 1;
-  }
+function helpOfAll(commands: readonly [Command, ...Command[]], entry: string): string {
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  return [
+    `Usage: ${entry} [COMMAND] [FLAGS]; without a command: ${commands[0].name}`,
+    "",
+    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+    "",
+    `Settings come from the environment: README.md, "Configuration". COMMAND --help shows its flags.`,
+  ].join("\n");
+}
+
+function helpOf({ name, summary, flags, example }: Command, entry: string): string {
+  return [
+    summary,
+    "",
+    `Usage: ${entry} ${usageOf(name, flags)}`,
+    ...flagLines(flags),
+    "",
+    `Example: ${[entry, name, example].filter(Boolean).join(" ")}`,
+  ].join("\n");
 }

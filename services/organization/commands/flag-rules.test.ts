@@ -1,15 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { CommandError } from "../../platform/process/command-line.ts";
-import { email, futureTime, id, name, oneOf, optional, readFlags, required, someOf, toggle } from "./flags.ts";
+import { CommandError } from "../../platform/process/command-error.ts";
+import { oneOf, optional, readFlags, required, someOf, toggle } from "../../platform/process/flags.ts";
+import { email, futureTime, id, name } from "./flag-rules.ts";
 
 const flags = {
-  name: required(name),
-  email: optional(email),
-  id: optional(id),
-  kind: optional(oneOf(["a", "b"])),
-  some: optional(someOf(["x", "y"])),
-  until: optional(futureTime),
-  json: toggle,
+  name: required(name, "a name"),
+  email: optional(email, "an address"),
+  id: optional(id, "an id"),
+  kind: optional(oneOf(["a", "b"]), "a kind"),
+  some: optional(someOf(["x", "y"]), "some"),
+  until: optional(futureTime, "a time"),
+  json: toggle("as JSON"),
 };
 
 function read(...parameters: string[]) {
@@ -56,7 +57,8 @@ describe("flags", () => {
     [["--until", "2999-01-01T00:00:00"], "--until must be a time to come"],
     [["--until", "2020-01-01T00:00:00Z"], "--until must be a time to come"],
     [["--until", "2999-13-01T00:00:00Z"], "--until must be a time to come"],
-    [["--nam", "x"], "Unknown option '--nam'"],
+    [["--nam", "x"], "Unknown option '--nam'; did you mean --name?\n"],
+    [["--colour", "x"], "Unknown option '--colour'\n"],
     [["--name"], "Option '--name <value>' argument missing"],
     [["--json=yes"], "Option '--json' does not take an argument"],
     [["x"], "Unexpected argument 'x'"],

@@ -1,24 +1,25 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { isId } from "../../platform/domain/ids.ts";
-import { CommandError } from "../../platform/process/command-line.ts";
-import { isEmail } from "../domain/members.ts";
-import { isName } from "../domain/organizations.ts";
+import { CommandError } from "./command-error.ts";
+import { nearest } from "./nearest.ts";
 
 type Given = ReturnType<typeof parseArgs>["values"][string];
 
 interface Flag<T> {
   readonly type: "string" | "boolean";
-  /** How a line of usage shows the flag: `[--workspace ID]`. */
-  readonly show: (name: string) => string;
+  /** What stands for the text of the flag: `ID`. Undefined for a switch. */
+  readonly sample: string | undefined;
+  readonly isRequired: boolean;
+  /** What the flag is for, in a line of help. */
+  readonly purpose: string;
   /** What the flag means, or throws an Error whose message goes behind the flag's name. */
   readonly read: (given: Given) => T;
 }
 
-type Flags = Readonly<Record<string, Flag<unknown>>>;
-type Values<F extends Flags> = { readonly [Name in keyof F]: ReturnType<F[Name]["read"]> };
+export type Flags = Readonly<Record<string, Flag<unknown>>>;
+export type FlagValues<F extends Flags> = { readonly [Name in keyof F]: ReturnType<F[Name]["read"]> };
 
 /** The flags of a command, or one CommandError that names every fault and shows how the command is used. */
-export function readFlags<F extends Flags>(command: string, parameters: string[], flags: F): Values<F> {
+export function readFlags<F extends Flags>(command: string, parameters: string[], flags: F): FlagValues<F> {
   const refusal = (message: string) => new CommandError(`${message}\nUsage: ${usageOf(command, flags)}`);
   const given = parse({ args: parameters, options: flags }, refusal);
   const faults: string[] = [];
@@ -31,7 +32,7 @@ export function readFlags<F extends Flags>(command: string, parameters: string[]
     }
   });
   if (faults.length > 0) throw refusal(faults.join("\n"));
-  return Object.fromEntries(values) as Values<F>;
+  return Object.fromEntries(values) as FlagValues<F>;
 }
 
 function parse(config: ParseArgsConfig, refusal: (message: string) => CommandError): Record<string, Given> {
@@ -39,32 +40,50 @@ function parse(config: ParseArgsConfig, refusal: (message: string) => CommandErr
     return parseArgs(config).values;
   } catch (error) {
     // The sentences after the first explain how to write what no command here takes.
-    throw refusal((error as Error).message.split(/\.\s/)[0] as string);
+    const message = (error as Error).message.split(/\.\s/)[0] as string;
+    const unknown = /^Unknown option '-*([^']+)'$/.exec(message)?.[1];
+    const meant = unknown && nearest(unknown, Object.keys(config.options ?? {}));
+    throw refusal(meant ? `${message}; did you mean --${meant}?` : message);
   }
 }
 
-function usageOf(command: string, flags: Flags): string {
-  return [command, ...Object.entries(flags).map(([name, { show }]) => show(name))].join(" ");
+/** A line that shows how a command is used. */
+export function usageOf(command: string, flags: Flags): string {
+  const shown = Object.entries(flags).map(([name, flag]) =>
+    flag.isRequired ? show(name, flag) : `[${show(name, flag)}]`,
+  );
+  return [command, ...shown].join(" ");
+}
+
+/** A line for each flag: what it is for. */
+export function flagLines(flags: Flags): string[] {
+  const rows = Object.entries(flags).map(([name, flag]) => ({ shown: show(name, flag), purpose: flag.purpose }));
+  const width = Math.max(...rows.map(({ shown }) => shown.length));
+  return rows.map(({ shown, purpose }) => `  ${shown.padEnd(width)}  ${purpose}`);
+}
+
+function show(name: string, { sample }: Flag<unknown>): string {
+  return sample === undefined ? `--${name}` : `--${name} ${sample}`;
 }
 
 /** What the text of a flag must be; `parse` returns undefined where it is not. */
-interface Rule<T> {
+export interface Rule<T> {
   /** Stands for the text in a line of usage. */
   readonly sample: string;
   readonly meaning: string;
   readonly parse: (text: string) => T | undefined;
 }
 
-export const toggle: Flag<boolean> = {
-  type: "boolean",
-  show: (name) => `[--${name}]`,
-  read: (given) => given === true,
-};
+export function toggle(purpose: string): Flag<boolean> {
+  return { type: "boolean", sample: undefined, isRequired: false, purpose, read: (given) => given === true };
+}
 
-export function optional<T>({ sample, meaning, parse }: Rule<T>): Flag<T | undefined> {
+export function optional<T>({ sample, meaning, parse }: Rule<T>, purpose: string): Flag<T | undefined> {
   return {
     type: "string",
-    show: (name) => `[--${name} ${sample}]`,
+    sample,
+    isRequired: false,
+    purpose,
     read: (given) => {
       if (typeof given !== "string") return undefined;
       const value = parse(given.trim());
@@ -74,54 +93,18 @@ export function optional<T>({ sample, meaning, parse }: Rule<T>): Flag<T | undef
   };
 }
 
-export function required<T>(rule: Rule<T>): Flag<T> {
-  const { type, read } = optional(rule);
+export function required<T>(rule: Rule<T>, purpose: string): Flag<T> {
+  const flag = optional(rule, purpose);
   return {
-    type,
-    show: (name) => `--${name} ${rule.sample}`,
+    ...flag,
+    isRequired: true,
     read: (given) => {
-      const value = read(given);
+      const value = flag.read(given);
       if (value === undefined) throw new Error(`is required: ${rule.meaning}`);
       return value;
     },
   };
 }
-
-export const name: Rule<string> = {
-  sample: "NAME",
-  meaning: "1 to 255 characters, without tabs, line breaks and the like",
-  parse: (text) => (isName(text) ? text : undefined),
-};
-
-export const email: Rule<string> = {
-  sample: "EMAIL",
-  meaning: "an e-mail address of at most 320 characters",
-  parse: (text) => (isEmail(text) ? text : undefined),
-};
-
-export const id: Rule<string> = {
-  sample: "ID",
-  meaning: "a UUID",
-  parse: (text) => (isId(text) ? text.toLowerCase() : undefined),
-};
-
-export const futureTime: Rule<Date> = {
-  sample: "TIME",
-  meaning: "a time to come in ISO 8601 with its zone, such as 2030-01-31T12:00:00Z",
-  parse: (text) => {
-    const hasZone = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text);
-    const time = hasZone ? Date.parse(text) : Number.NaN;
-    return time > Date.now() ? new Date(time) : undefined;
-  },
-};
-
-/** Whole numbers from 1 to a million. */
-export const count: Rule<number> = {
-  sample: "NUMBER",
-  meaning: "a whole number from 1 to 1000000",
-  parse: (text) =>
-    /^\d{1,7}$/.test(text) && Number(text) >= 1 && Number(text) <= 1_000_000 ? Number(text) : undefined,
-};
 
 export function oneOf<T extends string>(values: readonly T[]): Rule<T> {
   return {

@@ -1,30 +1,30 @@
 import { spawn } from "node:child_process";
 
-interface CommandOptions {
+interface ProgramOptions {
   readonly env?: NodeJS.ProcessEnv | undefined;
-  /** Ends the command, and all that it started, where it is aborted. */
+  /** Ends the program, and all that it started, where it is aborted. */
   readonly signal?: AbortSignal | undefined;
   /** Gets each line of output as it comes. */
   readonly onLine?: ((line: string) => void) | undefined;
 }
 
-/** A command that could not be run or did not end with 0. `output` is all that it printed. */
-export class CommandFailure extends Error {
+/** A program that could not be run or did not end with 0. `output` is all that it printed. */
+export class ProgramFailure extends Error {
   readonly output: string;
 
   constructor(commandLine: string, outcome: string, output: string) {
     super(`"${commandLine}" ${outcome}`);
-    this.name = "CommandFailure";
+    this.name = "ProgramFailure";
     this.output = output.trim();
   }
 }
 
-/** Runs a command to its end and returns what it wrote to standard output. */
-export function runCommand(command: string, args: readonly string[], options: CommandOptions = {}): Promise<string> {
+/** Runs a program to its end and returns what it wrote to standard output. */
+export function runProgram(program: string, args: readonly string[], options: ProgramOptions = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     options.signal?.throwIfAborted();
     // A group of its own: Ctrl-C in the terminal reaches only us, and we decide what it means.
-    const child = spawn(command, args, { env: options.env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+    const child = spawn(program, args, { env: options.env, stdio: ["ignore", "pipe", "pipe"], detached: true });
     let stdout = "";
     let output = "";
     let partialLine = "";
@@ -44,7 +44,7 @@ export function runCommand(command: string, args: readonly string[], options: Co
       if (child.pid !== undefined && isRunning) process.kill(-child.pid, "SIGTERM");
     };
     options.signal?.addEventListener("abort", abort);
-    const fail = (outcome: string): void => reject(new CommandFailure([command, ...args].join(" "), outcome, output));
+    const fail = (outcome: string): void => reject(new ProgramFailure([program, ...args].join(" "), outcome, output));
     child.once("error", (error) => fail(`could not be run: ${error.message}`));
     child.once("close", (code, signal) => {
       options.signal?.removeEventListener("abort", abort);

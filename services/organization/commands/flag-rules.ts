@@ -1,0 +1,40 @@
+import { isId } from "../../platform/domain/ids.ts";
+import type { Rule } from "../../platform/process/flags.ts";
+import { isEmail } from "../domain/members.ts";
+import { isName } from "../domain/organizations.ts";
+
+export const name: Rule<string> = {
+  sample: "NAME",
+  meaning: "1 to 255 characters, without tabs, line breaks and the like",
+  parse: (text) => (isName(text) ? text : undefined),
+};
+
+export const email: Rule<string> = {
+  sample: "EMAIL",
+  meaning: "an e-mail address of at most 320 characters",
+  parse: (text) => (isEmail(text) ? text : undefined),
+};
+
+export const id: Rule<string> = {
+  sample: "ID",
+  meaning: "a UUID",
+  parse: (text) => (isId(text) ? text.toLowerCase() : undefined),
+};
+
+export const futureTime: Rule<Date> = {
+  sample: "TIME",
+  meaning: "a time to come in ISO 8601 with its zone, such as 2030-01-31T12:00:00Z",
+  parse: (text) => {
+    const hasZone = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text);
+    const time = hasZone ? Date.parse(text) : Number.NaN;
+    return time > Date.now() ? new Date(time) : undefined;
+  },
+};
+
+/** Whole numbers from 1 to a million. */
+export const count: Rule<number> = {
+  sample: "NUMBER",
+  meaning: "a whole number from 1 to 1000000",
+  parse: (text) =>
+    /^\d{1,7}$/.test(text) && Number(text) >= 1 && Number(text) <= 1_000_000 ? Number(text) : undefined,
+};

@@ -1,0 +1,18 @@
+import { CommandError } from "../process/command-error.ts";
+import { isConnectionLost } from "./errors.ts";
+
+/** For the user of a command: throws a sentence where the database is out of reach or lets nobody in, else what it is given. */
+export function sayDatabaseFault(error: unknown): never {
+  const cause = rootOf(error);
+  // mysql2 marks as fatal what ends a connection, so also a refused password.
+  if (!isConnectionLost(cause) && (cause as { fatal?: boolean }).fatal !== true) throw error;
+  const { message, code } = cause as { message?: string; code?: string };
+  throw new CommandError(
+    `The database cannot be used: ${message || code}.\nCheck that it runs, and the database URL in the environment. The database of "npm start" runs only while that does.`,
+  );
+}
+
+function rootOf(error: unknown): unknown {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause === undefined ? error : rootOf(cause);
+}
