@@ -14,6 +14,10 @@ const ports = {
   ORGANIZATION_GRPC_PORT: 50052,
   ORGANIZATION_HTTP_PORT: 8082,
 };
+const databases = {
+  PRESET_DATABASE_URL: "mysql://root@localhost/setpoint_preset",
+  ORGANIZATION_DATABASE_URL: "mysql://root@localhost/setpoint_organization",
+};
 
 let folder: string;
 let file: string;
@@ -27,7 +31,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 describe("credentials", () => {
   it("hold the keys and every address, for their owner alone", () => {
-    writeCredentials(file, keys, ports);
+    writeCredentials(file, keys, ports, databases);
     expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
       base_url: "http://127.0.0.1:8080",
       ...keys,
@@ -35,13 +39,15 @@ describe("credentials", () => {
       preset_http: "127.0.0.1:8081",
       organization_grpc: "127.0.0.1:50052",
       organization_http: "127.0.0.1:8082",
+      preset_database_url: databases.PRESET_DATABASE_URL,
+      organization_database_url: databases.ORGANIZATION_DATABASE_URL,
     });
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
   it("keep the keys when the addresses change", () => {
-    writeCredentials(file, keys, ports);
-    writeCredentials(file, findKeys(file) ?? { api_key: "", management_key: "" }, { ...ports, PORT: 8090 });
+    writeCredentials(file, keys, ports, databases);
+    writeCredentials(file, findKeys(file) ?? { api_key: "", management_key: "" }, { ...ports, PORT: 8090 }, databases);
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ base_url: "http://127.0.0.1:8090", ...keys });
   });
 

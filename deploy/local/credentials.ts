@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { loopbackHost, type Ports } from "./ports.ts";
 import { writePrivateFile } from "./private-file.ts";
+import type { DatabaseUrls } from "./services.ts";
 import { StartError } from "./start-error.ts";
 
 /** The two keys of the demo organization. They are shown once, when they are made. */
@@ -25,8 +26,8 @@ function parseKeys(file: string): Partial<Record<keyof Keys, unknown>> {
   }
 }
 
-/** Writes what a script needs to call this system: the keys, and the addresses of this start. */
-export function writeCredentials(file: string, keys: Keys, ports: Ports): void {
+/** Writes what a script needs to call and administer this system: the keys, and the addresses of this start. */
+export function writeCredentials(file: string, keys: Keys, ports: Ports, databases: DatabaseUrls): void {
   const credentials = {
     base_url: baseUrl(ports),
     ...keys,
@@ -34,6 +35,8 @@ export function writeCredentials(file: string, keys: Keys, ports: Ports): void {
     preset_http: `${loopbackHost}:${ports.PRESET_HTTP_PORT}`,
     organization_grpc: `${loopbackHost}:${ports.ORGANIZATION_GRPC_PORT}`,
     organization_http: `${loopbackHost}:${ports.ORGANIZATION_HTTP_PORT}`,
+    preset_database_url: databases.PRESET_DATABASE_URL,
+    organization_database_url: databases.ORGANIZATION_DATABASE_URL,
   };
   writePrivateFile(file, `${JSON.stringify(credentials, null, 2)}\n`);
 }

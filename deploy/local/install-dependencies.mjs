@@ -36,12 +36,12 @@ function hasPinnedNode() {
 
 function install() {
   if (!isInstalled()) {
-    console.log("Installing the dependencies (once, about a minute) ...");
+    console.error("Installing the dependencies (once, about a minute) ...");
     const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
     run("npm ci", root, "npm", ["ci", "--ignore-scripts", "--include=dev", "--include=optional", ...quiet]);
   }
   if (!hasPinnedNode()) {
-    console.log("Fetching the pinned Node ...");
+    console.error("Fetching the pinned Node ...");
     run("fetching the pinned Node", join(modules, "node"), "node", ["installArchSpecificPackage"]);
     rmSync(join(modules, ".bin", "node"), { force: true });
     symlinkSync(join("..", "node", "bin", "node"), join(modules, ".bin", "node"));

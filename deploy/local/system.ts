@@ -61,7 +61,7 @@ export async function openSystem(options: SystemOptions): Promise<void> {
     if (kept) detail("kept");
     return kept ?? (await makeKeys((args) => runServiceCommand("organization", args, service), detail));
   });
-  writeCredentials(home.credentialsFile, keys, ports);
+  writeCredentials(home.credentialsFile, keys, ports, urls);
   await openServices(context, environment);
   say(summary(home, ports, keys));
 }

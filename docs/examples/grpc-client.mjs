@@ -1,13 +1,11 @@
 // Creates a preset version over gRPC, without the gateway, with stock packages: @grpc/grpc-js and @grpc/proto-loader.
 // Run it while `npm start` is running: node docs/examples/grpc-client.mjs
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import grpc from "@grpc/grpc-js";
-import { loadSync } from "@grpc/proto-loader";
+import { notRunning, readCredentials, root } from "./local-system.mjs";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const home = process.env.SETPOINT_HOME ?? `${root}.setpoint`;
-const { api_key: key, preset_grpc, organization_grpc } = JSON.parse(readFileSync(`${home}/credentials.json`, "utf8"));
+const { api_key: key, preset_grpc, organization_grpc } = readCredentials();
+// Imported only now: before the first `npm start`, there are no packages.
+const { default: grpc } = await import("@grpc/grpc-js");
+const { loadSync } = await import("@grpc/proto-loader");
 
 const files = ["setpoint/organization/v1/access_service.proto", "setpoint/preset/v1/preset_service.proto"];
 const { setpoint } = grpc.loadPackageDefinition(loadSync(files, { includeDirs: [`${root}proto`] }));
@@ -16,7 +14,11 @@ const { setpoint } = grpc.loadPackageDefinition(loadSync(files, { includeDirs: [
 function call(client, method, request, metadata = new grpc.Metadata()) {
   return new Promise((resolve, reject) => {
     const options = { deadline: Date.now() + 5_000 };
-    client[method](request, metadata, options, (error, response) => (error ? reject(error) : resolve(response)));
+    client[method](request, metadata, options, (error, response) => {
+      if (error?.code === grpc.status.UNAVAILABLE) notRunning(client.getChannel().getTarget());
+      else if (error) reject(error);
+      else resolve(response);
+    });
   });
 }
 

@@ -82,7 +82,8 @@ try {
   const aborted = new Promise<never>((_, reject) => {
     stopping.signal.addEventListener("abort", () => reject(stopping.signal.reason));
   });
-  if (!(await Promise.race([run(options), aborted]))) process.exitCode = 1;
+  if (!options) console.log(usage);
+  else if (!(await Promise.race([run(options), aborted]))) process.exitCode = 1;
 } catch (error) {
   const isExpected = error instanceof StartError || error instanceof UsageError;
   say(isExpected ? error.message : String((error as Error).stack));

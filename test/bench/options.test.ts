@@ -8,7 +8,21 @@ describe("readOptions", () => {
   });
 
   it("takes the workloads that are named", () => {
-    expect(readOptions(["--only", "get,mixed"]).workloads.map(({ name }) => name)).toEqual(["get", "mixed"]);
+    expect(readOptions(["--only", "get,mixed"])?.workloads.map(({ name }) => name)).toEqual(["get", "mixed"]);
+  });
+
+  it.each([
+    [["--json"], "-"],
+    [["--json", "--quick"], "-"],
+    [["--json", "-"], "-"],
+    [["--json", "out.json", "--quick"], "out.json"],
+    [["--quick"], undefined],
+  ])("writes JSON where %j says: %s", (args, json) => {
+    expect(readOptions(args)?.json).toBe(json);
+  });
+
+  it.each(["--help", "-h"])("measures nothing where it is asked for help: %s", (flag) => {
+    expect(readOptions([flag])).toBeUndefined();
   });
 
   it.each([["--only", "nothing"], ["--rounds", "0"], ["--seconds", "soon"], ["--growth", "--soak"], ["--unknown"]])(

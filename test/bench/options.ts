@@ -27,10 +27,13 @@ export const usage = `npm run bench -- [options]
   --depth             cost of first and last pages of long lists, instead of the comparison
   --soak              five minutes of mixed load for drift of latency and memory, instead of the comparison
   --profile           leave a CPU profile of each process, and say where it spent its time
-  --json FILE         write all results as JSON; - for standard output`;
+  --json [FILE]       write all results as JSON, to standard output unless a file is named
+  --help              this text`;
 
-export function readOptions(args: readonly string[]): Options {
+/** The options; undefined where help is asked for. */
+export function readOptions(args: readonly string[]): Options | undefined {
   const values = parse(args);
+  if (values.help) return undefined;
   const modes = (["growth", "depth", "soak"] as const).filter((mode) => values[mode]);
   if (modes.length > 1) throw new UsageError("--growth, --depth and --soak exclude each other");
   const mode = modes[0] ?? "compare";
@@ -55,7 +58,8 @@ function parse(args: readonly string[]) {
   const text = { type: "string" } as const;
   try {
     return parseArgs({
-      args: [...args],
+      // The parser knows no flag whose value may be left out.
+      args: args.map((arg, index) => (arg === "--json" && isFlag(args[index + 1]) ? "--json=-" : arg)),
       options: {
         quick: toggle,
         growth: toggle,
@@ -67,11 +71,17 @@ function parse(args: readonly string[]) {
         seconds: text,
         concurrency: text,
         json: text,
+        help: { ...toggle, short: "h" },
       },
     }).values;
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    // The sentences after the first explain how to write what is not taken here.
+    throw new UsageError((error as Error).message.split(/\.\s/)[0]);
   }
+}
+
+function isFlag(arg: string | undefined): boolean {
+  return arg === undefined || (arg.startsWith("-") && arg !== "-");
 }
 
 function positive(flag: string, value: string | undefined): number | undefined {

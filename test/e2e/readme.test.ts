@@ -1,0 +1,134 @@
+import { execFile, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { json } from "node:stream/consumers";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type LocalSystem, startLocalSystem } from "../support/local-system.ts";
+
+const root = join(import.meta.dirname, "../..");
+const timeoutMs = 60_000;
+
+let home: string;
+let system: LocalSystem;
+
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), "setpoint-readme-"));
+  system = await startLocalSystem(home);
+}, timeoutMs);
+
+afterAll(async () => {
+  await system?.stop();
+  rmSync(home, { recursive: true });
+}, timeoutMs);
+
+/** Runs something to its end as the README's reader would, in the root of the repository. */
+async function run(program: string, args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
+  const env = { PATH: process.env.PATH, HOME: home, SETPOINT_HOME: home, ...environment };
+  try {
+    const { stdout, stderr } = await promisify(execFile)(program, args, { cwd: root, env });
+    return { code: 0, stdout, stderr };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, stdout, stderr };
+  }
+}
+
+function runExample(name: string, args: readonly string[] = [], environment: NodeJS.ProcessEnv = {}) {
+  return run(process.execPath, [join(root, "docs/examples", name), ...args], environment);
+}
+
+/** The shell commands of the README, in order, without those that start a system or its tests. */
+function readmeCommands(): string[] {
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  const blocks = [...readme.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, commands = ""]) => commands);
+  return blocks.filter((commands) => !commands.startsWith("npm "));
+}
+
+describe("the README", () => {
+  it.runIf(spawnSync("curl", ["--version"]).status === 0)(
+    "has commands that work as they stand, whatever SETPOINT_HOME is",
+    { timeout: timeoutMs },
+    async () => {
+      const commands = readmeCommands();
+      expect(commands.length).toBeGreaterThanOrEqual(7);
+      // As curl does in the README, but failing where the answer is an error.
+      const script = ["set -e", 'curl() { command curl --silent --show-error --fail "$@"; echo; }', ...commands];
+      const { code, stdout, stderr } = await run("sh", ["-c", script.join("\n")]);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining("rror") });
+      for (const part of [
+        '"slug":"my-first-preset"',
+        '"total_count":3',
+        "my-first-preset, version 1, makes this request:",
+        /^sk-sp-v1-/m,
+        /\tci\tapi\tactive\tpresets:read\t/,
+        'The workspace "Staging" of "Demo" is ready',
+        "grace@example.com\tGrace",
+        "revoke-key",
+        '"accessToken":"',
+        'over-grpc is at version 1: {"model":"openai/gpt-4.1-mini","temperature":0.2}',
+      ]) {
+        expect(stdout).toMatch(part);
+      }
+    },
+  );
+});
+
+describe("the example that uses a preset", () => {
+  it("sends the request where it is told where to", async () => {
+    const { base_url, api_key } = system.credentials;
+    const body = JSON.stringify({ model: "m", top_p: 0.5, messages: [{ role: "system", content: "Be brief." }] });
+    const headers = { authorization: `Bearer ${api_key}`, "content-type": "application/json" };
+    await fetch(`${base_url}/api/v1/presets/used/chat/completions`, { method: "POST", headers, body });
+    const received = Promise.withResolvers<{ request: IncomingMessage; body: unknown }>();
+    const model = createServer(async (request, response) => {
+      received.resolve({ request, body: await json(request) });
+      response.end(JSON.stringify({ choices: [{ message: { content: "A set of settings." } }] }));
+    }).listen(0, "127.0.0.1");
+    await once(model, "listening");
+    const OPENAI_BASE_URL = `http://127.0.0.1:${(model.address() as AddressInfo).port}/v1`;
+    const ran = await runExample("use-preset.mjs", ["used", "Why?"], { OPENAI_BASE_URL, OPENAI_API_KEY: "sk-model" });
+    expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining("The answer:\nA set of settings.\n") });
+    const { request, body: sent } = await received.promise;
+    expect(request).toMatchObject({ url: "/v1/chat/completions", headers: { authorization: "Bearer sk-model" } });
+    expect(sent).toEqual({
+      model: "m",
+      top_p: 0.5,
+      messages: [
+        { role: "system", content: "Be brief." },
+        { role: "user", content: "Why?" },
+      ],
+    });
+    model.close();
+  });
+
+  it("says how to create a preset that is not there", async () => {
+    const { code, stderr } = await runExample("use-preset.mjs", ["nowhere"]);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining('README.md shows under "First calls"'),
+    });
+  });
+});
+
+describe.each(["use-preset.mjs", "grpc-client.mjs"])("%s", (example) => {
+  it("says what to do where nothing was started yet", async () => {
+    const ran = await runExample(example, [], { SETPOINT_HOME: join(home, "elsewhere") });
+    const { stderr, ...rest } = ran;
+    expect(rest).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(
+      /^\S+elsewhere\/credentials.json cannot be read, .* Run "npm start" in another terminal.*\n$/,
+    );
+  });
+
+  it("says what to do where the system is not running", async () => {
+    await system.stop();
+    const { stderr, ...rest } = await runExample(example);
+    expect(rest).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/^Nothing answers on \S+:\d+\. Run "npm start" in another terminal.*\n$/);
+  });
+});
