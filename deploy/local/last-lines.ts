@@ -11,9 +11,11 @@ export function lastLines(file: string, count = 8): string {
 
 /** What most likely says why the process of a log file has ended. Empty where nothing does. */
 export function tellingLine(file: string): string {
-  const lines = readTail(file).slice(-40);
-  // The last words of a database are that it is "Aborting": what it said before them tells more.
-  const line = lines.findLast((each) => /error|fatal/i.test(each) && !/aborting$/i.test(each)) ?? lines.at(-1) ?? "";
+  // The last word of a database is "Aborting": what it said before tells more.
+  const lines = readTail(file)
+    .slice(-8)
+    .filter((line) => !/aborting$/i.test(line));
+  const line = lines.findLast((each) => /error|fatal/i.test(each)) ?? lines.at(-1) ?? "";
   return (errorMessageOf(line) ?? line).trim().slice(0, lineLengthMax);
 }
 

@@ -185,6 +185,7 @@ Reference  ${baseUrl(ports)}/docs
 Metrics    http://${loopbackHost}:${ports.METRICS_PORT}/metrics
 Keys       ${home.credentialsFile}
 Logs       ${home.logs}
+Next       "Use a preset" in README.md
 
 Ctrl-C stops everything; the data stays.`;
 }

@@ -57,6 +57,7 @@ describe("what is told of a process in trouble", () => {
       "no memory",
     ],
     ["a database", "[ERROR] InnoDB: no lock\n[Note] bye\n[ERROR] Aborting\n", "[ERROR] InnoDB: no lock"],
+    ["a database without a folder", "[Warning] x\nCan't change dir\n[ERROR] Aborting\n", "Can't change dir"],
     ["anything else", "one\ntwo\n", "two"],
   ])("says why it died in the words of its log: %s", (_, log, why) => {
     writeFileSync(logFile, log);
