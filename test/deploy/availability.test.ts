@@ -53,8 +53,9 @@ describe.each(processes)("$owner", (pods) => {
 
   it("is asked whether it started, is ready and lives; and lives also without its database and its neighbours", () => {
     const { startupProbe, readinessProbe, livenessProbe } = container;
-    expect(startupProbe).toBeDefined();
-    expect(readinessProbe).toBeDefined();
+    const asked = [startupProbe, readinessProbe].map((probe) => probe?.grpc?.port ?? probe?.httpGet?.path);
+    const expected = { gateway: ["/healthz", "/readyz"], organization: [50052, 50052], preset: [50051, 50051] };
+    expect(asked).toEqual(expected[name as keyof typeof expected]);
     expect(livenessProbe?.httpGet?.path).toBe("/healthz");
   });
 });
@@ -82,7 +83,7 @@ describe("production", () => {
   it.each(["preset", "organization"])(
     "asks %s over gRPC, and over HTTP where gRPC speaks TLS, which probes do not",
     (name) => {
-      expect(readinessOf(production, name)?.grpc).toBeDefined();
+      expect(readinessOf(production, name)?.grpc).toEqual({ port: name === "preset" ? 50051 : 50052 });
       expect(readinessOf(withEveryComponent, name)?.grpc).toBeUndefined();
       expect(readinessOf(withEveryComponent, name)?.httpGet?.path).toBe("/readyz");
     },

@@ -47,7 +47,9 @@ describe("the Dockerfile", () => {
     const [user = ""] = texts(final, "USER");
     const [uid, gid] = user.split(":").map(Number);
     expect(uid).toBeGreaterThan(0);
-    for (const { owner, spec } of renderings.flatMap(podsOf).filter((pods) => containersOf(pods).every(isOurs))) {
+    const ours = renderings.flatMap(podsOf).filter((pods) => containersOf(pods).every(isOurs));
+    expect(ours.length).toBeGreaterThanOrEqual(3 * renderings.length);
+    for (const { owner, spec } of ours) {
       expect(spec.securityContext, owner).toMatchObject({ runAsUser: uid, runAsGroup: gid });
     }
   });

@@ -8,7 +8,7 @@ const reads = {
   "GET /presets/{slug}": ["GET", "/presets/owned"],
   "GET /presets/{slug}/versions": ["GET", "/presets/owned/versions"],
   "GET /presets/{slug}/versions/{version}": ["GET", "/presets/owned/versions/1"],
-  "GET /presets/{slug}/versions/{from}/diff/{to}": ["GET", "/presets/owned/versions/1/diff/1"],
+  "GET /presets/{slug}/versions/{from}/diff/{to}": ["GET", "/presets/owned/versions/1/diff/2"],
   "GET /presets/{slug}/changes": ["GET", "/presets/owned/changes"],
 } as const;
 
@@ -37,6 +37,7 @@ let other: Tenant;
 beforeAll(async () => {
   stack = await startStack();
   await stack.create("owned");
+  await stack.create("owned", { messages: [], seed: 1 });
   readOnly = (await stack.tenants.createKey(stack, { permissions: ["presets:read"] })).secret;
   writeOnly = (await stack.tenants.createKey(stack, { permissions: ["presets:write"] })).secret;
   other = await stack.tenants.createOrganization();
@@ -113,19 +114,26 @@ describe("workspace_id", () => {
   beforeAll(async () => {
     second = await stack.tenants.createWorkspace(stack);
     secondKey = (await stack.tenants.createKey(stack, { workspaceId: second })).secret;
-    await stack.create("owned", { messages: [], seed: 2 }, { key: secondKey });
+    for (const seed of [2, 3]) await stack.create("owned", { messages: [], seed }, { key: secondKey });
   });
 
-  it.each(every)("takes a management key to any workspace of its organization: %s", async (_name, route) => {
-    const { status, json } = await send(route, stack.managementKey, `?workspace_id=${second}`);
-    expect(status).toBe(200);
-    expect(JSON.stringify(json)).not.toContain(stack.workspaceId);
+  // A page of versions or changes names no workspace, so a read is held against that of the workspace's own key.
+  it.each(reading)("takes a management key to any workspace of its organization: %s", async (_name, route) => {
+    const { status, text } = await send(route, stack.managementKey, `?workspace_id=${second}`);
+    expect([status, text]).toEqual([200, (await send(route, secondKey)).text]);
+    expect(text).not.toBe((await send(route, stack.apiKey)).text);
   });
 
-  it.each(every)("is the default workspace for a management key that names none: %s", async (_name, route) => {
+  it.each(reading)("is the default workspace for a management key that names none: %s", async (_name, route) => {
     const { status, text } = await send(route, stack.managementKey);
-    expect(status).toBe(200);
-    expect(text).not.toContain(second);
+    expect([status, text]).toEqual([200, (await send(route, stack.apiKey)).text]);
+  });
+
+  it.each(writing)("takes a management key's change to the workspace that it means: %s", async (_name, route) => {
+    const elsewhere = await send(route, stack.managementKey, `?workspace_id=${second}`);
+    const here = await send(route, stack.managementKey);
+    expect([elsewhere.status, here.status]).toEqual([200, 200]);
+    expect([elsewhere, here].map(({ json }) => json.data.workspace_id)).toEqual([second, stack.workspaceId]);
   });
 
   it.each(every)("of another organization is 404: %s", async (_name, route) => {

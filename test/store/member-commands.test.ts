@@ -122,9 +122,9 @@ describe("remove-member", () => {
     const { organization_id: organizationId } = await commands.makeOrganization("Restless");
     const changes = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? add : remove));
     const results = await Promise.allSettled(changes.map((change) => change("Restless", "grace@example.com")));
-    for (const result of results) {
-      if (result.status === "rejected") expect(result.reason).toBeInstanceOf(CommandError);
-    }
+    const refusals = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
+    expect(refusals.filter((reason) => !(reason instanceof CommandError))).toEqual([]);
+    expect(refusals.length).toBeLessThan(results.length);
     expect(await memberCount(organizationId)).toBe((await list("Restless")).length);
   });
 

@@ -207,12 +207,12 @@ describe("the command line", () => {
       const { code, stdout } = await runMain("", ...parameters);
       expect(code).toBe(0);
       expect(stdout).toMatch(
-        /^Usage: node \S*services\/organization\/main.ts create-key --organization NAME .* \[--json\]$/m,
+        /^Usage: (npx )?node \S*services\/organization\/main.ts create-key --organization NAME .* \[--json\]$/m,
       );
       for (const flag of ["organization", "name", "kind", "workspace", "permissions", "expires-at", "json"]) {
         expect(stdout).toMatch(new RegExp(`^ {2}--${flag} .*[a-z]{3}`, "m"));
       }
-      expect(stdout).toMatch(/^Example: node \S+ create-key --organization Demo /m);
+      expect(stdout).toMatch(/^Example: (npx )?node \S+ create-key --organization Demo /m);
     },
   );
 

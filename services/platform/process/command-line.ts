@@ -11,7 +11,9 @@ import { nearest } from "./nearest.ts";
  * What its user can mend is printed as it is; anything else comes with its stack.
  */
 export async function runCommandLine(commands: readonly [Command, ...Command[]]): Promise<void> {
-  const entry = `node ${relative(process.cwd(), process.argv[1] ?? "")}`;
+  // The Node that this repository installs is not the one in the path of most users.
+  const node = process.execPath.includes("node_modules") ? "npx node" : "node";
+  const entry = `${node} ${relative(process.cwd(), process.argv[1] ?? "")}`;
   const [name = commands[0].name, ...parameters] = process.argv.slice(2);
   const isHelp = (text: string | undefined): boolean => text === "--help" || text === "-h" || text === "help";
   try {
