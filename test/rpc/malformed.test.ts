@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from "node:crypto";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { buffer } from "node:stream/consumers";
@@ -6,65 +5,33 @@ import { type DescMethod, fromBinary } from "@bufbuild/protobuf";
 import { type Any, anyUnpack } from "@bufbuild/protobuf/wkt";
 import type { Code } from "@connectrpc/connect";
 import { Client, credentials, Metadata, type ServiceError, type StatusObject } from "@grpc/grpc-js";
-import jwt from "jsonwebtoken";
-import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BadRequestSchema, ErrorInfoSchema } from "../../proto/gen/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.ts";
 import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import { AccessTokenVerifier } from "../../services/platform/auth/access-token.ts";
-import { accessTokenIssuer, claimsFromPrincipal } from "../../services/platform/auth/claims.ts";
-import { Metrics } from "../../services/platform/observe/metrics.ts";
-import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
+import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import { codeName } from "../../services/platform/rpc/errors.ts";
 import { requestBytesMax } from "../../services/platform/rpc/grpc-definition.ts";
-import { type BoundPorts, openServers } from "../../services/platform/rpc/servers.ts";
-import { type Implementation, serveService } from "../../services/platform/rpc/service.ts";
+import { openStubService, type StubService } from "../support/stub-service.ts";
 
 const { createVersion, batchCreateVersions, getPreset, getVersion, listPresets, updatePreset } = PresetService.method;
 const { watch } = Health.method;
 
-const lines: string[] = [];
-const metrics = new Metrics("test");
-let lifecycle: Lifecycle;
-let ports: BoundPorts;
+let service: StubService;
+let lines: readonly string[];
+let metrics: Metrics;
+let ports: { readonly grpc: number; readonly http: number };
 let token: string;
 
 beforeAll(async () => {
-  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const principal = { keyId: "key", keyKind: "api", userId: "user", permissions: [] } as const;
-  const claims = claimsFromPrincipal({ ...principal, organizationId: undefined, workspaceId: undefined });
-  token = jwt.sign(claims, privateKey, {
-    algorithm: "ES256",
-    keyid: "test",
-    issuer: accessTokenIssuer,
-    expiresIn: 600,
-  });
-  const logger = pino({ level: "debug" }, { write: (line) => lines.push(line) });
-  const verifier = new AccessTokenVerifier(async () => ({
-    keys: [{ ...publicKey.export({ format: "jwk" }), kid: "test" }],
-  }));
-  // What is refused never gets here; what does is answered with an empty message.
-  const methods = PresetService.methods.map(({ localName }) => [localName, async () => ({})]);
-  const implementation: Implementation<typeof PresetService> = Object.fromEntries(methods);
-  lifecycle = new Lifecycle(logger);
-  ports = await openServers(lifecycle, {
-    host: "127.0.0.1",
-    logLevel: "info",
-    drainTimeoutMs: 0,
-    grpcTls: undefined,
-    grpcPort: 0,
-    httpPort: 0,
-    services: [serveService(PresetService, implementation, { logger, metrics, verifier })],
-    readinessChecks: [],
-    operations: {},
-    logger,
-    metrics,
-  });
+  // What is refused never gets to a method; what does is answered with an empty message.
+  service = await openStubService();
+  ports = { grpc: service.grpcPort, http: service.httpPort };
+  ({ lines, metrics, token } = service);
 });
 
-afterAll(() => lifecycle.close());
+afterAll(() => service.close());
 
 /** What a caller sees of an error. */
 interface Refusal {
@@ -424,10 +391,7 @@ describe("what is refused", () => {
     ["another content type", { headers: { "content-type": "text/secret" }, body: ["secret"] }, "INVALID_ARGUMENT"],
   ])("is logged and counted once: %s", async (_name, request, code) => {
     const rpc = "setpoint.preset.v1.PresetService/CreateVersion";
-    const counted = async () => {
-      const page = await metrics.registry.metrics();
-      return Number(new RegExp(`_count\\{.*operation="${rpc}",outcome="${code}"\\} (\\d+)`).exec(page)?.[1] ?? 0);
-    };
+    const counted = () => service.counted(rpc, code);
     const [linesBefore, countBefore] = [lines.length, await counted()];
     await send({ ...request, headers: { ...request.headers, "x-request-id": "mine" } });
     const added = lines.slice(linesBefore).map((line) => JSON.parse(line));
