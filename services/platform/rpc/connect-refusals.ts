@@ -11,6 +11,7 @@ import {
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { type DomainError, type FieldViolation, invalidRequest } from "../domain/domain-error.ts";
 import type { CallHold } from "./call-bytes.ts";
+import { holdKey } from "./connect-answers.ts";
 import { invalidTimeout, overloaded, requestTooLarge, unreadableRequest, unsupportedRequest } from "./refusals.ts";
 
 /** The call, until connect-node hands it over to a method of ours. */
@@ -18,9 +19,6 @@ export const pendingKey = createContextKey<HandlerContext | undefined>(undefined
 
 /** Why it cannot hand the call over. */
 export const refusalKey = createContextKey<DomainError | undefined>(undefined);
-
-/** What the call holds in memory. */
-export const holdKey = createContextKey<CallHold | undefined>(undefined);
 
 /** Ends a call that there is no room for, before its body is read or while it is. */
 export function checkRoom(hold: CallHold | undefined): void {
@@ -45,11 +43,7 @@ export function answerRefusals(handler: UniversalHandler): UniversalHandler {
     const isUnsupported = response.status === 415 && handler.method.methodKind === "unary";
     return isUnsupported ? refuseMediaType(handler, request) : response;
   };
-  return Object.assign(async (request: UniversalServerRequest) => {
-    const hold = request.contextValues?.get(holdKey);
-    const response = await answer(request);
-    return hold && response.body ? { ...response, body: countedAnswer(response.body, hold) } : response;
-  }, handler);
+  return Object.assign(answer, handler);
 }
 
 function refuse(
@@ -87,13 +81,6 @@ function countedBody(chunks: Chunks, values: ContextValues): AsyncIterable<Uint8
     return chunk;
   };
   return { [Symbol.asyncIterator]: () => ({ next }) };
-}
-
-async function* countedAnswer(body: AsyncIterable<Uint8Array>, hold: CallHold): AsyncIterable<Uint8Array> {
-  for await (const chunk of body) {
-    hold.answered(chunk.length);
-    yield chunk;
-  }
 }
 
 async function discard(chunks: Chunks): Promise<void> {

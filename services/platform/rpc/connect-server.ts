@@ -1,22 +1,16 @@
-import type { IncomingMessage, RequestListener, Server } from "node:http";
+import type { RequestListener, Server } from "node:http";
 import { createRegistry, type Message, type Registry } from "@bufbuild/protobuf";
-import {
-  Code,
-  ConnectError,
-  type ConnectRouter,
-  createConnectRouter,
-  createContextValues,
-  type HandlerContext,
-} from "@connectrpc/connect";
-import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { type ConnectRouter, createConnectRouter, createContextValues, type HandlerContext } from "@connectrpc/connect";
+import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { file_google_rpc_error_details } from "../../../proto/gen/google/rpc/error_details_pb.ts";
 import { createHttpServer } from "../http/http-server.ts";
 import { monotonicMs } from "../process/clock.ts";
-import type { CallBytes, CallHold } from "./call-bytes.ts";
+import type { CallBytes } from "./call-bytes.ts";
 import type { IncomingCall } from "./call-context.ts";
-import { answerRefusals, checkRoom, holdKey, pendingKey, refusalKey } from "./connect-refusals.ts";
+import { answerKey, followAnswer, holdKey } from "./connect-answers.ts";
+import { answerRefusals, checkRoom, pendingKey, refusalKey } from "./connect-refusals.ts";
 import { requestBytesMax } from "./grpc-definition.ts";
-import type { Answer, ServedMethod, ServedService } from "./service.ts";
+import type { ServedMethod, ServedService } from "./service.ts";
 
 /** Mounts the same services for Connect and gRPC-Web over HTTP/1.1; every other path goes to `others`. */
 export function createConnectServer(
@@ -24,7 +18,6 @@ export function createConnectServer(
   bytes: CallBytes,
   others: RequestListener,
 ): Server {
-  const holds = new WeakMap<IncomingMessage, CallHold>();
   const mounted = createConnectRouter({
     readMaxBytes: requestBytesMax,
     // Compressing small answers costs more than the bytes it saves between machines that stand side by side.
@@ -35,20 +28,21 @@ export function createConnectServer(
   for (const { methods } of services) {
     for (const method of methods) mount(mounted, method);
   }
-  const adapter = connectNodeAdapter({
-    routes: (router) => {
-      router.handlers.push(...mounted.handlers.map(answerRefusals));
-    },
-    contextValues: (request) => createContextValues().set(holdKey, holds.get(request as IncomingMessage)),
-  });
+  const handlers = new Map(mounted.handlers.map((handler) => [handler.requestPath, answerRefusals(handler)]));
   const names = new Set(services.map(({ descriptor }) => descriptor.typeName));
   return createHttpServer((request, response) => {
-    const isRpc = names.has(request.url?.split("/", 2)[1] ?? "");
+    const [path = ""] = request.url?.split("?", 1) ?? [];
+    const isRpc = names.has(path.split("/", 2)[1] ?? "");
     if (!isRpc) return others(request, response);
+    const handler = handlers.get(path);
+    if (!handler) return response.writeHead(404).end();
     // Nothing here looks at the host, but connect-node throws at one that does not fit into a URL.
     request.headers.host = "localhost";
-    holds.set(request, bytes.open(request.socket, response));
-    return adapter(request, response);
+    const values = createContextValues().set(holdKey, bytes.open(request.socket, response));
+    handler(universalRequestFromNodeRequest(request, response, undefined, values))
+      .then((answer) => universalResponseToNodeResponse(followAnswer(answer, values), response))
+      // It cannot be written: the caller has gone, or does not read it.
+      .catch(() => response.destroy());
   });
 }
 
@@ -61,7 +55,10 @@ function mount(router: ConnectRouter, method: ServedMethod): void {
   const run = (request: Message, context: HandlerContext) => {
     context.values.delete(pendingKey);
     if (method.kind === "stream") return method.handle(request, incomingCall(context));
-    return method.handle(request, incomingCall(context)).then((answer) => messageOf(answer, context.signal));
+    return method.handle(request, incomingCall(context)).then((answer) => {
+      context.values.set(answerKey, { ...answer, context });
+      return answer.message;
+    });
   };
   const requestGate = async (context: HandlerContext) => {
     const { values } = context;
@@ -75,20 +72,6 @@ function mount(router: ConnectRouter, method: ServedMethod): void {
   };
   // Which of the two kinds it is was checked where the service was wrapped.
   router.rpc(method.descriptor, run as never, { requestGate });
-}
-
-/** connect-node aborts every call when it is over, and says why where the answer could not be encoded. */
-function messageOf({ message, encoded, notEncoded }: Answer, signal: AbortSignal): Message {
-  const over = () => {
-    const { reason } = signal;
-    const isFault =
-      reason instanceof ConnectError && reason.code !== Code.Canceled && reason.code !== Code.DeadlineExceeded;
-    if (isFault) notEncoded(reason);
-    else encoded();
-  };
-  if (signal.aborted) over();
-  else signal.addEventListener("abort", over, { once: true });
-  return message;
 }
 
 function incomingCall(context: HandlerContext): IncomingCall {

@@ -1,0 +1,42 @@
+import { type ContextValues, createContextKey, type HandlerContext } from "@connectrpc/connect";
+import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
+import type { CallHold } from "./call-bytes.ts";
+import type { Answer } from "./service.ts";
+
+/** What the call holds in memory. */
+export const holdKey = createContextKey<CallHold | undefined>(undefined);
+
+/** What a unary method has answered. It is known only behind connect-node whether that could be encoded. */
+export const answerKey = createContextKey<(Answer & { readonly context: HandlerContext }) | undefined>(undefined);
+
+/** The flag of an envelope that ends an answer of gRPC-Web. */
+const trailersFlag = 0x80;
+
+/** The response on its way to the socket: what it holds in memory is counted, and what became of the answer is told. */
+export function followAnswer(response: UniversalServerResponse, values: ContextValues): UniversalServerResponse {
+  const hold = values.get(holdKey);
+  const answer = values.get(answerKey);
+  if (!response.body) return response;
+  return { ...response, body: chunksOf(response.body) };
+
+  async function* chunksOf(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+    let isFirst = true;
+    for await (const chunk of body) {
+      if (isFirst) tell(chunk);
+      isFirst = false;
+      hold?.answered(chunk.length);
+      yield chunk;
+    }
+    if (isFirst) tell(undefined);
+  }
+
+  /** Connect says it by the status. Of the others a message comes first, or nothing but the trailers. */
+  function tell(first: Uint8Array | undefined): void {
+    if (!answer) return;
+    const { context, encoded, notEncoded } = answer;
+    const isConnect = context.protocolName === "connect";
+    const isEncoded = isConnect ? response.status === 200 : first && ((first[0] ?? 0) & trailersFlag) === 0;
+    if (isEncoded) encoded();
+    else notEncoded(isConnect ? context.signal.reason : new Error("The answer could not be encoded"));
+  }
+}

@@ -1,0 +1,227 @@
+import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
+import { connect as connectTcp, type Socket } from "node:net";
+import { create, fromBinary } from "@bufbuild/protobuf";
+import { anyUnpack } from "@bufbuild/protobuf/wkt";
+import { afterEach, describe, expect, it } from "vitest";
+import { RetryInfoSchema } from "../../proto/gen/google/rpc/error_details_pb.ts";
+import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.ts";
+import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
+import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { encode } from "../../services/platform/rpc/grpc-definition.ts";
+import { openStubService, type StubService } from "../support/stub-service.ts";
+
+const { createVersion, getPreset } = PresetService.method;
+const mebibyte = 1024 * 1024;
+
+let service: StubService | undefined;
+const closing: (() => void)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) close();
+  await service?.close();
+  service = undefined;
+});
+
+interface Sent {
+  readonly stream: ClientHttp2Stream;
+  /** `grpc-status`, once it is there. */
+  readonly status: Promise<number>;
+  readonly retryMs: () => number;
+}
+
+function newSession({ grpcPort }: StubService): ClientHttp2Session {
+  const session = connect(`http://127.0.0.1:${grpcPort}`, { maxSessionMemory: 1_000 });
+  closing.push(() => session.destroy());
+  return session;
+}
+
+/** A call of which the answer is read only where it is asked for. */
+function send(session: ClientHttp2Session, { token }: StubService, path: string, content: Buffer): Sent {
+  const stream = session.request({
+    ":method": "POST",
+    ":path": path,
+    "content-type": "application/grpc",
+    te: "trailers",
+    authorization: `Bearer ${token}`,
+  });
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(content.length, 1);
+  stream.end(Buffer.concat([head, content]));
+  let details = "";
+  const status = new Promise<number>((resolve, reject) => {
+    const see = (headers: Record<string, unknown>) => {
+      details = String(headers["grpc-status-details-bin"] ?? details);
+      if (headers["grpc-status"] !== undefined) resolve(Number(headers["grpc-status"]));
+    };
+    stream.on("response", see);
+    stream.on("trailers", see);
+    stream.on("error", reject);
+    stream.on("close", () => reject(new Error("closed")));
+  });
+  status.catch(() => {});
+  const retryMs = () => {
+    const all = fromBinary(StatusSchema, Buffer.from(details, "base64")).details;
+    const { retryDelay } = all.map((detail) => anyUnpack(detail, RetryInfoSchema)).find(Boolean) ?? {};
+    return Number(retryDelay?.seconds) * 1000;
+  };
+  return { stream, status, retryMs };
+}
+
+const creationPath = `/${createVersion.parent.typeName}/${createVersion.name}`;
+const readPath = `/${getPreset.parent.typeName}/${getPreset.name}`;
+const checkPath = `/${Health.typeName}/${Health.method.check.name}`;
+const unavailable = 14;
+
+function creation(bytes: number): Buffer {
+  return encode(createVersion.input, create(createVersion.input, { configJson: "a".repeat(bytes) }));
+}
+
+/** Reads it to its end. */
+function statusOf({ stream, status }: Sent): Promise<number> {
+  stream.resume();
+  return status;
+}
+
+/** A creation takes until it is released. */
+async function openHeld(maxBytes: number) {
+  const waiting: (() => void)[] = [];
+  const opened = await openStubService({
+    callBytes: { maxBytes },
+    methods: { createVersion: () => new Promise((resolve) => waiting.push(() => resolve({}))) },
+  });
+  service = opened;
+  return { opened, waiting };
+}
+
+describe("requests in flight, over gRPC", () => {
+  it("are refused beyond the budget, with the time to wait, while those that were taken get done", async () => {
+    const { opened, waiting } = await openHeld(8 * mebibyte);
+    const sessions = [newSession(opened), newSession(opened), newSession(opened)] as const;
+    const taken = sessions.slice(0, 2).map((session) => send(session, opened, creationPath, creation(3 * mebibyte)));
+    await expect.poll(() => waiting.length).toBe(2);
+    const refused = send(sessions[2], opened, creationPath, creation(3 * mebibyte));
+    expect(await statusOf(refused)).toBe(unavailable);
+    expect(refused.retryMs()).toBe(1_000);
+    for (const release of waiting) release();
+    expect(await Promise.all(taken.map(statusOf))).toEqual([0, 0]);
+    const next = send(sessions[2], opened, creationPath, creation(3 * mebibyte));
+    await expect.poll(() => waiting.length).toBe(3);
+    waiting[2]?.();
+    expect(await statusOf(next)).toBe(0);
+  });
+
+  it("of one connection leave room for the others", async () => {
+    const { opened, waiting } = await openHeld(8 * mebibyte);
+    const [greedy, modest] = [newSession(opened), newSession(opened)];
+    const taken = [1, 2, 3].map(() => send(greedy, opened, creationPath, creation(1.2 * mebibyte)));
+    await expect.poll(() => waiting.length).toBe(3);
+    expect(await statusOf(send(greedy, opened, creationPath, creation(1.2 * mebibyte)))).toBe(unavailable);
+    taken.push(send(modest, opened, creationPath, creation(1.2 * mebibyte)));
+    await expect.poll(() => waiting.length).toBe(4);
+    for (const release of waiting) release();
+    expect(await Promise.all(taken.map(statusOf))).toEqual([0, 0, 0, 0]);
+  });
+
+  it("do not keep probes from being answered", async () => {
+    const { opened, waiting } = await openHeld(2 * mebibyte);
+    const sessions = [newSession(opened), newSession(opened), newSession(opened)] as const;
+    for (const session of sessions.slice(0, 2)) send(session, opened, creationPath, creation(0.9 * mebibyte));
+    await expect.poll(() => waiting.length).toBe(2);
+    expect(await statusOf(send(sessions[2], opened, creationPath, creation(0.9 * mebibyte)))).toBe(unavailable);
+    expect(await statusOf(send(sessions[2], opened, checkPath, Buffer.alloc(0)))).toBe(0);
+  });
+
+  it("are forgotten when they are over", async () => {
+    service = await openStubService({ callBytes: { maxBytes: 4 * mebibyte } });
+    const session = newSession(service);
+    for (let count = 0; count < 20; count += 1) {
+      expect(await statusOf(send(session, service, creationPath, creation(1.5 * mebibyte)))).toBe(0);
+      // A caller that goes away in the middle.
+      const gone = send(session, service, creationPath, creation(mebibyte));
+      gone.stream.close();
+    }
+  });
+});
+
+/** A read is answered with so many bytes. */
+async function openLarge(answerBytes: number, callBytes: { maxBytes: number; unreadMaxMs: number }) {
+  const configJson = "a".repeat(answerBytes);
+  const opened = await openStubService({
+    callBytes,
+    methods: { getPreset: async () => ({ preset: { designatedVersion: { configJson } } }) },
+  });
+  service = opened;
+  return opened;
+}
+
+describe("answers that nobody reads", () => {
+  it("keep their connection from more, and nobody else, and are dropped in the end, over gRPC", async () => {
+    const opened = await openLarge(3 * mebibyte, { maxBytes: 10 * mebibyte, unreadMaxMs: 1_500 });
+    const [idle, busy] = [newSession(opened), newSession(opened)];
+    const unread = [send(idle, opened, readPath, Buffer.alloc(0)), send(idle, opened, readPath, Buffer.alloc(0))];
+    await expect.poll(() => opened.lines.filter((line) => line.includes("GetPreset")).length).toBe(2);
+    expect(await statusOf(send(idle, opened, readPath, Buffer.alloc(0)))).toBe(unavailable);
+    expect(await statusOf(send(busy, opened, readPath, Buffer.alloc(0)))).toBe(0);
+    await expect.poll(() => unread.every(({ stream }) => stream.closed), { timeout: 10_000 }).toBe(true);
+    expect(await statusOf(send(idle, opened, readPath, Buffer.alloc(0)))).toBe(0);
+  });
+
+  it("are refused and dropped alike over HTTP/1.1", async () => {
+    const opened = await openLarge(24 * mebibyte, { maxBytes: 40 * mebibyte, unreadMaxMs: 2_000 });
+    const url = `http://127.0.0.1:${opened.httpPort}${readPath}`;
+    const read = () =>
+      fetch(url, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${opened.token}` },
+        body: "{}",
+      });
+    const sockets = [unreadSocket(opened), unreadSocket(opened)];
+    await expect.poll(() => opened.lines.filter((line) => line.includes("GetPreset")).length).toBe(2);
+    const refused = await read();
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(await refused.json()).toMatchObject({ code: "unavailable" });
+    await expect.poll(async () => (await read()).status, { timeout: 15_000, interval: 500 }).toBe(200);
+    // A socket that is not read does not see its end, but the rest of its answer never comes.
+    for (const socket of sockets) {
+      let bytes = 0;
+      const ended = new Promise<void>((resolve) => {
+        socket.on("close", () => resolve());
+      });
+      socket.on("data", (data) => {
+        bytes += data.length;
+      });
+      socket.resume();
+      await ended;
+      expect(bytes).toBeLessThan(24 * mebibyte);
+    }
+  });
+
+  function unreadSocket({ httpPort, token }: StubService): Socket {
+    const socket = connectTcp(httpPort, "127.0.0.1");
+    socket.on("error", () => {});
+    socket.pause();
+    socket.write(
+      `POST ${readPath} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\nauthorization: Bearer ${token}\r\n` +
+        "content-length: 2\r\n\r\n{}",
+    );
+    closing.push(() => socket.destroy());
+    return socket;
+  }
+});
+
+describe("requests in flight, over HTTP/1.1", () => {
+  it("are refused beyond the budget while those that were taken get done", async () => {
+    const { opened, waiting } = await openHeld(8 * mebibyte);
+    const create = () =>
+      fetch(`http://127.0.0.1:${opened.httpPort}${creationPath}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${opened.token}` },
+        body: JSON.stringify({ configJson: "a".repeat(3 * mebibyte) }),
+      }).then(({ status }) => status);
+    const taken = [create(), create()];
+    await expect.poll(() => waiting.length).toBe(2);
+    expect(await create()).toBe(503);
+    for (const release of waiting) release();
+    expect(await Promise.all(taken)).toEqual([200, 200]);
+  });
+});

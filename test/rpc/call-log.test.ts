@@ -1,0 +1,124 @@
+import { createRegistry } from "@bufbuild/protobuf";
+import { Client, credentials, Metadata } from "@grpc/grpc-js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { keyFromBytes } from "../../services/platform/auth/key-format.ts";
+import { grpcDefinitionOf } from "../../services/platform/rpc/grpc-definition.ts";
+import { openStubService, type StubService } from "../support/stub-service.ts";
+import { everyWay } from "../support/transports.ts";
+
+const { getVersion, getPreset } = PresetService.method;
+
+let service: StubService;
+
+beforeAll(async () => {
+  service = await openStubService({
+    methods: {
+      // Protobuf has no place for the number, and JSON none for the time.
+      getVersion: async () => ({ version: { version: 2 ** 40, createTime: { seconds: 10n ** 15n } } }),
+      getPreset: async () => ({}),
+    },
+  });
+});
+
+afterAll(() => service.close());
+
+/** What is logged of the calls that are made meanwhile, once there is a line of each. */
+async function linesOf(call: () => Promise<unknown>, count = 1): Promise<Record<string, unknown>[]> {
+  const before = service.lines.length;
+  await call();
+  await expect.poll(() => service.lines.length).toBeGreaterThanOrEqual(before + count);
+  return service.lines.slice(before).map((line) => JSON.parse(line));
+}
+
+describe("an answer that cannot be encoded", () => {
+  const ways = Object.entries(everyWay(createRegistry())).filter(([, { takes }]) => takes(getVersion));
+  const rpc = "setpoint.preset.v1.PresetService/GetVersion";
+
+  it.each(ways)("is a fault of ours in the log and the metrics, over %s", async (_way, { open }) => {
+    const counts = () => Promise.all(["INTERNAL", "OK"].map((code) => service.counted(rpc, code)));
+    const [faultsBefore = 0] = await counts();
+    const lines = await linesOf(async () => {
+      await expect(open(service)(getVersion, { slug: "a", version: 1 }, service.token)).rejects.toMatchObject({
+        code: "INTERNAL",
+      });
+    });
+    expect(lines).toMatchObject([{ rpc, code: "INTERNAL", msg: "rpc failed", err: {} }]);
+    expect(await counts()).toEqual([faultsBefore + 1, 0]);
+  });
+});
+
+/** Makes a call with these headers, and does not mind what comes of it. */
+type Send = (headers: Record<string, string>) => Promise<unknown>;
+
+const senders: [string, Send][] = [
+  [
+    "Connect",
+    (headers) =>
+      fetch(`http://127.0.0.1:${service.httpPort}/${getPreset.parent.typeName}/${getPreset.name}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: "{}",
+      }),
+  ],
+  [
+    "gRPC",
+    (headers) => {
+      const client = new Client(`127.0.0.1:${service.grpcPort}`, credentials.createInsecure());
+      const { path } = grpcDefinitionOf(getPreset);
+      const metadata = new Metadata();
+      for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
+      const asIs = (bytes: Buffer) => bytes;
+      return new Promise<void>((resolve) => {
+        client.makeUnaryRequest(path, asIs, asIs, Buffer.alloc(0), metadata, () => {
+          client.close();
+          resolve();
+        });
+      });
+    },
+  ],
+];
+
+describe.each(senders)("the request id of a call over %s", (_protocol, send) => {
+  const key = keyFromBytes(Buffer.alloc(32, 7));
+  const authorization = () => `Bearer ${service.token}`;
+  const uuid = "019a7c2e-5d1f-7abc-8def-0123456789ab";
+  const batch = Array(64).fill(uuid).join(",");
+
+  it.each([
+    ["is logged", "mine", "mine"],
+    ["is not logged where it is a key", key, undefined],
+    ["is not logged where it is a token", "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1c2VyIn0.c2ln", undefined],
+    ["is not logged where it is long", "a".repeat(10_000), undefined],
+    ["is not logged where it is text", "what the caller asked for", undefined],
+    ["is not logged where it is one of several, and the caller a stranger", batch, undefined],
+  ])("%s, for a stranger", async (_name, sent, logged) => {
+    const [line] = await linesOf(() => send({ "x-request-id": sent }));
+    expect(line).toMatchObject({ code: "UNAUTHENTICATED" });
+    expect(line?.request_id).toBe(logged);
+  });
+
+  it.each([
+    ["is logged", "mine", "mine"],
+    ["is logged for every part of a batch", batch, batch],
+    ["is logged for all who asked for a part", "a|b,c", "a|b,c"],
+    ["is not logged where one part is a key", `a,${key}`, undefined],
+    ["is not logged where there are too many", `${batch},${uuid}`, undefined],
+  ])("%s, for a caller that is known", async (_name, sent, logged) => {
+    const [line] = await linesOf(() => send({ "x-request-id": sent, authorization: authorization() }));
+    expect(line).toMatchObject({ code: "OK" });
+    expect(line?.request_id).toBe(logged);
+  });
+
+  it("is the only thing in a line that a caller wrote", async () => {
+    const words = "words-of-the-caller";
+    const headers = {
+      authorization: `Bearer ${words}`,
+      "user-agent": words,
+      "x-forwarded-for": words,
+      "x-request-id": `not sane ${words}`,
+    };
+    const lines = await linesOf(() => send(headers));
+    expect(JSON.stringify(lines)).not.toContain(words);
+  });
+});
