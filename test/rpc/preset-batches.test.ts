@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import type { Preset } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { type PresetOutcome, PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { fromStatusMessage } from "../../services/platform/rpc/errors.ts";
 import { failureOf, openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
@@ -115,6 +116,37 @@ describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
     const reads = creations.map(({ accessToken, request: { slug } }) => ({ accessToken, slug }));
     const read = await calls[protocol](batchGetPresets, { reads }, token);
     expect(read.outcomes.map(seenOf)).toMatchObject([{}, "PRESET_NOT_FOUND", {}, "PRESET_NOT_FOUND"]);
+  });
+
+  it("answers with no more than 8 MiB at once, and leaves out the parts that do not fit", async () => {
+    const large = `large-${protocol}`;
+    const small = `small-${protocol}`;
+    const content = { configJson: `{"model":"${"a".repeat(1024 * 1000)}"}`, systemPrompt: "b".repeat(1024 * 1024) };
+    const requests = [
+      { slug: large, ...content },
+      { slug: small, configJson: "{}" },
+    ];
+    await calls[protocol](batchCreateVersions, { requests }, token);
+    const { outcomes } = await calls[protocol](batchGetPresets, { slugs: [...Array(60).fill(large), small] }, token);
+    const seen = outcomes.map(({ outcome }) =>
+      outcome.case === "error" ? fromStatusMessage(outcome.value).kind : (outcome.value as Preset).slug,
+    );
+    expect(seen).toEqual([...Array(4).fill(large), ...Array(56).fill("resource_exhausted"), small]);
+  });
+
+  it("answers every creation that it stored, however large, and leaves out large replays", async () => {
+    const slug = `replayed-${protocol}`;
+    const systemPrompt = "b".repeat(1024 * 1024);
+    const requestDigest = new Uint8Array(32);
+    const ids = Array.from({ length: 12 }, (_, index) => `${slug}-${index}`);
+    const stored = ids.map((requestId) => ({ slug, configJson: "{}", systemPrompt, requestId, requestDigest }));
+    const created = await calls[protocol](batchCreateVersions, { requests: stored }, token);
+    expect(created.outcomes.map(({ outcome }) => outcome.case)).toEqual(Array(12).fill("preset"));
+    const repeated = ids.map((requestId) => ({ slug, configJson: "{}", requestId, requestDigest }));
+    const replayed = await calls[protocol](batchCreateVersions, { requests: repeated }, token);
+    const outcomes = replayed.outcomes.map(({ outcome }) => outcome.case);
+    expect(outcomes).toEqual([...Array(8).fill("preset"), ...Array(4).fill("error")]);
+    expect(seenOf(replayed.outcomes[8] as PresetOutcome)).toBe("ANSWER_TOO_LARGE");
   });
 
   it("refuses both lists at once", async () => {

@@ -12,7 +12,7 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { BadRequestSchema, ErrorInfoSchema } from "../../proto/gen/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.ts";
-import { grpcDefinitionOf } from "../../services/platform/rpc/grpc-definition.ts";
+import { grpcDefinitionOf, responseBytesMax } from "../../services/platform/rpc/grpc-definition.ts";
 import type { Failure } from "./preset-clients.ts";
 
 /** Calls any unary method; rejects with a Failure. */
@@ -38,7 +38,8 @@ export function openRpcCalls({
   readonly grpcPort: number;
   readonly httpPort: number;
 }): RpcCalls {
-  const client = new Client(`127.0.0.1:${grpcPort}`, credentials.createInsecure());
+  const options = { "grpc.max_receive_message_length": responseBytesMax };
+  const client = new Client(`127.0.0.1:${grpcPort}`, credentials.createInsecure(), options);
   const baseUrl = `http://127.0.0.1:${httpPort}`;
   return {
     gRPC: overGrpc(client),

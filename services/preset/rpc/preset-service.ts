@@ -23,6 +23,7 @@ import type { PresetLists } from "../store/preset-lists.ts";
 import type { PresetReader } from "../store/preset-reader.ts";
 import { updatePreset } from "../store/update-preset.ts";
 import type { VersionWriter } from "../store/version-writer.ts";
+import { contentBytes, outcomesOf } from "./outcomes.ts";
 import {
   fromListPresetsRequest,
   fromUpdatePresetRequest,
@@ -77,7 +78,9 @@ export function presetService({
         ...requests.map((part) => ({ part })),
         ...creations.map(({ request = missingRequest, ...name }) => ({ name, part: request })),
       ];
-      return { outcomes: await outcomesOf(parts, context, createVersion) };
+      const sentBytesOf = ({ configJson, systemPrompt }: CreateVersionRequest) =>
+        contentBytes(configJson, systemPrompt);
+      return { outcomes: await outcomesOf(parts, context, createVersion, sentBytesOf) };
     },
 
     async getPreset({ slug }, context) {
@@ -150,35 +153,6 @@ export function presetService({
 
 /** Stands for a request that is missing, and is refused for what it lacks. */
 const missingRequest = create(CreateVersionRequestSchema);
-
-interface BatchPart<Part> {
-  readonly part: Part;
-  /** In whose name, and how long it may take. Undefined: those of the call. */
-  readonly name?: { readonly accessToken: string; readonly timeoutMs: number };
-}
-
-/** What became of each part of a batch, once all are done. Parts begin in their order, whoever's they are. */
-async function outcomesOf<Part>(
-  parts: readonly BatchPart<Part>[],
-  call: CallContext,
-  run: (part: Part, context: CallContext) => Promise<ServedPreset>,
-) {
-  const contexts = await Promise.allSettled(
-    parts.map(({ name }) => (name ? call.inNameOf(name.accessToken, name.timeoutMs) : call)),
-  );
-  return Promise.all(
-    parts.map(async ({ part }, index) => {
-      try {
-        const context = contexts[index] as (typeof contexts)[number];
-        if (context.status === "rejected") throw context.reason;
-        const preset = await run(part, context.value);
-        return { outcome: { case: "preset" as const, value: toPresetMessage(preset) } };
-      } catch (error) {
-        return { outcome: { case: "error" as const, value: call.partFailed(error, index) } };
-      }
-    }),
-  );
-}
 
 function workspaceToRead({ principal }: CallContext): string {
   requirePermission(principal, "presets:read");

@@ -1,0 +1,63 @@
+import { create } from "@bufbuild/protobuf";
+import { type Preset, PresetSchema } from "../../../proto/gen/setpoint/preset/v1/preset_pb.ts";
+import type { CallContext } from "../../platform/rpc/call-context.ts";
+import { answerTooLarge } from "../../platform/rpc/refusals.ts";
+import type { ServedPreset } from "../domain/preset.ts";
+import { toPresetMessage } from "./preset-mapper.ts";
+
+/** Of the presets in the answer to one batch, in bytes. The largest of them has a quarter of it. */
+const outcomesBytesMax = 8 * 1024 * 1024;
+
+/** What a preset has at most beside the content of its version: name and description, ids and times. */
+const besideContentBytes = 12 * 1024;
+
+interface BatchPart<Part> {
+  readonly part: Part;
+  /** In whose name, and how long it may take. Undefined: those of the call. */
+  readonly name?: { readonly accessToken: string; readonly timeoutMs: number };
+}
+
+/**
+ * What became of each part of a batch, once all are done. Parts begin in their order, whoever's they are.
+ * A preset that does not fit into the answer any more is left out of it, and its part is to be asked for alone.
+ * What a caller has sent with a part, `sentBytesOf`, is not counted when it is sent back: a creation that was stored has
+ * to be answered, so only the replay of one, which may be larger than its request, can be too large.
+ */
+export async function outcomesOf<Part>(
+  parts: readonly BatchPart<Part>[],
+  call: CallContext,
+  run: (part: Part, context: CallContext) => Promise<ServedPreset>,
+  sentBytesOf: (part: Part) => number = () => 0,
+) {
+  const contexts = await Promise.allSettled(
+    parts.map(({ name }) => (name ? call.inNameOf(name.accessToken, name.timeoutMs) : call)),
+  );
+  const results = await Promise.allSettled(
+    parts.map(async ({ part }, index) => {
+      const context = contexts[index] as (typeof contexts)[number];
+      if (context.status === "rejected") throw context.reason;
+      return run(part, context.value);
+    }),
+  );
+  // What several parts ask for is read once, and is one message.
+  const messages = new Map<ServedPreset, Preset>();
+  let bytes = 0;
+  return results.map((result, index) => {
+    const failed = (error: unknown) => ({ outcome: { case: "error" as const, value: call.partFailed(error, index) } });
+    if (result.status === "rejected") return failed(result.reason);
+    const preset = result.value;
+    const { configJson, systemPrompt } = preset.designatedVersion;
+    const { part } = parts[index] as BatchPart<Part>;
+    const countedBytes = Math.max(0, contentBytes(configJson, systemPrompt) - sentBytesOf(part));
+    if (bytes + countedBytes > outcomesBytesMax) return failed(answerTooLarge());
+    bytes += countedBytes;
+    const message = messages.get(preset) ?? create(PresetSchema, toPresetMessage(preset));
+    messages.set(preset, message);
+    return { outcome: { case: "preset" as const, value: message } };
+  });
+}
+
+/** What a preset takes of an answer, or of the request that made it. */
+export function contentBytes(configJson: string, systemPrompt: string | undefined): number {
+  return besideContentBytes + Buffer.byteLength(configJson) + Buffer.byteLength(systemPrompt ?? "");
+}
