@@ -192,6 +192,12 @@ describe("a method that can be called by GET", () => {
     },
   );
 
+  it("is none that takes access tokens", async () => {
+    const { httpPort } = stack.preset.config;
+    const url = `http://127.0.0.1:${httpPort}/setpoint.preset.v1.PresetService/BatchGetPresets?encoding=json&message={}`;
+    expect((await fetch(url)).status).toBe(405);
+  });
+
   /** The names of all fields of a message, those of the messages in it included. */
   function fieldsIn({ fields }: DescMethod["input"]): string[] {
     return fields.flatMap((field) => [field.name, ...(field.message ? fieldsIn(field.message) : [])]);

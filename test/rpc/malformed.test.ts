@@ -288,6 +288,10 @@ describe("Connect", () => {
   });
 });
 
+function emptyOf(type: string): string {
+  return type.endsWith("json") ? "{}" : "";
+}
+
 const enveloped: [string, DescMethod][] = [
   ["application/grpc-web+proto", createVersion],
   ["application/grpc-web+json", createVersion],
@@ -307,6 +311,7 @@ describe.each(enveloped)("%s", (type, rpc) => {
     ["half a message", { headers, body: [envelope("secret", { length: 60 })] }, { ...invalid, fields: [""] }],
     ["too large a message", { headers, body: [envelope("secret", { length: requestBytesMax + 1 })] }, exhausted],
     ["no message", { headers }, unsupported],
+    ["two messages", { headers, body: [envelope(emptyOf(type)), envelope(emptyOf(type))] }, unsupported],
     ["a compressed message", { headers, body: [envelope("secret", { flags: 1 })] }, { ...invalid, fields: [""] }],
     ["compression", { headers: { ...headers, [encoding]: "secret" }, body: [envelope("")] }, unsupported],
     [

@@ -1,5 +1,6 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
 import type { Status } from "../../../proto/gen/google/rpc/status_pb.ts";
+import { DomainError } from "../domain/domain-error.ts";
 import type { Logger } from "../observe/logger.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import { requestIdsOfPart, saneRequestId, saneRequestIds } from "../observe/request-id.ts";
@@ -40,7 +41,7 @@ export class CallRecord {
   /** What the caller may see of anything that was thrown. The log sees the rest. */
   failed(thrown: unknown): ConnectError {
     const error = toRpcError(thrown);
-    this.#ended(codeName(error.code), isOurFault(error) ? error : undefined);
+    this.#ended(codeName(error.code), isOurFault(error) && !isForNow(thrown) ? error : undefined);
     return error;
   }
 
@@ -54,7 +55,8 @@ export class CallRecord {
     const error = toRpcError(thrown);
     const line = { code: codeName(error.code), part, request_id: requestIdsOfPart(this.#requestIds(), part) };
     metrics.partFailed(line.code);
-    if (isOurFault(error)) logger.error({ ...line, err: error.cause ?? error }, "part of an rpc failed");
+    if (isOurFault(error) && !isForNow(thrown))
+      logger.error({ ...line, err: error.cause ?? error }, "part of an rpc failed");
     return toStatusMessage(error);
   }
 
@@ -76,4 +78,9 @@ export class CallRecord {
 /** Codes that a person should look at; the others are answers to what the caller sent. */
 function isOurFault(error: ConnectError): boolean {
   return error.code === Code.Internal || error.code === Code.Unavailable || error.code === Code.Unknown;
+}
+
+/** Whoever is told when to try again is one of many at once: their count says all, and their stacks would fill the log. */
+function isForNow(thrown: unknown): boolean {
+  return thrown instanceof DomainError && thrown.retryAfterMs !== undefined;
 }
