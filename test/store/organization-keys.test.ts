@@ -128,7 +128,7 @@ describe("what a key reaches", () => {
     let plan: RowDataPacket[] = [];
     const explaining = {
       execute: async (sql: string, values: unknown[]) => {
-        [plan] = await pool.query<RowDataPacket[]>(`EXPLAIN ${sql}`, values);
+        [plan] = await pool.query<RowDataPacket[]>(`EXPLAIN FORMAT=TRADITIONAL ${sql}`, values);
         return [[], []];
       },
     } as unknown as Executor;

@@ -8,6 +8,7 @@ import { etagOf, type ServedPreset } from "../../services/preset/domain/preset.t
 import { listChanges } from "../../services/preset/store/list-changes.ts";
 import { updatePreset } from "../../services/preset/store/update-preset.ts";
 import { VersionWriter } from "../../services/preset/store/version-writer.ts";
+import { openDatabaseProxy } from "../support/database-proxy.ts";
 import {
   actor,
   creation,
@@ -251,18 +252,17 @@ describe("updatePreset", () => {
     expect(await store.revisions(preset)).toEqual(upTo(4));
   });
 
-  it("makes each change once while connections are killed under it", async () => {
+  it("makes each change once while connections are cut under it", async () => {
     const preset = await store.create(workspaceId, "killed");
-    const pool = openPool(store.url, 4);
+    const proxy = await openDatabaseProxy(store.url);
+    const pool = openPool(proxy.url, 4);
     const stop = soon(1_200);
-    const kill = async () => {
-      for (; monotonicMs() < stop; await sleep(20)) {
-        const [rows] = await store.pool.query<RowDataPacket[]>(
-          "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID() ORDER BY id LIMIT 1",
-        );
-        // It may be gone by now.
-        for (const { id } of rows) await store.pool.query("KILL ?", [id]).catch(() => {});
+    const cut = async () => {
+      for (let n = 0; monotonicMs() < stop; n += 1) {
+        proxy.fail(n % 3 === 0 ? "execute" : "commit", n % 2 === 0 ? "reset" : "lost answer", 1);
+        await sleep(20);
       }
+      await proxy.heal();
     };
     const acknowledged: string[] = [];
     const change = async (client: number) => {
@@ -272,8 +272,10 @@ describe("updatePreset", () => {
         acknowledged.push(update.name as string);
       }
     };
-    await Promise.all([kill(), ...upTo(4).map(change)]);
+    await Promise.all([cut(), ...upTo(4).map(change)]);
+    expect(proxy.accepted).toBeGreaterThan(20);
     await pool.end();
+    await proxy.close();
     const revisions = await store.revisions(preset);
     expect(revisions).toEqual(upTo(acknowledged.length + 1));
     const logged: unknown[] = [];

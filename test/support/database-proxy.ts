@@ -5,9 +5,11 @@ export type Phase = "connect" | "handshake" | "session" | "query" | "prepare" | 
 
 /**
  * `silence`: nothing arrives or comes back any more, and nothing tells why. `deaf`: it arrives, and nothing comes back.
- * `hold`: it arrives when `letGo` says so, whoever has given up by then. A number: the server answers with that error.
+ * `hold`: it arrives when `letGo` says so, whoever has given up by then. `reset`: the connection is cut before the server
+ * hears. `lost answer`: it is cut after the server has done its work. A number: the answer is that error, and nothing is
+ * done.
  */
-export type Fault = "silence" | "deaf" | "hold" | "reset" | number;
+export type Fault = "silence" | "deaf" | "hold" | "reset" | "lost answer" | number;
 
 /** Stands between a pool and the real database, and does what a network or a failing server does. */
 export interface DatabaseProxy {
@@ -42,6 +44,8 @@ export async function openDatabaseProxy(
     socketPath ? connect(socketPath) : connect(Number(target.port || 3306), target.hostname);
   const clients = new Set<Socket>();
   const silent = new Set<Socket>();
+  /** To be cut when the server answers. */
+  const doomed = new Set<Socket>();
   const faults = new Map<Phase, { fault: Fault; times: number }>();
   const held: (() => void)[] = [];
   let accepted = 0;
@@ -61,12 +65,14 @@ export async function openDatabaseProxy(
     client.on("close", () => {
       clients.delete(client);
       silent.delete(client);
+      doomed.delete(client);
     });
     let isHeld = false;
     /** True where what was sent must not go on to the server. */
     const strike = (fault: Fault | undefined, packet?: Buffer): boolean => {
       if (fault === "silence" || fault === "deaf" || fault === "hold") silent.add(client);
-      if (fault === "deaf") return false;
+      if (fault === "lost answer") doomed.add(client);
+      if (fault === "lost answer" || fault === "deaf") return false;
       if (fault === "hold") {
         isHeld = true;
         held.push(() => upstream.end(packet ?? ""));
@@ -84,7 +90,10 @@ export async function openDatabaseProxy(
     upstream.on("close", () => silent.has(client) || client.destroy());
     client.on("close", () => isHeld || upstream.destroy());
     if (hidesTls) upstream.once("data", hideTls);
-    upstream.on("data", (data) => silent.has(client) || client.write(data));
+    upstream.on("data", (data) => {
+      if (doomed.has(client)) client.resetAndDestroy();
+      else if (!silent.has(client)) client.write(data);
+    });
     forEachPacket(client, (packet) => {
       if (silent.has(client) || phasesOf(packet).some((phase) => strike(faultAt(phase), packet))) return;
       upstream.write(packet);
@@ -159,7 +168,8 @@ function phasesOf(packet: Buffer): Phase[] {
   if (packet[3] !== 0) return ["handshake"];
   switch (packet[4]) {
     case 0x03: {
-      const sql = packet.toString("utf8", 5);
+      // Newer servers and clients put the number of the statement's attributes before it: none.
+      const sql = packet.toString("utf8", packet[5] === 0 ? 7 : 5);
       if (sql.startsWith("SET SESSION")) return ["session"];
       return sql === "COMMIT" ? ["commit", "query"] : ["query"];
     }
