@@ -42,7 +42,6 @@ export function serviceEnvironment(home: Home, ports: Ports, databases: Database
     // Only one of the two may be set.
     SIGNING_KEY: undefined,
     SIGNING_KEY_FILE: home.signingKeyFile,
-    JWKS_URL: `http://${loopbackHost}:${ports.ORGANIZATION_HTTP_PORT}/.well-known/jwks.json`,
     PRESET_GRPC_TARGET: `${loopbackHost}:${ports.PRESET_GRPC_PORT}`,
     ORGANIZATION_GRPC_TARGET: `${loopbackHost}:${ports.ORGANIZATION_GRPC_PORT}`,
   };

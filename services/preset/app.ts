@@ -1,11 +1,13 @@
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { AccessTokenVerifier } from "../platform/auth/access-token.ts";
-import { jwksFrom } from "../platform/auth/key-set.ts";
+import { type FetchKeySet, jwksFrom } from "../platform/auth/key-set.ts";
+import { keySetOf } from "../platform/auth/key-set-rpc.ts";
 import { schemaIsCurrent } from "../platform/mysql/migrate.ts";
 import { openPool } from "../platform/mysql/pool.ts";
 import type { Logger } from "../platform/observe/logger.ts";
 import { Metrics } from "../platform/observe/metrics.ts";
 import type { Lifecycle } from "../platform/process/lifecycle.ts";
+import { openChannel } from "../platform/rpc/channel.ts";
 import { type BoundPorts, openServers } from "../platform/rpc/servers.ts";
 import { serveService } from "../platform/rpc/service.ts";
 import type { PresetConfig } from "./config.ts";
@@ -40,7 +42,7 @@ export async function openPresetService(
   const listPool = config.readDatabaseUrl ? openPool(config.readDatabaseUrl, config.databasePoolSize, options) : pool;
   if (listPool !== pool) lifecycle.opened("list pool", () => listPool.end());
   const store = { updatePool, lists: new PresetLists(pool, listPool), reader: new PresetReader(pool), writer };
-  const verifier = new AccessTokenVerifier(jwksFrom(config.jwksUrl), { logger, metrics });
+  const verifier = new AccessTokenVerifier(openKeySource(config, lifecycle), { logger, metrics });
   return openServers(lifecycle, {
     ...config,
     logger,
@@ -49,4 +51,11 @@ export async function openPresetService(
     readinessChecks: [schemaIsCurrent(pool, presetMigrations), () => verifier.check()],
     operations: {},
   });
+}
+
+function openKeySource({ organizationTarget, jwksUrl = "", grpcTls }: PresetConfig, lifecycle: Lifecycle): FetchKeySet {
+  if (organizationTarget === undefined) return jwksFrom(jwksUrl);
+  const channel = openChannel(organizationTarget, grpcTls);
+  lifecycle.opened("organization channel", () => channel.close());
+  return keySetOf(channel);
 }

@@ -3,7 +3,7 @@ import { readPresetConfig, readPresetMigration } from "./config.ts";
 
 const databaseUrl = "mysql://user:secret@host/setpoint_preset";
 const jwksUrl = "http://organization:8082/.well-known/jwks.json";
-const enough = { PRESET_DATABASE_URL: databaseUrl, JWKS_URL: jwksUrl };
+const enough = { PRESET_DATABASE_URL: databaseUrl, ORGANIZATION_GRPC_TARGET: "organization:50052" };
 
 describe("the preset service's config", () => {
   it("has defaults for all but the database and the public keys", () => {
@@ -15,8 +15,23 @@ describe("the preset service's config", () => {
       databasePoolSize: 12,
       readDatabaseUrl: undefined,
       batchByWorkspace: false,
-      jwksUrl,
+      organizationTarget: "organization:50052",
+      jwksUrl: undefined,
     });
+  });
+
+  it("takes the public keys from an URL where it has no better place", () => {
+    const config = readPresetConfig({ PRESET_DATABASE_URL: databaseUrl, JWKS_URL: jwksUrl });
+    expect(config).toMatchObject({ organizationTarget: undefined, jwksUrl });
+  });
+
+  it("does not take the public keys in clear text where gRPC has certificates", () => {
+    const tls = { GRPC_TLS_CERT_FILE: "/a", GRPC_TLS_KEY_FILE: "/b", GRPC_TLS_CA_FILE: "/c" };
+    const clear = { PRESET_DATABASE_URL: databaseUrl, JWKS_URL: jwksUrl, ...tls };
+    expect(() => readPresetConfig(clear)).toThrow(/ORGANIZATION_GRPC_TARGET is required with GRPC_TLS_CA_FILE/);
+    const secure = { ...clear, JWKS_URL: jwksUrl.replace("http:", "https:") };
+    expect(readPresetConfig(secure).jwksUrl).toBe(secure.JWKS_URL);
+    expect(readPresetConfig({ ...clear, ...enough }).organizationTarget).toBe("organization:50052");
   });
 
   it("names every fault at once, and shows no password", () => {
@@ -30,7 +45,9 @@ describe("the preset service's config", () => {
   });
 
   it("says what a missing variable is for", () => {
-    expect(() => readPresetConfig({})).toThrow(/PRESET_DATABASE_URL is required: .*JWKS_URL is required: /s);
+    expect(() => readPresetConfig({})).toThrow(
+      /PRESET_DATABASE_URL is required: .*ORGANIZATION_GRPC_TARGET is required: /s,
+    );
   });
 
   it("needs the database alone to migrate", () => {

@@ -1,7 +1,7 @@
 import { readDatabaseUrl, readOptionalDatabaseUrl } from "../platform/mysql/database-url.ts";
 import { type MigrationConfig, readMigration } from "../platform/mysql/migrate-command.ts";
 import { type ProcessConfig, readProcessConfig } from "../platform/process/config.ts";
-import { type Environment, readConfig } from "../platform/process/environment.ts";
+import { type Environment, type EnvironmentReader, readConfig } from "../platform/process/environment.ts";
 
 export interface PresetConfig extends ProcessConfig {
   readonly grpcPort: number;
@@ -12,8 +12,10 @@ export interface PresetConfig extends ProcessConfig {
   readonly readDatabaseUrl: string | undefined;
   /** Needed where the database is sharded by workspace: a transaction then stays on one shard. */
   readonly batchByWorkspace: boolean;
-  /** Where the public keys of access tokens are published. */
-  readonly jwksUrl: string;
+  /** The gRPC target of the organization service, which is asked for the public keys of access tokens. */
+  readonly organizationTarget: string | undefined;
+  /** Where they are published over HTTP. Used only where there is no target. */
+  readonly jwksUrl: string | undefined;
 }
 
 const databaseMeaning = "where the preset service keeps its tables, such as mysql://user:password@host/setpoint_preset";
@@ -27,12 +29,26 @@ export function readPresetConfig(environment: Environment): PresetConfig {
     databasePoolSize: reader.integer("PRESET_DATABASE_POOL_SIZE", { default: 12, min: 3, max: 200 }),
     readDatabaseUrl: readOptionalDatabaseUrl(reader, "PRESET_READ_DATABASE_URL"),
     batchByWorkspace: reader.oneOf("PRESET_BATCH_BY_WORKSPACE", ["true", "false"], "false") === "true",
-    jwksUrl: reader.url(
-      "JWKS_URL",
-      ["http:", "https:"],
-      "the organization service's public keys, such as http://organization:8082/.well-known/jwks.json",
-    ),
+    ...readKeySource(reader),
   }));
+}
+
+function readKeySource(reader: EnvironmentReader): Pick<PresetConfig, "organizationTarget" | "jwksUrl"> {
+  const organizationTarget = reader.optional("ORGANIZATION_GRPC_TARGET");
+  const jwksUrl = reader.optionalUrl("JWKS_URL", ["http:", "https:"]);
+  if (organizationTarget === undefined && jwksUrl === undefined) {
+    reader.faults.push(
+      "ORGANIZATION_GRPC_TARGET is required: the organization service, which has the public keys of access tokens, such as dns:///organization:50052 (or JWKS_URL, its /.well-known/jwks.json)",
+    );
+  }
+  // Whoever can change an answer in clear text could make keys of their own good, and mutual TLS would be for nothing.
+  const isClearText = organizationTarget === undefined && jwksUrl?.startsWith("http:");
+  if (isClearText && reader.optional("GRPC_TLS_CA_FILE") !== undefined) {
+    reader.faults.push(
+      "ORGANIZATION_GRPC_TARGET is required with GRPC_TLS_CA_FILE: the public keys of access tokens must not come in clear text, as from JWKS_URL",
+    );
+  }
+  return { organizationTarget, jwksUrl };
 }
 
 /** The migrate command needs the database alone. */

@@ -55,8 +55,6 @@ describe.each(renderings)("$title", (rendering) => {
       // Headless: a name that stood for one virtual address would pin a gateway to one pod.
       expect(find(host), name).toMatchObject({ clusterIP: "None", ports: [{ port: Number(port) }] });
     }
-    const { hostname, port } = new URL(environment.JWKS_URL);
-    expect(find(hostname)?.ports.map((each) => each.port)).toContain(Number(port));
   });
 
   function filesOf({ spec }: Pods, { volumeMounts = [] }: Container): string[] {

@@ -56,7 +56,7 @@ describe.each(renderings)("$title", (rendering) => {
   });
 });
 
-const inside = ["gateway -> organization:50052", "gateway -> preset:50051", "preset -> organization:8082"];
+const inside = ["gateway -> organization:50052", "gateway -> preset:50051", "preset -> organization:50052"];
 const dns = (name: string) => [`${name} -> 169.254.20.10/32:53`, `${name} -> kube-system:53`];
 
 describe("between pods", () => {

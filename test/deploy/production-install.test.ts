@@ -145,7 +145,6 @@ function environmentHere(rendering: Rendering, container: Container): NodeJS.Pro
   const here: Readonly<Record<string, string>> = {
     "preset-headless:50051": `127.0.0.1:${ports.PRESET_GRPC_PORT}`,
     "organization-headless:50052": `127.0.0.1:${ports.ORGANIZATION_GRPC_PORT}`,
-    "organization:8082": `127.0.0.1:${ports.ORGANIZATION_HTTP_PORT}`,
     "/etc/setpoint/signing-key/signing-key.pem": signingKeyFile,
   };
   const entries = Object.entries(environmentOf(rendering, container)).map(([name, value]) => {

@@ -26,7 +26,11 @@ async function run(entry: string, args: readonly string[], env: Record<string, s
 describe("a process with a wrong environment", () => {
   it.each([
     ["gateway/main.ts", { PORT: "x", LOG_LEVEL: "loud" }, ["PORT", "LOG_LEVEL"]],
-    ["services/preset/main.ts", { PRESET_GRPC_PORT: "x" }, ["PRESET_GRPC_PORT", "PRESET_DATABASE_URL", "JWKS_URL"]],
+    [
+      "services/preset/main.ts",
+      { PRESET_GRPC_PORT: "x" },
+      ["PRESET_GRPC_PORT", "PRESET_DATABASE_URL", "ORGANIZATION_GRPC_TARGET"],
+    ],
     ["services/organization/main.ts", {}, ["ORGANIZATION_DATABASE_URL", "SIGNING_KEY"]],
   ])("names every fault, says what to do and exits 78: %s", async (entry, env, names) => {
     const { errors, exitCode } = await run(entry, [], env);

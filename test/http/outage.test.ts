@@ -134,7 +134,10 @@ describe("a service that takes none of our tokens", () => {
     jwksServer = createServer((_, response) => response.end(JSON.stringify({ keys: [jwk] }))).listen(0, "127.0.0.1");
     await new Promise((resolve) => jwksServer.once("listening", resolve));
     const { port } = jwksServer.address() as AddressInfo;
-    estranged = await startStack({ gateway, preset: { jwksUrl: `http://127.0.0.1:${port}` } });
+    estranged = await startStack({
+      gateway,
+      preset: { organizationTarget: undefined, jwksUrl: `http://127.0.0.1:${port}` },
+    });
   });
 
   afterAll(async () => {
@@ -150,7 +153,7 @@ describe("a service that takes none of our tokens", () => {
 
 describe("a service that cannot learn which tokens are good", () => {
   it("makes a creation 503", async () => {
-    const deaf = await startStack({ gateway, preset: { jwksUrl: "http://127.0.0.1:1/jwks.json" } });
+    const deaf = await startStack({ gateway, preset: { organizationTarget: "127.0.0.1:1" } });
     expectError(await deaf.create("deaf"), 503);
     await deaf.close();
   });

@@ -78,7 +78,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       PRESET_GRPC_PORT: "0",
       PRESET_HTTP_PORT: "0",
       PRESET_DATABASE_URL: presetDatabase.url,
-      JWKS_URL: `http://${host}:${organization.config.httpPort}/.well-known/jwks.json`,
+      ORGANIZATION_GRPC_TARGET: `${host}:${organization.config.grpcPort}`,
     }),
     ...options.preset,
   });

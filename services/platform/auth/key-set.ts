@@ -15,7 +15,7 @@ export interface KeySet {
 /** Where the key set comes from: the organization service's own, its RPC, or its JWKS over HTTP. */
 export type FetchKeySet = () => Promise<KeySet>;
 
-const fetchTimeoutMs = 3_000;
+export const fetchTimeoutMs = 3_000;
 /** A key takes some 200 bytes. */
 const keySetBytesMax = 64 * 1024;
 
@@ -42,7 +42,7 @@ async function readText({ body }: Response): Promise<string> {
 }
 
 /** The keys of a JWKS, as JSON text. */
-function keysFromJson(text: string): readonly Jwk[] {
+export function keysFromJson(text: string): readonly Jwk[] {
   const { keys } = (JSON.parse(text) ?? {}) as { keys?: unknown };
   if (!Array.isArray(keys)) throw new Error("a key set has no list of keys");
   return keys;
