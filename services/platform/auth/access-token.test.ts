@@ -374,7 +374,7 @@ describe("clocks that differ", () => {
     await expect(verifier.check()).rejects.toThrow(`the clock of this machine is ${said} that of the organization`);
     expect(lines.join("")).toContain(said);
     issuerAheadMs = 0;
-    vi.advanceTimersByTime(60_001);
+    vi.advanceTimersByTime(5_001);
     await verifier.check().catch(() => {});
     await settle();
     await verifier.check();

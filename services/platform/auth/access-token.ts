@@ -32,7 +32,10 @@ export class AccessTokenVerifier {
       fetchKeySet,
       logger,
       onKeyGone: () => this.#verified.clear(),
-      onFetched: ({ timeMs }) => this.#clock.measure(timeMs),
+      onFetched: ({ timeMs }) => {
+        this.#clock.measure(timeMs);
+        return this.#clock.agrees;
+      },
     });
   }
 

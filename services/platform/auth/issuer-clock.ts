@@ -39,17 +39,20 @@ export class IssuerClock {
     return Math.max(iat, nbf) * 1000 > now + clockToleranceMs ? "early" : "good";
   }
 
-  /** Told by the issuer itself, so no caller can make it up. */
+  /** Told by the issuer itself, so no caller can make it up. Undefined: it is the same clock, or not known. */
   measure(issuerTimeMs: number | undefined): void {
-    if (issuerTimeMs === undefined) return;
-    this.#aheadMs = Date.now() - issuerTimeMs;
+    this.#aheadMs = issuerTimeMs === undefined ? 0 : Date.now() - issuerTimeMs;
     this.#metrics?.clockMeasured(this.#aheadMs / 1000);
     if (Math.abs(this.#aheadMs) > noticedMs) this.#warn("clock", this.#difference());
   }
 
-  /** Throws where the difference is so large that good tokens are refused. */
+  /** False where the difference is so large that good tokens are refused. */
+  get agrees(): boolean {
+    return Math.abs(this.#aheadMs) <= clockToleranceMs;
+  }
+
   check(): void {
-    if (Math.abs(this.#aheadMs) > clockToleranceMs) throw new Error(this.#difference());
+    if (!this.agrees) throw new Error(this.#difference());
   }
 
   #difference(): string {

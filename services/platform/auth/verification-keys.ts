@@ -6,7 +6,7 @@ import { type FetchKeySet, importKeys, type KeySet } from "./key-set.ts";
 
 /** Keys are fetched again when they are this old, so that a key that is published no more stops working. */
 const refreshIntervalMs = 60_000;
-/** After a fetch that failed. Nobody waits for it, because what was known stays known. */
+/** After a fetch that failed, or while clocks differ. Nobody waits for it, because what was known stays known. */
 const retryIntervalMs = 5_000;
 /** Tokens with made-up key ids cannot make a service fetch more often than this. */
 const fetchIntervalMinMs = 1_000;
@@ -20,7 +20,8 @@ interface Options {
   readonly logger: Logger | undefined;
   /** A key is gone, or another one: what it has verified must be verified again. */
   readonly onKeyGone: () => void;
-  readonly onFetched: (keySet: KeySet) => void;
+  /** Returns whether that will do for a while, or is to be looked at again soon. */
+  readonly onFetched: (keySet: KeySet) => boolean;
 }
 
 /** The public keys of access tokens, kept fresh by those who use them. All times are of the monotonic clock. */
@@ -83,9 +84,8 @@ export class VerificationKeys {
     try {
       const keySet = await this.#options.fetchKeySet();
       this.#replace(importKeys(keySet.keys));
-      this.#options.onFetched(keySet);
       this.#fault = undefined;
-      this.#refreshAtMs = this.#askedAtMs + refreshIntervalMs;
+      if (this.#options.onFetched(keySet)) this.#refreshAtMs = this.#askedAtMs + refreshIntervalMs;
     } catch (error) {
       this.#fault = error;
       if (monotonicMs() - this.#loggedAtMs >= logIntervalMs) {
