@@ -1,0 +1,259 @@
+import { once } from "node:events";
+import { createServer, type Server as NetServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Server } from "@grpc/grpc-js";
+import { afterEach, describe, expect, it } from "vitest";
+import { AccessService } from "../../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import { unavailable } from "../domain/domain-error.ts";
+import { silentLogger } from "../observe/logger.ts";
+import { Metrics } from "../observe/metrics.ts";
+import { monotonicMs } from "../process/clock.ts";
+import { Health } from "../process/health.ts";
+import { type Channel, openChannel } from "./channel.ts";
+import { grpcClient } from "./grpc-client.ts";
+import { bindGrpcServer, closeGrpcServer, createGrpcServer } from "./grpc-server.ts";
+import { serveHealth } from "./health-service.ts";
+import { serveOpenService } from "./service.ts";
+
+const middleware = { logger: silentLogger(), metrics: new Metrics("test") };
+const host = "127.0.0.1";
+const closers: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** A service that answers every call with its name, unless it is told otherwise. */
+class Process {
+  readonly name: string;
+  port = 0;
+  calls = 0;
+  isReady = true;
+  hasHealth = true;
+  /** What a call waits for. */
+  before: () => Promise<unknown> = async () => {};
+  #server: Server | undefined;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  async start(address = host): Promise<this> {
+    const check = async () => {
+      if (!this.isReady) throw new Error("not ready");
+    };
+    const health = serveHealth(new Health([check], () => false), [], middleware);
+    const access = serveOpenService(
+      AccessService,
+      {
+        exchangeKey: async () => ({}),
+        getKeySet: async () => {
+          this.calls += 1;
+          await this.before();
+          return { jwksJson: this.name };
+        },
+      },
+      middleware,
+    );
+    this.#server = createGrpcServer(this.hasHealth ? [access, health] : [access]);
+    this.port = await bindGrpcServer(this.#server, address, this.port, undefined);
+    closers.push(() => this.stop());
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    if (this.#server) await closeGrpcServer(this.#server, 0);
+    this.#server = undefined;
+  }
+}
+
+function open(target: string, lookup?: Parameters<typeof openChannel>[2]): Channel {
+  const channel = openChannel(target, undefined, lookup);
+  closers.push(() => channel.close());
+  return channel;
+}
+
+function openTo(...processes: readonly { readonly port: number }[]): Channel {
+  return open(processes.map(({ port }) => `${host}:${port}`).join(","));
+}
+
+/** The name of who answers. */
+async function call(channel: Channel, timeoutMs = 5_000): Promise<string> {
+  const options = { requestId: "test", deadlineMs: monotonicMs() + timeoutMs };
+  return (await grpcClient(AccessService, channel).getKeySet({}, options)).jwksJson;
+}
+
+async function answersOf(channel: Channel, count: number): Promise<Set<string>> {
+  const names = new Set<string>();
+  for (let n = 0; n < count; n += 1) names.add(await call(channel));
+  return names;
+}
+
+const soon = { timeout: 10_000, interval: 50 };
+
+describe("a channel to several processes", () => {
+  it("sends calls to each in turn", async () => {
+    const [a, b] = [await new Process("a").start(), await new Process("b").start()];
+    const channel = openTo(a, b);
+    await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
+    const before = [a.calls, b.calls];
+    await answersOf(channel, 20);
+    expect([a.calls - (before[0] ?? 0), b.calls - (before[1] ?? 0)]).toEqual([10, 10]);
+  });
+
+  it("sends none to one that is not ready, and again when it is", async () => {
+    const [a, b] = [await new Process("a").start(), await new Process("b").start()];
+    a.isReady = false;
+    const channel = openTo(a, b);
+    await expect.poll(() => channel.hasServed, soon).toBe(true);
+    expect(await answersOf(channel, 10)).toEqual(new Set(["b"]));
+    a.isReady = true;
+    await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
+    a.isReady = false;
+    await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["b"]));
+  });
+
+  it("sends them to all where none is ready, because that may be wrong", async () => {
+    const [a, b] = [await new Process("a").start(), await new Process("b").start()];
+    a.isReady = false;
+    b.isReady = false;
+    const channel = openTo(a, b);
+    expect(await answersOf(channel, 10)).toEqual(new Set(["a", "b"]));
+    expect(channel.hasServed).toBe(false);
+  });
+
+  it("believes one that has no health checks to be ready", async () => {
+    const a = new Process("a");
+    a.hasHealth = false;
+    const channel = openTo(await a.start());
+    await expect.poll(() => channel.hasServed, soon).toBe(true);
+    expect(await call(channel)).toBe("a");
+  });
+
+  it("loses no call where one dies, and uses it again when it is back", async () => {
+    const [a, b] = [await new Process("a").start(), await new Process("b").start()];
+    const channel = openTo(a, b);
+    await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
+    await a.stop();
+    expect(await answersOf(channel, 20)).toEqual(new Set(["b"]));
+    await a.start();
+    await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
+  });
+
+  it("turns to another where one says that it cannot, at once", async () => {
+    const [a, b] = [await new Process("a").start(), await new Process("b").start()];
+    const channel = openTo(a, b);
+    await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
+    a.before = () => Promise.reject(unavailable("no database"));
+    expect(await answersOf(channel, 10)).toEqual(new Set(["b"]));
+  });
+
+  it("turns to another where one does not answer, within the time of the call", async () => {
+    const [a, b] = [await new Process("a").start(), await new Process("b").start()];
+    const channel = openTo(a, b);
+    await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
+    a.before = () => new Promise(() => {});
+    for (let n = 0; n < 4; n += 1) expect(await call(channel, 3_000)).toBe("b");
+  });
+
+  it("gives up on no call early where there is only one process", async () => {
+    const a = await new Process("a").start();
+    const channel = openTo(a);
+    a.before = () => new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(await call(channel, 4_000)).toBe("a");
+    expect(a.calls).toBe(1);
+  });
+
+  it("makes a call three times at most where all are slow", async () => {
+    const all = [await new Process("a").start(), await new Process("b").start(), await new Process("c").start()];
+    const channel = openTo(...all);
+    await expect.poll(() => answersOf(channel, 6), soon).toEqual(new Set(["a", "b", "c"]));
+    for (const each of all) {
+      each.calls = 0;
+      each.before = () => new Promise(() => {});
+    }
+    await expect(call(channel, 2_500)).rejects.toMatchObject({ kind: "deadline_exceeded" });
+    expect(all.reduce((sum, { calls }) => sum + calls, 0)).toBeLessThanOrEqual(3);
+  });
+
+  it("is not held up by a machine that takes connections and says nothing", async () => {
+    const silent: NetServer = createServer(() => {}).listen(0, host);
+    await once(silent, "listening");
+    closers.push(() => silent.close());
+    const a = await new Process("a").start();
+    const channel = openTo(silent.address() as { port: number }, a);
+    await expect.poll(() => channel.hasServed, soon).toBe(true);
+    expect(await answersOf(channel, 10)).toEqual(new Set(["a"]));
+  });
+});
+
+describe("a channel to a name", () => {
+  it("follows the addresses behind it, and lets a call finish whose process is taken out", async () => {
+    const a = await new Process("a").start("127.0.0.1");
+    const b = new Process("b");
+    b.port = a.port;
+    await b.start("127.0.0.2");
+    let addresses = ["127.0.0.1"];
+    const channel = open(`dns:///service.test:${a.port}`, async () => addresses.map((address) => ({ address })));
+    expect(await answersOf(channel, 3)).toEqual(new Set(["a"]));
+
+    addresses = ["127.0.0.1", "127.0.0.2"];
+    // Its addresses are looked up when a connection ends.
+    await a.stop();
+    await a.start("127.0.0.1");
+    await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
+
+    const { promise, resolve } = Promise.withResolvers<void>();
+    b.before = () => promise;
+    b.calls = 0;
+    const calls = [call(channel, 15_000), call(channel, 15_000)];
+    await expect.poll(() => b.calls, soon).toBe(1);
+    addresses = ["127.0.0.1"];
+    await a.stop();
+    await a.start("127.0.0.1");
+    // Longer than a name is looked up again after.
+    await sleep(1_500);
+    resolve();
+    expect((await Promise.all(calls)).sort()).toEqual(["a", "b"]);
+    expect(await answersOf(channel, 4)).toEqual(new Set(["a"]));
+  });
+
+  it("goes on with what it knows where the name cannot be looked up", async () => {
+    const a = await new Process("a").start();
+    let fault: Error | undefined = new Error("ENOTFOUND");
+    const channel = open(`service.test:${a.port}`, async () => {
+      if (fault) throw fault;
+      return [{ address: host }];
+    });
+    await expect(call(channel, 300)).rejects.toMatchObject({ kind: "unavailable" });
+    fault = undefined;
+    expect(await call(channel)).toBe("a");
+    fault = new Error("ENOTFOUND");
+    await a.stop();
+    await a.start();
+    expect(await call(channel)).toBe("a");
+  });
+});
+
+describe("a target", () => {
+  it.each([
+    ["a.test:1", ["a.test"]],
+    ["dns:a.test:1", ["a.test"]],
+    ["dns:///a.test:1", ["a.test"]],
+    ["dns:///a.test:1, b.test:2", ["a.test", "b.test"]],
+    ["127.0.0.1:1,c.test", ["c.test"]],
+    ["ipv4:127.0.0.1:1", []],
+    ["[::1]:1", []],
+  ])("may be written as %s", async (target, names) => {
+    const asked: string[] = [];
+    open(target, async (name) => {
+      asked.push(name);
+      return [];
+    });
+    expect(asked).toEqual(names);
+  });
+
+  it.each(["", "a:b", "a:1:2", "unix:/tmp/x", "http://a:1"])("may not be %j", (target) => {
+    expect(() => open(target)).toThrow(/is no gRPC target/);
+  });
+});
