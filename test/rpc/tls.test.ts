@@ -8,11 +8,16 @@ import { readGatewayConfig } from "../../gateway/config.ts";
 import { Health, type HealthCheckResponse } from "../../proto/gen/grpc/health/v1/health_pb.ts";
 import { silentLogger } from "../../services/platform/observe/logger.ts";
 import { Metrics } from "../../services/platform/observe/metrics.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { Health as ProcessHealth } from "../../services/platform/process/health.ts";
+import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
+import { openChannel } from "../../services/platform/rpc/channel.ts";
+import { grpcClient } from "../../services/platform/rpc/grpc-client.ts";
 import { grpcDefinitionOf } from "../../services/platform/rpc/grpc-definition.ts";
 import { closeGrpcServer, createGrpcServer } from "../../services/platform/rpc/grpc-server.ts";
 import { serveHealth } from "../../services/platform/rpc/health-service.ts";
 import { channelCredentials, serverCredentials, type TlsFiles } from "../../services/platform/rpc/tls.ts";
+import { openPresetService } from "../../services/preset/app.ts";
 import { createAuthority } from "../support/certificates.ts";
 import { request } from "../support/rest.ts";
 import { type Stack, startStack } from "../support/stack.ts";
@@ -120,6 +125,22 @@ describe("gRPC with certificates", () => {
     open.close();
   });
 
+  it("is for the name that is dialled, whatever its addresses are", async () => {
+    const port = await serve(ours.issue(join(folder, "server")));
+    const check = async (name: string) => {
+      const channel = openChannel(`${name}:${port}`, ours.issue(join(folder, "client")), async () => [
+        { address: "127.0.0.1" },
+      ]);
+      const options = { requestId: "test", deadlineMs: monotonicMs() + 1_000 };
+      return grpcClient(Health, channel)
+        .check({}, options)
+        .then(({ status }) => status)
+        .finally(() => channel.close());
+    };
+    await expect.poll(() => check("localhost").catch(() => undefined), { timeout: 5_000 }).toBe(1);
+    await expect(check("elsewhere.test")).rejects.toMatchObject({ kind: "unavailable" });
+  });
+
   it("does not start with a file that cannot be read", () => {
     const tls = { ...ours.issue(join(folder, "partial")), privateKeyFile: join(folder, "missing.key") };
     expect(() => serverCredentials(tls)).toThrow(/ENOENT.*missing\.key/);
@@ -171,6 +192,19 @@ describe("the whole system with certificates", () => {
     const members = await stack.request("GET", "/organization/members", { key: stack.managementKey });
     expect([members.status, members.json.total_count]).toEqual([200, 1]);
     expect((await request("GET", `${stack.baseUrl}/readyz`)).status).toBe(200);
+  });
+
+  it("gives the keys of access tokens to nobody without a certificate, and takes them from nobody else", async () => {
+    const lifecycle = new Lifecycle(silentLogger());
+    const grpcTls = theirs.issue(join(folder, "stranger"));
+    const config = { ...stack.preset.config, grpcPort: 0, httpPort: 0, grpcTls };
+    const { http } = await openPresetService(config, silentLogger(), lifecycle);
+    try {
+      const reason = async () => (await request("GET", `http://127.0.0.1:${http}/readyz`)).text;
+      await expect.poll(reason, { timeout: 10_000 }).toMatch(/the keys of access tokens could not be fetched yet/);
+    } finally {
+      await lifecycle.close();
+    }
   });
 
   it.each(["preset", "organization"] as const)("speaks no clear text at the gRPC port: %s", async (name) => {

@@ -108,8 +108,9 @@ export class Channel {
   }
 
   #open(address: string, host: string): Endpoint {
+    const authority = `${host}${address.slice(address.lastIndexOf(":"))}`;
     // The name that the certificate is for, and that the service is called by.
-    const names = isIP(host) ? {} : { "grpc.ssl_target_name_override": host, "grpc.default_authority": host };
+    const names = isIP(host) ? {} : { "grpc.ssl_target_name_override": host, "grpc.default_authority": authority };
     return new Endpoint({
       address,
       credentials: this.#credentials,
