@@ -218,6 +218,24 @@ describe("a channel to a name", () => {
     expect(await answersOf(channel, 4)).toEqual(new Set(["a"]));
   });
 
+  it("answers a call elsewhere whose process was taken out and never answers", async () => {
+    const a = await new Process("a").start("127.0.0.1");
+    const b = new Process("b");
+    b.port = a.port;
+    await b.start("127.0.0.2");
+    let addresses = ["127.0.0.1", "127.0.0.2"];
+    const channel = open(`service.test:${a.port}`, async () => addresses.map((address) => ({ address })));
+    await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
+    b.before = () => new Promise(() => {});
+    b.calls = 0;
+    const calls = [call(channel, 15_000), call(channel, 15_000)];
+    await expect.poll(() => b.calls, soon).toBe(1);
+    addresses = ["127.0.0.1"];
+    await a.stop();
+    await a.start("127.0.0.1");
+    expect(await Promise.all(calls)).toEqual(["a", "a"]);
+  });
+
   it("goes on with what it knows where the name cannot be looked up", async () => {
     const a = await new Process("a").start();
     let fault: Error | undefined = new Error("ENOTFOUND");

@@ -52,6 +52,8 @@ export class Endpoint {
   /** Calls in flight are answered. */
   close(): void {
     clearTimeout(this.#timer);
+    // Nothing is left to doubt: one of those calls may still run out of time.
+    this.#isServing = false;
     const watch = this.#watch;
     this.#watch = undefined;
     watch?.cancel();
