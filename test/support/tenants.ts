@@ -1,5 +1,11 @@
 import { bootstrap } from "../../services/organization/commands/bootstrap.ts";
-import { type NewKey, newApiKey, newManagementKey, permissions } from "../../services/organization/domain/keys.ts";
+import {
+  type KeyRateLimit,
+  type NewKey,
+  newApiKey,
+  newManagementKey,
+  permissions,
+} from "../../services/organization/domain/keys.ts";
 import type { Member } from "../../services/organization/domain/members.ts";
 import { insertKey, updateKeyRevoked } from "../../services/organization/store/keys.ts";
 import { findOrInsertUser, insertMembership } from "../../services/organization/store/members.ts";
@@ -24,6 +30,7 @@ interface KeyParts {
   readonly workspaceId?: string;
   readonly expiresAt?: Date;
   readonly disabled?: boolean;
+  readonly rateLimit?: KeyRateLimit;
 }
 
 /** Makes and unmakes what the organization service stores, as its commands do. */
@@ -56,7 +63,13 @@ export class Tenants {
   /** An API key with all permissions in the default workspace, unless told otherwise. */
   async createKey(tenant: Tenant, parts: KeyParts = {}): Promise<NewKey> {
     const { organizationId, userId: creatorUserId } = tenant;
-    const owner = { name: "A key", organizationId, creatorUserId, expiresAt: parts.expiresAt };
+    const owner = {
+      name: "A key",
+      organizationId,
+      creatorUserId,
+      expiresAt: parts.expiresAt,
+      rateLimit: parts.rateLimit,
+    };
     const reach = {
       workspaceId: parts.workspaceId ?? tenant.workspaceId,
       permissions: parts.permissions ?? permissions,

@@ -1,0 +1,304 @@
+import { connect, type Socket } from "node:net";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { metricOf } from "../support/metrics.ts";
+import { requestRaw } from "../support/rest.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+const kibibyte = 1024;
+const bodyBytesMax = 400 * kibibyte;
+/** A key has half of it: one body of the largest kind, but not two. */
+const inFlightBytesMax = 1024 * kibibyte;
+const largeText = "x".repeat(300 * kibibyte);
+
+let stack: Stack;
+let otherKey: string;
+const open = new Set<Socket>();
+
+beforeAll(async () => {
+  stack = await startStack({ gateway: { bodyBytesMax, inFlightBytesMax, keyRequestsMax: 8 } });
+  otherKey = (await stack.tenants.createKey(stack)).secret;
+  expect((await stack.create("small")).status).toBe(200);
+  expect((await createWithPrompt("large", largeText)).status).toBe(200);
+});
+
+afterAll(() => stack.close());
+
+afterEach(async () => {
+  for (const socket of open) socket.destroy();
+  open.clear();
+  await nothingInFlight();
+});
+
+function createWithPrompt(slug: string, content: string) {
+  return stack.create(slug, { messages: [{ role: "system", content }] });
+}
+
+const bytesInFlight = () => metricOf(stack.metricsUrl, "setpoint_inflight_bytes");
+const refusals = (reason: string) => metricOf(stack.metricsUrl, "setpoint_refusals_total", `reason="${reason}"`);
+
+async function nothingInFlight(): Promise<void> {
+  await vi.waitFor(async () => expect(await bytesInFlight()).toBe(0), { timeout: 10_000 });
+}
+
+interface Connection {
+  readonly socket: Socket;
+  /** What has come so far. */
+  received(): string;
+}
+
+/** Sends bytes as they stand. A connection that does not read gets nothing beyond what the network buffers. */
+function send(text: string, { reads = true } = {}): Connection {
+  const { port, hostname } = new URL(stack.baseUrl);
+  const socket = connect(Number(port), hostname);
+  let received = "";
+  if (reads) {
+    socket.on("data", (chunk) => {
+      received += chunk;
+    });
+  } else {
+    socket.pause();
+  }
+  socket.on("error", () => {});
+  open.add(socket);
+  socket.write(text);
+  return { socket, received: () => received };
+}
+
+const head = (line: string, key: string, ...headers: string[]) =>
+  [`${line} HTTP/1.1`, "host: test", `authorization: Bearer ${key}`, ...headers, "", ""].join("\r\n");
+
+const postLine = "POST /api/v1/presets/announced/chat/completions";
+
+/** Announces a body, of which nothing comes yet. */
+function announce(bytes: number, key = stack.apiKey): Connection {
+  return send(head(postLine, key, "content-type: application/json", `content-length: ${bytes}`));
+}
+
+function bodyOf(bytes: number): string {
+  const body = '{"messages":[]}';
+  return body + " ".repeat(bytes - body.length);
+}
+
+function getOf(path: string, key = stack.apiKey): string {
+  return head(`GET /api/v1${path}`, key);
+}
+
+async function inFlightAtLeast(bytes: number): Promise<void> {
+  await vi.waitFor(async () => expect(await bytesInFlight()).toBeGreaterThanOrEqual(bytes), { timeout: 10_000 });
+}
+
+describe("beyond what may be in flight", () => {
+  it("a key gets 429 for a body that is announced, while what it has under way ends", async () => {
+    const before = await refusals("key_inflight");
+    const first = announce(bodyBytesMax);
+    await inFlightAtLeast(bodyBytesMax);
+    const second = announce(bodyBytesMax);
+    await vi.waitFor(() => expect(second.received()).toContain('"code":429'));
+    expect(second.received()).toMatch(/^HTTP\/1\.1 429 /);
+    for (const header of [
+      "retry-after: 1",
+      "x-ratelimit-limit: 8",
+      "x-ratelimit-remaining: 0",
+      "x-ratelimit-reset: 1",
+    ]) {
+      expect(second.received()).toContain(header);
+    }
+    expect(await refusals("key_inflight")).toBe(before + 1);
+    first.socket.write(bodyOf(bodyBytesMax));
+    await vi.waitFor(() => expect(first.received()).toMatch(/^HTTP\/1\.1 200 /));
+  });
+
+  it("everybody gets 503 where the process is full, and no key can fill it alone", async () => {
+    const before = await refusals("process_bytes");
+    announce(bodyBytesMax);
+    announce(bodyBytesMax, stack.managementKey);
+    await inFlightAtLeast(2 * bodyBytesMax);
+    const refused = announce(bodyBytesMax, otherKey);
+    await vi.waitFor(() => expect(refused.received()).toContain('"code":503'));
+    expect(refused.received()).toContain("retry-after: 1");
+    expect(await refusals("process_bytes")).toBe(before + 1);
+    expect(stack.log()).not.toContain('"msg":"request failed"');
+    // What needs little is still answered, and so is the probe.
+    expect((await stack.request("GET", "/presets/small", { key: otherKey })).status).toBe(200);
+    expect((await fetch(`${stack.baseUrl}/healthz`)).status).toBe(200);
+  });
+
+  it("a body of unknown length is 429 as soon as it is too much, and nothing is stored", async () => {
+    announce(300 * kibibyte);
+    await inFlightAtLeast(300 * kibibyte);
+    const chunks = Array.from({ length: 39 }, () => " ".repeat(10 * kibibyte));
+    const headers = { authorization: `Bearer ${stack.apiKey}`, "content-type": "application/json" };
+    const path = "/api/v1/presets/streamed/chat/completions";
+    const answer = await requestRaw("POST", stack.baseUrl, path, { headers, chunks: ['{"messages":[]}', ...chunks] });
+    expect(answer.status).toBe(429);
+    expect((await stack.request("GET", "/presets/streamed", { key: stack.apiKey })).status).toBe(404);
+    const fits = await requestRaw("POST", stack.baseUrl, path, {
+      headers,
+      chunks: ['{"messages":[]}', ...chunks.slice(30)],
+    });
+    expect(fits.status).toBe(200);
+  });
+
+  it("a key gets 429 for more requests than it may have under way, whatever their size", async () => {
+    for (let n = 0; n < 8; n += 1) announce(100);
+    await inFlightAtLeast(8 * 4 * kibibyte);
+    expect((await stack.request("GET", "/presets/small", { key: stack.apiKey })).status).toBe(429);
+    expect((await stack.request("GET", "/presets/small", { key: otherKey })).status).toBe(200);
+  });
+
+  it("an answer to a change that was made is given all the same", async () => {
+    announce(bodyBytesMax);
+    await inFlightAtLeast(bodyBytesMax);
+    expect((await stack.request("GET", "/presets/large", { key: stack.apiKey })).status).toBe(429);
+    const change = await stack.request("PATCH", "/presets/large", { key: stack.apiKey, body: { name: "Told" } });
+    expect(change).toMatchObject({ status: 200, json: { data: { name: "Told" } } });
+  });
+
+  it("the document is 503, and its refusal is not kept by caches", async () => {
+    const assets = `${stack.baseUrl}/docs/static/swagger-ui-bundle.js`;
+    const answer = await fetch(assets);
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get("cache-control")).toBeNull();
+    expect(answer.headers.get("retry-after")).toBe("1");
+    expect(await answer.json()).toMatchObject({ error: { code: 503 } });
+  });
+});
+
+describe("readers who do not read", () => {
+  it("are refused before their answers fill the memory, and leave nothing behind", async () => {
+    const [full, keyFull] = [await refusals("process_bytes"), await refusals("key_inflight")];
+    const keys = [stack.apiKey, otherKey, stack.managementKey];
+    const peaks: number[] = [];
+    // Pipelined, so that the buffers of the network do not take it all.
+    for (let n = 0; n < 60; n += 1) send(getOf("/presets/large", keys[n % 3]).repeat(8), { reads: false });
+    await vi.waitFor(
+      async () => {
+        peaks.push(await bytesInFlight());
+        const refused = (await refusals("process_bytes")) + (await refusals("key_inflight")) - full - keyFull;
+        expect(refused).toBeGreaterThan(100);
+      },
+      { timeout: 20_000 },
+    );
+    expect(Math.max(...peaks)).toBeGreaterThan(0);
+    expect(Math.max(...peaks)).toBeLessThanOrEqual(inFlightBytesMax);
+    for (const socket of open) socket.destroy();
+    await nothingInFlight();
+    expect((await stack.request("GET", "/presets/large", { key: stack.apiKey })).status).toBe(200);
+  });
+});
+
+describe("nothing stays in flight", () => {
+  const json = { "content-type": "application/json" };
+  const path = "/presets/small";
+  type Parts = Parameters<typeof requestRaw>[3] & { readonly isOpen?: true };
+
+  it.each<[string, number, string, string, Parts]>([
+    ["a creation", 200, "POST", `${path}/chat/completions`, { headers: json, chunks: ['{"messages":[]}'] }],
+    ["a read", 200, "GET", path, {}],
+    ["a large read", 200, "GET", "/presets/large", {}],
+    ["a read with a body", 200, "GET", path, { headers: { "content-length": "4" }, chunks: ["body"] }],
+    ["a HEAD", 200, "HEAD", "/presets/large", {}],
+    ["a page", 200, "GET", "/presets/large/versions", {}],
+    ["a 304", 304, "GET", path, { headers: { "if-none-match": "*" } }],
+    ["malformed JSON", 400, "POST", `${path}/chat/completions`, { headers: json, chunks: ["{"] }],
+    ["bytes that are no text", 400, "POST", `${path}/messages`, { headers: json, chunks: [Buffer.from([0xff])] }],
+    ["a bad slug", 400, "POST", "/presets/-/chat/completions", { headers: json, chunks: ['{"messages":[]}'] }],
+    ["a bad query", 400, "GET", "/presets?limit=0", {}],
+    ["a bad workspace", 400, "GET", "/presets?workspace_id=bad", {}],
+    ["no key", 401, "GET", path, { headers: { authorization: "" } }],
+    ["a key of another kind", 401, "GET", "/organization/members", {}],
+    ["no such preset", 404, "GET", "/presets/none", {}],
+    ["no such path", 404, "POST", "/none", { headers: json, chunks: ["{}"] }],
+    ["another method", 405, "PUT", path, { headers: json, chunks: ["{}"] }],
+    [
+      "a body that is too large",
+      413,
+      "POST",
+      `${path}/messages`,
+      { headers: json, chunks: ["x".repeat(bodyBytesMax + 1)] },
+    ],
+    [
+      "a body that is announced too large",
+      413,
+      "POST",
+      `${path}/messages`,
+      { headers: { ...json, "content-length": String(bodyBytesMax + 1) }, chunks: ["x".repeat(bodyBytesMax + 1)] },
+    ],
+    ["another type", 415, "POST", `${path}/messages`, { headers: { "content-type": "text/plain" }, chunks: ["{}"] }],
+    [
+      "a compressed body",
+      415,
+      "POST",
+      `${path}/messages`,
+      { headers: { ...json, "content-encoding": "gzip" }, chunks: ["{}"] },
+    ],
+    ["an expectation", 417, "POST", `${path}/messages`, { headers: { ...json, expect: "more" }, chunks: ["{}"] }],
+  ])("after %s", async (_name, status, method, target, { headers, ...parts }) => {
+    const authorized = { authorization: `Bearer ${stack.apiKey}`, ...headers };
+    const answer = await requestRaw(method, stack.baseUrl, `/api/v1${target}`, { headers: authorized, ...parts });
+    expect(answer.status).toBe(status);
+    await nothingInFlight();
+  });
+
+  it.each(["/docs", "/openapi.json", "/healthz", "/readyz", "/docs/none"])("after GET %s", async (target) => {
+    await (await fetch(`${stack.baseUrl}${target}`)).text();
+    await nothingInFlight();
+  });
+
+  it.each<[string, () => Connection, number]>([
+    ["announced a body", () => announce(bodyBytesMax), bodyBytesMax],
+    [
+      "sent half a body",
+      () => {
+        const connection = announce(bodyBytesMax);
+        connection.socket.write(bodyOf(bodyBytesMax).slice(bodyBytesMax / 2));
+        return connection;
+      },
+      bodyBytesMax,
+    ],
+    [
+      "sent some chunks of a body",
+      () =>
+        send(
+          `${head(postLine, stack.apiKey, "content-type: application/json", "transfer-encoding: chunked")}40000\r\n${" ".repeat(0x40000)}\r\n`,
+        ),
+      0x40000,
+    ],
+    [
+      "sent a second request behind one that waits for its body",
+      () => {
+        const connection = announce(bodyBytesMax);
+        connection.socket.write(
+          `${bodyOf(bodyBytesMax)}${head(postLine, stack.apiKey, "content-type: application/json", "content-length: 1000")}`,
+        );
+        return connection;
+      },
+      1,
+    ],
+    ["read nothing of an answer", () => send(getOf("/presets/large").repeat(40), { reads: false }), 1],
+    [
+      "read nothing of the document",
+      () => send(head("GET /openapi.json", stack.apiKey).repeat(60), { reads: false }),
+      1,
+    ],
+  ])("after a client has left that %s", async (_name, act, bytes) => {
+    const { socket } = act();
+    await inFlightAtLeast(bytes);
+    socket.destroy();
+    await nothingInFlight();
+  });
+
+  it("after clients that leave at any moment", async () => {
+    const request =
+      head(postLine, stack.apiKey, "content-type: application/json", "content-length: 20000") + bodyOf(20_000);
+    for (let n = 0; n < 60; n += 1) {
+      const { socket } = send(request.slice(0, Math.ceil((request.length * (n + 1)) / 50)));
+      await new Promise((resolve) => setTimeout(resolve, n % 7));
+      socket.destroy();
+    }
+    await nothingInFlight();
+    // Their shares are gone as well: as many as ever are let in.
+    for (let n = 0; n < 8; n += 1) announce(100);
+    await inFlightAtLeast(8 * 4 * kibibyte);
+  });
+});
