@@ -18,8 +18,7 @@ const requestBytes = 4 * 1024;
 const streamBytes = 4 * 1024 * 1024;
 /** An answer that is larger than this does not vanish into the buffers of the network at once. */
 const largeBytes = 64 * 1024;
-/** A reader who takes nothing for this long is not waited for, nor one who takes this long in all. */
-const stalledAfterMs = 30_000;
+/** An answer may be read slowly, but not forever. */
 const readWithinMs = 120_000;
 
 /** How far answers that must be given may go beyond the budget, as a share of it. */
@@ -104,7 +103,8 @@ export class InFlight {
     // Nobody waits for it any more where the client has left.
     if (missing <= 0 || request.raw.socket.destroyed) return undefined;
     const refusal = this.#makeRoom(request, reply, missing);
-    if (!refusal && bytes > largeBytes) limitReader(reply, request.held, payload);
+    // How long a page takes that is sent as it comes depends on its length, and it is never in memory as a whole.
+    if (!refusal && bytes > largeBytes && !(payload instanceof Readable)) limitReader(reply, request.held);
     return refusal;
   }
 
@@ -200,9 +200,7 @@ function sizeOf(payload: unknown): number {
   return payload instanceof Readable ? streamBytes : 0;
 }
 
-/** Memory that waits for a reader is given up after a while. */
-function limitReader({ raw }: FastifyReply, held: Held | undefined, payload: unknown): void {
-  raw.setTimeout(stalledAfterMs, () => raw.destroy());
-  // How long a page takes that is sent as it comes depends on its length, and it is never in memory as a whole.
-  if (held && !(payload instanceof Readable)) held.readTimer = setTimeout(() => raw.destroy(), readWithinMs).unref();
+/** Who takes a byte now and then would hold the memory of all of it. */
+function limitReader({ raw }: FastifyReply, held: Held | undefined): void {
+  if (held) held.readTimer = setTimeout(() => raw.destroy(), readWithinMs).unref();
 }

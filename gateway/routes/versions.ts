@@ -80,6 +80,7 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
       const list: ListVersions = (page) =>
         caller.call((options) => presets.listVersions({ slug, ...pageOf(page) }, options));
       const first = await list(query);
+      reply.raw.setTimeout(stalledAfterMs, () => reply.raw.destroy());
       const json = isWhole(query, first)
         ? pageJson(first.versions.map(versionJson), first.totalCount)
         : // Fastify would read the stream of a HEAD to its end, for nothing.
@@ -122,6 +123,9 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
 function pageOf({ offset, limit }: Page): Page {
   return { offset, limit };
 }
+
+/** A reader who takes nothing for this long is not waited for. */
+const stalledAfterMs = 30_000;
 
 type ListVersions = (page: Page) => Promise<ListVersionsResponse>;
 
