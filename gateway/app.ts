@@ -28,9 +28,8 @@ export async function openGateway(
   metrics.showConnections(rest.server);
   const port = await bindHttpServer(rest.server, config.host, config.port);
   lifecycle.opened("rest server", async () => {
-    const cut = setTimeout(() => rest.server.closeAllConnections(), config.drainTimeoutMs);
+    await closeHttpServer(rest.server, config.drainTimeoutMs);
     await rest.close();
-    clearTimeout(cut);
   });
   logger.info({ port, metricsPort }, "listening");
   return { port, metricsPort };

@@ -51,9 +51,6 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     bodyLimit: config.bodyBytesMax,
     logController: new LogController({ disableRequestLogging: true }),
     serverFactory: (listener) => createEdgeServer(listener, exchanges, config.httpTimeouts),
-    // While draining, a request on an open connection is still served; its answer closes the connection.
-    forceCloseConnections: "idle",
-    return503OnClosing: false,
     clientErrorHandler: (error, socket) => refusals.answerClientError(error, socket),
     frameworkErrors: (error, _request, reply) => {
       exchanges.begin(reply);
@@ -139,7 +136,7 @@ function observe(app: FastifyInstance, { health, logger }: RestParts, exchanges:
     checkHeaders(request.raw);
   });
   app.addHook("onSend", async (request, reply, payload) => {
-    // Fastify does so only for requests that begin while it closes; the others would keep it open.
+    // While draining, a request on an open connection is still served; its answer closes the connection.
     if (health.isDraining()) reply.header("connection", "close");
     if (!(payload instanceof Readable)) return;
     // The status has been sent by then, so this line is all that tells of it.

@@ -7,7 +7,7 @@ export function createEdgeServer(listener: RequestListener, exchanges: Exchanges
   const server = createHttpServer(listener, {
     timeouts,
     requireHostHeader: false,
-    isBusy: (socket) => exchanges.latest(socket) !== undefined,
+    latestRequest: (socket) => exchanges.latest(socket)?.reply.request.raw,
   });
   // Asked for the body only once it is read, so after the key was accepted.
   server.on("checkContinue", (request, response) => {

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { PoolConnection, RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import type { PoolConnection } from "../../services/platform/mysql/pool.ts";
+import { waitsForLock } from "../support/lock-waits.ts";
+import { RawConnection } from "../support/raw-connection.ts";
 import { request } from "../support/rest.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
@@ -25,16 +27,8 @@ async function beginCreation(slug: string) {
   await connection.execute("SELECT slug FROM presets WHERE slug = ? FOR UPDATE", [slug]);
   const creation = stack.create(slug);
   // Not more often: the table shows what it showed last to someone who has just looked.
-  await expect.poll(waitsForLock, { timeout: 10_000, interval: 200 }).toBe(true);
+  await expect.poll(() => waitsForLock(stack.presetPool), { timeout: 10_000, interval: 200 }).toBe(true);
   return { creation, release: () => connection.query("ROLLBACK") };
-}
-
-async function waitsForLock(): Promise<boolean> {
-  const [rows] = await stack.presetPool.query<RowDataPacket[]>(
-    `SELECT p.id FROM information_schema.innodb_trx t JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id
-      WHERE t.trx_state = 'LOCK WAIT' AND p.db = DATABASE()`,
-  );
-  return rows.length > 0;
 }
 
 describe("a process that is told to stop", () => {
@@ -67,11 +61,63 @@ describe("a process that is told to stop", () => {
     expect((await request("GET", url)).status).toBe(200);
     const { creation, release } = await beginCreation("drained-ready");
     const stopped = stack.preset.stop();
-    const answer = await request("GET", url).catch(() => undefined);
-    expect(answer?.status ?? 503).toBe(503);
+    const { status, text } = await request("GET", url);
+    expect([status, text]).toEqual([503, '{"status":"not ready","reason":"draining"}']);
     await release();
     await creation;
     await stopped;
     await stack.preset.start();
+  });
+
+  const head = (length: string) =>
+    `POST /api/v1/presets/broken/messages HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${stack.apiKey}\r\nContent-Type: application/json\r\n${length}\r\n\r\n`;
+
+  it("does not wait for callers who have broken off: gateway", async () => {
+    const open = async (text: string, leave: (connection: RawConnection) => void) => {
+      const connection = await RawConnection.open(stack.baseUrl);
+      connection.send(text);
+      leave(connection);
+      return connection;
+    };
+    const logStart = stack.log().length;
+    const connections = [
+      await open(`${head("Content-Length: 100")}{`, (connection) => connection.halfClose()),
+      await open(`${head("Transfer-Encoding: chunked")}zz\r\n`, () => {}),
+      await open(head("Content-Length: 100").replace("Bearer ", "Bearer x"), () => {}),
+      await open("GARBAGE\r\n\r\n", () => {}),
+      await open("", () => {}),
+    ];
+    for (const connection of connections.slice(0, 4)) await expect.poll(() => connection.statuses).not.toEqual([]);
+    const stoppedAt = Date.now();
+    await stack.gateway.stop();
+    expect(Date.now() - stoppedAt).toBeLessThan(drainTimeoutMs / 2);
+    for (const connection of connections) connection.hangUp();
+    await stack.gateway.start();
+    expect(stack.log().slice(logStart)).not.toContain("request failed");
+  });
+
+  it.each([
+    ["body", () => `${head("Content-Length: 100")}{`, [{ status: 499 }]],
+    ["headers", () => "GET / HTTP/1.1\r\n", []],
+  ])("does not wait for a caller who is silent in the middle of their %s: gateway", async (_name, sent, logged) => {
+    const connection = await RawConnection.open(stack.baseUrl);
+    connection.send(sent());
+    const page = async () => (await fetch(stack.metricsUrl)).text();
+    await expect.poll(page).toMatch(/^setpoint_connections\{.*\} [1-9]/m);
+    const stoppedAt = Date.now();
+    const logStart = stack.log().length;
+    await stack.gateway.stop();
+    expect(Date.now() - stoppedAt).toBeLessThan(drainTimeoutMs / 2);
+    await connection.closed();
+    await stack.gateway.start();
+    const lines = stack
+      .log()
+      .slice(logStart)
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+
+    expect(lines.filter(({ level }) => level >= 40)).toEqual([]);
+    expect(lines.filter(({ msg }) => msg === "request")).toMatchObject(logged);
   });
 });

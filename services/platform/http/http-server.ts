@@ -1,5 +1,6 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { Socket } from "node:net";
+import { monotonicMs } from "../process/clock.ts";
 import { answerHalfClosed } from "./half-open.ts";
 
 /** How long a connection may take, by what it is at. */
@@ -29,15 +30,20 @@ export const httpTimeouts: HttpTimeouts = {
   checkMs: 5_000,
 };
 
+type LatestRequest = (socket: Socket) => IncomingMessage | undefined;
+
 interface HttpServerOptions {
   readonly timeouts?: HttpTimeouts;
   /** False where the listener refuses requests without a host itself. */
   readonly requireHostHeader?: boolean;
-  /** Whether a request of a connection is in flight, where the listener knows already. */
-  readonly isBusy?: (socket: Socket) => boolean;
+  /** The youngest request in flight on a connection, where the listener knows already. */
+  readonly latestRequest?: LatestRequest;
 }
 
-/** An HTTP/1.1 server on which no caller can hold a connection for ever. */
+/** What is known of the connections of a server, for when it closes. */
+const connections = new WeakMap<Server, { readonly sockets: Set<Socket>; readonly latestRequest: LatestRequest }>();
+
+/** An HTTP/1.1 server on which no caller can hold a connection for ever. Close it with `closeHttpServer`. */
 export function createHttpServer(listener: RequestListener, options: HttpServerOptions = {}): Server {
   const { timeouts = httpTimeouts, requireHostHeader = true } = options;
   const server = createServer({
@@ -48,22 +54,31 @@ export function createHttpServer(listener: RequestListener, options: HttpServerO
     requireHostHeader,
   });
   answerHalfClosed(server);
-  const isBusy = options.isBusy ?? busyConnections(server);
+  const latestRequest = options.latestRequest ?? followRequests(server);
+  const sockets = new Set<Socket>();
+  connections.set(server, { sockets, latestRequest });
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
   server.on("request", listener);
   server.setTimeout(timeouts.stalledMs, (socket) => {
     // Whose request is being worked on, or still arrives, has other clocks.
-    if (socket.writableLength > 0 || !isBusy(socket)) socket.destroy();
+    if (socket.writableLength > 0 || !latestRequest(socket)) socket.destroy();
   });
   return server;
 }
 
-function busyConnections(server: Server): (socket: Socket) => boolean {
-  const inFlight = new WeakMap<Socket, number>();
-  server.on("request", ({ socket }, response) => {
-    inFlight.set(socket, (inFlight.get(socket) ?? 0) + 1);
-    response.once("close", () => inFlight.set(socket, (inFlight.get(socket) ?? 1) - 1));
+function followRequests(server: Server): LatestRequest {
+  const latest = new WeakMap<Socket, IncomingMessage>();
+  server.on("request", (request, response) => {
+    const { socket } = request;
+    latest.set(socket, request);
+    response.once("close", () => {
+      if (latest.get(socket) === request) latest.delete(socket);
+    });
   });
-  return (socket) => (inFlight.get(socket) ?? 0) > 0;
+  return (socket) => latest.get(socket);
 }
 
 /** Listens, and returns the port; 0 chooses a free one. */
@@ -79,17 +94,39 @@ export function bindHttpServer(server: Server, host: string, port: number): Prom
 }
 
 const sweepIntervalMs = 50;
+/** While the server closes, who has not sent a whole request and sends nothing for this long is not waited for. */
+const silenceMs = 1_000;
 
 /** Takes no more requests, lets those in flight finish, and cuts what is left after the timeout. */
 export function closeHttpServer(server: Server, timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), timeoutMs);
-    // A connection stays open after its last answer, for a next request that is not taken any more.
-    const sweep = setInterval(() => server.closeIdleConnections(), sweepIntervalMs);
+    const closeSilent = silentConnections(server);
+    const sweep = setInterval(() => {
+      // A connection stays open after its last answer, for a next request that is not taken any more.
+      server.closeIdleConnections();
+      closeSilent();
+    }, sweepIntervalMs);
     server.close(() => {
       clearTimeout(cut);
       clearInterval(sweep);
-      resolve();
+      // Connections tell of their end one turn after their server does, and whoever logs it must still be there.
+      setImmediate(() => setImmediate(resolve));
     });
   });
+}
+
+/** Returns what closes connections that wait for their caller. Node keeps them, and has stopped its clocks. */
+function silentConnections(server: Server): () => void {
+  const { sockets = [], latestRequest } = connections.get(server) ?? {};
+  const heard = new Map<Socket, { readonly bytes: number; readonly atMs: number }>();
+  return () => {
+    const nowMs = monotonicMs();
+    for (const socket of sockets) {
+      const last = heard.get(socket);
+      const isOurTurn = latestRequest?.(socket)?.complete ?? false;
+      if (isOurTurn || last?.bytes !== socket.bytesRead) heard.set(socket, { bytes: socket.bytesRead, atMs: nowMs });
+      else if (nowMs - last.atMs > silenceMs) socket.destroy();
+    }
+  };
 }
