@@ -1,0 +1,70 @@
+import type { RequestListener, Server } from "node:http";
+import { afterEach, describe, expect, it } from "vitest";
+import { RawConnection } from "../../../test/support/raw-connection.ts";
+import { bindHttpServer, closeHttpServer, createHttpServer, httpTimeouts } from "./http-server.ts";
+
+const timeouts = { ...httpTimeouts, headersMs: 500, requestMs: 1_000, keepAliveMs: 300, stalledMs: 1_500, checkMs: 50 };
+const soon = { timeout: 10_000, interval: 50 };
+let server: Server;
+
+afterEach(() => closeHttpServer(server, 100));
+
+async function open(listener: RequestListener): Promise<RawConnection> {
+  server = createHttpServer(listener, { timeouts });
+  const port = await bindHttpServer(server, "127.0.0.1", 0);
+  return RawConnection.open(`http://127.0.0.1:${port}`);
+}
+
+function connections(): Promise<number> {
+  return new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
+}
+
+/** Waits until the server knows of the connection, and has closed it. */
+async function expectClosed(): Promise<void> {
+  await expect.poll(connections, soon).toBe(0);
+}
+
+const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+const post = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n";
+
+/** Answers when the body has come. */
+const echo: RequestListener = (request, response) => {
+  request.on("error", () => {});
+  request.resume().on("end", () => response.end("done"));
+};
+
+describe("a connection of createHttpServer", () => {
+  it.each([
+    ["that sends nothing", "", /^HTTP\/1.1 408|^$/],
+    ["that sends half of its headers", "GET / HTTP", /^HTTP\/1.1 408/],
+    ["that sends half of its body", `${post}{`, /^HTTP\/1.1 408/],
+    ["that sends no other request", get, /^HTTP\/1.1 200 .*done$/s],
+  ])("%s is closed", async (_name, sent, answer) => {
+    const connection = await open(echo);
+    if (sent) connection.send(sent);
+    expect(await connection.closed()).toMatch(answer);
+    await expectClosed();
+  });
+
+  it("that does not read its answer is closed", async () => {
+    const connection = await open((_, response) => response.end("x".repeat(50 * 1024 * 1024)));
+    connection.pause();
+    connection.send(get);
+    await expect.poll(connections, soon).toBe(1);
+    await expectClosed();
+    connection.hangUp();
+  });
+
+  it("whose request takes longer than a caller may is still answered", async () => {
+    const connection = await open((_, response) => setTimeout(() => response.end("late"), 2 * timeouts.stalledMs));
+    connection.send(get);
+    expect(await connection.closed()).toContain("late");
+  });
+
+  it("that sends no host is refused", async () => {
+    const connection = await open(echo);
+    connection.send("GET / HTTP/1.1\r\n\r\n");
+    await connection.closed();
+    expect(connection.statuses).toEqual([400]);
+  });
+});
