@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { httpTimeouts } from "../services/platform/http/http-server.ts";
 import { ConfigError } from "../services/platform/process/environment.ts";
 import { readGatewayConfig } from "./config.ts";
 
@@ -21,6 +22,7 @@ describe("the gateway's config", () => {
       trustedProxies: [],
       keyRequestsMax: 1024,
       inFlightBytesMax: 134_217_728,
+      httpTimeouts,
     });
   });
 

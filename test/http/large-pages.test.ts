@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { RawConnection } from "../support/raw-connection.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
 let stack: Stack;
@@ -43,8 +44,30 @@ it("cuts the connection where a later part cannot be had, and says so in the log
   await stack.preset.stop();
   await expect(response.text()).rejects.toThrow();
   await vi.waitFor(() => expect(stack.log()).toContain("answer broke off"));
+  expect(lastStatus()).toBe(500);
   await stack.preset.start();
 });
+
+it("is quiet about a caller who hangs up before the page is sent", async () => {
+  const logStart = stack.log().length;
+  const connection = await RawConnection.open(stack.baseUrl);
+  const path = "/api/v1/presets/large/versions";
+  connection.send(`GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${stack.apiKey}\r\n\r\n`);
+  await vi.waitFor(() => expect(connection.received).toContain("HTTP/1.1 200"), { timeout: 10_000 });
+  connection.reset();
+  await vi.waitFor(() => expect(lastStatus()).toBe(499), { timeout: 10_000 });
+  expect(stack.log().slice(logStart)).not.toMatch(/"level":[456]0/);
+});
+
+/** Of the last line in the access log of the gateway. */
+function lastStatus(): number | undefined {
+  const lines = stack
+    .log()
+    .trim()
+    .split("\n")
+    .filter((line) => line.includes('"route"'));
+  return JSON.parse(lines.at(-1) ?? "{}").status;
+}
 
 it("reads one part for a HEAD, and not the page", async () => {
   const reads = () => stack.log().split("/ListVersions").length;
