@@ -13,6 +13,7 @@ const rateLimit: HeaderSchemas = {
   "x-ratelimit-remaining": Type.String({ description: "How many of them are left." }),
   "x-ratelimit-reset": Type.String({ description: "In how many seconds all of them are back." }),
 };
+const challenge = Type.String({ description: "The scheme of the credential that is wanted: `Bearer`." });
 export const etag = Type.String({ description: "Names this state of the preset, for `If-Match` and `If-None-Match`." });
 
 /** An answer with `{"data": …}` or a page in it. */
@@ -122,6 +123,7 @@ function refusalComponent(code: number, { when, message, issues, mayRetry, heade
     description: when,
     headers: {
       "x-request-id": header(requestId),
+      ...(code === 401 ? { "WWW-Authenticate": header(challenge) } : {}),
       ...(mayRetry ? { "Retry-After": header(retryAfter) } : {}),
       ...Object.fromEntries(Object.entries(headers).map(([name, schema]) => [name, header(schema)])),
     },
