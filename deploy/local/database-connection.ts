@@ -26,6 +26,8 @@ export async function lookForConnectionFault(serverUrl: string): Promise<string 
     await connection.end();
     return undefined;
   } catch (error) {
-    return (error as Error).message;
+    const { message, code } = error as NodeJS.ErrnoException;
+    // Where a name has several addresses, only the code tells.
+    return message || code || "no connection";
   }
 }

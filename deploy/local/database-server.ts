@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { ProgramFailure, runProgram } from "./program.ts";
+import { installMariadb } from "./install-mariadb.ts";
+import { runProgram } from "./program.ts";
 import { StartError } from "./start-error.ts";
 
 /** A MySQL-compatible server that can be run privately. Data made by one flavor cannot be opened by another. */
@@ -14,6 +15,8 @@ export type Flavor = DatabaseServer["flavor"];
 interface FindOptions {
   /** The only flavor that will do, where there is data already. */
   readonly flavor?: Flavor | undefined;
+  /** How to use a server of one's own instead, where that can be done. */
+  readonly ownServer?: string | undefined;
   /** Told what is happening, where that takes long. */
   readonly report: (text: string) => void;
 }
@@ -27,7 +30,7 @@ const installDirectories = [
 ];
 
 /** Finds a server on this machine; where there is none, installs MariaDB if that can be done without asking. */
-export async function findDatabaseServer({ flavor, report }: FindOptions): Promise<DatabaseServer> {
+export async function findDatabaseServer({ flavor, ownServer, report }: FindOptions): Promise<DatabaseServer> {
   const fits = (server: DatabaseServer): boolean => flavor === undefined || server.flavor === flavor;
   const installed = (await findInstalledServers()).find(fits);
   if (installed) return installed;
@@ -40,11 +43,16 @@ export async function findDatabaseServer({ flavor, report }: FindOptions): Promi
   if (docker && fits(docker)) return docker;
   throw new StartError(
     `${flavor ? `The data here was made with ${flavor}, which was not found on this machine.` : "No MySQL-compatible server was found on this machine."} Do one of these, then run the same command again:
-  - install MariaDB 10.11 or later, or MySQL 8.4 or later (it need not be running: a private one is started from it)
-  - install Docker and start it
-  - set PRESET_DATABASE_URL and ORGANIZATION_DATABASE_URL to two empty databases on a server of yours,
-    for example mysql://user:password@host:3306/setpoint_preset`,
+  - install MariaDB 10.11 or later, or MySQL 8.4 or later (it need not be running: a private one is started from it)${installHint()}
+  - install Docker and start it${ownServer ? `\n  - ${ownServer}` : ""}`,
   );
+}
+
+/** How that is done here. */
+function installHint(): string {
+  if (process.platform === "darwin") return ":\n    brew install mariadb";
+  if (!existsSync("/etc/debian_version")) return "";
+  return ":\n    sudo apt-get install mariadb-server-core mariadb-client-core";
 }
 
 async function findInstalledServers(): Promise<DatabaseServer[]> {
@@ -88,32 +96,6 @@ async function readVersion(daemon: string): Promise<string | undefined> {
 
 function canInstall(): boolean {
   return process.getuid?.() === 0 && existsSync("/etc/debian_version") && findExecutable("apt-get") !== undefined;
-}
-
-/** Installs only the programs: no system service is set up, so nothing else on the machine changes. */
-async function installMariadb(report: (text: string) => void): Promise<void> {
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const waitForOthers = ["-o", "DPkg::Lock::Timeout=120"];
-  try {
-    report("no MariaDB or MySQL here: installing MariaDB with apt (once, about a minute)");
-    // One source that is out of reach does not matter where another one, or an older list, has the package.
-    await runProgram("apt-get", [...waitForOthers, "--quiet", "update"], { env }).catch(() => {});
-    // Older releases put the version into the name of the package.
-    const found = await runProgram("apt-cache", ["search", "--names-only", "^mariadb-server-core(-[0-9.]+)?$"], {
-      env,
-    });
-    const server = found.split(/\s/)[0] || "mariadb-server-core";
-    const packages = [server, server.replace("server", "client")];
-    report(`apt-get install ${packages.join(" ")}`);
-    const install = ["--quiet", "--yes", "--no-install-recommends", "install", ...packages];
-    const onLine = (line: string): void => {
-      if (/^(Unpacking|Setting up) /.test(line)) report(`  ${line}`);
-    };
-    await runProgram("apt-get", [...waitForOthers, ...install], { env, onLine });
-  } catch (error) {
-    if (!(error instanceof ProgramFailure)) throw error;
-    report(`MariaDB could not be installed: ${error.message}\n${error.output.split("\n").slice(-5).join("\n")}`);
-  }
 }
 
 async function findDocker(): Promise<DatabaseServer | undefined> {

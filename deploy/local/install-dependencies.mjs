@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const modules = join(root, "node_modules");
 const lockFile = join(root, ".setpoint", "install.lock");
+let holdsLock = false;
 
 /** Every package is there in its locked version. An optional one may be missing: it may be for another platform. */
 function isInstalled() {
@@ -65,20 +66,23 @@ Check that the machine reaches the npm registry and has free disk space, then ru
 
 function fail(message) {
   console.error(message.trim());
-  rmSync(lockFile, { force: true });
+  if (holdsLock) rmSync(lockFile, { force: true });
   process.exit(1);
 }
 
 /** Waits while another process installs into the same folder: two at once would remove each other's files. */
 async function takeLock() {
-  mkdirSync(join(root, ".setpoint"), { recursive: true, mode: 0o700 });
   for (;;) {
     try {
+      mkdirSync(join(root, ".setpoint"), { recursive: true, mode: 0o700 });
       // A link, for it is made together with what it says: who holds the lock.
       symlinkSync(String(process.pid), lockFile);
+      holdsLock = true;
       return;
     } catch (error) {
-      if (error.code !== "EEXIST") throw error;
+      const isTaken = error.code === "EEXIST";
+      if (!isTaken)
+        fail(`The dependencies cannot be installed here: ${error.message}\nTake a folder that you may write to.`);
     }
     if (isHeld()) await delay(200);
     else rmSync(lockFile, { force: true });
@@ -92,6 +96,10 @@ function isHeld() {
     // EPERM: the holder lives, as another user.
     return error.code === "EPERM";
   }
+}
+
+if (Number(process.versions.node.split(".")[0]) < 20) {
+  fail(`This is Node ${process.versions.node}, and Setpoint needs Node 20 or later to begin with: https://nodejs.org`);
 }
 
 if (!isInstalled() || !hasPinnedNode()) {

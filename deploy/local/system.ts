@@ -84,6 +84,8 @@ function openDatabase(context: Context): Promise<DatabaseUrls> {
   return step("database", async (detail) => {
     const server = await findDatabaseServer({
       flavor: findDataFlavor(home.dataDir),
+      ownServer: `set PRESET_DATABASE_URL and ORGANIZATION_DATABASE_URL to two empty databases on a server of yours,
+    for example mysql://user:password@host:3306/setpoint_preset`,
       report: (text) => say(`  ${text}`),
     });
     signal.throwIfAborted();

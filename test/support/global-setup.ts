@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { prepareDatabase } from "../../deploy/local/database.ts";
+import { lookForConnectionFault } from "../../deploy/local/database-connection.ts";
 import { findDatabaseServer } from "../../deploy/local/database-server.ts";
+import { StartError } from "../../deploy/local/start-error.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -17,10 +19,19 @@ declare module "vitest" {
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const givenUrl = process.env.TEST_DATABASE_URL;
   if (givenUrl) {
+    const fault = await lookForConnectionFault(givenUrl);
+    if (fault)
+      endWithSentence(
+        new StartError(`The server of TEST_DATABASE_URL cannot be used: ${fault}. Start it, or correct the address.`),
+      );
     project.provide("databaseServerUrl", givenUrl);
     return undefined;
   }
-  const server = await findDatabaseServer({ report: (text) => process.stderr.write(`${text}\n`) });
+  const server = await findDatabaseServer({
+    ownServer:
+      "set TEST_DATABASE_URL to a server on which the tests may make databases, such as mysql://root@127.0.0.1",
+    report: (text) => process.stderr.write(`${text}\n`),
+  }).catch(endWithSentence);
   const folder = await mkdtemp(join(tmpdir(), "setpoint-test-"));
   const dismissWatchdog = startWatchdog(folder);
   const logFile = join(folder, "database.log");
@@ -34,6 +45,13 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
     await rm(folder, { recursive: true, force: true });
     dismissWatchdog();
   };
+}
+
+/** Vitest would show a stack, which helps nobody to install a database. */
+function endWithSentence(error: unknown): never {
+  if (!(error instanceof StartError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
 }
 
 /** Removes the folder, with the server that runs in it, where this process is ended before it can do so itself. */
