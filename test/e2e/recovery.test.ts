@@ -13,7 +13,8 @@ import {
   startLocalSystem,
 } from "../support/local-system.ts";
 
-const timeoutMs = 60_000;
+const timeoutMs = 120_000;
+const pollMs = 60_000;
 
 let home: string;
 let system: LocalSystem;
@@ -57,19 +58,19 @@ function linesAbout(text: string): string[] {
 describe("a process that cannot be started again", () => {
   it("is tried until it can, and that is told once", { timeout: timeoutMs }, async () => {
     const inTheWay = await takeGatewayPort();
-    await expect.poll(countFailedStarts, { timeout: 40_000 }).toBeGreaterThanOrEqual(6);
+    await expect.poll(countFailedStarts, { timeout: pollMs }).toBeGreaterThanOrEqual(6);
     expect(linesAbout("gateway died")).toHaveLength(1);
     expect(linesAbout("gateway does not start")).toEqual([expect.stringContaining("EADDRINUSE")]);
     inTheWay.close();
     const status = () => fetch(`${system.credentials.base_url}/healthz`).then(({ status }) => status, String);
-    await expect.poll(status, { timeout: 20_000 }).toBe(200);
-    await expect.poll(() => linesAbout("gateway is up again"), { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(status, { timeout: pollMs }).toBe(200);
+    await expect.poll(() => linesAbout("gateway is up again"), { timeout: pollMs }).toHaveLength(1);
   });
 
   it("leaves nothing running when it is stopped meanwhile", { timeout: timeoutMs }, async () => {
     const before = countFailedStarts();
     const inTheWay = await takeGatewayPort();
-    await expect.poll(() => countFailedStarts() - before, { timeout: 40_000 }).toBeGreaterThanOrEqual(5);
+    await expect.poll(() => countFailedStarts() - before, { timeout: pollMs }).toBeGreaterThanOrEqual(3);
     const names: ProcessName[] = ["organization", "preset", "gateway", "database"];
     const pids = names.map((name) => system.pidOf(name));
     expect(await system.stop()).toBe(0);
@@ -78,18 +79,24 @@ describe("a process that cannot be started again", () => {
   });
 });
 
-describe("a first start with a setting that cannot work", () => {
+describe("a start with a setting that cannot work", () => {
+  let otherHome: string;
+
+  beforeAll(() => {
+    otherHome = mkdtempSync(join(tmpdir(), "setpoint-recovery-"));
+  });
+
+  afterAll(() => rmSync(otherHome, { recursive: true }));
+
   it.each([
     [{ LOG_LEVEL: "loud" }, "LOG_LEVEL must be one of"],
     [{ GRPC_TLS_CERT_FILE: "/none", GRPC_TLS_KEY_FILE: "/none", GRPC_TLS_CA_FILE: "/none" }, "ENOENT"],
   ])("ends at once, and says so: %j", { timeout: timeoutMs }, async (environment, message) => {
-    const otherHome = mkdtempSync(join(tmpdir(), "setpoint-recovery-"));
     const refusal: Refusal = await startLocalSystem(otherHome, environment).then(
       (started) => started.stop().then(() => Promise.reject(new Error("it started"))),
       (reason: Refusal) => reason,
     );
     expect(refusal).toMatchObject({ exitCode: 1, output: expect.stringContaining(message) });
     expect(refusal.output).not.toContain("it is tried");
-    rmSync(otherHome, { recursive: true });
   });
 });

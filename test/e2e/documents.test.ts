@@ -1,0 +1,64 @@
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const root = join(import.meta.dirname, "../..");
+const files = readdirSync(root)
+  .filter((name) => !name.startsWith(".") && name !== "node_modules")
+  .flatMap((name) => {
+    if (!statSync(join(root, name)).isDirectory()) return [name];
+    return readdirSync(join(root, name), { recursive: true, encoding: "utf8" }).map((path) => `${name}/${path}`);
+  });
+const documents = files.filter((file) => file.endsWith(".md"));
+
+/** As GitHub makes them of headings. */
+function anchorsOf(file: string): string[] {
+  const headings = readFileSync(file, "utf8").matchAll(/^#+ (.+)$/gm);
+  return [...headings].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+/** What is wrong with a link from a document to another file of the repository. */
+function lookForLinkFault(document: string, link: string): string | undefined {
+  const [path = "", anchor] = link.split("#");
+  const target = path === "" ? join(root, document) : join(root, dirname(document), path);
+  if (!existsSync(target)) return `${link}: there is no such file`;
+  if (anchor !== undefined && !(statSync(target).isFile() && anchorsOf(target).includes(anchor))) {
+    return `${link}: there is no such heading`;
+  }
+  return undefined;
+}
+
+it("are found", () => {
+  expect(documents).toEqual(expect.arrayContaining(["README.md", "CONTRIBUTING.md", "docs/architecture.md"]));
+});
+
+describe.each(documents)("%s", (document) => {
+  const text = readFileSync(join(root, document), "utf8");
+
+  it("links to files and headings that are there", () => {
+    const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
+    const faults = links.filter((link) => !/^\w+:/.test(link)).map((link) => lookForLinkFault(document, link));
+    expect(faults.filter((fault) => fault !== undefined)).toEqual([]);
+  });
+
+  it("names source files that are there", () => {
+    const named = [...text.matchAll(/`([\w./-]+\.(?:ts|mjs|sql|proto))`/g)].map(([, name = ""]) => name);
+    expect(named.filter((name) => !files.some((file) => `/${file}`.endsWith(`/${name}`)))).toEqual([]);
+  });
+});
+
+it("name every room of the platform", () => {
+  const rooms = new Set(
+    files.filter((file) => file.startsWith("services/platform/")).map((file) => file.split("/")[2]),
+  );
+  const [, section = ""] = readFileSync(join(root, "docs/architecture.md"), "utf8").split(
+    "## What the processes share",
+  );
+  const told = [...(section.split("\n## ")[0]?.matchAll(/^\| `(\w+)` \|/gm) ?? [])].map(([, room]) => room);
+  expect(told).toEqual([...rooms].sort());
+});
