@@ -216,6 +216,12 @@ describe("the command line", () => {
     },
   );
 
+  it("takes help for a name like any other", async () => {
+    expect((await runMain(commands.url, "list-keys", "--organization", "help")).stderr).toContain(
+      'There is no organization "help"',
+    );
+  });
+
   it.each(["migrate", "list-keys --organization Acme"])(
     "says that the database is out of reach: %s",
     async (command) => {

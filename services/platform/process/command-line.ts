@@ -15,9 +15,9 @@ export async function runCommandLine(commands: readonly [Command, ...Command[]])
   const node = process.execPath.includes("node_modules") ? "npx node" : "node";
   const entry = `${node} ${relative(process.cwd(), process.argv[1] ?? "")}`;
   const [name = commands[0].name, ...parameters] = process.argv.slice(2);
-  const isHelp = (text: string | undefined): boolean => text === "--help" || text === "-h" || text === "help";
+  const isHelp = (text: string): boolean => text === "--help" || text === "-h";
   try {
-    if (isHelp(name)) {
+    if (isHelp(name) || name === "help") {
       const [about] = parameters;
       console.log(about ? helpOf(getCommand(commands, about), entry) : helpOfAll(commands, entry));
       return;
