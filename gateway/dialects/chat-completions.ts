@@ -1,62 +1,24 @@
-import {
-  anything,
-  boolean,
-  either,
-  ignore,
-  integer,
-  keep,
-  listOf,
-  mapOf,
-  modelName,
-  number,
-  object,
-  oneOf,
-  prompt,
-  text,
-} from "./config-fields.ts";
+import { boolean, listOf, mapOf, number, object, text } from "../../services/platform/config-fields/field-schemas.ts";
 import { defineDialect } from "./dialect.ts";
+import { ignore, keep, prompt } from "./field.ts";
 import { promptOfMessages } from "./system-prompt.ts";
 
 /** The body of POST /presets/{slug}/chat/completions. A field that is not in the table is ignored. */
 export const chatCompletions = defineDialect({
   required: ["messages"],
   fields: {
-    model: keep(modelName()),
-    models: keep(listOf(modelName())),
-    provider: keep(object()),
-    route: keep(anything()),
-    plugins: keep(listOf(object())),
-    service_tier: keep(text()),
-    cache_control: keep(object()),
-    prompt_cache_options: keep(object()),
+    ...keep(["model", "models", "provider", "route", "plugins"]),
+    ...keep(["service_tier", "cache_control", "prompt_cache_options"]),
 
-    temperature: keep(number(0, 2)),
-    top_p: keep(number(0, 1)),
-    top_k: keep(integer(0)),
-    min_p: keep(number(0, 1)),
-    top_a: keep(number(0, 1)),
-    frequency_penalty: keep(number(-2, 2)),
-    presence_penalty: keep(number(-2, 2)),
-    repetition_penalty: keep(number(0, 2)),
-    logit_bias: keep(mapOf(number())),
-    seed: keep(integer()),
+    ...keep(["temperature"], { within: number(0, 2) }),
+    ...keep(["top_p"], { within: number(0, 1) }),
+    ...keep(["top_k", "min_p", "top_a", "frequency_penalty", "presence_penalty", "repetition_penalty"]),
+    ...keep(["logit_bias", "seed"]),
 
-    max_tokens: keep(integer(1)),
-    max_completion_tokens: keep(integer(1)),
-    stop: keep(either(text(), listOf(text(), 4))),
-    logprobs: keep(boolean()),
-    top_logprobs: keep(integer(0, 20)),
-    response_format: keep(object()),
-    modalities: keep(listOf(oneOf("text", "image", "audio"))),
-    image_config: keep(either(text(), number(), listOf(anything()), object())),
-    verbosity: keep(text()),
-    reasoning: keep(object()),
-    reasoning_effort: keep(text()),
+    ...keep(["max_tokens", "max_completion_tokens", "stop", "logprobs", "top_logprobs", "response_format"]),
+    ...keep(["modalities", "image_config", "verbosity", "reasoning", "reasoning_effort"]),
 
-    tools: keep(listOf(object())),
-    tool_choice: keep(either(text(), object())),
-    parallel_tool_calls: keep(boolean()),
-    stop_server_tools_when: keep(listOf(object())),
+    ...keep(["tools", "tool_choice", "parallel_tool_calls", "stop_server_tools_when"]),
 
     messages: prompt(listOf(object({ role: text() }))),
 

@@ -1,7 +1,7 @@
-import { Ajv, type SchemaObject } from "ajv";
+import type { SchemaObject } from "ajv";
 import type { FieldViolation } from "../../services/platform/domain/domain-error.ts";
-import { violationsFrom } from "../json/violations.ts";
-import { type Field, orNull } from "./config-fields.ts";
+import { type SchemaCheck, schemaCheck } from "../../services/platform/json/schema-check.ts";
+import { type Field, orNull } from "./field.ts";
 import { fieldDescriptions } from "./field-descriptions.ts";
 import type { PromptTexts } from "./system-prompt.ts";
 
@@ -48,7 +48,7 @@ export function defineDialect(parts: {
       const field = fields.get(key);
       return field?.use === "config" && value !== null && value !== field.unless;
     },
-    findViolations: compileSchema(bodySchema),
+    findViolations: bodyCheck(fields, parts.required),
     findPrompt: parts.findPrompt,
   };
 }
@@ -69,31 +69,23 @@ function describe(key: string, { use }: Field): string {
   return (fieldDescriptions[key] ?? "") + notesOnUse[use];
 }
 
-const options = { allowUnionTypes: true, strictNumbers: false, verbose: true };
-const untilFirstError = new Ajv(options);
-const untilEnd = new Ajv({ ...options, allErrors: true });
-
-/** How many elements of a list are searched for every violation. */
-const elementsMax = 100;
-
-/**
- * A body of 10 MiB has room for five million bad elements, and gathering an error for each would take a gigabyte. So all
- * errors are gathered only from the first elements of each list and map, and one error where those are good.
- */
-function compileSchema(schema: SchemaObject): (body: Body) => FieldViolation[] {
-  const isValid = untilFirstError.compile(schema);
-  const isValidToEnd = untilEnd.compile(schema);
+function bodyCheck(fields: ReadonlyMap<string, Field>, required: readonly string[]): Dialect["findViolations"] {
+  // Field by field: most bodies have a few of them, and a schema of the whole would look for each.
+  const checks = new Map<string, SchemaCheck>();
+  for (const [key, { schema }] of fields) {
+    if (Object.keys(schema).length > 0) checks.set(key, schemaCheck(schema));
+  }
   return (body) => {
-    if (isValid(body)) return [];
-    const isHeadValid = isValidToEnd(
-      Object.fromEntries(Object.entries(body).map(([key, value]) => [key, head(value)])),
-    );
-    return violationsFrom((isHeadValid ? isValid.errors : isValidToEnd.errors) ?? []);
+    const violations: FieldViolation[] = [];
+    for (const key of required) {
+      if (body[key] === undefined) violations.push({ path: key, message: "is required" });
+    }
+    for (const key in body) {
+      const value = body[key];
+      if (value === null && !required.includes(key)) continue;
+      const check = checks.get(key);
+      if (check && !check.passes(value)) violations.push(...check.violations(value, key));
+    }
+    return violations;
   };
-}
-
-function head(value: unknown): unknown {
-  if (Array.isArray(value)) return value.slice(0, elementsMax);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).slice(0, elementsMax));
 }

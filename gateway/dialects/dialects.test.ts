@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { configChecks } from "../../services/platform/config-fields/config-fields.ts";
 import { configOf, violationsOf } from "../../test/support/dialect-bodies.ts";
 import { chatCompletions } from "./chat-completions.ts";
 import type { Dialect } from "./dialect.ts";
@@ -52,6 +53,11 @@ it("gives a field of the responses dialect the bounds that it has in the chat di
   const shared = Object.entries(responses.bodySchema.properties).filter(([field]) => field in chat);
   expect(shared.length).toBeGreaterThan(20);
   for (const [field, schema] of shared) expect(schema, field).toEqual(chat[field]);
+});
+
+it("has a dialect for every field that a config may hold", () => {
+  const kept = [chatCompletions, messages, responses].flatMap(({ keptKeys }) => [...keptKeys]);
+  expect([...new Set(kept)].sort()).toEqual([...configChecks.keys()].sort());
 });
 
 it("takes 5.0 for an integer, and keeps it as sent", () => {

@@ -1,48 +1,22 @@
-import {
-  anything,
-  boolean,
-  either,
-  ignore,
-  integer,
-  keep,
-  listOf,
-  modelName,
-  number,
-  object,
-  orNull,
-  prompt,
-  text,
-} from "./config-fields.ts";
+import { boolean, either, listOf, object, text } from "../../services/platform/config-fields/field-schemas.ts";
 import { defineDialect } from "./dialect.ts";
+import { ignore, keep, orNull, prompt } from "./field.ts";
 import { promptOfContent } from "./system-prompt.ts";
 
 /** The body of POST /presets/{slug}/messages. A field that is not in the table is ignored. */
 export const messages = defineDialect({
   required: ["messages", "model"],
   fields: {
-    model: keep(modelName()),
-    models: keep(listOf(modelName())),
-    fallbacks: keep(either(text(), listOf(object()))),
-    provider: keep(object()),
-    route: keep(anything()),
-    plugins: keep(listOf(object())),
-    service_tier: keep(text()),
-    speed: keep(text()),
-    cache_control: keep(object()),
-    context_management: keep(object()),
+    ...keep(["model", "models", "fallbacks", "provider", "route", "plugins"]),
+    ...keep(["service_tier", "speed", "cache_control", "context_management"]),
 
-    temperature: keep(number()),
-    top_p: keep(number()),
-    top_k: keep(integer(0)),
+    ...keep(["temperature", "top_p", "top_k"]),
 
-    max_tokens: keep(integer(1)),
-    stop_sequences: keep(listOf(text())),
-    output_config: keep(object()),
-    thinking: keep(object()),
+    ...keep(["max_tokens", "stop_sequences", "output_config", "thinking"]),
 
-    tools: keep(listOf(object())),
-    tool_choice: keep(object()),
-    stop_server_tools_when: keep(listOf(object())),
+    ...keep(["tools"]),
+    ...keep(["tool_choice"], { within: object() }),
+    ...keep(["stop_server_tools_when"]),
 
     system: prompt(either(text(), listOf(object()))),
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { violationsOf, violationsOfText } from "../../test/support/dialect-bodies.ts";
 import { chatCompletions } from "./chat-completions.ts";
 import { messages } from "./messages.ts";
-import { readBody } from "./read-body.ts";
+import { readBody, readLongBody } from "./read-body.ts";
 import { responses } from "./responses.ts";
 
 const bytesMax = 1_048_576;
@@ -25,7 +25,7 @@ describe("config", () => {
     '{"temperature":-0}',
     '{"max_tokens":1e5}',
     '{"stop":"\\u000a\\/"}',
-    '{"response_format":{"a":null,"b":{"x":1,"x":2}}}',
+    '{"response_format":{"a":null,"b":{"x":1,"y":2}}}',
   ])("keeps %s as it was sent", (config) => {
     expect(readBody(chatCompletions, `${config.slice(0, -1)},"messages":[]}`).configJson).toBe(config);
   });
@@ -35,9 +35,19 @@ describe("config", () => {
     expect(readBody(chatCompletions, text).configJson).toBe('{"stop":[" a ","b"]}');
   });
 
-  it("takes the last of a repeated field", () => {
-    expect(readBody(responses, '{"model":"a","top_k":1,"model":"b"}').configJson).toBe('{"model":"b","top_k":1}');
-    expect(readBody(responses, '{"top_k":1,"top_k":null}').configJson).toBe("{}");
+  it("has no repeated key, neither a field nor within one", () => {
+    const text = '{"top_k":1,"top_k":null,"provider":{"a":1,"\\u0061":2},"text":{},"text":{}}';
+    expect(violationsOfText(responses, text)).toEqual([
+      { path: "provider.a", message: "must be given only once" },
+      { path: "top_k", message: "must be given only once" },
+      { path: "text", message: "must be given only once" },
+    ]);
+  });
+
+  it("does not mind repeated keys of what is not kept", () => {
+    const text =
+      '{"metadata":{"a":"b","a":"c"},"trace":1,"trace":{"x":1,"x":2},"input":"","input":[{"a":1,"a":2}],"top_k":1}';
+    expect(readBody(responses, text).configJson).toBe('{"top_k":1}');
   });
 
   it("may be as large as the limit, and no larger", () => {
@@ -127,6 +137,15 @@ describe("violations", () => {
   it("accept a body nested as deep as allowed", () => {
     const metadata = `${"[".repeat(62)}${"]".repeat(62)}`;
     expect(readBody(responses, `{"text":{"a":${metadata}}}`).configJson).toBe(`{"text":{"a":${metadata}}}`);
+  });
+});
+
+describe("a long body", () => {
+  it("is read as a short one is", async () => {
+    const text = '{"model":"m","instructions":"Be brief.","provider":{"a":1.0}}';
+    expect(await readLongBody(responses, text)).toEqual(readBody(responses, text));
+    await expect(readLongBody(responses, '{"model":1}')).rejects.toThrow("model must be a string");
+    await expect(readLongBody(responses, "{")).rejects.toThrow("must be valid JSON");
   });
 });
 

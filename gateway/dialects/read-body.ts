@@ -1,7 +1,12 @@
 import { type FieldViolation, invalidRequest } from "../../services/platform/domain/domain-error.ts";
-import { contentBytesMax } from "../../services/platform/domain/limits.ts";
-import { cutMembers, parseJsonObject } from "../../services/platform/json/json-text.ts";
-import { surrogateViolations } from "../json/violations.ts";
+import { sizeViolations, surrogateViolations } from "../../services/platform/domain/text-violations.ts";
+import {
+  ambiguities,
+  cutMembers,
+  type JsonObject,
+  parseJsonObject,
+  parseLongJsonObject,
+} from "../../services/platform/json/json-text.ts";
 import type { Dialect } from "./dialect.ts";
 import { joinTexts } from "./system-prompt.ts";
 
@@ -14,26 +19,29 @@ interface VersionContent {
 
 /** Takes from the text of a request body what a preset keeps. Throws an invalid request that names every violation. */
 export function readBody(dialect: Dialect, text: string): VersionContent {
-  const body = parseJsonObject(text);
-  const config = cutMembers(body, dialect.keeps);
+  return contentOf(dialect, parseJsonObject(text));
+}
+
+/** The same for a body so long that others must have their turns in between. */
+export async function readLongBody(dialect: Dialect, text: string): Promise<VersionContent> {
+  return contentOf(dialect, await parseLongJsonObject(text));
+}
+
+function contentOf(dialect: Dialect, body: JsonObject): VersionContent {
+  const { json: configJson, kept } = cutMembers(body, dialect.keeps);
   const prompt = dialect.findPrompt(body.value);
   const systemPrompt = joinTexts(prompt.texts);
+  const isTooLarge = sizeViolations("config", configJson);
   const violations = [
     ...dialect.findViolations(body.value),
-    ...config.violations,
+    // What is too large is not looked through for what else is wrong with it.
+    ...(isTooLarge.length > 0 ? isTooLarge : ambiguities(body, kept, (key) => dialect.keptKeys.has(key))),
     ...prompt.violations,
-    ...sizeViolations("config", config.json),
     ...surrogateViolations("system_prompt", systemPrompt ?? ""),
     ...sizeViolations("system_prompt", systemPrompt ?? ""),
   ];
   if (violations.length > 0) throw invalidRequest(firstOfEachPath(violations));
-  return { configJson: config.json, systemPrompt };
-}
-
-function sizeViolations(path: string, stored: string): FieldViolation[] {
-  const bytes = Buffer.byteLength(stored);
-  if (bytes <= contentBytesMax) return [];
-  return [{ path, message: `must be at most ${contentBytesMax} bytes of UTF-8 in all, and is ${bytes}` }];
+  return { configJson, systemPrompt };
 }
 
 /** The schema and the rule for prompts may object to the same value; once is enough. */

@@ -1,20 +1,14 @@
 import {
-  anything,
   boolean,
   either,
-  ignore,
-  integer,
-  keep,
   listOf,
   mapOf,
-  modelName,
   number,
   object,
-  oneOf,
-  prompt,
   text,
-} from "./config-fields.ts";
+} from "../../services/platform/config-fields/field-schemas.ts";
 import { defineDialect } from "./dialect.ts";
+import { ignore, keep, prompt } from "./field.ts";
 import { promptOfMessages } from "./system-prompt.ts";
 
 /**
@@ -24,36 +18,19 @@ import { promptOfMessages } from "./system-prompt.ts";
 export const responses = defineDialect({
   required: [],
   fields: {
-    model: keep(modelName()),
-    models: keep(listOf(modelName())),
-    provider: keep(object()),
-    route: keep(anything()),
-    plugins: keep(listOf(object())),
+    ...keep(["model", "models", "provider", "route", "plugins"]),
     // Clients send "auto" for someone who chose nothing.
-    service_tier: keep(text(), { unless: "auto" }),
-    cache_control: keep(object()),
-    prompt_cache_options: keep(object()),
+    ...keep(["service_tier"], { unless: "auto" }),
+    ...keep(["cache_control", "prompt_cache_options"]),
 
-    temperature: keep(number(0, 2)),
-    top_p: keep(number(0, 1)),
-    top_k: keep(integer(0)),
-    frequency_penalty: keep(number(-2, 2)),
-    presence_penalty: keep(number(-2, 2)),
+    ...keep(["temperature"], { within: number(0, 2) }),
+    ...keep(["top_p"], { within: number(0, 1) }),
+    ...keep(["top_k", "frequency_penalty", "presence_penalty"]),
 
-    max_output_tokens: keep(integer(1)),
-    top_logprobs: keep(integer(0, 20)),
-    text: keep(object()),
-    modalities: keep(listOf(oneOf("text", "image", "audio"))),
-    image_config: keep(either(text(), number(), listOf(anything()), object())),
-    reasoning: keep(object()),
-    truncation: keep(text()),
-    include: keep(listOf(text())),
+    ...keep(["max_output_tokens", "top_logprobs", "text", "modalities", "image_config"]),
+    ...keep(["reasoning", "truncation", "include"]),
 
-    tools: keep(listOf(object())),
-    tool_choice: keep(either(text(), object())),
-    parallel_tool_calls: keep(boolean()),
-    max_tool_calls: keep(integer(0)),
-    stop_server_tools_when: keep(listOf(object())),
+    ...keep(["tools", "tool_choice", "parallel_tool_calls", "max_tool_calls", "stop_server_tools_when"]),
 
     instructions: prompt(text()),
     input: prompt(either(text(), listOf(object()))),

@@ -1,4 +1,4 @@
-import type { FieldViolation } from "../../services/platform/domain/domain-error.ts";
+import { type FieldViolation, violationsMax } from "../../services/platform/domain/domain-error.ts";
 import { fieldPath } from "../../services/platform/json/field-path.ts";
 
 /** The texts of a body that make up its system prompt, in order, and the parts that should be text and are not. */
@@ -11,9 +11,6 @@ const promptRoles: ReadonlySet<unknown> = new Set(["system", "developer"]);
 
 /** `input_text` and `output_text` are what the responses dialect calls them. A block of system text may go without. */
 const textPartTypes: ReadonlySet<unknown> = new Set(["text", "input_text", "output_text", undefined]);
-
-/** A list may hold a million bad parts; nobody reads more of them than this. */
-const violationsMax = 100;
 
 /** The texts of all system and developer messages. That `messages` is a list of objects is for the schema to say. */
 export function promptOfMessages(messages: unknown, path: string): PromptTexts {

@@ -22,7 +22,6 @@ describe("updateFrom", () => {
     ['{"status":"archived"}', { updateMask: { paths: ["status"] }, status: PresetStatus.ARCHIVED }],
     ['{"designated_version":2}', { updateMask: { paths: ["designated_version"] }, designatedVersion: 2 }],
     ['{"designated_version":2.0}', { updateMask: { paths: ["designated_version"] }, designatedVersion: 2 }],
-    ['{"name":"a","name":"b"}', { updateMask: { paths: ["name"] }, name: "b" }],
   ])("reads %s", (body, update) => {
     expect(updateFrom(body)).toEqual(update);
   });
@@ -49,7 +48,8 @@ describe("updateFrom", () => {
     ['{"designated_version":null}', "designated_version", "must be an integer"],
     ['{"designated_version":"1"}', "designated_version", "must be an integer"],
     ['{"designated_version":1.5}', "designated_version", "must be an integer"],
-    ['{"designated_version":1e999}', "designated_version", "must be an integer"],
+    ['{"designated_version":1e999}', "designated_version", "must be at most 2147483647"],
+    ['{"name":"a","n\\u0061me":"b"}', "name", "must be given only once"],
     ['{"designated_version":0}', "designated_version", "must be at least 1"],
     ['{"designated_version":-1}', "designated_version", "must be at least 1"],
     ['{"designated_version":2147483648}', "designated_version", "must be at most 2147483647"],

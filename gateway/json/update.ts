@@ -1,11 +1,11 @@
 import { type Static, Type } from "typebox";
 import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
 import { int32Max, presetDescriptionLengthMax, presetNameLengthMax } from "../../services/platform/domain/limits.ts";
-import { parseJsonObject } from "../../services/platform/json/json-text.ts";
+import { surrogateViolations } from "../../services/platform/domain/text-violations.ts";
+import { ambiguities, parseJsonObject } from "../../services/platform/json/json-text.ts";
+import { schemaCheck } from "../../services/platform/json/schema-check.ts";
 import { statusByName } from "./preset.ts";
 import { statusSchema } from "./preset-schema.ts";
-import { validator } from "./validator.ts";
-import { surrogateViolations } from "./violations.ts";
 
 /** The body of PATCH /presets/{slug}. */
 export const updateSchema = Type.Object(
@@ -30,12 +30,13 @@ export const updateSchema = Type.Object(
   { additionalProperties: false, minProperties: 1, examples: [{ designated_version: 1 }] },
 );
 
-const violationsOf = validator(updateSchema);
+const check = schemaCheck(updateSchema);
 
 /** What is to be changed, as the preset service takes it. */
 export function updateFrom(body: string) {
-  const { value } = parseJsonObject(body);
-  const violations = violationsOf(value);
+  const object = parseJsonObject(body);
+  const { value } = object;
+  const violations = [...check.violations(value, ""), ...ambiguities(object, [])];
   for (const [path, text] of Object.entries(value)) {
     if (typeof text === "string") violations.push(...surrogateViolations(path, text));
   }

@@ -1,9 +1,7 @@
 import { Ajv } from "ajv";
-import type { TObject, TSchema } from "typebox";
-import type { FieldViolation } from "../../services/platform/domain/domain-error.ts";
+import type { TObject } from "typebox";
 import { isId } from "../../services/platform/domain/ids.ts";
 import { type Query, queryReader } from "./query.ts";
-import { violationsFrom } from "./violations.ts";
 
 /** What parameters and small bodies are checked with. Nothing is coerced: a caller is told, not guessed at. */
 export const ajv = new Ajv({ allErrors: true, useDefaults: true, verbose: true, allowUnionTypes: true });
@@ -17,10 +15,4 @@ export function queryValidator(schema: TObject) {
     read(query);
     return validate(query) || { error: validate.errors ?? [] };
   };
-}
-
-/** Every violation of a value against a schema. */
-export function validator(schema: TSchema): (value: unknown) => FieldViolation[] {
-  const validate = ajv.compile(schema);
-  return (value) => (validate(value) ? [] : violationsFrom(validate.errors ?? []));
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Dialect } from "../../gateway/dialects/dialect.ts";
+import { configChecks } from "../../services/platform/config-fields/config-fields.ts";
 import { configOf, violationsOf } from "./dialect-bodies.ts";
 
 /** Values that a field may have, and values that it may not, with the path below the field and what is said of it. */
@@ -182,6 +183,10 @@ export function describeDialect(name: string, dialect: Dialect, { least, kept, i
 
     it.each(Object.entries(kept))("keeps %s", (field, { good }) => {
       for (const value of good) expect(configOf(dialect, { ...least, [field]: value })).toHaveProperty([field], value);
+    });
+
+    it.each(Object.entries(kept))("keeps no %s that a config may not hold", (field, { good }) => {
+      for (const value of good) expect(configChecks.get(field)?.violations(value, field)).toEqual([]);
     });
 
     it.each(Object.entries(ignored))("ignores %s", (field, { good }) => {

@@ -56,12 +56,26 @@ export function isOfKind(error: unknown, ...kinds: readonly ErrorKind[]): error 
   return error instanceof DomainError && kinds.includes(error.kind);
 }
 
-/** A request with at least one field that breaks its rule; all of them are reported together. */
+/** How many violations are gathered of any one kind, and told in all: a request has room for a million, and nobody reads them. */
+export const violationsMax = 100;
+/** Paths are made of the caller's own keys, so that a hundred of them may be long. */
+const violationCharactersMax = 16_384;
+
+/** A request with at least one field that breaks its rule; all of them are reported together, up to a limit. */
 export function invalidRequest(violations: readonly FieldViolation[]): DomainError {
   const [first] = violations;
   const rest = violations.length > 1 ? ` (and ${violations.length - 1} more)` : "";
   const message = first ? `${first.path || "The body"} ${first.message}${rest}` : "The request is not valid";
-  return new DomainError("invalid_argument", { reason: "INVALID_REQUEST", message, violations });
+  return new DomainError("invalid_argument", { reason: "INVALID_REQUEST", message, violations: told(violations) });
+}
+
+function told(violations: readonly FieldViolation[]): readonly FieldViolation[] {
+  let characters = 0;
+  const tooMany = violations.findIndex(({ path, message }, index) => {
+    characters += path.length + message.length;
+    return index > 0 && (index >= violationsMax || characters > violationCharactersMax);
+  });
+  return tooMany === -1 ? violations : violations.slice(0, tooMany);
 }
 
 /** A service or the database cannot be reached, or has too much to do. Nothing was stored. */

@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { DomainError } from "../domain/domain-error.ts";
-import { cutMembers, jsonDepthMax, parseJsonObject } from "./json-text.ts";
+import { jsonDepthMax, jsonValuesMax } from "./json-outline.ts";
+import { ambiguities, cutMembers, parseJsonObject } from "./json-text.ts";
 
+/** The whole of a text, and what in it is ambiguous. */
 function cutAll(text: string) {
-  return cutMembers(parseJsonObject(text), () => true);
+  const object = parseJsonObject(text);
+  return { json: cutMembers(object, () => true).json, violations: ambiguities(object) };
 }
 
 function violationsOf(act: () => unknown) {
@@ -70,6 +73,66 @@ describe("parseJsonObject", () => {
   });
 });
 
+describe("the number of keys and values", () => {
+  const listOf = (count: number) => `{"a":[${Array(count).fill("0").join()}]}`;
+  const tooMany = [{ path: "", message: `must not hold more than ${jsonValuesMax} keys and values` }];
+
+  it("may be as large as the limit, with the object, its key and the list counted", () => {
+    expect(jsonValuesMax).toBe(75_000);
+    expect(parseJsonObject(listOf(jsonValuesMax - 3)).members).toHaveLength(1);
+    expect(violationsOf(() => parseJsonObject(listOf(jsonValuesMax - 2)))).toEqual(tooMany);
+  });
+
+  it("is not that of white space, commas or brackets", () => {
+    const elements = Array(jsonValuesMax - 3).fill(" [ ] ");
+    expect(parseJsonObject(` { "a" : [ ${elements.join(" , ")} ] } `).members).toHaveLength(1);
+  });
+
+  it.each([",", ":", "]", "{}", '""', "0 ", "x,", " \n".repeat(40)])("is refused in a million of %j", (part) => {
+    expect(violationsOf(() => parseJsonObject(part.repeat(1_000_000)))).not.toEqual([]);
+  });
+});
+
+describe("repeated keys", () => {
+  const message = "must be given only once";
+
+  it.each([
+    ['{"a":1,"a":2}', ["a"]],
+    ['{"a":1,"\\u0061":2}', ["a"]],
+    ['{"a":1,"b":1,"a":2,"b":2,"a":3}', ["a", "b"]],
+    ['{"provider":{"a":1,"a":2}}', ["provider.a"]],
+    ['{"provider":{"a":1,"\\u0061":{"a":3}}}', ["provider.a"]],
+    ['{"a":[{},{"b":[{"c":"c","c":":"}]}]}', ["a[1].b[0].c"]],
+    ['{"a":{"1":1,"2":2,"1":3}}', ["a[1]"]],
+    ['{"a":{"__proto__":1,"__proto__":{}}}', ["a.__proto__"]],
+    ['{"a":{"\\\\":1,"\\u005c":2}}', ['a["\\\\"]']],
+    ['{"a":{"":1, "" :2}}', ['a[""]']],
+    ['{"a":{"x":1,"x":2},"b":{"y":{"z":1,"z":2}}}', ["a.x", "b.y.z"]],
+  ])("of %s are named", (text, paths) => {
+    expect(cutAll(text).violations).toEqual(paths.map((path) => ({ path, message })));
+  });
+
+  it.each([
+    '{"a":{"a":{"a":1}},"b":{"a":1}}',
+    '{"a":[{"b":1},{"b":2}]}',
+    '{"a":{"B":1,"b":2,"b ":3}}',
+    '{"a":{"__proto__":{"__proto__":1},"constructor":2}}',
+    '{"a":{"1":1,"01":2,"1.0":3}}',
+    '{"a":{"b":"\\",\\"b\\":","c":":"}}',
+  ])("are not found in %s", (text) => {
+    expect(cutAll(text).violations).toEqual([]);
+  });
+
+  it("count only in the members that are kept", () => {
+    const object = parseJsonObject('{"a":{"x":1,"x":2},"b":1,"b":2,"c":3}');
+    expect(ambiguities(object, cutMembers(object, (key) => key === "c").kept, (key) => key === "c")).toEqual([]);
+  });
+
+  it("are reported up to a hundred", () => {
+    expect(cutAll(`{"a":[${Array(200).fill('{"x":1,"x":2}').join()}]}`).violations).toHaveLength(100);
+  });
+});
+
 describe("cutMembers", () => {
   it.each([
     ["integer-like keys in their order", '{"logit_bias":{"50256":-1,"7":2,"a":3,"1":4}}'],
@@ -77,7 +140,6 @@ describe("cutMembers", () => {
     ["a key named __proto__", '{"a":{"__proto__":{"x":1}},"__proto__":2}'],
     ["numbers as they were written", '{"a":[1.0,1e5,1E+5,-0,0.10,100000000000000000000,1e-400]}'],
     ["escapes as they were written", '{"a":"\\u0041\\/\\n\\"\\\\","\\u0062":"\\ud83d\\ude00 \\ud800"}'],
-    ["a repeated key of a nested object", '{"a":{"b":1,"b":2}}'],
     ["white space inside strings", '{"a":"  x , : {\\"  } \\\\","  b  ":[" "]}'],
     ["text beyond ASCII", '{"a":"é 漢 😀","ключ":1}'],
     ["literals", '{"a":true,"b":false,"c":null,"d":{},"e":[]}'],
@@ -109,7 +171,7 @@ describe("cutMembers", () => {
 
   it("takes the last member of a repeated key", () => {
     const text = '{"a":9007199254740993,"b":1,"\\u0061":[2]}';
-    expect(cutAll(text)).toEqual({ json: '{"\\u0061":[2],"b":1}', violations: [] });
+    expect(cutAll(text).json).toBe('{"\\u0061":[2],"b":1}');
     expect(parseJsonObject(text).value).toEqual({ a: [2], b: 1 });
   });
 
@@ -165,12 +227,12 @@ describe("cutMembers", () => {
 
   it("begins the path of a bad number with that of the object", () => {
     const object = parseJsonObject('{"seed":1e400}', "config_json");
-    expect(cutMembers(object, () => true).violations).toMatchObject([{ path: "config_json.seed" }]);
+    expect(ambiguities(object)).toMatchObject([{ path: "config_json.seed" }]);
   });
 
   it("does not look at numbers that are not kept, nor at digits in strings", () => {
     const object = parseJsonObject('{"a":[1e400],"b":"9007199254740993","c":9007199254740993}');
-    expect(cutMembers(object, (key) => key === "b").violations).toEqual([]);
+    expect(ambiguities(object, cutMembers(object, (key) => key === "b").kept)).toEqual([]);
   });
 
   it("reports no more than a hundred bad numbers", () => {

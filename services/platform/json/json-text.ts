@@ -1,241 +1,159 @@
 import { type FieldViolation, invalidRequest } from "../domain/domain-error.ts";
+import { nextTurn } from "../process/next-turn.ts";
 import { fieldPath } from "./field-path.ts";
+import {
+  digit9,
+  findOutline,
+  type MemberPlace,
+  minus,
+  type Outline,
+  quote,
+  space,
+  spaceEnd,
+  stringEnd,
+  stringValue,
+  wordEnd,
+} from "./json-outline.ts";
+import { numberViolations } from "./number-violations.ts";
+import { isRepeated, repetitionViolations } from "./repetition-violations.ts";
 
-// A JavaScript object does not keep what JSON text says: it re-orders integer-like keys, reads 1.0 as 1 and rounds long
-// integers. So JSON that must be kept verbatim is cut out of the text itself. JSON.parse alone decides whether a text
-// is JSON; the walks below find what it does not tell, and trust the text otherwise.
-
-/** How deep a text may be nested; the outermost object counts as 1. */
-export const jsonDepthMax = 64;
-
-/** A text may hold a million bad numbers; nobody reads more of them than this. */
-const numberViolationsMax = 100;
+// A JavaScript object does not keep what JSON text says: it re-orders integer-like keys, reads 1.0 as 1, rounds long
+// integers and drops the first of two members of one name. So JSON that must be kept verbatim is cut out of the text
+// itself. JSON.parse alone decides whether a text is JSON.
 
 /** A JSON object and the text it was sent as. Made by `parseJsonObject`. */
 export interface JsonObject {
   /** What JSON.parse makes of the text: good for looking at, not for writing back. */
   readonly value: Readonly<Record<string, unknown>>;
   readonly text: string;
-  /** Of a repeated key the last member counts, as in JSON.parse. */
-  readonly members: ReadonlyMap<string, Member>;
+  /** In the order they were sent. Of a repeated key the last member counts, as in JSON.parse. */
+  readonly members: readonly JsonMember[];
+  readonly repeatedKeys: readonly string[];
   readonly longNumbers: readonly number[];
   /** Where the object stands in the request; the path of a violation inside it begins with this. */
   readonly path: string;
 }
 
-/** The place of one member: from the opening quote of its key to the comma or brace after its value. */
-interface Member {
-  readonly start: number;
-  readonly keyEnd: number;
-  readonly end: number;
-  /** Whether there is white space between its tokens. */
-  readonly isSpaced: boolean;
+/** A member of a JSON object: what it says, and where it stands in the text. */
+export interface JsonMember {
+  readonly key: string;
+  readonly value: unknown;
+  readonly place: MemberPlace;
 }
 
-/** Throws an invalid request where the text is not JSON, not an object, or nested too deep. */
+/** Throws an invalid request where the text is not JSON, not an object, nested too deep or of too many values. */
 export function parseJsonObject(text: string, path = ""): JsonObject {
-  // The walk comes first: parsing millions of nested lists only to refuse them would take seconds.
-  const outline = findOutline(text);
-  if (outline === undefined) {
-    throw invalidRequest([{ path, message: `must not be nested deeper than ${jsonDepthMax} levels` }]);
+  // The walk comes first: parsing millions of values only to refuse them would take seconds.
+  const outline = outlineOf(text, path);
+  return jsonObject(text, path, outline, parseJson(text, path));
+}
+
+/** The same for a text so long that others must have their turns in between. */
+export async function parseLongJsonObject(text: string): Promise<JsonObject> {
+  const outline = outlineOf(text, "");
+  await nextTurn();
+  const value = parseJson(text, "");
+  await nextTurn();
+  return jsonObject(text, "", outline, value);
+}
+
+/** The members that `keeps` chooses, in the order they were sent, as one JSON object without white space between tokens. */
+export function cutMembers(
+  { text, members }: JsonObject,
+  keeps: (key: string, value: unknown) => boolean,
+): { readonly json: string; readonly kept: readonly JsonMember[] } {
+  const kept = members.filter(({ key, value }) => keeps(key, value));
+  let json = "";
+  for (const { place } of kept) {
+    if (json !== "") json += ",";
+    json += place.isSpaced ? compact(text, place) : text.slice(place.start, place.end);
   }
-  const value = parseJson(text, path);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw invalidRequest([{ path, message: "must be a JSON object" }]);
-  }
-  const members = new Map<string, Member>();
-  for (const member of outline.members) members.set(stringValue(text.slice(member.start, member.keyEnd)), member);
-  return { value: value as Record<string, unknown>, text, members, longNumbers: outline.longNumbers, path };
+  return { json: `{${json}}`, kept };
 }
 
 /**
- * The members that `keeps` chooses, in the order they were sent, as one JSON object. White space between tokens is left
- * out; all else is as sent. The violations name the numbers among them that a double cannot hold, so that most readers
- * of the JSON would get another number.
+ * What stands in these members that some readers of JSON would read as something else: long numbers and repeated keys.
+ * `isKept` says which keys of the object itself may not be repeated.
  */
-export function cutMembers(
+export function ambiguities(
   object: JsonObject,
-  keeps: (key: string, value: unknown) => boolean,
-): { readonly json: string; readonly violations: readonly FieldViolation[] } {
-  const kept: Member[] = [];
-  let json = "";
-  for (const [key, member] of object.members) {
-    if (!keeps(key, object.value[key])) continue;
-    kept.push(member);
-    if (json !== "") json += ",";
-    json += member.isSpaced ? compact(object.text, member) : object.text.slice(member.start, member.end);
+  members = object.members,
+  isKept: (key: string) => boolean = () => true,
+): FieldViolation[] {
+  const violations = numberViolations(object, members);
+  violations.push(...repetitionViolations(object, members));
+  for (const key of object.repeatedKeys) {
+    if (isKept(key)) violations.push({ path: fieldPath(object.path, key), message: isRepeated });
   }
-  return { json: `{${json}}`, violations: numberViolations(object, kept) };
+  return violations;
 }
 
 /** The compact text of each member's value, by its key. */
 export function memberTexts({ text, members }: JsonObject): Map<string, string> {
   const texts = new Map<string, string>();
-  for (const [key, member] of members) {
-    const compacted = compact(text, member);
+  for (const { key, place } of members) {
+    const compacted = compact(text, place);
     texts.set(key, compacted.slice(stringEnd(compacted, 0) + 2));
   }
   return texts;
 }
 
-function parseJson(text: string, path: string): unknown {
+function outlineOf(text: string, path: string): Outline {
+  const outline = findOutline(text);
+  if (typeof outline === "string") throw invalidRequest([{ path, message: outline }]);
+  return outline;
+}
+
+function parseJson(text: string, path: string): Record<string, unknown> {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     // The parser's own message quotes the text, which may be a prompt.
     throw invalidRequest([{ path, message: "must be valid JSON" }]);
   }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw invalidRequest([{ path, message: "must be a JSON object" }]);
 }
 
-const space = 0x20;
-const quote = 0x22;
-const comma = 0x2c;
-const minus = 0x2d;
-const digit0 = 0x30;
-const digit9 = 0x39;
-const openBracket = 0x5b;
-const backslash = 0x5c;
-const closeBracket = 0x5d;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-
-/** The shortest number that a double cannot hold is 1e309. */
-const longNumberLength = 5;
-
-interface Outline {
-  readonly members: readonly Member[];
-  /** Where the numbers begin that are long enough to be looked at again. */
-  readonly longNumbers: readonly number[];
+function jsonObject(text: string, path: string, outline: Outline, value: Record<string, unknown>): JsonObject {
+  const keys = Object.keys(value);
+  const members = outline.members.map((place, index): JsonMember => {
+    const key = keyAt(text, place, keys[index]);
+    return { key, value: value[key], place };
+  });
+  const { longNumbers } = outline;
+  if (members.length === keys.length) return { value, text, members, repeatedKeys: [], longNumbers, path };
+  const last = new Map(members.map((member) => [member.key, member]));
+  const repeatedKeys = new Set(members.flatMap((member) => (last.get(member.key) === member ? [] : member.key)));
+  return { value, text, members: [...last.values()], repeatedKeys: [...repeatedKeys], longNumbers, path };
 }
 
 /**
- * The outermost members and the long numbers of an object, in one walk; undefined where it is nested too deep.
- * The text has not been parsed yet: where it is not an object, what is found has no meaning.
+ * The key of a member. Most are as the parser listed them, and its own string is many times faster to look anything up
+ * with than a piece of the text.
  */
-function findOutline(text: string): Outline | undefined {
-  const members: Member[] = [];
-  const longNumbers: number[] = [];
-  let depth = 0;
-  let start = -1;
-  let keyEnd = -1;
-  let isSpaced = false;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === quote) {
-      const end = stringEnd(text, at);
-      if (depth === 1 && start === -1) {
-        start = at;
-        keyEnd = end + 1;
-        isSpaced = false;
-      }
-      at = end;
-    } else if (code === openBrace || code === openBracket) {
-      depth++;
-      if (depth > jsonDepthMax) return undefined;
-    } else if (code === closeBrace || code === closeBracket || code === comma) {
-      if (depth === 1 && start !== -1) {
-        members.push({ start, keyEnd, end: at, isSpaced });
-        start = -1;
-      }
-      if (code !== comma) depth--;
-    } else if (code <= space) {
-      isSpaced = true;
-      while (text.charCodeAt(at + 1) <= space) at++;
-    } else if (code === minus || (code >= digit0 && code <= digit9)) {
-      const end = numberEnd(text, at);
-      if (end - at >= longNumberLength) longNumbers.push(at);
-      at = end - 1;
-    }
-  }
-  return { members, longNumbers };
+function keyAt(text: string, { start, keyEnd }: MemberPlace, listed: string | undefined): string {
+  const isListed =
+    listed !== undefined &&
+    listed.length === keyEnd - start - 2 &&
+    text.startsWith(listed, start + 1) &&
+    !listed.includes("\\");
+  return isListed ? listed : stringValue(text.slice(start, keyEnd));
 }
 
-/** The place of the closing quote. It is searched for, not walked to: a string may hold a whole image. */
-function stringEnd(text: string, open: number): number {
-  let close = text.indexOf('"', open + 1);
-  while (close !== -1 && isEscaped(text, close)) close = text.indexOf('"', close + 1);
-  return close === -1 ? text.length : close;
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let before = at - 1;
-  while (text.charCodeAt(before) === backslash) before--;
-  return (at - before) % 2 === 0;
-}
-
-function stringValue(literal: string): string {
-  return literal.includes("\\") ? JSON.parse(literal) : literal.slice(1, -1);
-}
-
-function numberEnd(text: string, start: number): number {
-  let at = start + 1;
-  for (; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === comma || code <= space || code === closeBrace || code === closeBracket) break;
-  }
-  return at;
-}
-
-function compact(text: string, { start, end }: Member): string {
+function compact(text: string, { start, end }: MemberPlace): string {
   let compacted = "";
   let from = start;
   for (let at = start; at < end; at++) {
     const code = text.charCodeAt(at);
     if (code === quote) at = stringEnd(text, at);
+    else if (code >= minus && code <= digit9) at = wordEnd(text, at) - 1;
     else if (code <= space) {
       compacted += text.slice(from, at);
-      while (text.charCodeAt(at + 1) <= space) at++;
-      from = at + 1;
+      from = spaceEnd(text, at);
+      at = from - 1;
     }
   }
   return compacted + text.slice(from, end);
-}
-
-function numberViolations({ text, longNumbers, path }: JsonObject, members: readonly Member[]): FieldViolation[] {
-  const faults = new Map<number, string>();
-  for (const at of longNumbers) {
-    if (!members.some((member) => member.start < at && at < member.end)) continue;
-    const fault = numberFault(text.slice(at, numberEnd(text, at)));
-    if (fault !== undefined) faults.set(at, fault);
-    if (faults.size === numberViolationsMax) break;
-  }
-  if (faults.size === 0) return [];
-  const paths = pathsTo(text, path, [...faults.keys()]);
-  return [...faults.values()].map((message, index) => ({ path: paths[index] ?? path, message }));
-}
-
-function numberFault(literal: string): string | undefined {
-  const value = Number(literal);
-  if (!Number.isFinite(value)) return "must be a number that fits in a double";
-  // A fraction or an exponent says that the number is not meant to be exact.
-  if (Number.isSafeInteger(value) || /[.eE]/.test(literal) || BigInt(literal) === BigInt(value)) return undefined;
-  return `must be an integer that a double holds exactly; this one would be read as ${BigInt(value)}`;
-}
-
-/** The path of each place. The places ascend, so one walk finds them all. */
-function pathsTo(text: string, root: string, places: readonly number[]): string[] {
-  const paths: string[] = [];
-  // One entry for each list or object that is open: the index of the element that the walk is in, or the place of the
-  // string that came last, which at a number or an opening bracket is its key.
-  const open: { readonly isList: boolean; at: number }[] = [];
-  for (let at = 0; at < text.length && paths.length < places.length; at++) {
-    const code = text.charCodeAt(at);
-    const innermost = open.at(-1);
-    if (at === places[paths.length]) {
-      const keys = open.map((each) =>
-        each.isList ? each.at : stringValue(text.slice(each.at, stringEnd(text, each.at) + 1)),
-      );
-      paths.push(keys.reduce(fieldPath, root));
-    } else if (code === quote) {
-      if (innermost?.isList === false) innermost.at = at;
-      at = stringEnd(text, at);
-    } else if (code === comma) {
-      if (innermost?.isList) innermost.at++;
-    } else if (code === openBrace || code === openBracket) {
-      open.push({ isList: code === openBracket, at: 0 });
-    } else if (code === closeBrace || code === closeBracket) {
-      open.pop();
-    }
-  }
-  return paths;
 }

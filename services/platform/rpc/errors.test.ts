@@ -43,10 +43,13 @@ describe("toRpcError", () => {
   });
 
   it("tells no more violations than a header holds", () => {
-    const violations = Array.from({ length: 1_000 }, (_, n) => ({ path: `é-${n}`, message: "is not known" }));
+    const violations = Array.from({ length: 1_000 }, (_, n) => ({
+      path: `é-${n}`,
+      message: "is not a field that is known",
+    }));
     const error = toRpcError(invalidRequest(violations));
     const told = error.findDetails(BadRequestSchema)[0]?.fieldViolations ?? [];
-    expect(told.length).toBeGreaterThan(100);
+    expect(told.length).toBeGreaterThan(50);
     expect(Buffer.byteLength(told.map(({ field, description }) => field + description).join(""))).toBeLessThan(4_097);
     expect(error.rawMessage).toContain("(and 999 more)");
   });

@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import type { Principal } from "../../platform/auth/principal.ts";
 import { DomainError } from "../../platform/domain/domain-error.ts";
 import { contentBytesMax } from "../../platform/domain/limits.ts";
-import { configKeys } from "./config-keys.ts";
 import { newVersion, type VersionDraft } from "./new-version.ts";
 
 const principal: Principal = {
@@ -73,9 +72,20 @@ describe("newVersion", () => {
     expect(newVersion(principal, draft({ requestDigest })).requestDigest).toEqual(requestDigest);
   });
 
-  it("takes every config field, alone and all together", () => {
-    const config = Object.fromEntries([...configKeys].map((key) => [key, 1]));
-    expect(newVersion(principal, draft({ configJson: JSON.stringify(config) })).slug).toBe("support");
+  it("holds whoever calls to the rules of config fields", () => {
+    const configJson =
+      '{"model":"@preset/x","temperature":"hot","max_tokens":-5,"tools":[{},1],"stop":null,"route":null}';
+    expect(refusalOf({ configJson }).violations).toEqual([
+      {
+        path: "config_json.model",
+        message: "must be the name of a model, not a reference to a preset (@preset/…)",
+      },
+      { path: "config_json.temperature", message: "must be a number" },
+      { path: "config_json.max_tokens", message: "must be at least 1" },
+      { path: "config_json.tools[1]", message: "must be an object" },
+      { path: "config_json.stop", message: "must not be null; leave the field out" },
+      { path: "config_json.route", message: "must not be null; leave the field out" },
+    ]);
   });
 
   it.each<[string, Partial<VersionDraft>, string[]]>([
@@ -91,6 +101,8 @@ describe("newVersion", () => {
       ["config_json.constructor", "config_json.__proto__"],
     ],
     ["an inexact integer", { configJson: '{"tools":[{"n":9007199254740993}]}' }, ["config_json.tools[0].n"]],
+    ["a repeated field", { configJson: '{"top_k":1,"top\\u005fk":2}' }, ["config_json.top_k"]],
+    ["a repeated key in a field", { configJson: '{"provider":{"a":1,"a":2}}' }, ["config_json.provider.a"]],
     ["65 levels", { configJson: `{"tools":${"[".repeat(64)}${"]".repeat(64)}}` }, ["config_json"]],
     ["a config that is too large", { configJson: configOf(contentBytesMax + 1) }, ["config_json"]],
     ["a prompt that is too large in bytes", { systemPrompt: "é".repeat(contentBytesMax / 2 + 1) }, ["system_prompt"]],
@@ -106,7 +118,7 @@ describe("newVersion", () => {
     ["a config", { configJson: configOf(contentBytesMax) }],
     ["a system prompt", { systemPrompt: "é".repeat(contentBytesMax / 2) }],
     ["a request id", { requestId: "~".repeat(255) }],
-    ["nesting", { configJson: `{"tools":${"[".repeat(63)}${"]".repeat(63)}}` }],
+    ["nesting", { configJson: `{"route":${"[".repeat(63)}${"]".repeat(63)}}` }],
   ])("takes %s at its limit", (_name, change) => {
     expect(newVersion(principal, draft(change)).slug).toBe("support");
   });

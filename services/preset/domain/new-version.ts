@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
 import { type Principal, requirePermission, requireWorkspace } from "../../platform/auth/principal.ts";
-import { DomainError, type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
+import { configChecks } from "../../platform/config-fields/config-fields.ts";
+import { DomainError, type FieldViolation, invalidRequest, violationsMax } from "../../platform/domain/domain-error.ts";
 import { newId } from "../../platform/domain/ids.ts";
-import { contentBytesMax } from "../../platform/domain/limits.ts";
+import { sizeViolations } from "../../platform/domain/text-violations.ts";
 import { fieldPath } from "../../platform/json/field-path.ts";
-import { cutMembers, parseJsonObject } from "../../platform/json/json-text.ts";
+import { ambiguities, parseJsonObject } from "../../platform/json/json-text.ts";
 import type { Actor } from "./change.ts";
-import { configKeys } from "./config-keys.ts";
 import { requestIdViolations } from "./request-id.ts";
 import { slugViolations } from "./slug.ts";
 
@@ -63,27 +63,26 @@ export function newVersion(principal: Principal, draft: VersionDraft): NewVersio
   };
 }
 
-function configViolations(configJson: string): FieldViolation[] {
+function configViolations(configJson: string): readonly FieldViolation[] {
   const size = sizeViolations("config_json", configJson);
   if (size.length > 0) return size;
   try {
     const config = parseJsonObject(configJson, "config_json");
-    const unknown = Object.keys(config.value).filter((key) => !configKeys.has(key));
-    return [
-      ...unknown.map((key) => ({ path: fieldPath("config_json", key), message: "is not a field of a preset config" })),
-      ...cutMembers(config, () => true).violations,
-    ];
+    const violations = ambiguities(config);
+    for (const { key, value } of config.members) {
+      const check = configChecks.get(key);
+      if (check?.passes(value) && value !== null) continue;
+      const path = fieldPath(config.path, key);
+      if (!check) violations.push({ path, message: "is not a field of a preset config" });
+      else if (value === null) violations.push({ path, message: "must not be null; leave the field out" });
+      else violations.push(...check.violations(value, path));
+      if (violations.length >= violationsMax) break;
+    }
+    return violations;
   } catch (error) {
-    if (error instanceof DomainError) return [...error.violations];
+    if (error instanceof DomainError) return error.violations;
     throw error;
   }
-}
-
-function sizeViolations(path: string, text: string): FieldViolation[] {
-  // No UTF-16 unit takes more than three bytes, so most texts need not be counted.
-  const bytes = text.length * 3 > contentBytesMax ? Buffer.byteLength(text) : 0;
-  if (bytes <= contentBytesMax) return [];
-  return [{ path, message: `must be at most ${contentBytesMax} bytes, not ${bytes}` }];
 }
 
 function digestViolations(digest: Uint8Array): FieldViolation[] {

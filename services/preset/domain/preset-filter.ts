@@ -1,7 +1,7 @@
 import type { FieldViolation } from "../../platform/domain/domain-error.ts";
 import { presetQueryLengthMax } from "../../platform/domain/limits.ts";
+import { lengthViolations } from "../../platform/domain/text-violations.ts";
 import type { PresetStatus } from "./preset.ts";
-import { lengthViolations } from "./text-length.ts";
 
 /** Which presets of a workspace; empty statuses or text: all. */
 export interface PresetFilter {

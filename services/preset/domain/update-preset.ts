@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
 import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
 import { presetDescriptionLengthMax, presetNameLengthMax } from "../../platform/domain/limits.ts";
+import { lengthViolations } from "../../platform/domain/text-violations.ts";
 import type { FieldChange } from "./change.ts";
 import { etagStale, statusTransition, versionNotFound } from "./errors.ts";
 import { etagOf, type Preset, type PresetStatus, timeOfChange } from "./preset.ts";
 import { requestIdViolations } from "./request-id.ts";
 import { slugViolations } from "./slug.ts";
-import { lengthViolations } from "./text-length.ts";
 import { versionNumberViolations } from "./version-number.ts";
 
 /** What a caller wants to change. A field that is absent stays as it is. */

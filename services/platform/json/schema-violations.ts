@@ -1,19 +1,14 @@
 import type { ErrorObject } from "ajv";
-import type { FieldViolation } from "../../services/platform/domain/domain-error.ts";
-import { fieldPath } from "../../services/platform/json/field-path.ts";
+import type { FieldViolation } from "../domain/domain-error.ts";
+import { fieldPath } from "./field-path.ts";
 
 /**
  * What a JSON Schema validator found, in our words. A `pattern` is explained by the `description` beside it, which says
  * what the value must be; ajv shows it to us only with its `verbose` option.
  */
-export function violationsFrom(errors: readonly ErrorObject[]): FieldViolation[] {
+export function violationsFrom(errors: readonly ErrorObject[], root = ""): FieldViolation[] {
   const listed = new Set(errors.filter(({ keyword }) => keyword === "enum").map(({ instancePath }) => instancePath));
-  return errors.filter((error) => !isRepetition(error, listed)).map(violationFrom);
-}
-
-/** For text that becomes UTF-8, which cannot hold it; JSON Schema has no word for this. */
-export function surrogateViolations(path: string, text: string): FieldViolation[] {
-  return text.isWellFormed() ? [] : [{ path, message: "must not hold half of a surrogate pair" }];
+  return errors.filter((error) => !isRepetition(error, listed)).map((error) => violationFrom(error, root));
 }
 
 /** Whether an error that comes with this one says more: the rule that a key broke, or the list that a value is not in. */
@@ -21,8 +16,8 @@ function isRepetition({ keyword, instancePath }: ErrorObject, listed: ReadonlySe
   return keyword === "propertyNames" || (keyword === "type" && listed.has(instancePath));
 }
 
-function violationFrom(error: ErrorObject): FieldViolation {
-  const path = error.instancePath.split("/").slice(1).map(unescapePointer).reduce(fieldPath, "");
+function violationFrom(error: ErrorObject, root: string): FieldViolation {
+  const path = error.instancePath.split("/").slice(1).map(unescapePointer).reduce(fieldPath, root);
   const { missingProperty, additionalProperty } = error.params;
   const key = missingProperty ?? additionalProperty ?? error.propertyName;
   const message = error.propertyName === undefined ? sentence(error) : `has a name that ${sentence(error)}`;

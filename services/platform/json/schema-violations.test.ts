@@ -1,6 +1,6 @@
 import { Ajv, type SchemaObject } from "ajv";
 import { describe, expect, it } from "vitest";
-import { violationsFrom } from "./violations.ts";
+import { violationsFrom } from "./schema-violations.ts";
 
 function violationsOf(schema: SchemaObject, value: unknown) {
   const validate = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true }).compile(schema);

@@ -1,27 +1,5 @@
 import type { SchemaObject } from "ajv";
 
-/** One row of a dialect's table: what becomes of a field, and the values it may have. */
-export interface Field {
-  readonly use: "config" | "prompt" | "none";
-  readonly schema: SchemaObject;
-  readonly unless?: string | undefined;
-}
-
-/** The field is stored in `config` as it was sent, unless it has a value that says nothing. */
-export function keep(schema: SchemaObject, { unless }: { readonly unless?: string } = {}): Field {
-  return { use: "config", schema, unless };
-}
-
-/** The system prompt is read from the field; the field itself is not stored. */
-export function prompt(schema: SchemaObject): Field {
-  return { use: "prompt", schema };
-}
-
-/** The field is known and not stored. It is checked only where it has a schema. */
-export function ignore(schema: SchemaObject = anything()): Field {
-  return { use: "none", schema };
-}
-
 // JSON Schema, one short word for each shape that a field may have.
 
 export function anything(): SchemaObject {
@@ -83,9 +61,4 @@ export function mapOf(
 /** A value of any of these shapes. Their types differ, so each rule binds its own type alone. */
 export function either(...schemas: readonly SchemaObject[]): SchemaObject {
   return { ...Object.assign({}, ...schemas), type: schemas.map((schema) => schema.type) };
-}
-
-/** At the top of a body `null` stands for a field that was not sent. */
-export function orNull(schema: SchemaObject): SchemaObject {
-  return schema.type === undefined ? schema : { ...schema, type: [schema.type, "null"].flat() };
 }

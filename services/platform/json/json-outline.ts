@@ -1,0 +1,151 @@
+// One walk over a JSON text before it is parsed. It bounds what parsing may cost, and finds what JSON.parse does not
+// tell. It trusts the text: whether that is JSON is for JSON.parse to say, and where it is not, what is found here has
+// no meaning. No text takes more than linear time.
+
+/** How deep a text may be nested; the outermost object counts as 1. */
+export const jsonDepthMax = 64;
+
+/** How many keys and values a text may hold. Parsing takes time by their number more than by their length. */
+export const jsonValuesMax = 75_000;
+
+/** The place of one member: from the opening quote of its key to the comma or brace after its value. */
+export interface MemberPlace {
+  readonly start: number;
+  readonly keyEnd: number;
+  readonly end: number;
+  /** Whether there is white space between its tokens. */
+  readonly isSpaced: boolean;
+  /** How many members there are inside its value, at any depth. */
+  readonly innerMembers: number;
+  /** Which of the outline's long numbers are inside its value: from this index up to, but not including, the next. */
+  readonly numbersFrom: number;
+  readonly numbersTo: number;
+}
+
+export interface Outline {
+  /** The members of the outermost object, in the order of the text. */
+  readonly members: readonly MemberPlace[];
+  /** Where the numbers begin that are long enough to be looked at again. */
+  readonly longNumbers: readonly number[];
+}
+
+export const space = 0x20;
+export const quote = 0x22;
+export const comma = 0x2c;
+export const minus = 0x2d;
+export const digit9 = 0x39;
+export const colon = 0x3a;
+export const openBracket = 0x5b;
+const backslash = 0x5c;
+export const closeBracket = 0x5d;
+export const openBrace = 0x7b;
+export const closeBrace = 0x7d;
+
+/** The shortest number that a double cannot hold is 1e309. */
+const longNumberLength = 5;
+
+/** More tokens, and runs of white space between them, than a JSON text has that holds no more keys and values. */
+const stepsMax = 6 * jsonValuesMax + 1;
+
+/** The outline of a text, or what is wrong with the text as a whole. */
+export function findOutline(text: string): Outline | string {
+  const members: MemberPlace[] = [];
+  const longNumbers: number[] = [];
+  let steps = 0;
+  let values = 0;
+  let colons = 0;
+  let depth = 0;
+  let start = -1;
+  let keyEnd = -1;
+  let isSpaced = false;
+  let colonsBefore = 0;
+  let numbersFrom = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (++steps > stepsMax) return tooManyValues;
+    const code = text.charCodeAt(at);
+    if (code === quote) {
+      values++;
+      const end = stringEnd(text, at);
+      if (depth === 1 && start === -1) {
+        start = at;
+        keyEnd = end + 1;
+        isSpaced = false;
+        colonsBefore = colons;
+        numbersFrom = longNumbers.length;
+      }
+      at = end;
+    } else if (code === colon) {
+      colons++;
+    } else if (code === comma || code === closeBrace || code === closeBracket) {
+      if (depth === 1 && start !== -1) {
+        const innerMembers = colons - colonsBefore - 1;
+        members.push({ start, keyEnd, end: at, isSpaced, innerMembers, numbersFrom, numbersTo: longNumbers.length });
+        start = -1;
+      }
+      if (code !== comma) depth--;
+    } else if (code === openBrace || code === openBracket) {
+      values++;
+      depth++;
+      if (depth > jsonDepthMax) return tooDeep;
+    } else if (code <= space) {
+      isSpaced = true;
+      at = spaceEnd(text, at) - 1;
+    } else {
+      values++;
+      const end = wordEnd(text, at);
+      if (end - at >= longNumberLength && code <= digit9) longNumbers.push(at);
+      at = end - 1;
+    }
+  }
+  return values > jsonValuesMax ? tooManyValues : { members, longNumbers };
+}
+
+const tooDeep = `must not be nested deeper than ${jsonDepthMax} levels`;
+const tooManyValues = `must not hold more than ${jsonValuesMax} keys and values`;
+
+// Most runs are short, and a loop is the fastest way to their end. Of the long ones a regular expression is: a body may be
+// one number of ten million digits. None of the expressions can backtrack over more than it has read.
+
+const shortRun = 32;
+const restOfWord = /[^\0- ,\]}]*/y;
+const restOfSpace = /[\0- ]*/y;
+const escapes = /(?:[^"\\]*\\.){1,1000}/sy;
+
+/** Where a number or literal ends. */
+export function wordEnd(text: string, start: number): number {
+  for (let at = start + 1; at < start + shortRun; at++) {
+    const code = text.charCodeAt(at);
+    // Past the end of the text it is NaN, which is none of these.
+    if (!(code > space) || code === comma || code === closeBrace || code === closeBracket) return at;
+  }
+  return matchEnd(restOfWord, text, start + shortRun);
+}
+
+export function spaceEnd(text: string, start: number): number {
+  for (let at = start + 1; at < start + shortRun; at++) {
+    if (!(text.charCodeAt(at) <= space)) return at;
+  }
+  return matchEnd(restOfSpace, text, start + shortRun);
+}
+
+/** The place of the closing quote. It is searched for, not walked to: a string may hold a whole image. */
+export function stringEnd(text: string, open: number): number {
+  let close = text.indexOf('"', open + 1);
+  if (text.charCodeAt(close - 1) === backslash) {
+    let at = open + 1;
+    for (let end = matchEnd(escapes, text, at); end > at; end = matchEnd(escapes, text, at)) at = end;
+    close = text.indexOf('"', at);
+  }
+  return close === -1 ? text.length : close;
+}
+
+/** Where a match ends that begins here, which is here where there is none. */
+function matchEnd(sticky: RegExp, text: string, start: number): number {
+  sticky.lastIndex = start;
+  return sticky.test(text) ? sticky.lastIndex : start;
+}
+
+/** What a string literal stands for. */
+export function stringValue(literal: string): string {
+  return literal.includes("\\") ? JSON.parse(literal) : literal.slice(1, -1);
+}

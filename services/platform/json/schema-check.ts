@@ -1,0 +1,66 @@
+import { _, Ajv, type FuncKeywordDefinition, type SchemaObject, type ValidateFunction } from "ajv";
+import type { FieldViolation } from "../domain/domain-error.ts";
+import { isLongerThan } from "../domain/text-violations.ts";
+import { violationsFrom } from "./schema-violations.ts";
+
+/** What values must be. */
+export interface SchemaCheck {
+  readonly passes: (value: unknown) => boolean;
+  /** What is wrong with a value that stands at the path. */
+  readonly violations: (value: unknown, path: string) => FieldViolation[];
+}
+
+const options = { allowUnionTypes: true, strictNumbers: false, verbose: true };
+const untilFirstError = withMaxLength(new Ajv(options));
+const untilEnd = withMaxLength(new Ajv({ ...options, allErrors: true }));
+
+/** Many fields have the same schema, and compiling one takes milliseconds. */
+const checks = new Map<string, SchemaCheck>();
+
+/** The check of values against a schema. */
+export function schemaCheck(schema: SchemaObject): SchemaCheck {
+  // Bounds that are left open are undefined, and JSON Schema has no such value.
+  const json = JSON.stringify(schema);
+  const check = checks.get(json) ?? compile(JSON.parse(json));
+  checks.set(json, check);
+  return check;
+}
+
+/** How many elements of a list are searched for every violation. */
+const elementsMax = 100;
+
+/**
+ * A value may have as many faults as elements, and gathering all would take long and be read by nobody. So all errors
+ * are gathered only from the first elements of a list or object, and one error where those are good.
+ */
+function compile(schema: SchemaObject): SchemaCheck {
+  const isValid = untilFirstError.compile(schema);
+  let isValidToEnd: ValidateFunction | undefined;
+  return {
+    passes: isValid,
+    violations(value, path) {
+      if (isValid(value)) return [];
+      const { errors } = isValid;
+      isValidToEnd ??= untilEnd.compile(schema);
+      return violationsFrom((isValidToEnd(head(value)) ? errors : isValidToEnd.errors) ?? [], path);
+    },
+  };
+}
+
+function head(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, elementsMax);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).slice(0, elementsMax));
+}
+
+/** Ajv's own counts every character of a text, however long it is. */
+function withMaxLength(ajv: Ajv): Ajv {
+  const maxLength: FuncKeywordDefinition = {
+    keyword: "maxLength",
+    type: "string",
+    schemaType: "number",
+    validate: (lengthMax: number, text: string) => !isLongerThan(text, lengthMax),
+    error: { message: "is too long", params: ({ schemaCode }) => _`{limit: ${schemaCode}}` },
+  };
+  return ajv.removeKeyword("maxLength").addKeyword(maxLength);
+}
