@@ -15,13 +15,16 @@ type CallTogether<Request, Answer> = (calls: readonly Call<Request>[]) => Promis
 interface Gathering<Request, Answer> {
   readonly callTogether: CallTogether<Request, Answer>;
   readonly bytesOf: (request: Request) => number;
+  /** Calls with one key that wait together are one. Default: each is by itself. */
+  readonly keyOf?: (call: Call<Request>) => string;
+  /** Default: as many as one RPC does well with. */
+  readonly countMax?: number;
+  readonly batchesMax?: number;
 }
 
-/** As many as the two writers of the preset service write at once. */
-const countMax = 64;
-
 const policy = {
-  countMax,
+  /** As many as the two writers of the preset service write at once. */
+  countMax: 64,
   /** Well within what one RPC may carry, and soon sent: small calls do not wait long for large ones beside them. */
   bytesMax: 1024 * 1024,
   /** So many that a call which takes long, and those that went out with it, keep nobody else waiting. */
@@ -37,12 +40,13 @@ const goesOn = () => false;
  * Gathers calls, because an RPC costs more than what it carries. They may be of different callers, each with their own
  * access token and deadline.
  */
-export function gatherCalls<Request, Answer extends object>(
-  { callTogether, bytesOf }: Gathering<Request, Answer>,
-  keyOf?: (call: Call<Request>) => string,
-): (request: Request, options: CallOptions) => Promise<Answer> {
+export function gatherCalls<Request, Answer extends object>({
+  callTogether,
+  bytesOf,
+  ...options
+}: Gathering<Request, Answer>): (request: Request, options: CallOptions) => Promise<Answer> {
   const batcher = new Batcher<Call<Request>, Answer>(
-    { ...policy, bytesOf: ({ request }) => bytesOf(request), ...(keyOf ? { keyOf } : {}) },
+    { ...policy, ...options, bytesOf: ({ request }) => bytesOf(request) },
     (members) => callAll(members, callTogether),
   );
   return (request, options) =>
@@ -53,7 +57,8 @@ export function gatherCalls<Request, Answer extends object>(
 export function gatherAlike<Request, Answer extends object>(
   gathering: Gathering<Request, Answer>,
 ): (request: Request, options: CallOptions) => Promise<Answer> {
-  return gatherCalls(gathering, ({ request, options }) => `${options.accessToken} ${JSON.stringify(request)}`);
+  const keyOf = ({ request, options }: Call<Request>) => `${options.accessToken} ${JSON.stringify(request)}`;
+  return gatherCalls({ ...gathering, keyOf });
 }
 
 type Members<Request, Answer> = readonly Member<Call<Request>, Answer>[];

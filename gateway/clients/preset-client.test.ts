@@ -1,5 +1,7 @@
 import { create } from "@bufbuild/protobuf";
+import { anyPack } from "@bufbuild/protobuf/wkt";
 import { describe, expect, it } from "vitest";
+import { ErrorInfoSchema } from "../../proto/gen/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.ts";
 import { PresetSchema } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import type { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
@@ -9,6 +11,7 @@ import { presetClient } from "./preset-client.ts";
 
 const unavailableCode = 14;
 const notFoundCode = 5;
+const resourceExhaustedCode = 8;
 
 interface Named {
   readonly slug?: string;
@@ -77,5 +80,37 @@ describe("createVersion", () => {
     const large = { slug: "large", configJson: "x".repeat(700_000), systemPrompt: "y".repeat(700_000) };
     await Promise.all([large, { slug: "a" }, { slug: "b" }].map((each) => calls.createVersion(each, options())));
     expect(made).toEqual([["large"], ["a", "b"]]);
+  });
+});
+
+describe("getPreset", () => {
+  it("asks for what does not fit into the answer of a batch alone, few at a time", async () => {
+    const tooLarge = create(StatusSchema, {
+      code: resourceExhaustedCode,
+      details: [anyPack(ErrorInfoSchema, create(ErrorInfoSchema, { reason: "ANSWER_TOO_LARGE", domain: "setpoint" }))],
+    });
+    let underWay = 0;
+    let mostUnderWay = 0;
+    const alone: string[] = [];
+    const presets = {
+      getPreset: async ({ slug = "" }: Named) => {
+        alone.push(slug);
+        mostUnderWay = Math.max(mostUnderWay, ++underWay);
+        await new Promise(setImmediate);
+        underWay -= 1;
+        return { preset: create(PresetSchema, { slug }) };
+      },
+      batchGetPresets: async ({ slugs = [] }: { slugs?: string[] }) => ({
+        outcomes: slugs.map((slug, index) =>
+          index === 0 ? found(slug) : { outcome: { case: "error", value: tooLarge } },
+        ),
+      }),
+    } as unknown as Methods<typeof PresetService>;
+    const slugs = Array.from({ length: 20 }, (_, index) => `large-${index}`);
+    const client = presetClient(presets);
+    const answers = await Promise.all(slugs.map((slug) => client.getPreset(slug, options())));
+    expect(answers.map(({ slug }) => slug)).toEqual(slugs);
+    expect(alone).toEqual(slugs.slice(1));
+    expect(mostUnderWay).toBeLessThanOrEqual(4);
   });
 });

@@ -27,11 +27,21 @@ export interface PresetClient
 /** What a call weighs beside its content. */
 const requestBytes = 1_024;
 
+const largeAtOnceMax = 4;
+
 export function presetClient(methods: PresetMethods): PresetClient {
   const createAlone = async (creation: Creation, options: CallOptions) =>
     answered(await methods.createVersion(creation, options));
 
   const getAlone = async (slug: string, options: CallOptions) => answered(await methods.getPreset({ slug }, options));
+
+  // What is too large for a batch comes by itself, and little of it at a time: nobody knows its size before it is here.
+  const getLarge = gatherCalls<string, Preset>({
+    countMax: 1,
+    batchesMax: largeAtOnceMax,
+    bytesOf: () => requestBytes,
+    callTogether: callEach(getAlone),
+  });
 
   return {
     ...methods,
@@ -58,7 +68,7 @@ export function presetClient(methods: PresetMethods): PresetClient {
           ? { slugs: calls.map(({ request }) => request) }
           : { reads: calls.map(({ request, options }) => ({ ...nameOf(options), slug: request })) };
         const { outcomes } = await methods.batchGetPresets(batch, optionsTogether(calls));
-        return answersOf(calls, outcomes, getAlone);
+        return answersOf(calls, outcomes, getAlone, getLarge);
       },
     }),
 
@@ -71,18 +81,30 @@ function nameOf({ accessToken = "", deadlineMs }: CallOptions) {
   return { accessToken, timeoutMs: Math.max(1, Math.round(deadlineMs - monotonicMs())) };
 }
 
-/** The answer to each part of a batch. A call is made again where a service is out of reach, and so is a part of one. */
+type CallAlone<Request> = (request: Request, options: CallOptions) => Promise<Preset>;
+
+/**
+ * The answer to each part of a batch. A call is made again where a service is out of reach, and so is a part of one;
+ * and so is a part for whose answer there was no room.
+ */
 function answersOf<Request>(
   calls: readonly Call<Request>[],
   outcomes: readonly PresetOutcome[],
-  callAlone: (request: Request, options: CallOptions) => Promise<Preset>,
+  callAlone: CallAlone<Request>,
+  callLarge: CallAlone<Request> = callAlone,
 ): Promise<(Preset | Error)[]> {
   return Promise.all(
     calls.map(({ request, options }, index) => {
       const answer = fromOutcome(outcomes[index]);
-      return isOfKind(answer, "unavailable") ? callAlone(request, options).catch((error: Error) => error) : answer;
+      if (isOfKind(answer, "unavailable")) return callAlone(request, options).catch((error: Error) => error);
+      if (isTooLarge(answer)) return callLarge(request, options).catch((error: Error) => error);
+      return answer;
     }),
   );
+}
+
+function isTooLarge(answer: Preset | DomainError): boolean {
+  return isOfKind(answer, "resource_exhausted") && answer.reason === "ANSWER_TOO_LARGE";
 }
 
 function answered({ preset }: { readonly preset?: Preset | undefined }): Preset {

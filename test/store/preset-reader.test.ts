@@ -166,8 +166,8 @@ describe("PresetReader, of large content", () => {
     const admit = (bytes: number) => {
       throw new Error(`not ${bytes}`);
     };
-    const finding = reader.findPreset(workspaceId, "p", { ...patient(), admit });
+    const finding = reader.findPreset(workspaceId, "p", patient(), admit);
     await expect(finding).rejects.toThrow(`not ${large("p").configJson.length}`);
-    expect(await reader.findPreset(workspaceId, "a", { ...patient(), admit })).toBeDefined();
+    expect(await reader.findPreset(workspaceId, "a", patient(), admit)).toBeDefined();
   });
 });

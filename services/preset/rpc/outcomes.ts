@@ -3,6 +3,7 @@ import { type Preset, PresetSchema } from "../../../proto/gen/setpoint/preset/v1
 import type { CallContext } from "../../platform/rpc/call-context.ts";
 import { answerTooLarge } from "../../platform/rpc/refusals.ts";
 import type { ServedPreset } from "../domain/preset.ts";
+import type { Admit } from "../store/sized-lookup.ts";
 import { toPresetMessage } from "./preset-mapper.ts";
 
 /** Of the presets in the answer to one batch, in bytes. The largest of them has a quarter of it. */
@@ -55,6 +56,18 @@ export async function outcomesOf<Part>(
     messages.set(preset, message);
     return { outcome: { case: "preset" as const, value: message } };
   });
+}
+
+/**
+ * Lets large content be read for a batch only as long as it fits into the answer. What is small is not asked for: all of
+ * it together is less than that.
+ */
+export function admitForAnswer(): Admit {
+  let leftBytes = outcomesBytesMax;
+  return (bytes) => {
+    if (bytes > leftBytes) throw answerTooLarge();
+    leftBytes -= bytes;
+  };
 }
 
 /** What a preset takes of an answer, or of the request that made it. */

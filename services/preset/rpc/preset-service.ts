@@ -21,9 +21,10 @@ import { checkUpdate } from "../domain/update-preset.ts";
 import { checkVersionNumber } from "../domain/version-number.ts";
 import type { PresetLists } from "../store/preset-lists.ts";
 import type { PresetReader } from "../store/preset-reader.ts";
+import type { Admit } from "../store/sized-lookup.ts";
 import { updatePreset } from "../store/update-preset.ts";
 import type { VersionWriter } from "../store/version-writer.ts";
-import { contentBytes, outcomesOf } from "./outcomes.ts";
+import { admitForAnswer, contentBytes, outcomesOf } from "./outcomes.ts";
 import {
   fromListPresetsRequest,
   fromUpdatePresetRequest,
@@ -59,10 +60,10 @@ export function presetService({
   const createVersion = async (request: CreateVersionRequest, context: CallContext): Promise<ServedPreset> =>
     writer.createVersion(newVersion(context.principal, request), context);
 
-  const getPreset = async (slug: string, context: CallContext): Promise<ServedPreset> => {
+  const getPreset = async (slug: string, context: CallContext, admit?: Admit): Promise<ServedPreset> => {
     const workspaceId = workspaceToRead(context);
     checkSlug(slug);
-    const preset = await reader.findPreset(workspaceId, slug, context);
+    const preset = await reader.findPreset(workspaceId, slug, context, admit);
     if (!preset) throw presetNotFound(slug);
     return preset;
   };
@@ -90,7 +91,8 @@ export function presetService({
     async batchGetPresets({ slugs, reads }, context) {
       checkBatch(["slugs", slugs], ["reads", reads]);
       const parts = [...slugs.map((part) => ({ part })), ...reads.map(({ slug, ...name }) => ({ name, part: slug }))];
-      return { outcomes: await outcomesOf(parts, context, getPreset) };
+      const admit = admitForAnswer();
+      return { outcomes: await outcomesOf(parts, context, (slug, named) => getPreset(slug, named, admit)) };
     },
 
     async listPresets(request, context) {

@@ -1,5 +1,6 @@
 import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
 import type { Executor, Pool } from "../../platform/mysql/pool.ts";
+import type { Deadline } from "../../platform/process/deadline.ts";
 import { type PresetKey, type PresetVersion, presetKey, type ServedPreset } from "../domain/preset.ts";
 import {
   type PresetRow,
@@ -9,7 +10,7 @@ import {
   versionColumns,
   versionFromRow,
 } from "./preset-rows.ts";
-import { type Large, type Reader, SizedLookup, smallBytesMax } from "./sized-lookup.ts";
+import { type Admit, type Large, SizedLookup, smallBytesMax } from "./sized-lookup.ts";
 
 interface VersionKey extends PresetKey {
   readonly version: number;
@@ -33,12 +34,17 @@ export class PresetReader {
     });
   }
 
-  findPreset(workspaceId: string, slug: string, reader: Reader): Promise<ServedPreset | undefined> {
-    return this.#presets.find({ workspaceId, slug }, reader);
+  findPreset(workspaceId: string, slug: string, caller: Deadline, admit?: Admit): Promise<ServedPreset | undefined> {
+    return this.#presets.find({ workspaceId, slug }, caller, admit);
   }
 
-  findVersion(workspaceId: string, slug: string, version: number, reader: Reader): Promise<PresetVersion | undefined> {
-    return this.#versions.find({ workspaceId, slug, version }, reader);
+  findVersion(
+    workspaceId: string,
+    slug: string,
+    version: number,
+    caller: Deadline,
+  ): Promise<PresetVersion | undefined> {
+    return this.#versions.find({ workspaceId, slug, version }, caller);
   }
 }
 

@@ -3,11 +3,8 @@ import type { Member } from "../../platform/batching/member.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
 import type { Deadline } from "../../platform/process/deadline.ts";
 
-/** Who asks for something, and how much of it they can take. */
-export interface Reader extends Deadline {
-  /** Called before large content is read for them, with its size; throws where it is too much. Default: anything goes. */
-  readonly admit?: (bytes: number) => void;
-}
+/** Called before large content is read for someone, with its size; throws where that is too much for them. */
+export type Admit = (bytes: number) => void;
 
 /** What was found, but not read yet, because of its size. */
 export interface Large {
@@ -58,11 +55,11 @@ export class SizedLookup<Key, Value extends object> {
     );
   }
 
-  async find(key: Key, reader: Reader): Promise<Value | undefined> {
-    const found = await this.#batcher.ask(key, reader);
+  async find(key: Key, caller: Deadline, admit?: Admit): Promise<Value | undefined> {
+    const found = await this.#batcher.ask(key, caller);
     if (found === undefined || !("largeBytes" in found)) return found;
-    reader.admit?.(found.largeBytes);
-    return this.#largeBatcher.ask({ key, largeBytes: found.largeBytes }, reader);
+    admit?.(found.largeBytes);
+    return this.#largeBatcher.ask({ key, largeBytes: found.largeBytes }, caller);
   }
 }
 

@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { upTo } from "../support/preset-store.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+let stack: Stack;
+const prompt = (n: number) => `${n} ${"x".repeat(900_000)}`;
+const messages = (n: number) => [{ role: "system", content: prompt(n) }];
+
+beforeAll(async () => {
+  stack = await startStack();
+  for (const n of upTo(16)) expect((await stack.create(`large-${n}`, { messages: messages(n) })).status).toBe(200);
+});
+
+afterAll(() => stack.close());
+
+it("answers a crowd that asks for more than one RPC may carry, each with their own", async () => {
+  const asked = upTo(64).map((n) => (n % 16) + 1);
+  const answers = await Promise.all(
+    asked.map((n) => stack.request("GET", `/presets/large-${n}`, { key: stack.apiKey })),
+  );
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(answers.map(({ text }) => (JSON.parse(text).data.designated_version.system_prompt as string).length)).toEqual(
+    asked.map((n) => prompt(n).length),
+  );
+});
