@@ -8,7 +8,7 @@ const longest = "a".repeat(128);
 
 describe("a request id", () => {
   it.each(["mine", "018f-1:2/3+4=5~6.7_8", longest])("is taken over: %s", (id) => {
-    expect([saneRequestId(id), saneRequestIds(id)]).toEqual([id, id]);
+    expect([saneRequestId(id), saneRequestIds(id, true), saneRequestIds(id, false)]).toEqual([id, id, id]);
   });
 
   it.each([
@@ -22,7 +22,7 @@ describe("a request id", () => {
     ["an access token", jwt],
     ["the head of a token", jwt.slice(0, 12)],
   ])("is not taken where it is %s", (_name, id) => {
-    expect([saneRequestId(id), saneRequestIds(id), saneRequestIds(`mine,${id}`)]).toEqual([
+    expect([saneRequestId(id), saneRequestIds(id, true), saneRequestIds(`mine,${id}`, true)]).toEqual([
       undefined,
       undefined,
       undefined,
@@ -30,7 +30,7 @@ describe("a request id", () => {
   });
 
   it("is not taken where there are two headers of it, or none", () => {
-    expect([saneRequestId(["a", "b"]), saneRequestId(undefined), saneRequestIds(undefined)]).toEqual([
+    expect([saneRequestId(["a", "b"]), saneRequestId(undefined), saneRequestIds(undefined, true)]).toEqual([
       undefined,
       undefined,
       undefined,
@@ -41,9 +41,13 @@ describe("a request id", () => {
 describe("the ids of a batch", () => {
   it("are as many as a gateway gathers, each as long as one may be", () => {
     const ids = Array(64).fill(longest);
-    expect(saneRequestIds(ids.join(","))).toBe(ids.join(","));
-    expect(saneRequestIds("a|b,c")).toBe("a|b,c");
-    expect(saneRequestIds([...ids, "a"].join(","))).toBeUndefined();
+    expect(saneRequestIds(ids.join(","), true)).toBe(ids.join(","));
+    expect(saneRequestIds("a|b,c", true)).toBe("a|b,c");
+    expect(saneRequestIds([...ids, "a"].join(","), true)).toBeUndefined();
+  });
+
+  it("are one and a number where a stranger sends them", () => {
+    expect(saneRequestIds("a|b,c", false)).toBe("a +2");
   });
 
   it("are none where one id is asked for", () => {

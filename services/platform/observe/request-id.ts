@@ -12,10 +12,13 @@ export function saneRequestId(header: string | string[] | undefined): string | u
 
 /**
  * The ids of all requests that a call is made for: `a,b` for the parts of a batch, `a|b` for a part that several asked for.
- * It is taken only of a caller that is known: a stranger's line has room for one id.
+ * A stranger's line has room for the first; the others are counted: `a +1`.
  */
-export function saneRequestIds(header: string | undefined): string | undefined {
-  return header !== undefined && severalIds.test(header) && !isSecret(header) ? header : undefined;
+export function saneRequestIds(header: string | undefined, isCallerKnown: boolean): string | undefined {
+  if (header === undefined || !severalIds.test(header) || isSecret(header)) return undefined;
+  if (isCallerKnown) return header;
+  const [first, ...others] = header.split(/[,|]/);
+  return others.length === 0 ? first : `${first} +${others.length}`;
 }
 
 /** Those of one part of a batch; where they are not told apart, those of the batch. */

@@ -22,6 +22,8 @@ export interface OpenContext {
   /** Whether the caller has given up, so that nothing may be stored for them any more. */
   readonly isCanceled: () => boolean;
   readonly signal: AbortSignal | undefined;
+  /** For a part of a call that fails on its own: what the caller may see of the error. The log sees the rest. */
+  readonly partFailed: (thrown: unknown, part: number) => Status;
 }
 
 /** What a method knows about a call that came with an access token. */
@@ -29,34 +31,34 @@ export interface CallContext extends OpenContext {
   readonly principal: Principal;
   /** For a part of a call that is made in another's name, and may have less time; 0: as much as the call. */
   readonly inNameOf: (accessToken: string, timeoutMs: number) => Promise<CallContext>;
-  /** For a part of a call that fails on its own: what the caller may see of the error. The log sees the rest. */
-  readonly partFailed: (thrown: unknown, part: number) => Status;
 }
 
 /** No call waits longer than this for the database, whatever its caller would wait. */
 const callTimeoutMaxMs = 15_000;
 
-export function openContext({ deadlineMs, isCanceled, signal }: IncomingCall): OpenContext {
+export function openContext(
+  { deadlineMs, isCanceled, signal }: IncomingCall,
+  partFailed: OpenContext["partFailed"],
+): OpenContext {
   const ours = monotonicMs() + callTimeoutMaxMs;
-  return { deadlineMs: Math.min(deadlineMs ?? Number.POSITIVE_INFINITY, ours), isCanceled, signal };
+  return { deadlineMs: Math.min(deadlineMs ?? Number.POSITIVE_INFINITY, ours), isCanceled, signal, partFailed };
 }
 
 /** Throws where the call has no access token that will do. */
 export async function callContext(
   call: IncomingCall,
   verifier: AccessTokenVerifier,
-  partFailed: CallContext["partFailed"],
+  partFailed: OpenContext["partFailed"],
 ): Promise<CallContext> {
   const arrivedAtMs = monotonicMs();
   const context: CallContext = {
-    ...openContext(call),
+    ...openContext(call, partFailed),
     principal: await verifier.authenticate(call.header("authorization")),
     inNameOf: async (accessToken, timeoutMs) => {
       if (timeoutMs < 0) throw invalidRequest([{ path: "timeout_ms", message: "must be at least 0" }]);
       const deadlineMs = timeoutMs === 0 ? context.deadlineMs : Math.min(context.deadlineMs, arrivedAtMs + timeoutMs);
       return { ...context, deadlineMs, principal: await verifier.verify(accessToken) };
     },
-    partFailed,
   };
   return context;
 }

@@ -3,7 +3,7 @@ import type { Status } from "../../../proto/gen/google/rpc/status_pb.ts";
 import { DomainError } from "../domain/domain-error.ts";
 import type { Logger } from "../observe/logger.ts";
 import type { Metrics } from "../observe/metrics.ts";
-import { requestIdsOfPart, saneRequestId, saneRequestIds } from "../observe/request-id.ts";
+import { requestIdsOfPart, saneRequestIds } from "../observe/request-id.ts";
 import type { IncomingCall } from "./call-context.ts";
 import { codeName, toRpcError, toStatusMessage } from "./errors.ts";
 
@@ -50,7 +50,8 @@ export class CallRecord {
     this.#ended(codeName(code));
   }
 
-  partFailed(thrown: unknown, part: number): Status {
+  /** What the caller may see of a part that failed on its own. */
+  readonly partFailed = (thrown: unknown, part: number): Status => {
     const { logger, metrics } = this.#parts;
     const error = toRpcError(thrown);
     const line = { code: codeName(error.code), part, request_id: requestIdsOfPart(this.#requestIds(), part) };
@@ -58,7 +59,7 @@ export class CallRecord {
     if (isOurFault(error) && !isForNow(thrown))
       logger.error({ ...line, err: error.cause ?? error }, "part of an rpc failed");
     return toStatusMessage(error);
-  }
+  };
 
   #ended(code: string, fault?: ConnectError): void {
     const { logger, metrics, isProbe } = this.#parts;
@@ -70,8 +71,7 @@ export class CallRecord {
   }
 
   #requestIds(): string | undefined {
-    const header = this.#call.header("x-request-id");
-    return this.#isCallerKnown ? saneRequestIds(header) : saneRequestId(header);
+    return saneRequestIds(this.#call.header("x-request-id"), this.#isCallerKnown);
   }
 }
 

@@ -122,10 +122,12 @@ function violationIn(error: unknown, input: DescMessage): FieldViolation | undef
   return violationIn(error.cause, input);
 }
 
-/** Where a message takes an enum. */
-function fieldOfEnum({ fields }: DescMessage, enumName: string): string | undefined {
-  for (const { name, enum: taken, message } of fields) {
-    const found = taken?.typeName === enumName ? name : message && fieldOfEnum(message, enumName);
+/** Where a message takes an enum. `outer` holds the messages around it, because one may hold its like. */
+function fieldOfEnum(input: DescMessage, enumName: string, outer: readonly DescMessage[] = []): string | undefined {
+  if (outer.includes(input)) return undefined;
+  for (const { name, enum: taken, message } of input.fields) {
+    if (taken?.typeName === enumName) return name;
+    const found = message && fieldOfEnum(message, enumName, [...outer, input]);
     if (found) return found;
   }
   return undefined;

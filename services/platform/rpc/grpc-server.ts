@@ -94,14 +94,14 @@ function handlerOf(method: ServedMethod, streams: GrpcStreams): UntypedHandleCal
   const { input, output } = method.descriptor;
   if (method.kind === "unary") {
     return (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => {
-      const { hold, refusal } = streams.handle(call.metadata, method);
+      const { hold, refusal } = streams.handled(call.metadata, method);
       method.handle(refusal ?? decode(input, call.request), incomingCall(call)).then(
         ({ message, encoded, notEncoded }) => {
           try {
             const bytes = encode(output, message);
             if (bytes.length > responseBytesMax) throw answerTooLarge();
             encoded();
-            hold.answered(bytes.length);
+            hold?.answered(bytes.length);
             callback(null, bytes);
           } catch (thrown) {
             callback(statusFrom(notEncoded(thrown)));
@@ -112,14 +112,14 @@ function handlerOf(method: ServedMethod, streams: GrpcStreams): UntypedHandleCal
     };
   }
   return async (call: ServerWritableStream<Buffer, Buffer>) => {
-    const { hold, refusal } = streams.handle(call.metadata, method);
+    const { hold, refusal } = streams.handled(call.metadata, method);
     const canceled = new AbortController();
     call.on("cancelled", () => canceled.abort());
     try {
       const received = refusal ?? decode(input, call.request);
       for await (const message of method.handle(received, { ...incomingCall(call), signal: canceled.signal })) {
         const bytes = encode(output, message);
-        hold.answered(bytes.length);
+        hold?.answered(bytes.length);
         call.write(bytes);
       }
       call.end();

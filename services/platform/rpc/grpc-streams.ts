@@ -46,9 +46,10 @@ export class GrpcStreams {
   }
 
   /** What a call came on, and why it is refused, if it is. */
-  handle(metadata: Metadata, { isProbe }: ServedMethod): { hold: CallHold; refusal: DomainError | undefined } {
+  handled(metadata: Metadata, { isProbe }: ServedMethod): Partial<Pick<GrpcStream, "hold" | "refusal">> {
     const stream = this.#streams.get(String(metadata.get(streamHeader)[0]));
-    if (!stream) throw new Error("A call came on a stream that nobody saw");
+    // It came on one of several addresses while the others were still being bound.
+    if (!stream) return {};
     stream.isHandled = true;
     const { hold, refusal } = stream;
     return { hold, refusal: refusal ?? (hold.isRefused && !isProbe ? overloaded() : undefined) };

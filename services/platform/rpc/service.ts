@@ -65,7 +65,7 @@ export function serveService<S extends DescService>(
   parts: CallLogParts & { readonly verifier: AccessTokenVerifier },
 ): ServedService {
   return wrap(descriptor, implementation, parts, async (call, record) => {
-    const context = await callContext(call, parts.verifier, (thrown, part) => record.partFailed(thrown, part));
+    const context = await callContext(call, parts.verifier, record.partFailed);
     record.callerIsKnown();
     return context;
   });
@@ -77,7 +77,7 @@ export function serveOpenService<S extends DescService>(
   implementation: Implementation<S, OpenContext>,
   parts: CallLogParts,
 ): ServedService {
-  return wrap(descriptor, implementation, parts, async (call) => openContext(call));
+  return wrap(descriptor, implementation, parts, async (call, record) => openContext(call, record.partFailed));
 }
 
 function wrap<Context>(
