@@ -11,19 +11,18 @@ import type { Exchanges } from "./exchanges.ts";
 /** Time to read an answer to no request, for those who are still sending. */
 const readMs = 1_000;
 
-/** Connections whose last answer will be the refusal of what came after their last request. */
-const refusedAfterwards = new WeakSet<Socket>();
-
 /** Answers where Fastify cannot: to requests that have not come to their end, and to bytes that are no request. */
 export class Refusals {
   readonly #exchanges: Exchanges;
   readonly #accessLog: AccessLog;
   readonly #lingerMs: number;
+  /** Connections whose last answer will be the refusal of what came after their last request. */
+  readonly #refusedAfterwards = new WeakSet<Socket>();
 
   constructor(exchanges: Exchanges, accessLog: AccessLog, lingerMs: number) {
-    this.#lingerMs = lingerMs;
     this.#exchanges = exchanges;
     this.#accessLog = accessLog;
+    this.#lingerMs = lingerMs;
   }
 
   /** Sends the answer at once; what is left of the body is received behind it. */
@@ -45,8 +44,9 @@ export class Refusals {
     response.write(body);
     this.#exchanges.settle(reply, status);
     dropBody(request, this.#lingerMs, (isWhole) => {
+      // Not before: the answers to earlier requests may still be on their way.
+      if (!isWhole) response.once("finish", () => request.socket.destroySoon());
       response.end();
-      if (!isWhole) request.socket.destroySoon();
     });
   }
 
@@ -54,14 +54,14 @@ export class Refusals {
   answerClientError(error: Error & { code?: string }, socket: Socket): void {
     const latest = this.#exchanges.latest(socket)?.reply;
     // Node complains of every byte that follows the first bad one.
-    if (socket.destroyed || socket.writableEnded || refusedAfterwards.has(socket)) return;
+    if (socket.destroyed || socket.writableEnded || this.#refusedAfterwards.has(socket)) return;
     if (error.code === "ECONNRESET" || socket.bytesRead === 0) {
       socket.destroy();
     } else if (!latest) {
       this.#refuseBytes(socket, error.code);
     } else if (latest.request.raw.complete) {
       // It is not to be taken for the answer to the request before it, which is still being made.
-      refusedAfterwards.add(socket);
+      this.#refusedAfterwards.add(socket);
       latest.raw.once("close", () => this.#refuseBytes(socket, error.code));
     } else if (!latest.raw.headersSent) {
       latest.header("connection", "close");

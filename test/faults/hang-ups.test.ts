@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { httpTimeouts } from "../../services/platform/http/http-server.ts";
 import type { PoolConnection } from "../../services/platform/mysql/pool.ts";
+import { GatewaySigns } from "../support/gateway-signs.ts";
 import { lastBody, RawConnection } from "../support/raw-connection.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
@@ -11,50 +12,25 @@ const drainTimeoutMs = 15_000;
 const soon = { timeout: 8_000, interval: 50 };
 
 let stack: Stack;
-let logStart: number;
+let signs: GatewaySigns;
 
 beforeAll(async () => {
   stack = await startStack({ gateway: { drainTimeoutMs, httpTimeouts: { ...httpTimeouts, checkMs: 100 } } });
+  signs = new GatewaySigns(stack);
 });
 
 afterAll(() => stack.close());
 
 beforeEach(async () => {
-  await expect.poll(connections, soon).toBe(0);
-  logStart = stack.log().length;
+  await expect.poll(signs.connections, soon).toBe(0);
+  signs.clearLog();
 });
 
-/** No connection is left, nothing was taken for a fault of ours, and the gateway stops as if nothing had been. */
+/** No connection is left, and nothing was taken for a fault of ours. */
 afterEach(async () => {
-  await expect.poll(connections, soon).toBe(0);
-  expect(lines().filter(({ level }) => level >= 40)).toEqual([]);
+  await expect.poll(signs.connections, soon).toBe(0);
+  expect(signs.faults()).toEqual([]);
 });
-
-async function connections(): Promise<number> {
-  const page = await (await fetch(stack.metricsUrl)).text();
-  return Number(page.match(/^setpoint_connections\{.*\} (\d+)$/m)?.[1]);
-}
-
-async function counted(operation: string, outcome: string): Promise<number> {
-  const page = await (await fetch(stack.metricsUrl)).text();
-  const sample = `setpoint_request_seconds_count{process="gateway",operation="${operation}",outcome="${outcome}"} `;
-  return Number(
-    page
-      .split("\n")
-      .find((line) => line.startsWith(sample))
-      ?.slice(sample.length) ?? 0,
-  );
-}
-
-function lines() {
-  const text = stack.log().slice(logStart).trim();
-  return text === "" ? [] : text.split("\n").map((line) => JSON.parse(line));
-}
-
-/** Statuses in the access log of the gateway since the test began. */
-function logged(): number[] {
-  return lines().flatMap(({ msg, status, route }) => (msg === "request" && route !== undefined ? [status] : []));
-}
 
 function open(): Promise<RawConnection> {
   return RawConnection.open(stack.baseUrl);
@@ -102,31 +78,31 @@ describe("a caller who hangs up", () => {
     ["by closing", (connection: RawConnection) => connection.hangUp()],
   ])("%s", (_name, leave) => {
     it.each(inMidBody)("%s is a 499, or a 400 that they did not wait for", async (_where, sent) => {
-      const before = (await counted(operation, "499")) + (await counted(operation, "400"));
+      const before = (await signs.counted(operation, 499)) + (await signs.counted(operation, 400));
       const connection = await open();
       connection.send(sent());
-      await expect.poll(connections, soon).toBe(1);
+      await expect.poll(signs.connections, soon).toBe(1);
       leave(connection);
-      await expect.poll(logged, soon).toHaveLength(1);
-      expect([400, 499]).toContain(logged()[0]);
-      expect((await counted(operation, "499")) + (await counted(operation, "400"))).toBe(before + 1);
+      await expect.poll(signs.logged, soon).toHaveLength(1);
+      expect([400, 499]).toContain(signs.logged()[0]);
+      expect((await signs.counted(operation, 499)) + (await signs.counted(operation, 400))).toBe(before + 1);
     });
 
     it.each(["", "POST /api/v1/presets/a/messages HTTP/1.1\r\nHost: te"])("after %j leaves nothing", async (sent) => {
       const connection = await open();
       if (sent) connection.send(sent);
-      await expect.poll(connections, soon).toBe(1);
+      await expect.poll(signs.connections, soon).toBe(1);
       leave(connection);
-      await expect.poll(connections, soon).toBe(0);
+      await expect.poll(signs.connections, soon).toBe(0);
     });
   });
 
   it("with a reset in mid-body is a 499 and no error", async () => {
     const connection = await open();
     connection.send(`${head("Content-Length: 1000")}{"mess`);
-    await expect.poll(connections, soon).toBe(1);
+    await expect.poll(signs.connections, soon).toBe(1);
     connection.reset();
-    await expect.poll(logged, soon).toEqual([499]);
+    await expect.poll(signs.logged, soon).toEqual([499]);
   });
 
   it("while their key is checked is a 499", async () => {
@@ -135,41 +111,41 @@ describe("a caller who hangs up", () => {
       for (const sent of [head(`Content-Length: ${good.length}`, { key }) + good, head("Content-Length: 9", { key })]) {
         const connection = await open();
         connection.send(sent);
-        await expect.poll(connections, soon).toBe(1);
+        await expect.poll(signs.connections, soon).toBe(1);
         connection.reset();
-        await expect.poll(connections, soon).toBe(0);
+        await expect.poll(signs.connections, soon).toBe(0);
       }
-      expect(logged()).toEqual([499, 499]);
+      expect(signs.logged()).toEqual([499, 499]);
     });
   });
 
   it("while their request is worked on is a 499, once", async () => {
     await create("worked-on");
-    logStart = stack.log().length;
+    signs.clearLog();
     const lock = "SELECT slug FROM presets WHERE slug = 'worked-on' FOR UPDATE";
-    const before = await counted(operation, "499");
+    const before = await signs.counted(operation, 499);
     await locked(stack.presetPool, ["START TRANSACTION", lock], "ROLLBACK", async () => {
       const connection = await open();
       connection.send(creation("worked-on"));
-      await expect.poll(connections, soon).toBe(1);
+      await expect.poll(signs.connections, soon).toBe(1);
       connection.reset();
-      await expect.poll(logged, soon).toEqual([499]);
+      await expect.poll(signs.logged, soon).toEqual([499]);
     });
     await create("after-it");
-    expect(logged()).toEqual([499, 200]);
-    expect(await counted(operation, "499")).toBe(before + 1);
+    expect(signs.logged()).toEqual([499, 200]);
+    expect(await signs.counted(operation, 499)).toBe(before + 1);
   });
 
   it("with requests in a row is a 499 for each that was not answered", async () => {
     await create("in-a-row");
-    logStart = stack.log().length;
+    signs.clearLog();
     const lock = "SELECT slug FROM presets WHERE slug = 'in-a-row' FOR UPDATE";
     await locked(stack.presetPool, ["START TRANSACTION", lock], "ROLLBACK", async () => {
       const connection = await open();
       connection.send(creation("in-a-row") + creation("in-a-row") + creation("in-a-row"));
-      await expect.poll(connections, soon).toBe(1);
+      await expect.poll(signs.connections, soon).toBe(1);
       connection.reset();
-      await expect.poll(logged, soon).toEqual([499, 499, 499]);
+      await expect.poll(signs.logged, soon).toEqual([499, 499, 499]);
     });
   });
 });
@@ -199,7 +175,7 @@ describe("a caller who closes their side", () => {
     const received = await connection.closed();
     expect(connection.statuses).toEqual([400]);
     expect(lastBody(received).error.metadata.issues).toMatchObject([{ path: "" }]);
-    expect(logged()).toEqual([400]);
+    expect(signs.logged()).toEqual([400]);
   });
 
   it("behind a whole request is answered", async () => {
@@ -241,7 +217,7 @@ describe("a body that is not HTTP", () => {
     const received = await connection.closed();
     expect(connection.statuses).toEqual([400]);
     expect(lastBody(received).error.metadata.issues).toMatchObject([{ path: "" }]);
-    expect(logged()).toEqual([400]);
+    expect(signs.logged()).toEqual([400]);
   });
 
   it("is 400 also for a caller who goes on sending", async () => {
@@ -257,7 +233,7 @@ describe("a body that is not HTTP", () => {
     connection.send(`${creation()}}}}} and more\r\n\r\n`);
     await connection.closed();
     expect(connection.statuses).toEqual([200, 400]);
-    expect(logged()).toEqual([200, 400]);
+    expect(signs.logged()).toEqual([200, 400]);
   });
 
   it("behind a request that is being worked on waits for its answer", async () => {
@@ -267,7 +243,7 @@ describe("a body that is not HTTP", () => {
     await locked(stack.presetPool, ["START TRANSACTION", lock], "ROLLBACK", async () => {
       connection = await open();
       connection.send(creation("first"));
-      await expect.poll(connections, soon).toBe(1);
+      await expect.poll(signs.connections, soon).toBe(1);
       connection.send("GARBAGE\r\n\r\n");
       connection.send("GARBAGE\r\n\r\n");
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -279,15 +255,30 @@ describe("a body that is not HTTP", () => {
 });
 
 describe("a caller who leaves the connection open", () => {
+  it("with half a request that is refused, behind one that is being worked on, gets both answers", async () => {
+    await create("ahead");
+    const lock = "SELECT slug FROM presets WHERE slug = 'ahead' FOR UPDATE";
+    let connection: RawConnection | undefined;
+    await locked(stack.presetPool, ["START TRANSACTION", lock], "ROLLBACK", async () => {
+      connection = await open();
+      connection.send(creation("ahead") + head("Content-Length: 100", { key: "wrong" }));
+      // Longer than the rest of a refused body is waited for.
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      expect(connection.received).toBe("");
+    });
+    await connection?.closed();
+    expect(connection?.statuses).toEqual([200, 401]);
+  });
+
   it.each([
     ["bytes that are no request", "GARBAGE\r\n\r\n", 400],
     ["headers that are too large", `GET / HTTP/1.1\r\nx: ${"y".repeat(40_000)}`, 431],
   ])("after %s does not keep it", async (_name, sent, status) => {
     const connection = await open();
     connection.send(sent);
-    await expect.poll(connections, soon).toBe(0);
+    await expect.poll(signs.connections, soon).toBe(0);
     expect(connection.statuses).toEqual([status]);
-    expect(logged()).toEqual([status]);
+    expect(signs.logged()).toEqual([status]);
     connection.hangUp();
   });
 });

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { httpTimeouts } from "../../services/platform/http/http-server.ts";
 import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { GatewaySigns } from "../support/gateway-signs.ts";
 import { RawConnection } from "../support/raw-connection.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
@@ -20,38 +21,25 @@ const mebibyte = 1024 * 1024;
 
 let stack: Stack;
 let opened: RawConnection[];
-let logStart: number;
+let signs: GatewaySigns;
 
 beforeAll(async () => {
   stack = await startStack({ gateway: { httpTimeouts: timeouts } });
+  signs = new GatewaySigns(stack);
 });
 
 afterAll(() => stack.close());
 
 beforeEach(() => {
   opened = [];
-  logStart = stack.log().length;
+  signs.clearLog();
 });
 
 afterEach(async () => {
   for (const connection of opened) connection.hangUp();
-  await expect.poll(connections, soon).toBe(0);
-  expect(lines().filter(({ level }) => level >= 40)).toEqual([]);
+  await expect.poll(signs.connections, soon).toBe(0);
+  expect(signs.faults()).toEqual([]);
 });
-
-async function connections(): Promise<number> {
-  const page = await (await fetch(stack.metricsUrl)).text();
-  return Number(page.match(/^setpoint_connections\{.*\} (\d+)$/m)?.[1]);
-}
-
-function lines() {
-  const text = stack.log().slice(logStart).trim();
-  return text === "" ? [] : text.split("\n").map((line) => JSON.parse(line));
-}
-
-function logged(): number[] {
-  return lines().flatMap(({ msg, status, route }) => (msg === "request" && route !== undefined ? [status] : []));
-}
 
 async function open(): Promise<RawConnection> {
   const connection = await RawConnection.open(stack.baseUrl);
@@ -91,18 +79,18 @@ describe("a request that does not arrive", () => {
   ])("is not waited for: %s", async (_name, sent, statuses) => {
     const connection = await open();
     if (sent()) connection.send(sent());
-    await expect.poll(connections, soon).toBe(1);
-    await expect.poll(connections, soon).toBe(0);
+    await expect.poll(signs.connections, soon).toBe(1);
+    await expect.poll(signs.connections, soon).toBe(0);
     expect(connection.statuses).toEqual(statuses);
-    expect(logged()).toEqual(statuses);
+    expect(signs.logged()).toEqual(statuses);
   });
 
   it("is not waited for, however many there are", async () => {
     const count = 80;
     for (let index = 0; index < count; index++) (await open()).send(`${head("Content-Length: 100")}{`);
-    await expect.poll(connections, soon).toBe(count);
-    await expect.poll(connections, soon).toBe(0);
-    expect(logged()).toEqual(Array(count).fill(408));
+    await expect.poll(signs.connections, soon).toBe(count);
+    await expect.poll(signs.connections, soon).toBe(0);
+    expect(signs.logged()).toEqual(Array(count).fill(408));
   });
 
   it.each([
@@ -139,7 +127,7 @@ describe("a refused request", () => {
       await trickle(connection, "1\r\n \r\n");
       expect(connection.isClosed).toBe(true);
       expect(connection.statuses[0]).toBe(status);
-      expect(logged()).toEqual([status]);
+      expect(signs.logged()).toEqual([status]);
     },
   );
 
@@ -148,7 +136,7 @@ describe("a refused request", () => {
     connection.send(sent());
     await connection.closed();
     expect(connection.statuses).toEqual([status]);
-    expect(logged()).toEqual([status]);
+    expect(signs.logged()).toEqual([status]);
   });
 
   it("does not receive a body without end", async () => {
@@ -158,7 +146,7 @@ describe("a refused request", () => {
     let sent = 0;
     for (; !connection.isClosed && sent < 1_000; sent++) await connection.sent(chunk);
     expect(sent).toBeLessThan(200);
-    expect(logged()).toEqual([401]);
+    expect(signs.logged()).toEqual([401]);
   });
 
   it("keeps its connection where the body comes to its end", async () => {
@@ -178,16 +166,16 @@ describe("an answer that is not read", () => {
     const body = JSON.stringify({ messages: [{ role: "system", content: "x".repeat(mebibyte) }] });
     const stored = await stack.create("large", body, { headers: { connection: "close" } });
     expect(stored.status).toBe(200);
-    logStart = stack.log().length;
+    signs.clearLog();
     const connection = await open();
     connection.pause();
     const request = `GET /api/v1/presets/large HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${stack.apiKey}\r\n\r\n`;
     connection.send(request.repeat(count));
     // More than the two kernels hold for us.
     for (let more = 0; more < 20; more++) connection.send(request);
-    await expect.poll(connections, soon).toBe(1);
-    await expect.poll(connections, soon).toBe(0);
-    await expect.poll(logged, soon).toContain(499);
+    await expect.poll(signs.connections, soon).toBe(1);
+    await expect.poll(signs.connections, soon).toBe(0);
+    await expect.poll(signs.logged, soon).toContain(499);
   });
 });
 
@@ -203,7 +191,7 @@ describe("requests in a row on one connection", () => {
     }
     await expect.poll(() => connection.statuses.length, soon).toBe(count);
     expect(connection.statuses).toEqual(Array.from({ length: count }, (_, index) => (index % 3 === 0 ? 404 : 200)));
-    await expect.poll(logged, soon).toHaveLength(count);
+    await expect.poll(signs.logged, soon).toHaveLength(count);
   });
 
   it("are worked on a few at a time, and the rest not at all where the caller has gone", async () => {
@@ -215,12 +203,12 @@ describe("requests in a row on one connection", () => {
       // Time to begin as many as it would.
       await sleep(500);
       connection.reset();
-      await expect.poll(logged, soon).toContain(499);
+      await expect.poll(signs.logged, soon).toContain(499);
     } finally {
       await lock.query("UNLOCK TABLES");
       lock.release();
     }
-    expect(new Set(logged())).toEqual(new Set([499]));
+    expect(new Set(signs.logged())).toEqual(new Set([499]));
     await expect.poll(stored, soon).toBeGreaterThan(0);
     await sleep(500);
     expect(await stored()).toBeLessThan(20);

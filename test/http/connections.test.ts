@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { keyFromBytes } from "../../services/platform/auth/key-format.ts";
+import { GatewaySigns } from "../support/gateway-signs.ts";
 import { RawConnection } from "../support/raw-connection.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
@@ -178,7 +179,7 @@ describe("what no route sees", () => {
   ];
 
   it.each(cases)("is logged and counted all the same: %s", async (_name, text, operation, status) => {
-    const before = await counted(operation, status);
+    const before = await new GatewaySigns(stack).counted(operation, status);
     const answer = await exchange({ text });
     expect(answer.status).toBe(status);
     const { metadata } = errorOf(answer.body);
@@ -190,15 +191,8 @@ describe("what no route sees", () => {
         .filter((line) => line.includes(metadata.request_id));
     await expect.poll(lines).toHaveLength(1);
     expect(JSON.parse(lines()[0] as string)).toMatchObject({ msg: "request", route: "none", status });
-    expect(await counted(operation, status)).toBe(before + 1);
+    expect(await new GatewaySigns(stack).counted(operation, status)).toBe(before + 1);
   });
-
-  async function counted(operation: string, status: number): Promise<number> {
-    const page = await (await fetch(stack.metricsUrl)).text();
-    const sample = `setpoint_request_seconds_count{process="gateway",operation="${operation}",outcome="${status}"} `;
-    const line = page.split("\n").find((each) => each.startsWith(sample));
-    return Number(line?.slice(sample.length) ?? 0);
-  }
 });
 
 describe("a key in the wrong place", () => {
