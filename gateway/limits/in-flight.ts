@@ -200,6 +200,11 @@ function sizeOf(payload: unknown): number {
   return payload instanceof Readable ? streamBytes : 0;
 }
 
+/** A large text that waits for its reader takes three times its size: as such, behind its head, and as bytes. */
+export function asHeld(payload: unknown): unknown {
+  return typeof payload === "string" && payload.length > largeBytes ? Buffer.from(payload) : payload;
+}
+
 /** Who takes a byte now and then would hold the memory of all of it. */
 function limitReader({ raw }: FastifyReply, held: Held | undefined): void {
   if (held) held.readTimer = setTimeout(() => raw.destroy(), readWithinMs).unref();

@@ -3,7 +3,7 @@ import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import type { GatewayConfig } from "../config.ts";
 import { rateLimitHeaders, tooManyRequests } from "../json/errors.ts";
 import { TrustedProxies } from "./client-address.ts";
-import { InFlight } from "./in-flight.ts";
+import { asHeld, InFlight } from "./in-flight.ts";
 import { RefusedKeys } from "./refused-keys.ts";
 import { type RateLimit, TokenBuckets } from "./token-buckets.ts";
 
@@ -46,7 +46,7 @@ export class Limits {
     app.addHook("preParsing", (request, _reply, body, done) => done(null, this.inFlight.counted(request, body)));
     app.addHook("onSend", (request, reply, payload, done) => {
       const refusal = this.inFlight.answer(request, reply, payload);
-      refusal ? done(refusal) : done(null, payload);
+      refusal ? done(refusal) : done(null, asHeld(payload));
     });
   }
 

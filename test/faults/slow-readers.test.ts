@@ -1,0 +1,82 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { findFreePort } from "../../deploy/local/ports.ts";
+import { type LocalSystem, startLocalSystem } from "../support/local-system.ts";
+import { metricOf } from "../support/metrics.ts";
+import { request } from "../support/rest.ts";
+
+const mebibyte = 1024 * 1024;
+/** By default. */
+const inFlightBytesMax = 128 * mebibyte;
+/** Of the pod that the manifests ask for. */
+const podBytes = 512 * mebibyte;
+
+let home: string;
+let system: LocalSystem;
+let metricsUrl: string;
+
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), "setpoint-slow-readers-"));
+  const metricsPort = await findFreePort();
+  metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
+  system = await startLocalSystem(home, { METRICS_PORT: String(metricsPort) });
+}, 120_000);
+
+afterAll(async () => {
+  await system.stop();
+  rmSync(home, { recursive: true });
+});
+
+/** The most that the gateway has had in memory at any time. */
+function peakBytes(): number {
+  const status = readFileSync(`/proc/${system.pidOf("gateway")}/status`, "utf8");
+  return Number(status.match(/VmHWM:\s+(\d+) kB/)?.[1]) * 1024;
+}
+
+const bytesInFlight = () => metricOf(metricsUrl, "setpoint_inflight_bytes");
+
+async function refused(): Promise<number> {
+  const reasons = ["process_bytes", "key_inflight"];
+  const counts = reasons.map((reason) => metricOf(metricsUrl, "setpoint_refusals_total", `reason="${reason}"`));
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count);
+}
+
+it("200 readers of 2 MiB who do not read leave the gateway within its memory, and nothing behind", async () => {
+  const { base_url: baseUrl, api_key: apiKey, management_key: managementKey } = system.credentials;
+  const text = "x".repeat(mebibyte - 100);
+  for (let n = 0; n < 8; n += 1) {
+    const body = { messages: [{ role: "system", content: text }], stop: [text] };
+    const url = `${baseUrl}/api/v1/presets/heavy-${n}/chat/completions`;
+    expect((await request("POST", url, { key: apiKey, body })).status).toBe(200);
+  }
+  const sockets = new Set<Socket>();
+  const { hostname, port } = new URL(baseUrl);
+  for (let n = 0; n < 200; n += 1) {
+    const socket = connect(Number(port), hostname).pause();
+    socket.on("error", () => {});
+    const key = n % 2 === 0 ? apiKey : managementKey;
+    const get = `GET /api/v1/presets/heavy-${n % 8} HTTP/1.1\r\nhost: test\r\nauthorization: Bearer ${key}\r\n\r\n`;
+    // Several, because the buffers of the network take the first.
+    socket.write(get.repeat(6));
+    sockets.add(socket);
+  }
+  let held = 0;
+  await vi.waitFor(
+    async () => {
+      held = await bytesInFlight();
+      expect(held).toBeLessThanOrEqual(inFlightBytesMax);
+      expect(held).toBeGreaterThan(inFlightBytesMax / 4);
+      expect(await refused()).toBeGreaterThan(10);
+    },
+    { timeout: 60_000, interval: 200 },
+  );
+  expect((await fetch(`${baseUrl}/healthz`)).status).toBe(200);
+  expect(peakBytes()).toBeLessThan(podBytes);
+
+  for (const socket of sockets) socket.resetAndDestroy();
+  await vi.waitFor(async () => expect(await bytesInFlight()).toBe(0), { timeout: 10_000 });
+  expect((await request("GET", `${baseUrl}/api/v1/presets/heavy-0`, { key: apiKey })).status).toBe(200);
+}, 120_000);
