@@ -1,0 +1,115 @@
+import { EventEmitter } from "node:events";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Metrics } from "../../services/platform/observe/metrics.ts";
+import { InFlight } from "./in-flight.ts";
+
+const kibibyte = 1024;
+const limits = { inFlightBytesMax: 1_000 * kibibyte, keyRequestsMax: 100, bodyBytesMax: 400 * kibibyte };
+
+let inFlight: InFlight;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  inFlight = new InFlight(limits, new Metrics("test"));
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+class FakeSocket extends EventEmitter {
+  destroyed = false;
+}
+
+/** A request on a connection, as much of it as is looked at. */
+function exchangeOn(socket: FakeSocket, { method = "GET", length = 0 } = {}) {
+  const response = Object.assign(new EventEmitter(), { destroy: vi.fn() });
+  const reply = { raw: response, statusCode: 200, removeHeader: () => reply };
+  const request = { method, headers: { "content-length": String(length) }, raw: { socket }, held: undefined };
+  return {
+    response,
+    admit: (keyId: string) =>
+      inFlight.admit(request as unknown as FastifyRequest, reply as unknown as FastifyReply, keyId),
+    answer: (bytes: number) =>
+      inFlight.answer(request as unknown as FastifyRequest, reply as unknown as FastifyReply, Buffer.alloc(bytes)),
+  };
+}
+
+describe("what is in flight", () => {
+  it("is given back once, though both answer and connection tell of their end", () => {
+    const [first, second] = [new FakeSocket(), new FakeSocket()];
+    const ended = exchangeOn(first, { method: "POST", length: 100 * kibibyte });
+    ended.admit("key");
+    exchangeOn(second, { method: "POST", length: 200 * kibibyte }).admit("key");
+    ended.response.emit("close");
+    first.emit("close");
+    expect(inFlight.bytes).toBe(200 * kibibyte);
+    second.emit("close");
+    expect([inFlight.bytes, inFlight.keys]).toEqual([0, 0]);
+  });
+
+  it("is given back with the connection where an answer waits behind another, and is never told of its end", () => {
+    const socket = new FakeSocket();
+    const waiting = [exchangeOn(socket), exchangeOn(socket), exchangeOn(socket)];
+    for (const exchange of waiting) {
+      exchange.admit("key");
+      expect(exchange.answer(100 * kibibyte)).toBeUndefined();
+    }
+    expect(inFlight.bytes).toBe(300 * kibibyte);
+    socket.emit("close");
+    expect([inFlight.bytes, inFlight.keys]).toEqual([0, 0]);
+  });
+
+  it("is nothing for a client that left before it was let in, or before its answer was made", () => {
+    const socket = new FakeSocket();
+    const exchange = exchangeOn(socket);
+    exchange.admit("key");
+    socket.destroyed = true;
+    socket.emit("close");
+    expect(exchange.answer(300 * kibibyte)).toBeUndefined();
+    exchangeOn(socket, { method: "POST", length: 300 * kibibyte }).admit("key");
+    expect([inFlight.bytes, inFlight.keys]).toEqual([0, 0]);
+  });
+
+  it("is the larger of a body and its answer, not their sum", () => {
+    const exchange = exchangeOn(new FakeSocket(), { method: "POST", length: 300 * kibibyte });
+    exchange.admit("key");
+    exchange.answer(200 * kibibyte);
+    expect(inFlight.bytes).toBe(300 * kibibyte);
+    exchange.answer(400 * kibibyte);
+    expect(inFlight.bytes).toBe(400 * kibibyte);
+  });
+
+  it("does not count a body that will not be read", () => {
+    exchangeOn(new FakeSocket(), { method: "POST", length: 10 ** 12 }).admit("key");
+    exchangeOn(new FakeSocket(), { method: "GET", length: 10 ** 12 }).admit("key");
+    expect(inFlight.bytes).toBe(8 * kibibyte);
+  });
+
+  it("is bounded for answers to changes, too: those of readers who do not read are cut off in the end", () => {
+    const changes = Array.from({ length: 20 }, () => exchangeOn(new FakeSocket(), { method: "PATCH" }));
+    for (const change of changes) {
+      change.response.destroy.mockImplementation(() => change.response.emit("close"));
+      change.admit("key");
+    }
+    for (const change of changes) expect(change.answer(200 * kibibyte)).toBeUndefined();
+    const cut = changes.filter(({ response }) => response.destroy.mock.calls.length > 0);
+    expect(cut.length).toBeGreaterThan(10);
+    expect(inFlight.bytes).toBeGreaterThan(limits.inFlightBytesMax);
+    expect(inFlight.bytes).toBeLessThanOrEqual(1.5 * limits.inFlightBytesMax);
+  });
+
+  it("is given up where a reader takes a large answer too slowly", () => {
+    const slow = exchangeOn(new FakeSocket());
+    slow.admit("key");
+    slow.answer(100 * kibibyte);
+    const done = exchangeOn(new FakeSocket());
+    done.admit("key");
+    done.answer(100 * kibibyte);
+    done.response.emit("close");
+    vi.advanceTimersByTime(120_000);
+    expect(slow.response.destroy).toHaveBeenCalledOnce();
+    expect(done.response.destroy).not.toHaveBeenCalled();
+  });
+});
