@@ -4,7 +4,7 @@ import { HttpError } from "./errors.ts";
 
 /** The text of a request body. It is parsed later, by what knows its shape: what is stored is cut out of the text itself. */
 export function bodyText(bytes: Buffer, contentEncoding: string | undefined): string {
-  if (contentEncoding !== undefined && contentEncoding !== "identity") {
+  if (contentEncoding && !/^\s*(identity\s*)?$/i.test(contentEncoding)) {
     throw new HttpError(415, "Send the body uncompressed, without a Content-Encoding.");
   }
   // Decoding would replace bytes that are not UTF-8 without a word.

@@ -4,13 +4,22 @@ import type { TProperties } from "typebox";
 /** A query as text: each name with its value, or with the list of its values where it is repeated. */
 export type Query = Record<string, unknown>;
 
+/** Reads every parameter: by default the parser would leave out those behind the first thousand, without a word. */
 export function parseQuery(query: string): Query {
-  return query === "" ? {} : { ...parse(query) };
+  return query === "" ? {} : { ...parse(query, "&", "=", { maxKeys: 0 }) };
+}
+
+/** Nobody means to send more than this. */
+export const parametersMax = 1_000;
+
+export function hasTooManyParameters(query: Query): boolean {
+  const values = Object.values(query);
+  return values.length > parametersMax || values.flat().length > parametersMax;
 }
 
 /**
  * Makes of the text of a query what its schema describes. An integer is decimal digits and nothing else, so that `1e2`,
- * `+5` or an empty value is refused and not guessed at. A list may be repeated, or separated by commas.
+ * `+5`, `05` or an empty value is refused and not guessed at. A list may be repeated, or separated by commas.
  */
 export function queryReader(properties: TProperties): (query: Query) => void {
   const namesOf = (type: string) =>
@@ -20,7 +29,7 @@ export function queryReader(properties: TProperties): (query: Query) => void {
   return (query) => {
     for (const name of integers) {
       const value = query[name];
-      if (typeof value === "string" && /^-?\d{1,15}$/.test(value)) query[name] = Number(value);
+      if (typeof value === "string" && /^(0|-?[1-9]\d{0,14})$/.test(value)) query[name] = Number(value);
     }
     for (const name of lists) {
       const value = query[name];

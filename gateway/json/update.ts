@@ -32,6 +32,9 @@ export const updateSchema = Type.Object(
 
 const check = schemaCheck(updateSchema);
 
+/** Many times what the longest name and description take, in any spelling. */
+export const updateBytesMax = 65_536;
+
 /** What is to be changed, as the preset service takes it. */
 export function updateFrom(body: string) {
   const object = parseJsonObject(body);

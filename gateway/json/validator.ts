@@ -1,7 +1,8 @@
 import { Ajv } from "ajv";
 import type { TObject } from "typebox";
+import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
 import { isId } from "../../services/platform/domain/ids.ts";
-import { type Query, queryReader } from "./query.ts";
+import { hasTooManyParameters, parametersMax, type Query, queryReader } from "./query.ts";
 
 /** What parameters and small bodies are checked with. Nothing is coerced: a caller is told, not guessed at. */
 export const ajv = new Ajv({ allErrors: true, useDefaults: true, verbose: true, allowUnionTypes: true });
@@ -12,6 +13,9 @@ export function queryValidator(schema: TObject) {
   const read = queryReader(schema.properties);
   const validate = ajv.compile(schema);
   return (query: Query) => {
+    if (hasTooManyParameters(query)) {
+      return { error: invalidRequest([{ path: "query", message: `must have at most ${parametersMax} parameters` }]) };
+    }
     read(query);
     return validate(query) || { error: validate.errors ?? [] };
   };

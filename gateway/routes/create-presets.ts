@@ -2,12 +2,14 @@ import { hash } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { newId } from "../../services/platform/domain/ids.ts";
+import { longTextLength } from "../../services/platform/json/json-text.ts";
+import { nextTurn } from "../../services/platform/process/next-turn.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { chatCompletions } from "../dialects/chat-completions.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { messages } from "../dialects/messages.ts";
-import { readBody } from "../dialects/read-body.ts";
+import { readBody, readLongBody } from "../dialects/read-body.ts";
 import { responses } from "../dialects/responses.ts";
 import { requireBody } from "../json/body.ts";
 import { idempotencyHeader, idempotencyKeyFrom } from "../json/idempotency.ts";
@@ -54,7 +56,10 @@ export function createPresetRoutes(app: FastifyInstance, access: Access, { prese
       async (request, reply) => {
         const body = requireBody(request.body);
         const { slug } = request.params;
-        const creation = { slug, ...readBody(dialect, body), ...idempotencyOf(request, path, body) };
+        const isLong = body.length > longTextLength;
+        const content = isLong ? await readLongBody(dialect, body) : readBody(dialect, body);
+        if (isLong) await nextTurn();
+        const creation = { slug, ...content, ...idempotencyOf(request, path, body) };
         const preset = await request.caller.call((options) => presets.createVersion(creation, options));
         return sendPreset(reply, preset);
       },

@@ -11,7 +11,7 @@ import { idempotencyHeader, idempotencyKeyFrom } from "../json/idempotency.ts";
 import { pageQuery, pageSchema, pageWriter } from "../json/page.ts";
 import { listedPresetJson, sendPreset, statusByName } from "../json/preset.ts";
 import { statusSchema } from "../json/preset-schema.ts";
-import { updateFrom, updateSchema } from "../json/update.ts";
+import { updateBytesMax, updateFrom, updateSchema } from "../json/update.ts";
 import { dataOf, etag, refusedWith, success, withoutBody } from "../openapi/answers.ts";
 import { slugParams, workspaceQuery } from "./preset-parameters.ts";
 
@@ -116,7 +116,7 @@ export function presetRoutes(app: FastifyInstance, access: Access, { presets }: 
 
   app.patch<OnePreset & { Body: string | undefined }>(
     "/api/v1/presets/:slug",
-    { schema: patchSchema, onRequest: writing },
+    { schema: patchSchema, onRequest: writing, bodyLimit: updateBytesMax },
     async (request, reply) => {
       const update = {
         slug: request.params.slug,

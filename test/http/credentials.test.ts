@@ -169,6 +169,15 @@ describe("a management key", () => {
 });
 
 describe("workspace_id", () => {
+  it("is seen behind thousands of parameters, which are refused", async () => {
+    const { status, json } = await create(
+      stack.managementKey,
+      `?${"a&".repeat(1_000)}workspace_id=${secondWorkspaceId}`,
+    );
+    expect(status).toBe(400);
+    expect(json.error.message).toBe("query must have at most 1000 parameters");
+  });
+
   const create = (key: string, query: string) => stack.create("placed", body, { key, query });
 
   it("chooses any workspace of the organization for a management key", async () => {

@@ -8,6 +8,10 @@ export const badPages = [
   ["limit=-5", "limit", "must be at least 1"],
   ["limit=101", "limit", "must be at most 100"],
   ["limit=1e2", "limit", "must be an integer"],
+  ["limit=01", "limit", "must be an integer"],
+  ["limit=-0", "limit", "must be an integer"],
+  ["limit=%205", "limit", "must be an integer"],
+  ["offset=00", "offset", "must be an integer"],
   ["limit=ten", "limit", "must be an integer"],
   ["limit=1&limit=2", "limit", "must be an integer"],
 ] as const;

@@ -48,8 +48,12 @@ export function parseJsonObject(text: string, path = ""): JsonObject {
   return jsonObject(text, path, outline, parseJson(text, path));
 }
 
-/** The same for a text so long that others must have their turns in between. */
+/** From this length on, reading a text may take so long that others should have their turns in between. */
+export const longTextLength = 65_536;
+
+/** The same for such a text. */
 export async function parseLongJsonObject(text: string): Promise<JsonObject> {
+  await nextTurn();
   const outline = outlineOf(text, "");
   await nextTurn();
   const value = parseJson(text, "");

@@ -36,13 +36,19 @@ const elementsMax = 100;
 function compile(schema: SchemaObject): SchemaCheck {
   const isValid = untilFirstError.compile(schema);
   let isValidToEnd: ValidateFunction | undefined;
+  // Only there the caller's own keys become part of the paths that ajv makes.
+  const isMap = typeof schema.additionalProperties === "object";
+  const passes = isMap ? (value: unknown) => isValid(withShortKeys(value)) : isValid;
   return {
-    passes: isValid,
+    passes,
     violations(value, path) {
-      if (isValid(value)) return [];
+      if (passes(value)) return [];
       const { errors } = isValid;
       isValidToEnd ??= untilEnd.compile(schema);
-      return violationsFrom((isValidToEnd(head(value)) ? errors : isValidToEnd.errors) ?? [], path);
+      return violationsFrom(
+        (isValidToEnd(head(isMap ? withShortKeys(value) : value)) ? errors : isValidToEnd.errors) ?? [],
+        path,
+      );
     },
   };
 }
@@ -51,6 +57,21 @@ function head(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, elementsMax);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).slice(0, elementsMax));
+}
+
+/** More than a path shows of a key, and more than any schema allows. */
+const keyLengthMax = 100;
+
+/** Ajv takes seconds to write a path with a key of megabytes. A key that is cut short is numbered, so that none is lost. */
+function withShortKeys(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  const keys = Object.keys(value);
+  if (keys.every((key) => key.length <= keyLengthMax)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each], index) =>
+      key.length > keyLengthMax ? [`${key.slice(0, keyLengthMax)}${index}`, each] : [key, each],
+    ),
+  );
 }
 
 /** Ajv's own counts every character of a text, however long it is. */

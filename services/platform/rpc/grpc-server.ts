@@ -15,6 +15,7 @@ import { monotonicMs } from "../process/clock.ts";
 import { CallBytes } from "./call-bytes.ts";
 import type { IncomingCall } from "./call-context.ts";
 import { toRpcError, toStatusMessage } from "./errors.ts";
+import { hasTooManyFields, tooManyFields } from "./field-count.ts";
 import { encode, type GrpcDefinition, grpcDefinitionOf, requestBytesMax, responseBytesMax } from "./grpc-definition.ts";
 import { GrpcStreams } from "./grpc-streams.ts";
 import { answerTooLarge, unreadableRequest } from "./refusals.ts";
@@ -131,7 +132,7 @@ function handlerOf(method: ServedMethod, streams: GrpcStreams): UntypedHandleCal
 
 function decode(input: DescMessage, bytes: Buffer): RequestOrRefusal {
   try {
-    return fromBinary(input, bytes);
+    return hasTooManyFields(input, bytes) ? tooManyFields() : fromBinary(input, bytes);
   } catch {
     return unreadableRequest(input);
   }

@@ -1,5 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type Preset, PresetSchema } from "../../../proto/gen/setpoint/preset/v1/preset_pb.ts";
+import { longTextLength } from "../../platform/json/json-text.ts";
+import { nextTurn } from "../../platform/process/next-turn.ts";
 import type { CallContext } from "../../platform/rpc/call-context.ts";
 import { answerTooLarge } from "../../platform/rpc/refusals.ts";
 import type { ServedPreset } from "../domain/preset.ts";
@@ -33,20 +35,35 @@ export async function outcomesOf<Part>(
   const contexts = await Promise.allSettled(
     parts.map(({ name }) => (name ? call.inNameOf(name.accessToken, name.timeoutMs) : call)),
   );
-  const results = await Promise.allSettled(
-    parts.map(async ({ part }, index) => {
-      const context = contexts[index] as (typeof contexts)[number];
+  /** Never rejects: others are begun before anybody looks at it. */
+  const begin = async (part: Part, index: number): Promise<{ preset: ServedPreset } | { error: unknown }> => {
+    const context = contexts[index] as (typeof contexts)[number];
+    try {
       if (context.status === "rejected") throw context.reason;
-      return run(part, context.value);
-    }),
-  );
+      return { preset: await run(part, context.value) };
+    } catch (error) {
+      return { error };
+    }
+  };
+  const begun: ReturnType<typeof begin>[] = [];
+  let checkedBytes = 0;
+  for (const [index, { part }] of parts.entries()) {
+    // Checking long content takes its time, so others have their turns between one and the next.
+    if (checkedBytes > longTextLength) {
+      await nextTurn();
+      checkedBytes = 0;
+    }
+    begun.push(begin(part, index));
+    checkedBytes += Math.max(0, sentBytesOf(part) - besideContentBytes);
+  }
+  const results = await Promise.all(begun);
   // What several parts ask for is read once, and is one message.
   const messages = new Map<ServedPreset, Preset>();
   let bytes = 0;
   return results.map((result, index) => {
     const failed = (error: unknown) => ({ outcome: { case: "error" as const, value: call.partFailed(error, index) } });
-    if (result.status === "rejected") return failed(result.reason);
-    const preset = result.value;
+    if ("error" in result) return failed(result.error);
+    const { preset } = result;
     const { configJson, systemPrompt } = preset.designatedVersion;
     const { part } = parts[index] as BatchPart<Part>;
     const countedBytes = Math.max(0, contentBytes(configJson, systemPrompt) - sentBytesOf(part));

@@ -91,7 +91,15 @@ export function toDifferenceMessage({
   return { key, fromJson: from, toJson: to };
 }
 
+/** More elements than any list has that means something. */
+const elementsMax = 100;
+
+function checkCount(path: string, { length }: readonly unknown[]): void {
+  if (length > elementsMax) throw invalidRequest([{ path, message: `must have at most ${elementsMax} elements` }]);
+}
+
 export function fromListPresetsRequest({ statuses, query }: ListPresetsRequest): PresetFilter {
+  checkCount("statuses", statuses);
   const violations: FieldViolation[] = [];
   const known = statuses.flatMap((message, index) => {
     const status = statusesByMessage.get(message);
@@ -112,6 +120,7 @@ export function fromUpdatePresetRequest(request: UpdatePresetRequest): PresetUpd
     requestId: request.requestId,
   };
   const paths = request.updateMask?.paths ?? [];
+  checkCount("update_mask.paths", paths);
   if (paths.length === 0) violations.push({ path: "update_mask", message: "must name at least one field" });
   for (const [index, path] of paths.entries()) {
     const status = statusesByMessage.get(request.status);

@@ -1,0 +1,46 @@
+import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+import { type DomainError, invalidRequest } from "../domain/domain-error.ts";
+
+/** A message below this many bytes has no room for so many fields that reading them takes long. */
+const bytesToCount = 65_536;
+
+/** Many times what a batch of a hundred parts has. */
+const fieldsMax = 10_000;
+
+/**
+ * Whether a message holds more fields and list elements than any that means something: sixteen megabytes have room for
+ * eight million, and making objects of them takes seconds. Throws where the bytes are not a message.
+ */
+export function hasTooManyFields(message: DescMessage, bytes: Uint8Array): boolean {
+  return bytes.length > bytesToCount && countFields(message, bytes, fieldsMax) < 0;
+}
+
+export function tooManyFields(): DomainError {
+  return invalidRequest([{ path: "", message: `must not hold more than ${fieldsMax} fields and list elements` }]);
+}
+
+/** What is left of the number of fields that the message may still have; negative where it has more. */
+function countFields(message: DescMessage, bytes: Uint8Array, most: number): number {
+  const fields = new Map(message.fields.map((field) => [field.number, field]));
+  const reader = new BinaryReader(bytes);
+  let left = most;
+  while (reader.pos < reader.len && left >= 0) {
+    left--;
+    const [number, wireType] = reader.tag();
+    const field = fields.get(number);
+    if (wireType !== WireType.LengthDelimited || field === undefined) {
+      reader.skip(wireType, number);
+      continue;
+    }
+    const value = reader.bytes();
+    if (field.message) left = countFields(field.message, value, left);
+    // A packed element may be as short as a byte.
+    else if (!isText(field)) left -= value.length;
+  }
+  return left;
+}
+
+function isText({ scalar }: DescField): boolean {
+  return scalar === ScalarType.STRING || scalar === ScalarType.BYTES;
+}
