@@ -44,11 +44,10 @@ export const closeBrace = 0x7d;
 /** The shortest number that a double cannot hold is 1e309. */
 const longNumberLength = 5;
 
-/** More tokens, and runs of white space between them, than a JSON text has that holds no more keys and values. */
-const stepsMax = 6 * jsonValuesMax + 1;
-
 /** The outline of a text, or what is wrong with the text as a whole. */
-export function findOutline(text: string): Outline | string {
+export function findOutline(text: string, valuesMax = jsonValuesMax): Outline | string {
+  // More tokens, and runs of white space between them, than a JSON text has that holds no more keys and values.
+  const stepsMax = 6 * valuesMax + 1;
   const members: MemberPlace[] = [];
   const longNumbers: number[] = [];
   let steps = 0;
@@ -97,7 +96,7 @@ export function findOutline(text: string): Outline | string {
       at = end - 1;
     }
   }
-  return values > jsonValuesMax ? tooManyValues : { members, longNumbers };
+  return values > valuesMax ? tooManyValues : { members, longNumbers };
 }
 
 const tooDeep = `must not be nested deeper than ${jsonDepthMax} levels`;

@@ -61,6 +61,12 @@ export async function parseLongJsonObject(text: string): Promise<JsonObject> {
   return jsonObject(text, "", outline, value);
 }
 
+/** The same for a text that was stored, which may have been when it could hold more. */
+export async function parseStoredJsonObject(text: string): Promise<JsonObject> {
+  if (text.length > longTextLength) await nextTurn();
+  return jsonObject(text, "", outlineOf(text, "", Number.POSITIVE_INFINITY), parseJson(text, ""));
+}
+
 /** The members that `keeps` chooses, in the order they were sent, as one JSON object without white space between tokens. */
 export function cutMembers(
   { text, members }: JsonObject,
@@ -102,8 +108,8 @@ export function memberTexts({ text, members }: JsonObject): Map<string, string> 
   return texts;
 }
 
-function outlineOf(text: string, path: string): Outline {
-  const outline = findOutline(text);
+function outlineOf(text: string, path: string, valuesMax?: number): Outline {
+  const outline = findOutline(text, valuesMax);
   if (typeof outline === "string") throw invalidRequest([{ path, message: outline }]);
   return outline;
 }

@@ -14,15 +14,15 @@ function version(configJson: string, systemPrompt?: string): PresetVersion {
   };
 }
 
-function configDiff(from: string, to: string) {
-  return diffVersions(version(from), version(to)).config;
+async function configDiff(from: string, to: string) {
+  return (await diffVersions(version(from), version(to))).config;
 }
 
 describe("diffVersions", () => {
-  it("tells added, removed and changed fields apart, with their values as stored", () => {
+  it("tells added, removed and changed fields apart, with their values as stored", async () => {
     const before = '{"model":"a","seed":1,"stop":["x"]}';
     const after = '{"model":"b","stop":["x"],"top_p":0.50}';
-    expect(configDiff(before, after)).toEqual([
+    expect(await configDiff(before, after)).toEqual([
       { key: "model", from: '"a"', to: '"b"' },
       { key: "seed", from: "1", to: undefined },
       { key: "top_p", from: undefined, to: "0.50" },
@@ -40,8 +40,8 @@ describe("diffVersions", () => {
     ["another spelling of a number", '{"temperature":1,"seed":100}', '{"temperature":1.0,"seed":1e2}'],
     ["another spelling of a string", '{"model":"é"}', '{"model":"\\u00e9"}'],
     ["white space", '{"stop":["a","b"]}', '{ "stop" : [ "a", "b" ] }'],
-  ])("finds no difference in %s", (_name, from, to) => {
-    expect(configDiff(from, to)).toEqual([]);
+  ])("finds no difference in %s", async (_name, from, to) => {
+    expect(await configDiff(from, to)).toEqual([]);
   });
 
   it.each([
@@ -51,13 +51,13 @@ describe("diffVersions", () => {
     ["a nested key that is null instead of absent", '{"provider":{"a":null}}', '{"provider":{}}'],
     ["a nested key named __proto__", '{"provider":{"__proto__":{"a":1}}}', '{"provider":{}}'],
     ["the last digit of a number", '{"temperature":0.1}', '{"temperature":0.10000000000000002}'],
-  ])("finds a difference in %s", (_name, from, to) => {
-    expect(configDiff(from, to)).toHaveLength(1);
-    expect(configDiff(to, from)).toHaveLength(1);
+  ])("finds a difference in %s", async (_name, from, to) => {
+    expect(await configDiff(from, to)).toHaveLength(1);
+    expect(await configDiff(to, from)).toHaveLength(1);
   });
 
-  it("shows values without the white space they were stored with", () => {
-    expect(configDiff("{}", '{ "stop" : [ "a b", 1.50 ] }')).toEqual([
+  it("shows values without the white space they were stored with", async () => {
+    expect(await configDiff("{}", '{ "stop" : [ "a b", 1.50 ] }')).toEqual([
       { key: "stop", from: undefined, to: '["a b",1.50]' },
     ]);
   });
@@ -68,7 +68,13 @@ describe("diffVersions", () => {
     ["another prompt", "Be brief.", "Be brief. ", true],
     ["a new prompt", undefined, "Be brief.", true],
     ["a prompt that is gone", "Be brief.", undefined, true],
-  ])("says of %s whether they changed", (_name, from, to, changed) => {
-    expect(diffVersions(version("{}", from), version("{}", to)).systemPromptChanged).toBe(changed);
+  ])("says of %s whether they changed", async (_name, from, to, changed) => {
+    expect((await diffVersions(version("{}", from), version("{}", to))).systemPromptChanged).toBe(changed);
+  });
+
+  it("compares what was stored when a config could hold more", async () => {
+    const config = (last: number) => `{"route":[${"0,".repeat(100_000)}${last}],"a":1,"a":2}`;
+    expect((await configDiff(config(0), config(1))).map(({ key }) => key)).toEqual(["route"]);
+    expect(await configDiff(config(0), config(0))).toEqual([]);
   });
 });

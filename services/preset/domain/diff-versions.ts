@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { memberTexts, parseJsonObject } from "../../platform/json/json-text.ts";
+import { longTextLength, memberTexts, parseStoredJsonObject } from "../../platform/json/json-text.ts";
+import { nextTurn } from "../../platform/process/next-turn.ts";
 import type { PresetVersion } from "./preset.ts";
 
 /** A config field that differs; a side is undefined where it does not have the field. Values are JSON text, as stored. */
@@ -15,14 +16,16 @@ interface VersionDiff {
 }
 
 /** Compares by value: neither the order of keys nor the spelling of a number makes a difference. */
-export function diffVersions(from: PresetVersion, to: PresetVersion): VersionDiff {
-  const before = parseJsonObject(from.configJson);
-  const after = parseJsonObject(to.configJson);
+export async function diffVersions(from: PresetVersion, to: PresetVersion): Promise<VersionDiff> {
+  const before = await parseStoredJsonObject(from.configJson);
+  const after = await parseStoredJsonObject(to.configJson);
+  if (from.configJson.length + to.configJson.length > longTextLength) await nextTurn();
   const textsBefore = memberTexts(before);
   const textsAfter = memberTexts(after);
   const keys = new Set([...textsBefore.keys(), ...textsAfter.keys()]);
   return {
     config: [...keys]
+      .filter((key) => textsBefore.get(key) !== textsAfter.get(key))
       .filter((key) => !isDeepStrictEqual(before.value[key], after.value[key]))
       .map((key) => ({ key, from: textsBefore.get(key), to: textsAfter.get(key) })),
     systemPromptChanged: from.systemPrompt !== to.systemPrompt,

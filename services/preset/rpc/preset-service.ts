@@ -138,7 +138,7 @@ export function presetService({
         getVersion(slug, fromVersion, context),
         getVersion(slug, toVersion, context),
       ]);
-      const { config, systemPromptChanged } = diffVersions(from, to);
+      const { config, systemPromptChanged } = await diffVersions(from, to);
       return { config: config.map(toDifferenceMessage), systemPromptChanged };
     },
 

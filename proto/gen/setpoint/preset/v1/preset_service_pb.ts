@@ -32,8 +32,10 @@ export type CreateVersionRequest = Message<"setpoint.preset.v1.CreateVersionRequ
   slug: string;
 
   /**
-   * A JSON object as text, stored exactly as given. Its keys must be config fields of a preset; nesting is at most 64 deep;
-   * an integer must be one that a double holds exactly. At most 1 MiB (1,048,576 bytes of UTF-8).
+   * A JSON object as text, stored exactly as given. Its keys must be config fields of a preset, each with a value of its
+   * type and within its bounds, as one of the gateway's dialects takes it, and not null; nesting is at most 64 deep;
+   * no object may have a key twice; an integer must be one that a double holds exactly.
+   * At most 75,000 keys and values, and 1 MiB (1,048,576 bytes of UTF-8).
    *
    * @generated from field: string config_json = 2;
    */
@@ -99,7 +101,7 @@ export const CreateVersionResponseSchema: GenMessage<CreateVersionResponse> = /*
 export type BatchCreateVersionsRequest = Message<"setpoint.preset.v1.BatchCreateVersionsRequest"> & {
   /**
    * 1 to 100, in the name of the call's own access token. The same slug may stand in several; their order is kept.
-   * The whole message is at most 16 MiB.
+   * The whole message is at most 16 MiB, as that of any call, with at most 10,000 fields and list elements.
    *
    * @generated from field: repeated setpoint.preset.v1.CreateVersionRequest requests = 1;
    */
@@ -363,7 +365,7 @@ export type ListPresetsRequest = Message<"setpoint.preset.v1.ListPresetsRequest"
   limit: number;
 
   /**
-   * Only presets with one of these statuses. Default: all.
+   * Only presets with one of these statuses, at most 100 elements. Default: all.
    *
    * @generated from field: repeated setpoint.preset.v1.PresetStatus statuses = 3;
    */
@@ -426,7 +428,7 @@ export type UpdatePresetRequest = Message<"setpoint.preset.v1.UpdatePresetReques
   slug: string;
 
   /**
-   * Which of the fields below to change: name, description, status, designated_version. At least one.
+   * Which of the fields below to change: name, description, status, designated_version. 1 to 100 paths.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 2;
    */
