@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type { ErrorObject } from "ajv";
 import { type FastifyInstance, type FastifyRequest, fastify, LogController } from "fastify";
 import type { TObject } from "typebox";
-import { invalidRequest } from "../services/platform/domain/domain-error.ts";
+import { invalidRequest, isOfKind } from "../services/platform/domain/domain-error.ts";
 import { newId } from "../services/platform/domain/ids.ts";
 import { probes } from "../services/platform/http/operations.ts";
 import { violationsFrom } from "../services/platform/json/schema-violations.ts";
@@ -111,8 +111,8 @@ function readBodies(app: FastifyInstance): void {
 /** The one place where an error becomes an answer. */
 function answerErrors(app: FastifyInstance, logger: Logger, refusals: Refusals): void {
   app.setErrorHandler(async (error, request, reply) => {
-    // Nobody is left to answer: the caller hung up in the middle of their body.
-    if (error === request.raw.errored) return reply.hijack();
+    // Nobody is left to answer: the caller hung up in the middle of their body, or while a call was made for them.
+    if (error === request.raw.errored || isOfKind(error, "canceled")) return reply.hijack();
     const { status, headers, body } = errorAnswer(error, request.id);
     // What is refused on purpose is counted, and need not fill the log.
     if (status >= 500 && !(error instanceof HttpError))

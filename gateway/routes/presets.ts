@@ -5,6 +5,7 @@ import { newId } from "../../services/platform/domain/ids.ts";
 import { presetQueryLengthMax } from "../../services/platform/domain/limits.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
+import { untilGone } from "../http/until-gone.ts";
 import { requireBody } from "../json/body.ts";
 import { etagsOfIfMatch } from "../json/etag.ts";
 import { idempotencyHeader, idempotencyKeyFrom } from "../json/idempotency.ts";
@@ -124,7 +125,8 @@ export function presetRoutes(app: FastifyInstance, access: Access, { presets }: 
         etags: etagsOfIfMatch(request.headers["if-match"]) ?? [],
         requestId: idempotencyKeyFrom(request.headers) ?? newId(),
       };
-      const { preset } = await request.caller.call((options) => presets.updatePreset(update, options));
+      const signal = untilGone(reply);
+      const { preset } = await request.caller.call((options) => presets.updatePreset(update, { ...options, signal }));
       return sendPreset(reply, preset);
     },
   );

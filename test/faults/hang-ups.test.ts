@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { httpTimeouts } from "../../services/platform/http/http-server.ts";
 import type { PoolConnection } from "../../services/platform/mysql/pool.ts";
 import { GatewaySigns } from "../support/gateway-signs.ts";
+import { waitsForLock } from "../support/lock-waits.ts";
 import { lastBody, RawConnection } from "../support/raw-connection.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
@@ -134,6 +135,32 @@ describe("a caller who hangs up", () => {
     await create("after-it");
     expect(signs.logged()).toEqual([499, 200]);
     expect(await signs.counted(operation, 499)).toBe(before + 1);
+  });
+
+  it("while their change waits for its turn changes nothing", async () => {
+    await create("not-changed");
+    signs.clearLog();
+    const body = '{"name":"Changed"}';
+    const change = [
+      "PATCH /api/v1/presets/not-changed HTTP/1.1",
+      "Host: test",
+      `Authorization: Bearer ${stack.apiKey}`,
+      "Content-Type: application/json",
+      `Content-Length: ${body.length}\r\n\r\n${body}`,
+    ].join("\r\n");
+    const lock = "SELECT slug FROM presets WHERE slug = 'not-changed' FOR UPDATE";
+    await locked(stack.presetPool, ["START TRANSACTION", lock], "ROLLBACK", async () => {
+      const connection = await open();
+      connection.send(change);
+      await expect.poll(() => waitsForLock(stack.presetPool), soon).toBe(true);
+      connection.reset();
+      await expect.poll(signs.logged, soon).toEqual([499]);
+    });
+    const { json } = await stack.request("GET", "/presets/not-changed/changes", {
+      key: stack.apiKey,
+      headers: { connection: "close" },
+    });
+    expect(json.total_count).toBe(1);
   });
 
   it("with requests in a row is a 499 for each that was not answered", async () => {

@@ -24,6 +24,8 @@ export interface CallOptions {
   readonly requestId: string;
   /** By the monotonic clock. */
   readonly deadlineMs: number;
+  /** Aborted when nobody waits for the answer any more: the service is told, and what it has not begun it does not do. */
+  readonly signal?: AbortSignal;
 }
 
 /** The unary methods of a service as functions. They throw DomainError. */
@@ -111,7 +113,7 @@ function callOnce(
     // grpc-js makes an Error for every call, for the stack of one that may fail. Our errors have a request id instead.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
-    client.makeUnaryRequest(
+    const call = client.makeUnaryRequest(
       path,
       requestSerialize,
       responseDeserialize,
@@ -121,6 +123,7 @@ function callOnce(
       (error, response) => (error ? reject(domainErrorFrom(error)) : resolve(response as Message)),
     );
     Error.stackTraceLimit = stackTraceLimit;
+    options.signal?.addEventListener("abort", () => call.cancel(), { once: true });
   });
 }
 

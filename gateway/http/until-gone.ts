@@ -1,0 +1,10 @@
+import type { FastifyReply } from "fastify";
+
+/** Aborted where the caller hangs up before they are answered. */
+export function untilGone({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  raw.once("close", () => {
+    if (!raw.writableFinished) gone.abort();
+  });
+  return gone.signal;
+}
