@@ -59,6 +59,6 @@ it("name every room of the platform", () => {
   const [, section = ""] = readFileSync(join(root, "docs/architecture.md"), "utf8").split(
     "## What the processes share",
   );
-  const told = [...(section.split("\n## ")[0]?.matchAll(/^\| `(\w+)` \|/gm) ?? [])].map(([, room]) => room);
+  const told = [...(section.split("\n## ")[0]?.matchAll(/^\| `([\w-]+)` \|/gm) ?? [])].map(([, room]) => room);
   expect(told).toEqual([...rooms].sort());
 });

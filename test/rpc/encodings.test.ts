@@ -127,6 +127,11 @@ const samples: Readonly<Record<string, Sample>> = {
     bad: { key: "none" },
     error: { code: "UNAUTHENTICATED", reason: "KEY_INVALID", ...noDetails },
   },
+  "setpoint.organization.v1.AccessService/GetKeySet": {
+    isOpen: true,
+    good: () => ({}),
+    answer: { jwksJson: expect.stringContaining('"keys"') },
+  },
   "grpc.health.v1.Health/Check": {
     isOpen: true,
     good: () => ({}),

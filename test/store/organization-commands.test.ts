@@ -144,7 +144,7 @@ describe("the command line", () => {
   const main = fileURLToPath(new URL("../../services/organization/main.ts", import.meta.url));
 
   async function runMain(url: string, ...parameters: string[]) {
-    const environment = { ...process.env, ORGANIZATION_DATABASE_URL: url };
+    const environment = { ...process.env, ORGANIZATION_DATABASE_URL: url, MIGRATE_WAIT_SECONDS: "0" };
     try {
       const { stdout } = await promisify(execFile)(process.execPath, [main, ...parameters], { env: environment });
       return { code: 0, stdout, stderr: "" };

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { QueryResult } from "mysql2";
 import { type Connection, createConnection, type RowDataPacket } from "mysql2/promise";
 import { monotonicMs } from "../process/clock.ts";
-import { CommandError } from "../process/command-error.ts";
 import type { ReadinessCheck } from "../process/health.ts";
 import { connectionOptions } from "./database-url.ts";
 import { isAccessDenied, isConnectionLost, isDuplicateColumn, isUnknownDatabase, isUnknownTable } from "./errors.ts";
@@ -61,13 +60,12 @@ export async function migrate(
       });
       return [...applied];
     } catch (error) {
-      const { message, code } = error as { message: string; code?: string };
-      // Where a name has several addresses, an error has one message for each, and none itself.
-      const reason = message || String(code);
-      if (isAccessDenied(error)) throw new CommandError(`The database does not let us in: ${reason}`);
-      if (!isConnectionLost(error)) throw error;
       const leftMs = deadlineMs - monotonicMs();
-      if (leftMs < pauseMs) throw new CommandError(`The database cannot be used: ${reason}`);
+      // A wrong password does not get better by waiting.
+      if (!isConnectionLost(error) || isAccessDenied(error) || leftMs < pauseMs) throw error;
+      // Where a name has several addresses, an error has one message for each, and none itself.
+      const { message, code } = error as { message: string; code?: string };
+      const reason = message || String(code);
       if (monotonicMs() - toldAtMs < tellEveryMs) continue;
       toldAtMs = monotonicMs();
       onWait(reason, leftMs);
