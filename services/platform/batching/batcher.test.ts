@@ -165,6 +165,23 @@ describe("Batcher", () => {
       expect(await Promise.all(answers)).toEqual(["a1!", "b1!", "a1!"]);
     });
 
+    it("waits for a turn that brings no more of them, after a crowd of them", async () => {
+      const { ask, batches, begun } = slowBatcher({ keyOf, batchesMax: 2 });
+      const crowd = ["a1", "a2", "a3"].map((request) => ask(request));
+      (await begun(1)).answer();
+      await Promise.all(crowd);
+      const answers = [ask("a4")];
+      await Promise.resolve();
+      expect(batches).toHaveLength(1);
+      answers.push(ask("a5"));
+      await turn();
+      answers.push(ask("a6"));
+      const second = await begun(2);
+      expect(second.members[0]?.requests).toEqual(["a4", "a5", "a6"]);
+      second.answer();
+      expect(await Promise.all(answers)).toEqual(["a4!", "a4!", "a4!"]);
+    });
+
     it("never adds to a batch that has begun", async () => {
       const { ask, begun } = slowBatcher({ keyOf });
       const early = ask("a1");

@@ -35,7 +35,9 @@ export class Batcher<Request, Answer> {
   readonly #queue: LaneQueue<Request, Answer>;
   readonly #waitingByKey = new Map<string, Member<Request, Answer>>();
   readonly #running = new Set<readonly Member<Request, Answer>[]>();
-  #lastCount = 0;
+  /** How many have asked since the last batches were sent, and how many had by then. */
+  #askedCount = 0;
+  #lastAskedCount = 0;
   #isScheduled = false;
   #isExpiring = false;
 
@@ -50,6 +52,7 @@ export class Batcher<Request, Answer> {
       const asker = { deadlineMs, isCanceled, resolve, reject };
       const key = this.#policy.keyOf?.(request);
       const alike = key === undefined ? undefined : this.#waitingByKey.get(key);
+      this.#askedCount += 1;
       if (alike) return alike.join(request, asker);
       const member = new Member(request, this.#policy.bytesOf(request), key, asker);
       if (this.#isFull(member.bytes)) return reject(tooMuchWaiting());
@@ -70,22 +73,24 @@ export class Batcher<Request, Answer> {
     if (this.#isScheduled || this.#running.size >= this.#policy.batchesMax) return;
     this.#isScheduled = true;
     // What one call asks for comes in one go, and is together also where it does not wait.
-    if (this.#running.size === 0 && this.#lastCount <= 1) queueMicrotask(() => this.#send());
+    if (this.#running.size === 0 && this.#lastAskedCount <= 1) queueMicrotask(() => this.#send());
     else setImmediate(this.#sendWhenQuiet, 0);
   }
 
-  readonly #sendWhenQuiet = (countBefore: number): void => {
-    const { count } = this.#queue;
-    if (count > countBefore && count < this.#policy.countMax) setImmediate(this.#sendWhenQuiet, count);
+  readonly #sendWhenQuiet = (askedBefore: number): void => {
+    const hasRoom = this.#queue.count < this.#policy.countMax;
+    if (this.#askedCount > askedBefore && hasRoom) setImmediate(this.#sendWhenQuiet, this.#askedCount);
     else this.#send();
   };
 
   #send(): void {
     this.#isScheduled = false;
+    // What waited behind a batch that ended was asked for before that.
+    if (this.#askedCount > 0) this.#lastAskedCount = this.#askedCount;
+    this.#askedCount = 0;
     while (this.#running.size < this.#policy.batchesMax) {
       const batch = this.#queue.take();
       if (batch.length === 0) return;
-      this.#lastCount = batch.length;
       for (const { key } of batch) if (key !== undefined) this.#waitingByKey.delete(key);
       void this.#runBatch(batch);
     }
@@ -95,7 +100,8 @@ export class Batcher<Request, Answer> {
     this.#running.add(batch);
     try {
       await this.#run(batch);
-      for (const member of batch) member.fail(new Error("A batch did not say what became of one of its parts"));
+      // Rarely true, and an error for each part of every batch would cost more than the batch.
+      if (batch.some(({ isDone }) => !isDone)) throw new Error("A batch did not say what became of one of its parts");
     } catch (error) {
       for (const member of batch) member.fail(error);
     }
