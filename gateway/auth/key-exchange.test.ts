@@ -17,6 +17,9 @@ class AccessDouble {
   failure: Error | undefined;
 
   readonly client: Clients["access"] = {
+    batchExchangeKeys: async () => {
+      throw new Error("keys are exchanged one by one");
+    },
     exchangeKey: async ({ key = "", workspaceId = "" }, { requestId }) => {
       this.calls.push({ key, workspaceId, requestId });
       await Promise.resolve();

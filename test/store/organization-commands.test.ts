@@ -6,7 +6,7 @@ import { bootstrap } from "../../services/organization/commands/bootstrap.ts";
 import { createWorkspace } from "../../services/organization/commands/create-workspace.ts";
 import { listWorkspaces } from "../../services/organization/commands/list-workspaces.ts";
 import { hashKey } from "../../services/organization/domain/keys.ts";
-import { findKeyScope } from "../../services/organization/store/keys.ts";
+import { findKeyScopes } from "../../services/organization/store/key-scopes.ts";
 import { listMembers } from "../../services/organization/store/members.ts";
 import { isKey } from "../../services/platform/auth/key-format.ts";
 import { idToBytes } from "../../services/platform/domain/ids.ts";
@@ -48,12 +48,17 @@ describe("bootstrap", () => {
       "management_key",
     ]);
     const { organization_id: organizationId, workspace_id: workspaceId } = made;
-    const scopeOf = (secret: string) => findKeyScope(commands.pool, hashKey(secret), undefined);
+    const scopeOf = async (secret: string) =>
+      (await findKeyScopes(commands.pool, [{ keyHash: hashKey(secret), workspaceId: undefined }]))[0];
     expect(isKey(made.api_key)).toBe(true);
     expect(await scopeOf(made.api_key)).toMatchObject({
       organizationId,
       workspaceId,
-      key: { kind: "api", permissions: ["presets:read", "presets:write"], creatorUserId: made.admin_user_id },
+      key: {
+        kind: "api",
+        permissions: ["presets:read", "presets:write", "inference"],
+        creatorUserId: made.admin_user_id,
+      },
     });
     expect(await scopeOf(made.management_key)).toMatchObject({
       organizationId,
@@ -111,9 +116,9 @@ describe("create-workspace and list-workspaces", () => {
     const third = printed.match(/^The workspace "Third" of "Acme" is ready: (\S+);/)?.[1];
     expect(third).toMatch(uuidV7);
     expect(rowsOf(await commands.run(listWorkspaces, ...inAcme))).toEqual([
-      { id: defaultId, name: "Default", default: "yes" },
-      { id: second, name: "Second", default: "no" },
-      { id: third, name: "Third", default: "no" },
+      { id: defaultId, name: "Default", slug: "default", default: "yes" },
+      { id: second, name: "Second", slug: "second", default: "no" },
+      { id: third, name: "Third", slug: "third", default: "no" },
     ]);
     expect(rowsOf(await commands.run(listWorkspaces, "--organization", "Other"))).toMatchObject([{ name: "Default" }]);
   });

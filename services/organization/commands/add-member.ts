@@ -1,11 +1,10 @@
 import type { Pool } from "../../platform/mysql/pool.ts";
-import { CommandError } from "../../platform/process/command-line.ts";
 import { memberRoles } from "../domain/members.ts";
-import { findOrInsertUser, insertMembership } from "../store/members.ts";
+import { addMember as addStoredMember } from "../store/change-members.ts";
 import { email, name, oneOf, optional, readFlags, required } from "./flags.ts";
-import { changeOrganization } from "./organization.ts";
+import { change, getOrganization } from "./organization.ts";
 
-/** Makes someone a member, and first a user where the address is new. A user who exists keeps their names. */
+/** Makes someone a member, and first a user where the address is new. */
 export async function addMember(pool: Pool, parameters: string[]): Promise<string> {
   const flags = readFlags("add-member", parameters, {
     organization: required(name),
@@ -14,15 +13,14 @@ export async function addMember(pool: Pool, parameters: string[]): Promise<strin
     "last-name": optional(name),
     role: optional(oneOf(memberRoles)),
   });
-  const role = flags.role ?? "org:member";
-  const userId = await changeOrganization(pool, flags.organization, async (connection, organization) => {
-    const createdAt = new Date();
-    const user = { email: flags.email, firstName: flags["first-name"], lastName: flags["last-name"], createdAt };
-    const userId = await findOrInsertUser(connection, user);
-    if (await insertMembership(connection, { organizationId: organization.id, userId, role, createdAt })) return userId;
-    throw new CommandError(
-      `${flags.email} is a member of "${organization.name}" already; for another role, run remove-member first`,
-    );
-  });
+  const organization = await getOrganization(pool, flags.organization);
+  const { userId, role } = await change(pool, organization.id, () =>
+    addStoredMember({
+      email: flags.email,
+      firstName: flags["first-name"],
+      lastName: flags["last-name"],
+      role: flags.role ?? "org:member",
+    }),
+  );
   return `${flags.email} (${userId}) is now ${role} of "${flags.organization}"`;
 }

@@ -1,9 +1,12 @@
-import { newId } from "../../platform/domain/ids.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { CommandError } from "../../platform/process/command-line.ts";
-import { insertWorkspace, listWorkspaces } from "../store/organizations.ts";
+import type { Organization } from "../domain/organizations.ts";
+import type { Workspace } from "../domain/workspaces.ts";
+import type { Work } from "../store/change-organization.ts";
+import { createWorkspace as createStoredWorkspace } from "../store/create-workspace.ts";
+import { listWorkspaces } from "../store/workspaces.ts";
 import { name, readFlags, required, toggle } from "./flags.ts";
-import { changeOrganization } from "./organization.ts";
+import { change, getOrganization } from "./organization.ts";
 
 /** Makes a workspace. A name is taken once in an organization, so that people can tell its workspaces apart. */
 export async function createWorkspace(pool: Pool, parameters: string[]): Promise<string> {
@@ -12,18 +15,21 @@ export async function createWorkspace(pool: Pool, parameters: string[]): Promise
     name: required(name),
     json: toggle,
   });
-  const id = await changeOrganization(pool, flags.organization, async (connection, organization) => {
-    const namesake = (await listWorkspaces(connection, organization.id)).find((each) => each.name === flags.name);
-    if (namesake) {
-      throw new CommandError(
-        `"${organization.name}" has a workspace "${flags.name}" already: ${namesake.id}; use it, or choose another name`,
-      );
-    }
-    const workspace = { id: newId(), organizationId: organization.id, name: flags.name };
-    await insertWorkspace(connection, workspace, new Date());
-    return workspace.id;
-  });
+  const organization = await getOrganization(pool, flags.organization);
+  const { id } = await change(pool, organization.id, (adminUserId) =>
+    unlessNamesake(flags.name, organization, createStoredWorkspace({ name: flags.name }, adminUserId)),
+  );
   return flags.json
     ? JSON.stringify({ workspace_id: id })
     : `The workspace "${flags.name}" of "${flags.organization}" is ready: ${id}; create-key --workspace makes keys for it`;
+}
+
+function unlessNamesake(name: string, organization: Organization, create: Work<Workspace>): Work<Workspace> {
+  return async (connection, ...rest) => {
+    const namesake = (await listWorkspaces(connection, organization.id)).find((each) => each.name === name);
+    if (!namesake) return create(connection, ...rest);
+    throw new CommandError(
+      `"${organization.name}" has a workspace "${name}" already: ${namesake.id}; use it, or choose another name`,
+    );
+  };
 }

@@ -1,18 +1,17 @@
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { CommandError } from "../../platform/process/command-line.ts";
 import { keyStatus } from "../domain/keys.ts";
-import { updateKeyDisabled } from "../store/keys.ts";
+import { updateKey } from "../store/update-key.ts";
 import { changeKey, nameOf } from "./key.ts";
 
 /** Lets a disabled key work again. */
 export function enableKey(pool: Pool, parameters: string[]): Promise<string> {
   return changeKey(pool, "enable-key", parameters, {
-    change: (executor, keyId) => updateKeyDisabled(executor, keyId, false),
-    tell: (key) => {
-      const status = keyStatus(key, new Date());
-      if (status === "active")
-        return `${nameOf(key)} is enabled; where it was refused just now, it works within seconds`;
+    prepare: (key) => {
+      const status = keyStatus({ ...key, disabled: false }, new Date());
+      if (status === "active") return updateKey(key.id, { disabled: false });
       throw new CommandError(`${nameOf(key)} is ${status} for good; make another one with create-key`);
     },
+    tell: (key) => `${nameOf(key)} is enabled; where it was refused just now, it works within seconds`,
   });
 }

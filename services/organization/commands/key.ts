@@ -1,15 +1,17 @@
 import type { Executor, Pool } from "../../platform/mysql/pool.ts";
-import { inTransaction } from "../../platform/mysql/transaction.ts";
 import { CommandError } from "../../platform/process/command-line.ts";
 import type { Key } from "../domain/keys.ts";
-import { findKey } from "../store/keys.ts";
+import type { Work } from "../store/change-organization.ts";
+import { findKeyById } from "../store/keys.ts";
 import { id, readFlags, required } from "./flags.ts";
+import { change } from "./organization.ts";
 
 const keyId = { ...id, meaning: "the id of a key, which list-keys shows" };
 
 interface KeyChange {
-  readonly change: (executor: Executor, keyId: string) => Promise<void>;
-  /** What there is to say of the key as it is then. Where it throws, nothing is changed. */
+  /** Undefined where there is nothing to do. Where it throws, nothing is changed. */
+  readonly prepare: (key: Key) => Work<Key> | undefined;
+  /** What there is to say of the key as it is then. */
   readonly tell: (key: Key) => string;
 }
 
@@ -20,17 +22,17 @@ export async function changeKey(
   pool: Pool,
   command: string,
   parameters: string[],
-  { change, tell }: KeyChange,
+  { prepare, tell }: KeyChange,
 ): Promise<string> {
   const flags = readFlags(command, parameters, { "key-id": required(keyId) });
-  return inTransaction(pool, async (connection) => {
-    await change(connection, flags["key-id"]);
-    return tell(await getKey(connection, flags["key-id"]));
-  });
+  const key = await getKey(pool, flags["key-id"]);
+  const work = prepare(key);
+  if (work) await change(pool, key.organizationId, () => work);
+  return tell(await getKey(pool, key.id));
 }
 
 async function getKey(executor: Executor, id: string): Promise<Key> {
-  const key = await findKey(executor, id);
+  const key = await findKeyById(executor, id);
   if (key) return key;
   throw new CommandError(`There is no key ${id}; list-keys shows those of an organization`);
 }

@@ -1,6 +1,6 @@
 import type { Pool } from "../../platform/mysql/pool.ts";
-import type { Workspace } from "../domain/organizations.ts";
-import { listWorkspaces as listStoredWorkspaces } from "../store/organizations.ts";
+import type { Workspace } from "../domain/workspaces.ts";
+import { listWorkspaces as listStoredWorkspaces } from "../store/workspaces.ts";
 import { name, readFlags, required } from "./flags.ts";
 import { getOrganization } from "./organization.ts";
 import { type Columns, tableOf } from "./table.ts";
@@ -12,6 +12,7 @@ export async function listWorkspaces(pool: Pool, parameters: string[]): Promise<
   const columns: Columns<Workspace> = {
     id: (workspace) => workspace.id,
     name: (workspace) => workspace.name,
+    slug: (workspace) => workspace.slug,
     default: (workspace) => (workspace.id === organization.defaultWorkspaceId ? "yes" : "no"),
   };
   return tableOf(columns, await listStoredWorkspaces(pool, organization.id));

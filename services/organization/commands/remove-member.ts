@@ -1,39 +1,24 @@
-import type { Executor, Pool } from "../../platform/mysql/pool.ts";
+import type { Pool } from "../../platform/mysql/pool.ts";
 import { CommandError } from "../../platform/process/command-line.ts";
-import { keyStatus } from "../domain/keys.ts";
-import type { Member } from "../domain/members.ts";
-import type { Organization } from "../domain/organizations.ts";
-import { listKeys } from "../store/keys.ts";
-import { deleteMembership, findMemberByEmail, findOldestAdminUserId } from "../store/members.ts";
-import { email, name, readFlags, required } from "./flags.ts";
-import { changeOrganization } from "./organization.ts";
+import { removeMember as removeStoredMember } from "../store/change-members.ts";
+import { findMemberByEmail } from "../store/members.ts";
+import { email, name, readFlags, required, toggle } from "./flags.ts";
+import { change, getOrganization } from "./organization.ts";
 
-/**
- * Ends a membership, but not that of the last admin, in whose name keys are made. The user stays, because presets and
- * versions name their creator; so do the keys that they created, because services use them.
- */
+/** Ends a membership, and with --disable-keys the keys of the member that still work. */
 export async function removeMember(pool: Pool, parameters: string[]): Promise<string> {
-  const flags = readFlags("remove-member", parameters, { organization: required(name), email: required(email) });
-  return changeOrganization(pool, flags.organization, async (connection, organization) => {
-    const member = await findMemberByEmail(connection, organization.id, flags.email);
-    if (!member || !(await deleteMembership(connection, organization.id, member.userId))) {
-      throw new CommandError(`${flags.email} is no member of "${organization.name}"; list-members shows who is`);
-    }
-    if (member.role === "org:admin" && !(await findOldestAdminUserId(connection, organization.id))) {
-      throw new CommandError(
-        `${member.email} is the last admin of "${organization.name}"; first make another one with add-member --role org:admin`,
-      );
-    }
-    const removed = `${member.email} (${member.userId}) is no longer a member of "${organization.name}"`;
-    const keyCount = await countActiveKeys(connection, organization, member);
-    return keyCount === 0
-      ? removed
-      : `${removed}\nKeys that they created and that go on working: ${keyCount}; list-keys shows them, revoke-key ends one`;
+  const flags = readFlags("remove-member", parameters, {
+    organization: required(name),
+    email: required(email),
+    "disable-keys": toggle,
   });
-}
-
-async function countActiveKeys(executor: Executor, organization: Organization, creator: Member): Promise<number> {
-  const now = new Date();
-  const keys = await listKeys(executor, organization.id);
-  return keys.filter((key) => key.creatorUserId === creator.userId && keyStatus(key, now) === "active").length;
+  const organization = await getOrganization(pool, flags.organization);
+  const found = await findMemberByEmail(pool, organization.id, flags.email);
+  if (!found)
+    throw new CommandError(`${flags.email} is no member of "${organization.name}"; list-members shows who is`);
+  const { member, disabledKeyCount } = await change(pool, organization.id, () =>
+    removeStoredMember(found.userId, flags["disable-keys"]),
+  );
+  const removed = `${member.email} (${member.userId}) is no longer a member of "${organization.name}"`;
+  return disabledKeyCount === 0 ? removed : `${removed}\nKeys of theirs that were disabled: ${disabledKeyCount}`;
 }

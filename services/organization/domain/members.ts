@@ -1,5 +1,8 @@
 import { randomInt } from "node:crypto";
 import { base62Digits } from "../../platform/auth/key-format.ts";
+import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
+import type { LoggedFields } from "./changes.ts";
+import { nameViolations } from "./field-rules.ts";
 
 export const memberRoles = ["org:admin", "org:member"] as const;
 export type MemberRole = (typeof memberRoles)[number];
@@ -19,6 +22,35 @@ export interface MemberPage {
   readonly members: readonly Member[];
   /** How many members the organization has, not how many are on this page. */
   readonly totalCount: number;
+}
+
+/** Someone who is to become a member. */
+export type NewMember = Pick<Member, "email" | "firstName" | "lastName" | "role">;
+
+/** What a caller wants to change of a member. A field that is absent stays as it is; one that is undefined is removed. */
+export type MemberUpdate = Partial<Pick<Member, "role" | "firstName" | "lastName">>;
+
+/** Throws where a field breaks its rule; all violations at once. */
+export function checkMember(fields: Partial<NewMember>): void {
+  const { email, firstName, lastName } = fields;
+  const violations: FieldViolation[] = [
+    ...(email === undefined || isEmail(email)
+      ? []
+      : [{ path: "email", message: `must be an e-mail address of at most ${emailLengthMax} characters` }]),
+    ...(firstName === undefined ? [] : nameViolations("first_name", firstName)),
+    ...(lastName === undefined ? [] : nameViolations("last_name", lastName)),
+  ];
+  if (violations.length > 0) throw invalidRequest(violations);
+}
+
+/** What the change log shows of a member. */
+export function loggedMember(member: Member): LoggedFields {
+  return {
+    email: member.email,
+    first_name: member.firstName ?? null,
+    last_name: member.lastName ?? null,
+    role: member.role,
+  };
 }
 
 const userIdDigits = 27;

@@ -1,7 +1,7 @@
 import { DomainError } from "../domain/domain-error.ts";
 
 export type KeyKind = "api" | "management";
-export type Permission = "presets:read" | "presets:write";
+export type Permission = "presets:read" | "presets:write" | "inference";
 
 /** Who an access token speaks for, and what it may do. */
 export interface Principal {

@@ -26,6 +26,8 @@ interface ErrorParts {
   /** For people: a sentence that says what to do. It reaches the caller, so it holds nothing internal and no secret. */
   readonly message: string;
   readonly violations?: readonly FieldViolation[];
+  /** For programs, beside the reason: what they may need of the message. It reaches the caller, too. */
+  readonly metadata?: Readonly<Record<string, string>>;
   /** Kept for the log; never sent. */
   readonly cause?: unknown;
 }
@@ -38,6 +40,7 @@ export class DomainError extends Error {
   readonly kind: ErrorKind;
   readonly reason: string;
   readonly violations: readonly FieldViolation[];
+  readonly metadata: Readonly<Record<string, string>>;
 
   constructor(kind: ErrorKind, parts: ErrorParts) {
     super(parts.message, parts.cause === undefined ? undefined : { cause: parts.cause });
@@ -45,6 +48,7 @@ export class DomainError extends Error {
     this.kind = kind;
     this.reason = parts.reason;
     this.violations = parts.violations ?? [];
+    this.metadata = parts.metadata ?? {};
   }
 }
 

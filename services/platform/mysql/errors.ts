@@ -14,6 +14,8 @@ const lockWaitTimeout = 1205;
 const lockNowait = 3572;
 const unknownDatabase = 1049;
 const unknownTable = 1146;
+const columnThere = 1060;
+const indexThere = 1061;
 
 /** The server asks to try again: our rollback leaves nothing of the transaction. */
 const retryableErrnos = new Set([
@@ -72,6 +74,12 @@ export function isUnknownTable(error: unknown): boolean {
 
 export function isUnknownDatabase(error: unknown): boolean {
   return (error as MysqlError).errno === unknownDatabase;
+}
+
+/** True where a column or an index was to be added that the table has already. */
+export function isColumnOrIndexThere(error: unknown): boolean {
+  const { errno } = error as MysqlError;
+  return errno === columnThere || errno === indexThere;
 }
 
 /** True where someone held a row for longer than we wait for a lock. */

@@ -42,7 +42,11 @@ export function toRpcError(thrown: unknown): ConnectError {
   if (!(thrown instanceof DomainError)) {
     return new ConnectError("internal error", Code.Internal, undefined, undefined, thrown);
   }
-  const info = create(ErrorInfoSchema, { reason: thrown.reason, domain: errorDomain });
+  const info = create(ErrorInfoSchema, {
+    reason: thrown.reason,
+    domain: errorDomain,
+    metadata: { ...thrown.metadata },
+  });
   const fieldViolations = thrown.violations
     .slice(0, fittingCount(thrown.violations))
     .map(({ path, message }) => ({ field: path, description: message }));
@@ -70,6 +74,7 @@ export function fromStatusMessage({ code, message, details }: Status, cause?: un
     reason: info?.reason ?? "",
     message,
     violations: violations.map(({ field, description }) => ({ path: field, message: description })),
+    metadata: info?.metadata ?? {},
     cause,
   });
 }

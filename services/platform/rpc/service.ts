@@ -37,6 +37,8 @@ export interface OpenContext {
   /** Whether the caller has given up, so that nothing may be stored for them any more. */
   readonly isCanceled: () => boolean;
   readonly signal: AbortSignal | undefined;
+  /** For a part of a call that fails on its own: what the caller may see of the error. The log sees the rest. */
+  readonly partFailed: (thrown: unknown, part: number) => Status;
 }
 
 /** What a method knows about a call that came with an access token. */
@@ -44,8 +46,6 @@ export interface CallContext extends OpenContext {
   readonly principal: Principal;
   /** For a part of a call that is made in another's name. */
   readonly inNameOf: (accessToken: string) => Promise<CallContext>;
-  /** For a part of a call that fails on its own: what the caller may see of the error. The log sees the rest. */
-  readonly partFailed: (thrown: unknown, part: number) => Status;
 }
 
 /** The methods of a service as plain functions: `(request, context) => response`. */
@@ -87,19 +87,12 @@ export function serveService<S extends DescService>(
   implementation: Implementation<S>,
   middleware: Middleware & { readonly verifier: AccessTokenVerifier },
 ): ServedService {
-  const { verifier, logger, metrics } = middleware;
-  return wrap(descriptor, implementation, middleware, async ({ header, ...call }) => {
+  const { verifier } = middleware;
+  return wrap(descriptor, implementation, middleware, async (call) => {
     const context: CallContext = {
-      ...openContext(call),
-      principal: await verifier.authenticate(header("authorization")),
+      ...openContext(call, middleware),
+      principal: await verifier.authenticate(call.header("authorization")),
       inNameOf: async (accessToken) => ({ ...context, principal: await verifier.verify(accessToken) }),
-      partFailed: (thrown, part) => {
-        const error = toRpcError(thrown);
-        const line = { code: codeName(error.code), part, request_id: header("x-request-id") };
-        metrics.partFailed(line.code);
-        if (isOurFault(error)) logger.error({ ...line, err: error.cause ?? error }, "part of an rpc failed");
-        return toStatusMessage(error);
-      },
     };
     return context;
   });
@@ -111,14 +104,24 @@ export function serveOpenService<S extends DescService>(
   implementation: Implementation<S, OpenContext>,
   middleware: Middleware,
 ): ServedService {
-  return wrap(descriptor, implementation, middleware, async (call) => openContext(call));
+  return wrap(descriptor, implementation, middleware, async (call) => openContext(call, middleware));
 }
 
 /** No call waits longer than this for the database, whatever its caller would wait. */
 const callTimeoutMaxMs = 15_000;
 
-function openContext({ deadlineMs, ...call }: Omit<IncomingCall, "header">): OpenContext {
-  return { ...call, deadlineMs: Math.min(deadlineMs ?? Number.POSITIVE_INFINITY, monotonicMs() + callTimeoutMaxMs) };
+function openContext({ header, deadlineMs, ...call }: IncomingCall, { logger, metrics }: Middleware): OpenContext {
+  return {
+    ...call,
+    deadlineMs: Math.min(deadlineMs ?? Number.POSITIVE_INFINITY, monotonicMs() + callTimeoutMaxMs),
+    partFailed: (thrown, part) => {
+      const error = toRpcError(thrown);
+      const line = { code: codeName(error.code), part, request_id: header("x-request-id") };
+      metrics.partFailed(line.code);
+      if (isOurFault(error)) logger.error({ ...line, err: error.cause ?? error }, "part of an rpc failed");
+      return toStatusMessage(error);
+    },
+  };
 }
 
 function wrap<Context>(
