@@ -60,6 +60,11 @@ export function newUserId(): string {
   return `user_${Array.from({ length: userIdDigits }, () => base62Digits.charAt(randomInt(62))).join("")}`;
 }
 
+/** Whether a text can be the id of a user at all. Others are not looked up: the column could not be compared with them. */
+export function isUserId(text: string): boolean {
+  return /^\w{1,64}$/.test(text);
+}
+
 const emailLengthMax = 320;
 
 /** Whether a text looks like an address; whether mail arrives there, only mail can tell. */

@@ -46,8 +46,13 @@ export function checkWorkspace(fields: WorkspaceUpdate): void {
   if (violations.length > 0) throw invalidRequest(violations);
 }
 
+/** Whether a text can be a slug at all. */
+export function isSlug(text: string): boolean {
+  return text.length <= slugLengthMax && slugPattern.test(text);
+}
+
 function slugViolations(slug: string): FieldViolation[] {
-  if (slug.length > slugLengthMax || !slugPattern.test(slug)) {
+  if (!isSlug(slug)) {
     const message = `must be 1 to ${slugLengthMax} lower-case letters and digits, with single hyphens between them`;
     return [{ path: "slug", message }];
   }

@@ -7,6 +7,7 @@ import {
 } from "../../../proto/gen/setpoint/organization/v1/change_pb.ts";
 import type { ListChangesRequest } from "../../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
 import { invalidRequest } from "../../platform/domain/domain-error.ts";
+import { isId } from "../../platform/domain/ids.ts";
 import type { ChangeAction, ChangeFilter, LoggedChange, TargetKind } from "../domain/changes.ts";
 
 const actionMessages: Readonly<Record<ChangeAction, ActionMessage>> = {
@@ -55,5 +56,11 @@ export function fromListChangesRequest({ action, userId, targetId }: ListChanges
   if (action !== ActionMessage.UNSPECIFIED && !known) {
     throw invalidRequest([{ path: "action", message: "must be a known action" }]);
   }
-  return { action: known, userId: userId || undefined, targetId: targetId || undefined };
+  const violations = Object.entries({ user_id: userId, target_id: targetId }).flatMap(([path, id]) =>
+    id === "" || /^[\w-]{1,64}$/.test(id) ? [] : [{ path, message: "must be an id" }],
+  );
+  if (violations.length > 0) throw invalidRequest(violations);
+  // Ids are stored in lower case, and a UUID may be written in upper case.
+  const target = isId(targetId) ? targetId.toLowerCase() : targetId;
+  return { action: known, userId: userId || undefined, targetId: target || undefined };
 }

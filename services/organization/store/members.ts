@@ -2,7 +2,7 @@ import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Page } from "../../platform/domain/page.ts";
 import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import type { Executor, ResultSetHeader, RowDataPacket } from "../../platform/mysql/pool.ts";
-import { emailKey, type Member, type MemberPage, type MemberRole, newUserId } from "../domain/members.ts";
+import { emailKey, isUserId, type Member, type MemberPage, type MemberRole, newUserId } from "../domain/members.ts";
 
 const memberColumns = "m.user_id, m.role, m.created_at, m.first_name, m.last_name, u.email";
 
@@ -64,6 +64,7 @@ export async function findMember(
   organizationId: string,
   userId: string,
 ): Promise<Member | undefined> {
+  if (!isUserId(userId)) return undefined;
   const [rows] = await executor.execute<MemberRow[]>(
     `SELECT ${memberColumns} FROM memberships m
       JOIN users u ON u.id = m.user_id
@@ -79,9 +80,11 @@ export async function findMemberIds(
   organizationId: string,
   userIds: readonly string[],
 ): Promise<Set<string>> {
+  const known = userIds.filter(isUserId);
+  if (known.length === 0) return new Set();
   const [rows] = await executor.execute<RowDataPacket[]>(
-    `SELECT user_id FROM memberships WHERE organization_id = ? AND user_id IN (${userIds.map(() => "?").join(", ")})`,
-    [idToBytes(organizationId), ...userIds],
+    `SELECT user_id FROM memberships WHERE organization_id = ? AND user_id IN (${known.map(() => "?").join(", ")})`,
+    [idToBytes(organizationId), ...known],
   );
   return new Set(rows.map((row) => row.user_id));
 }

@@ -1,7 +1,7 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Page } from "../../platform/domain/page.ts";
 import type { Executor, ResultSetHeader, RowDataPacket } from "../../platform/mysql/pool.ts";
-import type { MemberRole } from "../domain/members.ts";
+import { isUserId, type MemberRole } from "../domain/members.ts";
 import type { Organization } from "../domain/organizations.ts";
 import type { WorkspaceMember, WorkspaceMemberPage } from "../domain/workspace-members.ts";
 import type { Workspace } from "../domain/workspaces.ts";
@@ -48,11 +48,13 @@ export async function findWorkspaceMembers(
   workspace: Workspace,
   userIds: readonly string[],
 ): Promise<WorkspaceMember[]> {
+  const known = userIds.filter(isUserId);
+  if (known.length === 0) return [];
   const { rows: source, values, createdAt } = membersOf(organization, workspace);
   const [rows] = await executor.execute<WorkspaceMemberRow[]>(
-    `SELECT m.user_id, m.role, ${createdAt}.created_at ${source} AND m.user_id IN (${userIds.map(() => "?").join(", ")})
+    `SELECT m.user_id, m.role, ${createdAt}.created_at ${source} AND m.user_id IN (${known.map(() => "?").join(", ")})
       ORDER BY ${createdAt}.created_at, ${createdAt}.user_id`,
-    [...values, ...userIds],
+    [...values, ...known],
   );
   return rows.map((row) => memberFromRow(workspace, row));
 }

@@ -3,7 +3,7 @@ import type { Page } from "../../platform/domain/page.ts";
 import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { slugTaken } from "../domain/errors.ts";
-import type { Workspace } from "../domain/workspaces.ts";
+import { isSlug, type Workspace } from "../domain/workspaces.ts";
 
 const columns = `id, organization_id, name, slug, description, default_text_model, default_image_model,
   default_provider_sort, creator_user_id, created_at, updated_at`;
@@ -28,6 +28,7 @@ export async function findWorkspace(
   organizationId: string,
   name: string,
 ): Promise<Workspace | undefined> {
+  if (!isId(name) && !isSlug(name)) return undefined;
   const [rows] = await executor.execute<WorkspaceRow[]>(
     `SELECT ${columns} FROM workspaces
       WHERE organization_id = ? AND ${isId(name) ? "id" : "slug"} = ? AND deleted_at IS NULL`,

@@ -14,8 +14,7 @@ const lockWaitTimeout = 1205;
 const lockNowait = 3572;
 const unknownDatabase = 1049;
 const unknownTable = 1146;
-const columnThere = 1060;
-const indexThere = 1061;
+const duplicateColumn = 1060;
 
 /** The server asks to try again: our rollback leaves nothing of the transaction. */
 const retryableErrnos = new Set([
@@ -72,14 +71,12 @@ export function isUnknownTable(error: unknown): boolean {
   return (error as MysqlError).errno === unknownTable;
 }
 
-export function isUnknownDatabase(error: unknown): boolean {
-  return (error as MysqlError).errno === unknownDatabase;
+export function isDuplicateColumn(error: unknown): boolean {
+  return (error as MysqlError).errno === duplicateColumn;
 }
 
-/** True where a column or an index was to be added that the table has already. */
-export function isColumnOrIndexThere(error: unknown): boolean {
-  const { errno } = error as MysqlError;
-  return errno === columnThere || errno === indexThere;
+export function isUnknownDatabase(error: unknown): boolean {
+  return (error as MysqlError).errno === unknownDatabase;
 }
 
 /** True where someone held a row for longer than we wait for a lock. */

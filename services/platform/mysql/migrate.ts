@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { type Connection, createConnection, type RowDataPacket } from "mysql2/promise";
 import type { ReadinessCheck } from "../process/health.ts";
-import { isColumnOrIndexThere, isUnknownDatabase, isUnknownTable } from "./errors.ts";
+import { isDuplicateColumn, isUnknownDatabase, isUnknownTable } from "./errors.ts";
 import type { Pool } from "./pool.ts";
 
 interface Migration {
@@ -39,8 +39,8 @@ export async function migrate(url: string, directory: URL, onApply: (name: strin
     for (const { name, sql, checksum } of pending) {
       onApply(name);
       await connection.query(sql).catch((error: unknown) => {
-        // MySQL has no ADD COLUMN IF NOT EXISTS. An ALTER is done whole or not at all: it was done before a crash.
-        if (!isColumnOrIndexThere(error)) throw error;
+        // MySQL cannot add a column only where there is none, so this is how a crash after it looks.
+        if (!isDuplicateColumn(error)) throw error;
       });
       await connection.query(
         "INSERT INTO schema_migrations (name, checksum, applied_at) VALUES (?, ?, UTC_TIMESTAMP(3))",
