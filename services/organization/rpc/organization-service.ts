@@ -6,7 +6,7 @@ import { retryTransient } from "../../platform/mysql/transaction.ts";
 import type { Implementation } from "../../platform/rpc/service.ts";
 import type { Member } from "../domain/members.ts";
 import { addMember, removeMember, updateMember } from "../store/change-members.ts";
-import { listChanges } from "../store/changes.ts";
+import { listChanges } from "../store/list-changes.ts";
 import { listMembers } from "../store/members.ts";
 import type { Administration } from "./administration.ts";
 import { fromListChangesRequest, toChangeMessage } from "./change-mapper.ts";
