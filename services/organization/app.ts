@@ -20,7 +20,7 @@ import { workspaceService } from "./rpc/workspace-service.ts";
 import { KeyUseRecorder } from "./store/key-use.ts";
 
 /** How many changes are made at once. */
-const changesMax = 4;
+const changesMax = 2;
 
 export const organizationMigrations = new URL("./store/migrations/", import.meta.url);
 
