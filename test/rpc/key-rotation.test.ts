@@ -66,6 +66,7 @@ describe("RotateKey", () => {
       idToBytes(key.id),
     ]);
     expect(await failureOf(organizations.exchange(key.secret))).toMatchObject(invalid);
+    expect((await admin(getKey, { key: key.id })).key?.previousExpireTime).toBeUndefined();
     await organizations.exchange(secret);
   });
 

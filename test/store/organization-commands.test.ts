@@ -112,13 +112,13 @@ describe("create-workspace and list-workspaces", () => {
     const { workspace_id: second } = JSON.parse(
       await commands.run(createWorkspace, ...inAcme, "--name", "Second", "--json"),
     );
-    const printed = await commands.run(createWorkspace, ...inAcme, "--name", "Third");
+    const printed = await commands.run(createWorkspace, ...inAcme, "--name", "Third", "--slug", "no-3");
     const third = printed.match(/^The workspace "Third" of "Acme" is ready: (\S+);/)?.[1];
     expect(third).toMatch(uuidV7);
     expect(rowsOf(await commands.run(listWorkspaces, ...inAcme))).toEqual([
       { id: defaultId, name: "Default", slug: "default", default: "yes" },
       { id: second, name: "Second", slug: "second", default: "no" },
-      { id: third, name: "Third", slug: "third", default: "no" },
+      { id: third, name: "Third", slug: "no-3", default: "no" },
     ]);
     expect(rowsOf(await commands.run(listWorkspaces, "--organization", "Other"))).toMatchObject([{ name: "Default" }]);
   });
@@ -126,7 +126,13 @@ describe("create-workspace and list-workspaces", () => {
   it.each([
     ["a name that is taken", [...inAcme, "--name", "Default"], /"Acme" has a workspace "Default" already: \S+; use it/],
     ["an unknown organization", ["--organization", "Nowhere", "--name", "x"], /no organization "Nowhere"/],
-    ["no name", inAcme, /--name is required.*\nUsage: create-workspace --organization NAME --name NAME \[--json\]$/],
+    [
+      "no name",
+      inAcme,
+      /--name is required.*\nUsage: create-workspace --organization NAME --name NAME \[--slug SLUG\] \[--json\]$/,
+    ],
+    ["a slug that is taken", [...inAcme, "--name", "DEFAULT!"], /has the slug default\. Choose another/],
+    ["a bad slug", [...inAcme, "--name", "x", "--slug", "X"], /--slug must be 1 to 50 lower-case/],
   ])("refuses %s", async (_name, parameters, message) => {
     const refused = commands.run(createWorkspace, ...parameters);
     await expect(refused).rejects.toThrow(message);

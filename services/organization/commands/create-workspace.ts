@@ -5,19 +5,21 @@ import type { Workspace } from "../domain/workspaces.ts";
 import type { Work } from "../store/change-organization.ts";
 import { createWorkspace as createStoredWorkspace } from "../store/create-workspace.ts";
 import { listWorkspaces } from "../store/workspaces.ts";
-import { name, readFlags, required, toggle } from "./flags.ts";
+import { name, optional, readFlags, required, slug, toggle } from "./flags.ts";
 import { change, getOrganization } from "./organization.ts";
 
-/** Makes a workspace. A name is taken once in an organization, so that people can tell its workspaces apart. */
+/** Makes a workspace, with a slug from its name unless told. A name is taken once in an organization, so that people can tell its workspaces apart. */
 export async function createWorkspace(pool: Pool, parameters: string[]): Promise<string> {
   const flags = readFlags("create-workspace", parameters, {
     organization: required(name),
     name: required(name),
+    slug: optional(slug),
     json: toggle,
   });
   const organization = await getOrganization(pool, flags.organization);
+  const fields = { name: flags.name, ...(flags.slug === undefined ? {} : { slug: flags.slug }) };
   const { id } = await change(pool, organization.id, (adminUserId) =>
-    unlessNamesake(flags.name, organization, createStoredWorkspace({ name: flags.name }, adminUserId)),
+    unlessNamesake(flags.name, organization, createStoredWorkspace(fields, adminUserId)),
   );
   return flags.json
     ? JSON.stringify({ workspace_id: id })

@@ -3,6 +3,7 @@ import { isId } from "../../platform/domain/ids.ts";
 import { CommandError } from "../../platform/process/command-line.ts";
 import { isEmail } from "../domain/members.ts";
 import { isName } from "../domain/organizations.ts";
+import { isSlug } from "../domain/workspaces.ts";
 
 type Given = ReturnType<typeof parseArgs>["values"][string];
 
@@ -103,6 +104,12 @@ export const id: Rule<string> = {
   sample: "ID",
   meaning: "a UUID",
   parse: (text) => (isId(text) ? text.toLowerCase() : undefined),
+};
+
+export const slug: Rule<string> = {
+  sample: "SLUG",
+  meaning: "1 to 50 lower-case letters and digits, with single hyphens between them",
+  parse: (text) => (isSlug(text) ? text : undefined),
 };
 
 export const futureTime: Rule<Date> = {

@@ -36,7 +36,7 @@ export function toKeyMessage(key: Key, defaultWorkspaceId: string): MessageInitS
     updateTime: key.updatedAt && timestampFromDate(key.updatedAt),
     lastUseTime: key.lastUsedAt && timestampFromDate(key.lastUsedAt),
     expireTime: key.expiresAt && timestampFromDate(key.expiresAt),
-    previousExpireTime: key.previousExpiresAt && timestampFromDate(key.previousExpiresAt),
+    previousExpireTime: isToCome(key.previousExpiresAt) ? timestampFromDate(key.previousExpiresAt) : undefined,
   };
 }
 
@@ -66,6 +66,10 @@ export function fromUpdateKeyRequest(request: UpdateKeyRequest): KeyUpdate {
 
 export function fromRotateKeyRequest({ key, graceSeconds, requestId }: RotateKeyRequest): KeyRotation {
   return { key, graceSeconds, requestId };
+}
+
+function isToCome(time: Date | undefined): time is Date {
+  return time !== undefined && time.getTime() > Date.now();
 }
 
 /** What is past the range of dates is as far as the rules are concerned not to come. */
