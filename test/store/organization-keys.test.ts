@@ -155,6 +155,22 @@ describe("the last use of a key", () => {
     await expect.poll(lastUse).toEqual(first);
   });
 
+  it("is noted for many keys in one statement", async () => {
+    let statements = 0;
+    const counting = {
+      execute: (...parameters: Parameters<Pool["execute"]>) => {
+        statements += 1;
+        return pool.execute(...parameters);
+      },
+    } as unknown as Pool;
+    const recorder = new KeyUseRecorder(counting, silentLogger());
+    const usedAt = new Date(250_000);
+    for (const { key } of [apiKey, managementKey]) recorder.record(key.id, usedAt);
+    await expect.poll(lastUse).toEqual(usedAt);
+    expect((await findKeyById(pool, managementKey.key.id))?.lastUsedAt).toEqual(usedAt);
+    expect(statements).toBe(1);
+  });
+
   it("does not throw where it cannot be noted", async () => {
     const closed = openPool(database.url, 1);
     await closed.end();
