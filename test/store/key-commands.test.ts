@@ -88,11 +88,12 @@ describe("create-key", () => {
     expect(await listStoredKeys(commands.pool, made.organization_id)).toEqual(before);
   });
 
-  it("refuses an API key where the default workspace was deleted", async () => {
+  it("refuses an API key where the default workspace was deleted, but no management key", async () => {
     const { workspace_id: id } = await commands.makeOrganization("Homeless");
     await commands.pool.execute("UPDATE workspaces SET deleted_at = ? WHERE id = ?", [new Date(), idToBytes(id)]);
     const refused = commands.run(createKey, "--organization", "Homeless", "--name", "x", "--kind", "api");
     await expect(refused).rejects.toThrow("workspace_id must name a workspace of the organization");
+    await commands.run(createKey, "--organization", "Homeless", "--name", "x", "--kind", "management");
   });
 });
 

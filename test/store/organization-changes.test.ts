@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ChangeFilter, LoggedChange } from "../../services/organization/domain/changes.ts";
 import { changeOrganization, type Work } from "../../services/organization/store/change-organization.ts";
@@ -80,6 +81,40 @@ describe("a change whose commit is not answered", () => {
     const deleted = await change(deleteKey(made.id), losingACommit(isDone));
     expect(deleted.id).toBe(made.id);
     expect((await logged()).filter(({ target }) => target.id === made.id)).toHaveLength(2);
+  });
+});
+
+describe("changes while connections are killed under them", () => {
+  it("are each made once, with one entry in the log, and numbered without gaps", async () => {
+    const killed = openPool(database.url, 4);
+    const connections: number[] = [];
+    killed.on("connection", ({ threadId }) => connections.push(threadId));
+    const stopMs = monotonicMs() + 1_200;
+    const kill = async () => {
+      for (; monotonicMs() < stopMs; await sleep(20)) {
+        const id = connections.shift();
+        if (id !== undefined) await pool.query("KILL ?", [id]);
+      }
+    };
+    const made: string[] = [];
+    const make = async () => {
+      while (monotonicMs() < stopMs) {
+        const answer = await change(createKey({ ...key, requestId: "" }, tenant.userId), killed);
+        made.push(answer.key.hash);
+      }
+    };
+    await Promise.all([kill(), make(), make(), make(), make()]);
+    await killed.end();
+    expect(made.length).toBeGreaterThan(4);
+    const stored = (await listKeys(pool, tenant.organizationId)).filter(({ name }) => name === "CI");
+    expect(stored.map(({ hash }) => hash).sort()).toEqual([...made].sort());
+    const [rows] = await pool.query<RowDataPacket[]>(
+      "SELECT number, user_number FROM organization_changes WHERE organization_id = ? ORDER BY number",
+      [idToBytes(tenant.organizationId)],
+    );
+    const numbers = Array.from({ length: made.length + 3 }, (_, index) => index + 1);
+    expect(rows.map(({ number }) => number)).toEqual(numbers);
+    expect(rows.map(({ user_number }) => user_number)).toEqual(numbers);
   });
 });
 

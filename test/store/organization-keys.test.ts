@@ -1,10 +1,23 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { hashKey, type NewKey, newApiKey, newManagementKey } from "../../services/organization/domain/keys.ts";
+import { rotatedKey } from "../../services/organization/domain/key-changes.ts";
+import {
+  hashKey,
+  type NewKey,
+  newApiKey,
+  newManagementKey,
+  newSecret,
+} from "../../services/organization/domain/keys.ts";
 import { newWorkspace } from "../../services/organization/domain/workspaces.ts";
 import { findKeyScopes } from "../../services/organization/store/key-scopes.ts";
 import { KeyUseRecorder } from "../../services/organization/store/key-use.ts";
-import { findKeyById, insertKey, listKeys, updateKeysLastUsed } from "../../services/organization/store/keys.ts";
+import {
+  findKeyById,
+  insertKey,
+  listKeys,
+  updateKeySecret,
+  updateKeysLastUsed,
+} from "../../services/organization/store/keys.ts";
 import { insertOrganization } from "../../services/organization/store/organizations.ts";
 import { insertWorkspace } from "../../services/organization/store/workspaces.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
@@ -113,6 +126,33 @@ describe("what a key reaches", () => {
     expect(await scopeOf(apiKey)).toMatchObject(gone);
     expect(await scopeOf(managementKey)).toMatchObject(gone);
     expect(await scopeOf(managementKey, secondWorkspaceId)).toMatchObject(gone);
+  });
+
+  it("is found for many keys at once in one statement, and in two where a secret was rotated", async () => {
+    const after = rotatedKey(apiKey.key, newSecret(), 60, new Date());
+    const shown = [managementKey, apiKey, managementKey].map(({ secret }, index) => ({
+      keyHash: hashKey(secret),
+      workspaceId: index === 2 ? secondWorkspaceId : undefined,
+    }));
+    let statements = 0;
+    const counting = {
+      execute: (...parameters: Parameters<Pool["execute"]>) => {
+        statements += 1;
+        return pool.execute(...parameters);
+      },
+    } as unknown as Executor;
+    const found = await findKeyScopes(counting, shown);
+    expect(found.map((scope) => scope?.workspaceId)).toEqual([
+      defaultWorkspaceId,
+      secondWorkspaceId,
+      secondWorkspaceId,
+    ]);
+    expect(statements).toBe(1);
+    await updateKeySecret(pool, apiKey.key, after);
+    const rotated = await findKeyScopes(counting, shown);
+    expect(rotated.map((scope) => scope?.key.id)).toEqual(found.map((scope) => scope?.key.id));
+    expect(rotated.map((scope) => scope?.secretExpiresAt)).toEqual([undefined, after.previousExpiresAt, undefined]);
+    expect(statements).toBe(3);
   });
 
   it("is found by one unique key in each table", async () => {

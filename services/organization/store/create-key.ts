@@ -28,7 +28,7 @@ export function createKey(creation: KeyCreation, ownUserId: string): Work<NewKey
       expiresAt: creation.expiresAt,
     };
     const made =
-      creation.kind === "management"
+      workspaceId === undefined
         ? newManagementKey(owner)
         : newApiKey(owner, { workspaceId, permissions: orderedPermissions(creation.permissions) });
     await insertKey(connection, made.key);
@@ -39,18 +39,26 @@ export function createKey(creation: KeyCreation, ownUserId: string): Work<NewKey
   };
 }
 
-/** What of the creation names something that is not in the organization is refused, all of it at once. */
+/**
+ * The workspace of the key; a management key has none. What of the creation names something that is not in the
+ * organization is refused, all of it at once.
+ */
 async function getWorkspaceId(
   executor: Executor,
   organization: Organization,
-  { workspace: name, creatorUserId }: KeyCreation,
-): Promise<string> {
+  { kind, workspace: name, creatorUserId }: KeyCreation,
+): Promise<string | undefined> {
   const violations: FieldViolation[] = [];
-  const workspace = await findWorkspace(executor, organization.id, name || organization.defaultWorkspaceId);
-  if (!workspace) violations.push({ path: "workspace_id", message: "must name a workspace of the organization" });
+  const workspace =
+    kind === "api"
+      ? await findWorkspace(executor, organization.id, name || organization.defaultWorkspaceId)
+      : undefined;
+  if (kind === "api" && !workspace) {
+    violations.push({ path: "workspace_id", message: "must name a workspace of the organization" });
+  }
   if (creatorUserId !== "" && !(await findMember(executor, organization.id, creatorUserId))) {
     violations.push({ path: "creator_user_id", message: "must be a member of the organization" });
   }
-  if (!workspace || violations.length > 0) throw invalidRequest(violations);
-  return workspace.id;
+  if (violations.length > 0) throw invalidRequest(violations);
+  return workspace?.id;
 }
