@@ -21,6 +21,7 @@ export interface TestOrganizations {
   readonly pool: Pool;
   readonly tenants: Tenants;
   readonly calls: RpcCalls;
+  readonly grpcPort: number;
   /** Exchanges the key first. */
   as(key: string, workspaceId?: string): Promise<Administrator>;
   /** A new organization, and who calls with its management key. */
@@ -54,6 +55,7 @@ export async function openOrganizations(): Promise<TestOrganizations> {
     pool,
     tenants,
     calls,
+    grpcPort,
     as,
     administer: async () => {
       const tenant = await tenants.createOrganization();

@@ -1,6 +1,6 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Page } from "../../platform/domain/page.ts";
-import type { Executor, ResultSetHeader, RowDataPacket } from "../../platform/mysql/pool.ts";
+import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { isUserId, type MemberRole } from "../domain/members.ts";
 import type { Organization } from "../domain/organizations.ts";
 import type { WorkspaceMember, WorkspaceMemberPage } from "../domain/workspace-members.ts";
@@ -90,7 +90,7 @@ export async function deleteMemberFromWorkspaces(
   organizationId: string,
   userId: string,
 ): Promise<void> {
-  await executor.execute<ResultSetHeader>("DELETE FROM workspace_members WHERE organization_id = ? AND user_id = ?", [
+  await executor.execute("DELETE FROM workspace_members WHERE organization_id = ? AND user_id = ?", [
     idToBytes(organizationId),
     userId,
   ]);
