@@ -86,12 +86,16 @@ export class Tenants {
     await updateKey(this.#pool, { ...key, revokedAt: new Date() });
   }
 
-  async addMembers({ organizationId }: Tenant, users: readonly Omit<Member, "userId">[]): Promise<void> {
-    await inTransaction(this.#pool, async (connection) => {
+  /** Returns the ids of the users. */
+  async addMembers({ organizationId }: Tenant, users: readonly Omit<Member, "userId">[]): Promise<string[]> {
+    return inTransaction(this.#pool, async (connection) => {
+      const userIds: string[] = [];
       for (const { role, ...user } of users) {
         const { userId } = await findOrInsertUser(connection, user);
         await insertMembership(connection, organizationId, { ...user, userId, role });
+        userIds.push(userId);
       }
+      return userIds;
     });
   }
 
