@@ -1,8 +1,9 @@
+import { knownPermissions } from "../../platform/auth/principal.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { defineCommand } from "../../platform/process/command.ts";
 import { CommandError } from "../../platform/process/command-error.ts";
 import { oneOf, optional, required, someOf, toggle } from "../../platform/process/flags.ts";
-import { keyKinds, permissions } from "../domain/keys.ts";
+import { keyKinds } from "../domain/keys.ts";
 import { createKey as createStoredKey } from "../store/create-key.ts";
 import { count, futureTime, id, name } from "./flag-rules.ts";
 import { change, getOrganization } from "./organization.ts";
@@ -16,7 +17,7 @@ export const createKey = defineCommand({
     name: required(name, "what the key is for, as list-keys shows it"),
     kind: required(oneOf(keyKinds), "api: presets of one workspace; management: members, and presets of any workspace"),
     workspace: optional(id, "of an API key, as list-workspaces shows it; the default workspace unless told"),
-    permissions: optional(someOf(permissions), "of an API key; all unless told"),
+    permissions: optional(someOf(knownPermissions), "of an API key; all unless told"),
     "expires-at": optional(futureTime, "such as 2030-01-31T12:00:00Z; never unless told"),
     "rate-limit": optional(count, "requests a second; no limit of its own unless told"),
     "rate-burst": optional(count, "how many of them may come at once; as many as the limit unless told"),
