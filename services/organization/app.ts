@@ -1,5 +1,7 @@
 import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
 import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
+import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
 import { AccessTokenVerifier } from "../platform/auth/access-token.ts";
 import { json } from "../platform/http/operations.ts";
 import { schemaIsCurrent } from "../platform/mysql/migrate.ts";
@@ -11,8 +13,14 @@ import { type BoundPorts, openServers } from "../platform/rpc/servers.ts";
 import { serveOpenService, serveService } from "../platform/rpc/service.ts";
 import type { OrganizationConfig } from "./config.ts";
 import { accessService } from "./rpc/access-service.ts";
+import { administration } from "./rpc/administration.ts";
+import { keyService } from "./rpc/key-service.ts";
 import { organizationService } from "./rpc/organization-service.ts";
+import { workspaceService } from "./rpc/workspace-service.ts";
 import { KeyUseRecorder } from "./store/key-use.ts";
+
+/** How many changes are made at once. */
+const changesMax = 2;
 
 export const organizationMigrations = new URL("./store/migrations/", import.meta.url);
 
@@ -25,6 +33,9 @@ export async function openOrganizationService(
   const metrics = new Metrics("organization");
   const pool = openPool(config.databaseUrl, config.databasePoolSize);
   lifecycle.opened("database pool", () => pool.end());
+  // Changes of one organization wait for each other in the database; here they keep nobody else from a connection.
+  const changePool = openPool(config.databaseUrl, changesMax);
+  lifecycle.opened("change pool", () => changePool.end());
   const keyUse = new KeyUseRecorder(pool, logger);
   const jwks = config.signingKeys.map(({ jwk }) => jwk);
   const verifier = new AccessTokenVerifier(async () => ({ keys: jwks }), { logger, metrics });
@@ -34,13 +45,17 @@ export async function openOrganizationService(
     signingKeys: config.signingKeys,
     ttlSeconds: config.accessTokenTtlSeconds,
   });
+  const administered = administration({ pool, changePool });
+  const parts = { logger, metrics, verifier };
   return openServers(lifecycle, {
     ...config,
     logger,
     metrics,
     services: [
       serveOpenService(AccessService, access, { logger, metrics }),
-      serveService(OrganizationService, organizationService(pool), { logger, metrics, verifier }),
+      serveService(KeyService, keyService(pool, administered), parts),
+      serveService(WorkspaceService, workspaceService(administered), parts),
+      serveService(OrganizationService, organizationService(pool, administered), parts),
     ],
     readinessChecks: [schemaIsCurrent(pool, organizationMigrations)],
     operations: { "/.well-known/jwks.json": async () => json(200, { keys: jwks }) },

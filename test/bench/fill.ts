@@ -1,6 +1,9 @@
-import { type NewKey, newApiKey, newManagementKey, permissions } from "../../services/organization/domain/keys.ts";
+import { type NewKey, newApiKey, newManagementKey } from "../../services/organization/domain/keys.ts";
+import { newWorkspace } from "../../services/organization/domain/workspaces.ts";
 import { insertKey } from "../../services/organization/store/keys.ts";
-import { insertOrganization, insertWorkspace } from "../../services/organization/store/organizations.ts";
+import { insertOrganization } from "../../services/organization/store/organizations.ts";
+import { insertWorkspace } from "../../services/organization/store/workspaces.ts";
+import { knownPermissions } from "../../services/platform/auth/principal.ts";
 import { idToBytes } from "../../services/platform/domain/ids.ts";
 import { openPool, type Pool, type PoolConnection } from "../../services/platform/mysql/pool.ts";
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
@@ -57,11 +60,14 @@ async function fillTenant(connection: PoolConnection, n: number): Promise<Tenant
   const now = new Date();
   const organization = { id: organizationId, name: `Tenant ${n}`, defaultWorkspaceId: workspaceId };
   await insertOrganization(connection, organization, now);
-  await insertWorkspace(connection, { id: workspaceId, organizationId, name: "Default" }, now);
+  await insertWorkspace(connection, {
+    ...newWorkspace(organizationId, { name: "Default" }, undefined),
+    id: workspaceId,
+  });
   const owner = { name: "Bench", organizationId, creatorUserId: fillCreator, expiresAt: undefined };
-  const apiKeys = [1, 2].map(() => newApiKey(owner, { workspaceId, permissions }));
+  const apiKeys = [1, 2].map(() => newApiKey(owner, { workspaceId, permissions: knownPermissions }));
   const managementKey = newManagementKey(owner);
-  for (const key of [...apiKeys, managementKey]) await insertKey(connection, key);
+  for (const key of [...apiKeys, managementKey]) await insertKey(connection, key.key);
   return { organizationId, workspaceId, apiKeys: apiKeys.map(secretOf), managementKey: managementKey.secret };
 }
 
@@ -85,8 +91,9 @@ export async function fillMembers(
     [count],
   );
   await organization.query(
-    `INSERT INTO memberships (organization_id, created_at, user_id, role)
-      SELECT ?, ${beginningSql} + INTERVAL n SECOND, ${userId}, 'org:member' FROM bench_numbers WHERE n < ? ORDER BY n`,
+    `INSERT INTO memberships (organization_id, created_at, user_id, role, first_name, last_name)
+      SELECT ?, ${beginningSql} + INTERVAL n SECOND, ${userId}, 'org:member', CONCAT('First', ${n}), CONCAT('Last', ${n})
+        FROM bench_numbers WHERE n < ? ORDER BY n`,
     [idToBytes(organizationId), count],
   );
   const total = "UPDATE organizations SET member_count = member_count + ? WHERE id = ?";

@@ -61,7 +61,7 @@ describe.each(processes)("$owner", (pods) => {
 });
 
 /** Beside the pool whose size is configured. A replica for lists has its connections on another server. */
-const connectionsForWrites: Readonly<Record<string, number>> = { preset: 6 };
+const connectionsForWrites: Readonly<Record<string, number>> = { preset: 6, organization: 2 };
 
 describe("production", () => {
   it("fits into the connections of a MySQL with default settings, also while it is scaled and rolled out", () => {

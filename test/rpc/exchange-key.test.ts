@@ -2,7 +2,7 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
-import { findKey } from "../../services/organization/store/keys.ts";
+import { findKeyById } from "../../services/organization/store/keys.ts";
 import { AccessTokenVerifier } from "../../services/platform/auth/access-token.ts";
 import { keyFromBytes } from "../../services/platform/auth/key-format.ts";
 import { jwksFrom } from "../../services/platform/auth/key-set.ts";
@@ -37,7 +37,7 @@ describe.each(["gRPC", "Connect"] as const)("ExchangeKey over %s", (protocol) =>
     const { accessToken, expireTime, expiresInSeconds, principal } = await exchange(stack.apiKey);
     expect(expiresInSeconds).toBe(60);
     const { userId, organizationId, workspaceId } = stack;
-    const permissions = ["presets:read", "presets:write"];
+    const permissions = ["presets:read", "presets:write", "inference"];
     expect(principal).toMatchObject({ keyKind: KeyKind.API, userId, organizationId, workspaceId, permissions });
     const lifeMs = timestampMs(expireTime as NonNullable<typeof expireTime>) - before;
     expect(lifeMs).toBeGreaterThan(58_000);
@@ -59,7 +59,7 @@ describe.each(["gRPC", "Connect"] as const)("ExchangeKey over %s", (protocol) =>
     expect(principal).toMatchObject(reach);
   });
 
-  it("gives a management key all permissions in the default workspace", async () => {
+  it("gives a management key all permissions but inference in the default workspace", async () => {
     const { principal } = await exchange(stack.managementKey);
     expect(principal).toMatchObject({
       keyKind: KeyKind.MANAGEMENT,
@@ -165,7 +165,7 @@ describe.each(["gRPC", "Connect"] as const)("ExchangeKey over %s", (protocol) =>
 
   it("notes when the key was used, and does not wait for it", async () => {
     const { key, secret } = await stack.tenants.createKey(stack);
-    const lastUse = async () => (await findKey(stack.organizationPool, key.id))?.lastUsedAt;
+    const lastUse = async () => (await findKeyById(stack.organizationPool, key.id))?.lastUsedAt;
     await inTransaction(stack.organizationPool, async (connection) => {
       await connection.execute("SELECT id FROM api_keys WHERE id = ? FOR UPDATE", [idToBytes(key.id)]);
       await exchange(secret);

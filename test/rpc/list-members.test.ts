@@ -30,7 +30,7 @@ beforeAll(async () => {
   );
   const { organizationPool: pool, userId } = stack;
   await pool.execute("UPDATE memberships SET created_at = ? WHERE user_id = ?", [new Date(0), userId]);
-  await pool.execute("UPDATE users SET first_name = 'Ada', last_name = 'Lovelace' WHERE id = ?", [userId]);
+  await pool.execute("UPDATE memberships SET first_name = 'Ada', last_name = 'Lovelace' WHERE user_id = ?", [userId]);
   token = await tokenFor(stack.managementKey);
 });
 

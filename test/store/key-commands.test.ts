@@ -6,7 +6,8 @@ import { enableKey } from "../../services/organization/commands/enable-key.ts";
 import { listKeys } from "../../services/organization/commands/list-keys.ts";
 import { revokeKey } from "../../services/organization/commands/revoke-key.ts";
 import { hashKey } from "../../services/organization/domain/keys.ts";
-import { findKeyScope, listKeys as listStoredKeys } from "../../services/organization/store/keys.ts";
+import { findKeyScopes } from "../../services/organization/store/key-scopes.ts";
+import { listKeys as listStoredKeys } from "../../services/organization/store/keys.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { CommandError } from "../../services/platform/process/command-error.ts";
 import { type Bootstrapped, openCommands, rowsOf, type TestCommands } from "../support/organization-commands.ts";
@@ -22,7 +23,8 @@ beforeAll(async () => {
 
 afterAll(() => commands.close());
 
-const scopeOf = (secret: string | undefined) => findKeyScope(commands.pool, hashKey(secret ?? ""), undefined);
+const scopeOf = async (secret: string | undefined) =>
+  (await findKeyScopes(commands.pool, [{ keyHash: hashKey(secret ?? ""), workspaceId: undefined }]))[0];
 
 async function newKey(...parameters: string[]): Promise<{ readonly key: string; readonly key_id: string }> {
   return JSON.parse(await commands.run(createKey, ...own, ...parameters, "--json"));
@@ -33,7 +35,12 @@ describe("create-key", () => {
     const { key, key_id: id } = await newKey("--kind", "api");
     expect(await scopeOf(key)).toMatchObject({
       workspaceId: made.workspace_id,
-      key: { id, name: "CI", permissions: ["presets:read", "presets:write"], creatorUserId: made.admin_user_id },
+      key: {
+        id,
+        name: "CI",
+        permissions: ["presets:read", "presets:write", "inference"],
+        creatorUserId: made.admin_user_id,
+      },
     });
   });
 
@@ -65,7 +72,7 @@ describe("create-key", () => {
 
   it.each([
     ["an unknown organization", ["--organization", "Nowhere", "--name", "x", "--kind", "api"], "no organization"],
-    ["an unknown workspace", [...own, "--kind", "api", "--workspace", newId()], "list-workspaces shows those"],
+    ["an unknown workspace", [...own, "--kind", "api", "--workspace", newId()], "must name a workspace"],
     ["an unknown permission", [...own, "--kind", "api", "--permissions", "all"], "--permissions must be"],
     ["an unknown kind", [...own, "--kind", "root"], "--kind must be one of"],
     [
@@ -93,11 +100,12 @@ describe("create-key", () => {
     expect(await listStoredKeys(commands.pool, made.organization_id)).toEqual(before);
   });
 
-  it("refuses an API key where the default workspace was deleted", async () => {
+  it("refuses an API key where the default workspace was deleted, but no management key", async () => {
     const { workspace_id: id } = await commands.makeOrganization("Homeless");
     await commands.pool.execute("UPDATE workspaces SET deleted_at = ? WHERE id = ?", [new Date(), idToBytes(id)]);
     const refused = commands.run(createKey, "--organization", "Homeless", "--name", "x", "--kind", "api");
-    await expect(refused).rejects.toThrow(`has no workspace ${id}`);
+    await expect(refused).rejects.toThrow("workspace_id must name a workspace of the organization");
+    await commands.run(createKey, "--organization", "Homeless", "--name", "x", "--kind", "management");
   });
 });
 
@@ -106,7 +114,7 @@ describe("list-keys", () => {
     const { api_key: secret } = await commands.makeOrganization("Listed");
     const printed = await commands.run(listKeys, "--organization", "Listed");
     expect(rowsOf(printed)).toMatchObject([
-      { name: "First API key", kind: "api", status: "active", permissions: "presets:read,presets:write" },
+      { name: "First API key", kind: "api", status: "active", permissions: "presets:read,presets:write,inference" },
       { name: "First management key", kind: "management", status: "active", permissions: "all", workspace: "all" },
     ]);
     expect(printed).not.toContain(secret);

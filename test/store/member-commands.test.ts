@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { addMember } from "../../services/organization/commands/add-member.ts";
-import { createKey } from "../../services/organization/commands/create-key.ts";
 import { listMembers } from "../../services/organization/commands/list-members.ts";
 import { removeMember } from "../../services/organization/commands/remove-member.ts";
-import { getPrincipal, hashKey } from "../../services/organization/domain/keys.ts";
-import { findKeyScope } from "../../services/organization/store/keys.ts";
+import { newManagementKey } from "../../services/organization/domain/keys.ts";
+import { insertKey, listKeys } from "../../services/organization/store/keys.ts";
 import { listMembers as listStoredMembers } from "../../services/organization/store/members.ts";
+import { idToBytes } from "../../services/platform/domain/ids.ts";
 import { CommandError } from "../../services/platform/process/command-error.ts";
 import { openCommands, rowsOf, type TestCommands } from "../support/organization-commands.ts";
 import { isoTime } from "../support/patterns.ts";
@@ -20,8 +20,8 @@ afterAll(() => commands.close());
 
 const add = (organization: string, email: string, ...others: string[]) =>
   commands.run(addMember, "--organization", organization, "--email", email, ...others);
-const remove = (organization: string, email: string) =>
-  commands.run(removeMember, "--organization", organization, "--email", email);
+const remove = (organization: string, email: string, ...others: string[]) =>
+  commands.run(removeMember, "--organization", organization, "--email", email, ...others);
 const emailsOf = async (organization: string) => (await list(organization)).map(({ email }) => email);
 
 /** By address: memberships may begin in the same millisecond. */
@@ -59,7 +59,7 @@ describe("add-member and list-members", () => {
   });
 
   it.each([
-    ["a member again", "Refusing", "ADA@example.com", [], /is a member of "Refusing" already; .* run remove-member/],
+    ["a member again", "Refusing", "ADA@example.com", [], /is a member of this organization already/],
     ["an unknown organization", "Nowhere", "ada@example.com", [], /no organization "Nowhere"/],
     ["an unknown role", "Refusing", "a@b", ["--role", "boss"], /--role must be one of/],
     ["a bad address", "Refusing", "ada", [], /--email must be/],
@@ -72,6 +72,10 @@ describe("add-member and list-members", () => {
 });
 
 describe("remove-member", () => {
+  /** Keys that work would keep their creator. */
+  const stopKeys = (organizationId: string) =>
+    commands.pool.execute("UPDATE api_keys SET disabled = TRUE WHERE organization_id = ?", [idToBytes(organizationId)]);
+
   it("ends one membership and counts it, however the address is written", async () => {
     const { organization_id: organizationId } = await commands.makeOrganization("Shrinking");
     const { organization_id: otherId } = await commands.makeOrganization("Staying");
@@ -94,11 +98,12 @@ describe("remove-member", () => {
 
   it("keeps the last admin until there is another", async () => {
     const { organization_id: organizationId } = await commands.makeOrganization("Led");
+    await stopKeys(organizationId);
     await add("Led", "grace@example.com");
     const refused = remove("Led", "ada@example.com");
     await expect(refused).rejects.toThrow(CommandError);
     await expect(refused).rejects.toThrow(
-      'ada@example.com is the last admin of "Led"; first make another one with add-member --role org:admin',
+      "This member is the last admin of the organization. Make someone else an admin first.",
     );
     expect(await emailsOf("Led")).toEqual(["ada@example.com", "grace@example.com"]);
     expect(await memberCount(organizationId)).toBe(2);
@@ -109,6 +114,7 @@ describe("remove-member", () => {
 
   it("keeps one admin where all are removed at once", async () => {
     const { organization_id: organizationId } = await commands.makeOrganization("Mutiny");
+    await stopKeys(organizationId);
     const admins = ["ada@example.com", "b@example.com", "c@example.com", "d@example.com"];
     for (const email of admins.slice(1)) await add("Mutiny", email, "--role", "org:admin");
     const results = await Promise.allSettled(admins.map((email) => remove("Mutiny", email)));
@@ -128,16 +134,34 @@ describe("remove-member", () => {
     expect(await memberCount(organizationId)).toBe((await list("Restless")).length);
   });
 
-  it("leaves the keys that a member created at work, and says how many they are", async () => {
-    const { admin_user_id: userId } = await commands.makeOrganization("Keyed");
-    const flags = ["--organization", "Keyed", "--name", "CI", "--kind", "api", "--json"];
-    const { key } = JSON.parse(await commands.run(createKey, ...flags));
+  it("is refused while keys of the member work, unless they are disabled with it", async () => {
+    const { admin_user_id: userId, organization_id: organizationId } = await commands.makeOrganization("Keyed");
     await add("Keyed", "alan@example.com", "--role", "org:admin");
-    expect((await remove("Keyed", "ada@example.com")).split("\n")[1]).toBe(
-      "Keys that they created and that go on working: 3; list-keys shows them, revoke-key ends one",
+    const refused = remove("Keyed", "ada@example.com");
+    await expect(refused).rejects.toThrow(CommandError);
+    await expect(refused).rejects.toThrow(/still work: "First API key" \(\S+\), "First management key" \(\S+\)\./);
+    expect(await emailsOf("Keyed")).toEqual(["ada@example.com", "alan@example.com"]);
+
+    // The last management key of the organization works on, so that someone can administer it.
+    await expect(remove("Keyed", "ada@example.com", "--disable-keys")).rejects.toThrow(/the last management key/);
+    const keys = await listKeys(commands.pool, organizationId);
+    expect(keys.map(({ disabled }) => disabled)).toEqual([false, false]);
+    const { key } = newManagementKey({
+      name: "Another",
+      organizationId,
+      creatorUserId: "user_x",
+      expiresAt: undefined,
+    });
+    await insertKey(commands.pool, key);
+    expect((await remove("Keyed", "ada@example.com", "--disable-keys")).split("\n")[1]).toBe(
+      "Keys of theirs that were disabled: 2",
     );
-    const scope = await findKeyScope(commands.pool, hashKey(key), undefined);
-    expect(getPrincipal(scope, undefined, new Date())).toMatchObject({ userId });
+    const after = await listKeys(commands.pool, organizationId);
+    expect(after.map(({ creatorUserId, disabled }) => [creatorUserId, disabled])).toEqual([
+      [userId, true],
+      [userId, true],
+      ["user_x", false],
+    ]);
   });
 
   it.each([

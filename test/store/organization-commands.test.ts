@@ -6,7 +6,7 @@ import { bootstrap } from "../../services/organization/commands/bootstrap.ts";
 import { createWorkspace } from "../../services/organization/commands/create-workspace.ts";
 import { listWorkspaces } from "../../services/organization/commands/list-workspaces.ts";
 import { hashKey } from "../../services/organization/domain/keys.ts";
-import { findKeyScope } from "../../services/organization/store/keys.ts";
+import { findKeyScopes } from "../../services/organization/store/key-scopes.ts";
 import { listMembers } from "../../services/organization/store/members.ts";
 import { isKey } from "../../services/platform/auth/key-format.ts";
 import { idToBytes } from "../../services/platform/domain/ids.ts";
@@ -48,12 +48,17 @@ describe("bootstrap", () => {
       "management_key",
     ]);
     const { organization_id: organizationId, workspace_id: workspaceId } = made;
-    const scopeOf = (secret: string) => findKeyScope(commands.pool, hashKey(secret), undefined);
+    const scopeOf = async (secret: string) =>
+      (await findKeyScopes(commands.pool, [{ keyHash: hashKey(secret), workspaceId: undefined }]))[0];
     expect(isKey(made.api_key)).toBe(true);
     expect(await scopeOf(made.api_key)).toMatchObject({
       organizationId,
       workspaceId,
-      key: { kind: "api", permissions: ["presets:read", "presets:write"], creatorUserId: made.admin_user_id },
+      key: {
+        kind: "api",
+        permissions: ["presets:read", "presets:write", "inference"],
+        creatorUserId: made.admin_user_id,
+      },
     });
     expect(await scopeOf(made.management_key)).toMatchObject({
       organizationId,
@@ -107,13 +112,13 @@ describe("create-workspace and list-workspaces", () => {
     const { workspace_id: second } = JSON.parse(
       await commands.run(createWorkspace, ...inAcme, "--name", "Second", "--json"),
     );
-    const printed = await commands.run(createWorkspace, ...inAcme, "--name", "Third");
+    const printed = await commands.run(createWorkspace, ...inAcme, "--name", "Third", "--slug", "no-3");
     const third = printed.match(/^The workspace "Third" of "Acme" is ready: (\S+);/)?.[1];
     expect(third).toMatch(uuidV7);
     expect(rowsOf(await commands.run(listWorkspaces, ...inAcme))).toEqual([
-      { id: defaultId, name: "Default", default: "yes" },
-      { id: second, name: "Second", default: "no" },
-      { id: third, name: "Third", default: "no" },
+      { id: defaultId, name: "Default", slug: "default", default: "yes" },
+      { id: second, name: "Second", slug: "second", default: "no" },
+      { id: third, name: "Third", slug: "no-3", default: "no" },
     ]);
     expect(rowsOf(await commands.run(listWorkspaces, "--organization", "Other"))).toMatchObject([{ name: "Default" }]);
   });
@@ -121,7 +126,13 @@ describe("create-workspace and list-workspaces", () => {
   it.each([
     ["a name that is taken", [...inAcme, "--name", "Default"], /"Acme" has a workspace "Default" already: \S+; use it/],
     ["an unknown organization", ["--organization", "Nowhere", "--name", "x"], /no organization "Nowhere"/],
-    ["no name", inAcme, /--name is required.*\nUsage: create-workspace --organization NAME --name NAME \[--json\]$/],
+    [
+      "no name",
+      inAcme,
+      /--name is required.*\nUsage: create-workspace --organization NAME --name NAME \[--slug SLUG\] \[--json\]$/,
+    ],
+    ["a slug that is taken", [...inAcme, "--name", "DEFAULT!"], /has the slug default\. Choose another/],
+    ["a bad slug", [...inAcme, "--name", "x", "--slug", "X"], /--slug must be 1 to 50 lower-case/],
   ])("refuses %s", async (_name, parameters, message) => {
     const refused = commands.run(createWorkspace, ...parameters);
     await expect(refused).rejects.toThrow(message);

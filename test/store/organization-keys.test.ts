@@ -1,16 +1,25 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type NewKey, newApiKey, newManagementKey } from "../../services/organization/domain/keys.ts";
+import { rotatedKey } from "../../services/organization/domain/key-changes.ts";
+import {
+  hashKey,
+  type NewKey,
+  newApiKey,
+  newManagementKey,
+  newSecret,
+} from "../../services/organization/domain/keys.ts";
+import { newWorkspace } from "../../services/organization/domain/workspaces.ts";
+import { findKeyScopes } from "../../services/organization/store/key-scopes.ts";
 import { KeyUseRecorder } from "../../services/organization/store/key-use.ts";
 import {
-  findKey,
-  findKeyScope,
+  findKeyById,
   insertKey,
   listKeys,
-  updateKeyLastUsed,
-  updateKeyRevoked,
+  updateKeySecret,
+  updateKeysLastUsed,
 } from "../../services/organization/store/keys.ts";
-import { insertOrganization, insertWorkspace } from "../../services/organization/store/organizations.ts";
+import { insertOrganization } from "../../services/organization/store/organizations.ts";
+import { insertWorkspace } from "../../services/organization/store/workspaces.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { type Executor, openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
@@ -38,16 +47,16 @@ let apiKey: NewKey;
 let managementKey: NewKey;
 
 beforeEach(async () => {
-  [organizationId, defaultWorkspaceId, secondWorkspaceId] = [newId(), newId(), newId()];
-  const now = new Date();
-  await insertOrganization(pool, { id: organizationId, name: organizationId, defaultWorkspaceId }, now);
-  await insertWorkspace(pool, { id: defaultWorkspaceId, organizationId, name: "Default" }, now);
-  await insertWorkspace(pool, { id: secondWorkspaceId, organizationId, name: "Second" }, now);
+  organizationId = newId();
+  const workspaces = ["Default", "Second"].map((name) => newWorkspace(organizationId, { name }, undefined));
+  [defaultWorkspaceId, secondWorkspaceId] = workspaces.map(({ id }) => id) as [string, string];
+  await insertOrganization(pool, { id: organizationId, name: organizationId, defaultWorkspaceId }, new Date());
+  for (const workspace of workspaces) await insertWorkspace(pool, workspace);
   const owner = { name: "Key", organizationId, creatorUserId: "user_1", expiresAt: undefined };
   apiKey = newApiKey(owner, { workspaceId: secondWorkspaceId, permissions: ["presets:read"] });
   managementKey = newManagementKey(owner);
-  await insertKey(pool, apiKey);
-  await insertKey(pool, managementKey);
+  await insertKey(pool, apiKey.key);
+  await insertKey(pool, managementKey.key);
 });
 
 describe("a stored key", () => {
@@ -57,10 +66,10 @@ describe("a stored key", () => {
       { name: "Schlüssel 🔑", organizationId, creatorUserId: "user_2", expiresAt },
       { workspaceId: secondWorkspaceId, permissions: ["presets:read", "presets:write"] },
     );
-    await insertKey(pool, full);
-    expect(await findKey(pool, full.key.id)).toEqual(full.key);
-    expect(await findKey(pool, managementKey.key.id)).toEqual(managementKey.key);
-    expect(await findKey(pool, newId())).toBeUndefined();
+    await insertKey(pool, full.key);
+    expect(await findKeyById(pool, full.key.id)).toEqual(full.key);
+    expect(await findKeyById(pool, managementKey.key.id)).toEqual(managementKey.key);
+    expect(await findKeyById(pool, newId())).toBeUndefined();
   });
 
   it("leaves no trace of its secret in the table", async () => {
@@ -68,7 +77,7 @@ describe("a stored key", () => {
     const stored = Object.values(rows[0] ?? {}).map((value) =>
       value instanceof Buffer ? value.toString("latin1") : `${value}`,
     );
-    expect(stored).toContain(apiKey.keyHash.toString("latin1"));
+    expect(stored).toContain(hashKey(apiKey.secret).toString("latin1"));
     expect(stored.join()).not.toContain(apiKey.secret.slice("sk-sp-v1-".length, -6));
   });
 
@@ -76,23 +85,18 @@ describe("a stored key", () => {
     expect((await listKeys(pool, organizationId)).map(({ id }) => id)).toEqual([apiKey.key.id, managementKey.key.id]);
     expect(await listKeys(pool, newId())).toEqual([]);
   });
-
-  it("keeps the time of its first revocation", async () => {
-    await updateKeyRevoked(pool, apiKey.key.id, new Date(1_000));
-    await updateKeyRevoked(pool, apiKey.key.id, new Date(2_000));
-    expect((await findKey(pool, apiKey.key.id))?.revokedAt).toEqual(new Date(1_000));
-  });
 });
 
 describe("what a key reaches", () => {
-  const scopeOf = (key: NewKey, workspaceId?: string) => findKeyScope(pool, key.keyHash, workspaceId);
+  const scopeOf = async ({ secret }: NewKey, workspaceId?: string) =>
+    (await findKeyScopes(pool, [{ keyHash: hashKey(secret), workspaceId }]))[0];
 
   it("is nothing where no key has the hash", async () => {
-    expect(await findKeyScope(pool, Buffer.alloc(32), undefined)).toBeUndefined();
+    expect(await findKeyScopes(pool, [{ keyHash: Buffer.alloc(32), workspaceId: undefined }])).toEqual([undefined]);
   });
 
   it("is an API key's own workspace, whatever is requested", async () => {
-    const expected = { key: apiKey.key, organizationId, workspaceId: secondWorkspaceId };
+    const expected = { key: apiKey.key, organizationId, workspaceId: secondWorkspaceId, secretExpiresAt: undefined };
     expect(await scopeOf(apiKey)).toEqual(expected);
     expect(await scopeOf(apiKey, defaultWorkspaceId)).toEqual(expected);
   });
@@ -104,9 +108,9 @@ describe("what a key reaches", () => {
   });
 
   it("is no workspace of another organization", async () => {
-    const foreign = newId();
-    await insertWorkspace(pool, { id: foreign, organizationId: newId(), name: "Foreign" }, new Date());
-    expect(await scopeOf(managementKey, foreign)).toMatchObject({ organizationId, workspaceId: undefined });
+    const foreign = newWorkspace(newId(), { name: "Foreign" }, undefined);
+    await insertWorkspace(pool, foreign);
+    expect(await scopeOf(managementKey, foreign.id)).toMatchObject({ organizationId, workspaceId: undefined });
   });
 
   it("lacks a deleted workspace", async () => {
@@ -124,29 +128,63 @@ describe("what a key reaches", () => {
     expect(await scopeOf(managementKey, secondWorkspaceId)).toMatchObject(gone);
   });
 
+  it("is found for many keys at once in one statement, and in two where a secret was rotated", async () => {
+    const after = rotatedKey(apiKey.key, newSecret(), 60, new Date());
+    const shown = [managementKey, apiKey, managementKey].map(({ secret }, index) => ({
+      keyHash: hashKey(secret),
+      workspaceId: index === 2 ? secondWorkspaceId : undefined,
+    }));
+    let statements = 0;
+    const counting = {
+      execute: (...parameters: Parameters<Pool["execute"]>) => {
+        statements += 1;
+        return pool.execute(...parameters);
+      },
+    } as unknown as Executor;
+    const found = await findKeyScopes(counting, shown);
+    expect(found.map((scope) => scope?.workspaceId)).toEqual([
+      defaultWorkspaceId,
+      secondWorkspaceId,
+      secondWorkspaceId,
+    ]);
+    expect(statements).toBe(1);
+    await updateKeySecret(pool, apiKey.key, after);
+    const rotated = await findKeyScopes(counting, shown);
+    expect(rotated.map((scope) => scope?.key.id)).toEqual(found.map((scope) => scope?.key.id));
+    expect(rotated.map((scope) => scope?.secretExpiresAt)).toEqual([undefined, after.previousExpiresAt, undefined]);
+    expect(statements).toBe(3);
+  });
+
   it("is found by one unique key in each table", async () => {
-    let plan: RowDataPacket[] = [];
+    const plans: RowDataPacket[][] = [];
     const explaining = {
       execute: async (sql: string, values: unknown[]) => {
-        [plan] = await pool.query<RowDataPacket[]>(`EXPLAIN FORMAT=TRADITIONAL ${sql}`, values);
+        const [plan] = await pool.query<RowDataPacket[]>(`EXPLAIN FORMAT=TRADITIONAL ${sql}`, values);
+        plans.push(plan);
         return [[], []];
       },
     } as unknown as Executor;
-    await findKeyScope(explaining, apiKey.keyHash, undefined);
-    expect(plan).toHaveLength(3);
-    for (const { type } of plan) expect(["const", "eq_ref"]).toContain(type);
+    const shown = [apiKey, managementKey].map(({ secret }) => ({ keyHash: hashKey(secret), workspaceId: undefined }));
+    await findKeyScopes(explaining, shown);
+    // By the secret that the key has, and by the one that it had.
+    expect(plans).toHaveLength(2);
+    for (const plan of plans) {
+      const tables = plan.filter(({ table }) => ["k", "o", "w"].includes(table));
+      expect(tables).toHaveLength(3);
+      for (const { type } of tables) expect(["const", "eq_ref"]).toContain(type);
+    }
   });
 });
 
 describe("the last use of a key", () => {
-  const lastUse = async () => (await findKey(pool, apiKey.key.id))?.lastUsedAt;
+  const lastUse = async () => (await findKeyById(pool, apiKey.key.id))?.lastUsedAt;
 
   it("is written unless it was written a short while ago", async () => {
-    await updateKeyLastUsed(pool, apiKey.key.id, new Date(100_000), new Date(40_000));
+    await updateKeysLastUsed(pool, [apiKey.key.id], new Date(100_000), new Date(40_000));
     expect(await lastUse()).toEqual(new Date(100_000));
-    await updateKeyLastUsed(pool, apiKey.key.id, new Date(150_000), new Date(90_000));
+    await updateKeysLastUsed(pool, [apiKey.key.id], new Date(150_000), new Date(90_000));
     expect(await lastUse()).toEqual(new Date(100_000));
-    await updateKeyLastUsed(pool, apiKey.key.id, new Date(170_000), new Date(110_000));
+    await updateKeysLastUsed(pool, [apiKey.key.id], new Date(170_000), new Date(110_000));
     expect(await lastUse()).toEqual(new Date(170_000));
   });
 
@@ -155,6 +193,22 @@ describe("the last use of a key", () => {
     const first = new Date(200_000);
     for (let use = 0; use < 100; use += 1) recorder.record(apiKey.key.id, new Date(first.getTime() + use));
     await expect.poll(lastUse).toEqual(first);
+  });
+
+  it("is noted for many keys in one statement", async () => {
+    let statements = 0;
+    const counting = {
+      execute: (...parameters: Parameters<Pool["execute"]>) => {
+        statements += 1;
+        return pool.execute(...parameters);
+      },
+    } as unknown as Pool;
+    const recorder = new KeyUseRecorder(counting, silentLogger());
+    const usedAt = new Date(250_000);
+    for (const { key } of [apiKey, managementKey]) recorder.record(key.id, usedAt);
+    await expect.poll(lastUse).toEqual(usedAt);
+    expect((await findKeyById(pool, managementKey.key.id))?.lastUsedAt).toEqual(usedAt);
+    expect(statements).toBe(1);
   });
 
   it("does not throw where it cannot be noted", async () => {
@@ -170,7 +224,7 @@ describe("the last use of a key", () => {
     await inTransaction(pool, async (connection) => {
       await connection.execute("SELECT id FROM api_keys WHERE id = ? FOR UPDATE", [idToBytes(apiKey.key.id)]);
       recorder.record(apiKey.key.id, new Date(300_000));
-      expect(await findKeyScope(pool, apiKey.keyHash, undefined)).toBeDefined();
+      expect(await findKeyById(pool, apiKey.key.id)).toBeDefined();
     });
     await expect.poll(lastUse).toEqual(new Date(300_000));
   });

@@ -29,6 +29,8 @@ export interface Failure {
   readonly reason: string | undefined;
   readonly domain: string | undefined;
   readonly violations: readonly { readonly field: string; readonly description: string }[];
+  /** Only where there is any. */
+  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 type Request = Omit<MessageInitShape<typeof CreateVersionRequestSchema>, "$typeName">;

@@ -97,7 +97,8 @@ function failure(
 ): Failure {
   const violations = badRequest?.fieldViolations.map(({ field, description }) => ({ field, description })) ?? [];
   const name = Code[code].replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase();
-  return { code: name, message, reason: info?.reason, domain: info?.domain, violations };
+  const metadata = info && Object.keys(info.metadata).length > 0 ? { metadata: info.metadata } : {};
+  return { code: name, message, reason: info?.reason, domain: info?.domain, violations, ...metadata };
 }
 
 export function failureOf(call: Promise<unknown>): Promise<Failure> {

@@ -19,6 +19,9 @@ const definitions = loadSync(
   [
     "setpoint/preset/v1/preset_service.proto",
     "setpoint/organization/v1/access_service.proto",
+    "setpoint/organization/v1/key_service.proto",
+    "setpoint/organization/v1/organization_service.proto",
+    "setpoint/organization/v1/workspace_service.proto",
     "grpc/health/v1/health.proto",
     "google/rpc/status.proto",
     "google/rpc/error_details.proto",

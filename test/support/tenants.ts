@@ -4,13 +4,13 @@ import {
   type NewKey,
   newApiKey,
   newManagementKey,
-  permissions,
 } from "../../services/organization/domain/keys.ts";
 import type { Member } from "../../services/organization/domain/members.ts";
-import { insertKey, updateKeyRevoked } from "../../services/organization/store/keys.ts";
+import { newWorkspace } from "../../services/organization/domain/workspaces.ts";
+import { insertKey, updateKey } from "../../services/organization/store/keys.ts";
 import { findOrInsertUser, insertMembership } from "../../services/organization/store/members.ts";
-import { insertWorkspace } from "../../services/organization/store/organizations.ts";
-import type { KeyKind, Permission } from "../../services/platform/auth/principal.ts";
+import { insertWorkspace } from "../../services/organization/store/workspaces.ts";
+import { type KeyKind, knownPermissions, type Permission } from "../../services/platform/auth/principal.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import type { Pool } from "../../services/platform/mysql/pool.ts";
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
@@ -55,9 +55,10 @@ export class Tenants {
   }
 
   async createWorkspace({ organizationId }: Tenant): Promise<string> {
-    const id = newId();
-    await insertWorkspace(this.#pool, { id, organizationId, name: "Another" }, new Date());
-    return id;
+    const slug = `another-${newId().replaceAll("-", "")}`;
+    const workspace = newWorkspace(organizationId, { name: "Another", slug }, undefined);
+    await insertWorkspace(this.#pool, workspace);
+    return workspace.id;
   }
 
   /** An API key with all permissions in the default workspace, unless told otherwise. */
@@ -72,24 +73,28 @@ export class Tenants {
     };
     const reach = {
       workspaceId: parts.workspaceId ?? tenant.workspaceId,
-      permissions: parts.permissions ?? permissions,
+      permissions: parts.permissions ?? knownPermissions,
     };
     const made = parts.kind === "management" ? newManagementKey(owner) : newApiKey(owner, reach);
     const stored = { ...made, key: { ...made.key, disabled: parts.disabled ?? false } };
-    await insertKey(this.#pool, stored);
+    await insertKey(this.#pool, stored.key);
     return stored;
   }
 
   async revokeKey({ key }: NewKey): Promise<void> {
-    await updateKeyRevoked(this.#pool, key.id, new Date());
+    await updateKey(this.#pool, { ...key, revokedAt: new Date() });
   }
 
-  async addMembers({ organizationId }: Tenant, users: readonly Omit<Member, "userId">[]): Promise<void> {
-    await inTransaction(this.#pool, async (connection) => {
+  /** Returns the ids of the users. */
+  async addMembers({ organizationId }: Tenant, users: readonly Omit<Member, "userId">[]): Promise<string[]> {
+    return inTransaction(this.#pool, async (connection) => {
+      const userIds: string[] = [];
       for (const { role, ...user } of users) {
-        const userId = await findOrInsertUser(connection, user);
-        await insertMembership(connection, { organizationId, userId, role, createdAt: user.createdAt });
+        const { userId } = await findOrInsertUser(connection, user);
+        await insertMembership(connection, organizationId, { ...user, userId, role });
+        userIds.push(userId);
       }
+      return userIds;
     });
   }
 

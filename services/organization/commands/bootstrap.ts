@@ -1,13 +1,16 @@
+import type { KeyKind } from "../../platform/auth/principal.ts";
 import { newId } from "../../platform/domain/ids.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { inTransaction } from "../../platform/mysql/transaction.ts";
 import { defineCommand } from "../../platform/process/command.ts";
 import { CommandError } from "../../platform/process/command-error.ts";
 import { optional, required, toggle } from "../../platform/process/flags.ts";
-import { newApiKey, newManagementKey, permissions } from "../domain/keys.ts";
-import { insertKey } from "../store/keys.ts";
-import { findOrInsertUser, insertMembership } from "../store/members.ts";
-import { insertOrganization, insertWorkspace } from "../store/organizations.ts";
+import { newWorkspace } from "../domain/workspaces.ts";
+import { addMember } from "../store/change-members.ts";
+import { insertChanges } from "../store/changes.ts";
+import { createKey } from "../store/create-key.ts";
+import { insertOrganization } from "../store/organizations.ts";
+import { insertWorkspace } from "../store/workspaces.ts";
 import { email, name } from "./flag-rules.ts";
 
 /** Makes an organization with all that it needs to be used: a workspace, an admin and two keys. All of it, or nothing. */
@@ -59,27 +62,34 @@ interface Admin {
 
 function makeOrganization(pool: Pool, organizationName: string, admin: Admin): Promise<Made> {
   return inTransaction(pool, async (connection) => {
-    const createdAt = new Date();
-    const workspace = { id: newId(), organizationId: newId(), name: "Default" };
-    const organization = { id: workspace.organizationId, name: organizationName, defaultWorkspaceId: workspace.id };
-    if (!(await insertOrganization(connection, organization, createdAt))) {
+    const now = new Date();
+    const organizationId = newId();
+    const workspace = newWorkspace(organizationId, { name: "Default" }, undefined);
+    const organization = { id: organizationId, name: organizationName, defaultWorkspaceId: workspace.id };
+    if (!(await insertOrganization(connection, organization, now))) {
       throw new CommandError(`The organization name "${organizationName}" is taken; choose another`);
     }
-    await insertWorkspace(connection, workspace, createdAt);
-    const userId = await findOrInsertUser(connection, { ...admin, createdAt });
-    await insertMembership(connection, { organizationId: organization.id, userId, role: "org:admin", createdAt });
+    await insertWorkspace(connection, workspace);
+    const member = await addMember({ ...admin, role: "org:admin" })(connection, organization, now);
+    const { userId } = member.result;
+    const makeKey = (kind: KeyKind, name: string) =>
+      createKey({ ...plainKey, kind, name }, userId)(connection, organization, now);
+    const apiKey = await makeKey("api", "First API key");
+    const managementKey = await makeKey("management", "First management key");
 
-    const owner = { organizationId: organization.id, creatorUserId: userId, expiresAt: undefined };
-    const apiKey = newApiKey({ ...owner, name: "First API key" }, { workspaceId: workspace.id, permissions });
-    const managementKey = newManagementKey({ ...owner, name: "First management key" });
-    await insertKey(connection, apiKey);
-    await insertKey(connection, managementKey);
+    const changes = [...member.changes, ...apiKey.changes, ...managementKey.changes];
+    const actor = { userId, keyId: undefined };
+    const entries = changes.map((change) => ({ ...change, id: newId(), actor, createdAt: now }));
+    await insertChanges(connection, organization.id, entries);
     return {
       organization_id: organization.id,
       workspace_id: workspace.id,
       admin_user_id: userId,
-      api_key: apiKey.secret,
-      management_key: managementKey.secret,
+      api_key: apiKey.result.secret,
+      management_key: managementKey.result.secret,
     };
   });
 }
+
+/** A key that has all by default. */
+const plainKey = { workspace: "", creatorUserId: "", expiresAt: undefined, permissions: [], requestId: "" };

@@ -1,14 +1,12 @@
-import type { Executor, Pool } from "../../platform/mysql/pool.ts";
+import { knownPermissions } from "../../platform/auth/principal.ts";
+import type { Pool } from "../../platform/mysql/pool.ts";
 import { defineCommand } from "../../platform/process/command.ts";
 import { CommandError } from "../../platform/process/command-error.ts";
 import { oneOf, optional, required, someOf, toggle } from "../../platform/process/flags.ts";
-import { keyKinds, newApiKey, newManagementKey, permissions } from "../domain/keys.ts";
-import type { Organization } from "../domain/organizations.ts";
-import { insertKey } from "../store/keys.ts";
-import { findOldestAdminUserId } from "../store/members.ts";
-import { findWorkspace } from "../store/organizations.ts";
+import { keyKinds } from "../domain/keys.ts";
+import { createKey as createStoredKey } from "../store/create-key.ts";
 import { count, futureTime, id, name } from "./flag-rules.ts";
-import { changeOrganization } from "./organization.ts";
+import { change, getOrganization } from "./organization.ts";
 
 /** Makes a key in the name of the organization's oldest admin. An API key is for the default workspace unless told. */
 export const createKey = defineCommand({
@@ -19,7 +17,7 @@ export const createKey = defineCommand({
     name: required(name, "what the key is for, as list-keys shows it"),
     kind: required(oneOf(keyKinds), "api: presets of one workspace; management: members, and presets of any workspace"),
     workspace: optional(id, "of an API key, as list-workspaces shows it; the default workspace unless told"),
-    permissions: optional(someOf(permissions), "of an API key; all unless told"),
+    permissions: optional(someOf(knownPermissions), "of an API key; all unless told"),
     "expires-at": optional(futureTime, "such as 2030-01-31T12:00:00Z; never unless told"),
     "rate-limit": optional(count, "requests a second; no limit of its own unless told"),
     "rate-burst": optional(count, "how many of them may come at once; as many as the limit unless told"),
@@ -27,8 +25,7 @@ export const createKey = defineCommand({
   },
   example: "--organization Demo --name ci --kind api --permissions presets:read",
   run: async (flags, pool: Pool) => {
-    const isManagement = flags.kind === "management";
-    if (isManagement && (flags.workspace || flags.permissions)) {
+    if (flags.kind === "management" && (flags.workspace || flags.permissions)) {
       throw new CommandError(
         "A management key has all permissions in every workspace; leave out --workspace and --permissions",
       );
@@ -38,41 +35,27 @@ export const createKey = defineCommand({
     if (burst !== undefined && perSecond === undefined) {
       throw new CommandError("--rate-burst says how much of --rate-limit may come at once; give both");
     }
-    const { key, secret } = await changeOrganization(pool, flags.organization, async (connection, organization) => {
-      const owner = {
+    const organization = await getOrganization(pool, flags.organization);
+    const { key, secret } = await change(pool, organization.id, (adminUserId) => {
+      if (adminUserId === undefined) {
+        throw new CommandError(
+          `"${organization.name}" has no admin, and a key needs a creator; add one with add-member --role org:admin`,
+        );
+      }
+      const creation = {
         name: flags.name,
-        organizationId: organization.id,
-        creatorUserId: await getOldestAdminUserId(connection, organization),
+        kind: flags.kind,
+        workspace: flags.workspace ?? "",
+        creatorUserId: "",
         expiresAt: flags["expires-at"],
+        permissions: flags.permissions ?? [],
         rateLimit: perSecond === undefined ? undefined : { perSecond, burst: burst ?? perSecond },
+        requestId: "",
       };
-      const newKey = isManagement
-        ? newManagementKey(owner)
-        : newApiKey(owner, {
-            workspaceId: await getWorkspaceId(connection, organization, flags.workspace),
-            permissions: flags.permissions ?? permissions,
-          });
-      await insertKey(connection, newKey);
-      return newKey;
+      return createStoredKey(creation, adminUserId);
     });
     return flags.json
       ? JSON.stringify({ key_id: key.id, key: secret })
       : `${secret}\n\nThe key ${key.id} is shown only now. Keep it safe.`;
   },
 });
-
-async function getOldestAdminUserId(executor: Executor, organization: Organization): Promise<string> {
-  const userId = await findOldestAdminUserId(executor, organization.id);
-  if (userId !== undefined) return userId;
-  throw new CommandError(
-    `"${organization.name}" has no admin, and a key needs a creator; add one with add-member --role org:admin`,
-  );
-}
-
-async function getWorkspaceId(executor: Executor, organization: Organization, id: string | undefined): Promise<string> {
-  const workspaceId = id ?? organization.defaultWorkspaceId;
-  if (await findWorkspace(executor, organization.id, workspaceId)) return workspaceId;
-  throw new CommandError(
-    `"${organization.name}" has no workspace ${workspaceId}; list-workspaces shows those that --workspace can name`,
-  );
-}

@@ -1,11 +1,14 @@
-import { newId } from "../../platform/domain/ids.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { defineCommand } from "../../platform/process/command.ts";
 import { CommandError } from "../../platform/process/command-error.ts";
-import { required, toggle } from "../../platform/process/flags.ts";
-import { insertWorkspace, listWorkspaces } from "../store/organizations.ts";
-import { name } from "./flag-rules.ts";
-import { changeOrganization } from "./organization.ts";
+import { optional, required, toggle } from "../../platform/process/flags.ts";
+import type { Organization } from "../domain/organizations.ts";
+import type { Workspace } from "../domain/workspaces.ts";
+import type { Work } from "../store/change-organization.ts";
+import { createWorkspace as createStoredWorkspace } from "../store/create-workspace.ts";
+import { listWorkspaces } from "../store/workspaces.ts";
+import { name, slug } from "./flag-rules.ts";
+import { change, getOrganization } from "./organization.ts";
 
 /** Makes a workspace. A name is taken once in an organization, so that people can tell its workspaces apart. */
 export const createWorkspace = defineCommand({
@@ -14,23 +17,28 @@ export const createWorkspace = defineCommand({
   flags: {
     organization: required(name, "the name of the organization"),
     name: required(name, "of the new workspace"),
+    slug: optional(slug, "its name in calls; made from its name unless told"),
     json: toggle("print its id as JSON, for scripts"),
   },
   example: "--organization Demo --name Staging",
   run: async (flags, pool: Pool) => {
-    const id = await changeOrganization(pool, flags.organization, async (connection, organization) => {
-      const namesake = (await listWorkspaces(connection, organization.id)).find((each) => each.name === flags.name);
-      if (namesake) {
-        throw new CommandError(
-          `"${organization.name}" has a workspace "${flags.name}" already: ${namesake.id}; use it, or choose another name`,
-        );
-      }
-      const workspace = { id: newId(), organizationId: organization.id, name: flags.name };
-      await insertWorkspace(connection, workspace, new Date());
-      return workspace.id;
-    });
+    const organization = await getOrganization(pool, flags.organization);
+    const fields = { name: flags.name, ...(flags.slug === undefined ? {} : { slug: flags.slug }) };
+    const { id } = await change(pool, organization.id, (adminUserId) =>
+      unlessNamesake(flags.name, organization, createStoredWorkspace(fields, adminUserId)),
+    );
     return flags.json
       ? JSON.stringify({ workspace_id: id })
       : `The workspace "${flags.name}" of "${flags.organization}" is ready: ${id}; create-key --workspace makes keys for it`;
   },
 });
+
+function unlessNamesake(name: string, organization: Organization, create: Work<Workspace>): Work<Workspace> {
+  return async (connection, ...rest) => {
+    const namesake = (await listWorkspaces(connection, organization.id)).find((each) => each.name === name);
+    if (!namesake) return create(connection, ...rest);
+    throw new CommandError(
+      `"${organization.name}" has a workspace "${name}" already: ${namesake.id}; use it, or choose another name`,
+    );
+  };
+}

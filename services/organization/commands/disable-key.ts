@@ -1,11 +1,11 @@
 import { keyStatus } from "../domain/keys.ts";
-import { updateKeyDisabled } from "../store/keys.ts";
+import { updateKey } from "../store/update-key.ts";
 import { keyCommand, nameOf, tokensOutliveKey } from "./key.ts";
 
 /** Stops a key until it is enabled again. One that is revoked or expired is told to be so. */
 export const disableKey = keyCommand({
   name: "disable-key",
   summary: "Stops a key until enable-key lets it work again.",
-  change: (executor, keyId) => updateKeyDisabled(executor, keyId, true),
+  prepare: (key) => (key.revokedAt ? undefined : updateKey(key.id, { disabled: true })),
   tell: (key) => `${nameOf(key)} is ${keyStatus(key, new Date())}; ${tokensOutliveKey}`,
 });

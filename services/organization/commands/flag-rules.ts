@@ -2,6 +2,7 @@ import { isId } from "../../platform/domain/ids.ts";
 import type { Rule } from "../../platform/process/flags.ts";
 import { isEmail } from "../domain/members.ts";
 import { isName } from "../domain/organizations.ts";
+import { isSlug } from "../domain/workspaces.ts";
 
 export const name: Rule<string> = {
   sample: "NAME",
@@ -19,6 +20,12 @@ export const id: Rule<string> = {
   sample: "ID",
   meaning: "a UUID",
   parse: (text) => (isId(text) ? text.toLowerCase() : undefined),
+};
+
+export const slug: Rule<string> = {
+  sample: "SLUG",
+  meaning: "1 to 50 lower-case letters and digits, with single hyphens between them",
+  parse: (text) => (isSlug(text) ? text : undefined),
 };
 
 export const futureTime: Rule<Date> = {

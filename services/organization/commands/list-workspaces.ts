@@ -1,8 +1,8 @@
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { defineCommand } from "../../platform/process/command.ts";
 import { required } from "../../platform/process/flags.ts";
-import type { Workspace } from "../domain/organizations.ts";
-import { listWorkspaces as listStoredWorkspaces } from "../store/organizations.ts";
+import type { Workspace } from "../domain/workspaces.ts";
+import { listWorkspaces as listStoredWorkspaces } from "../store/workspaces.ts";
 import { name } from "./flag-rules.ts";
 import { getOrganization } from "./organization.ts";
 import { type Columns, tableOf } from "./table.ts";
@@ -18,6 +18,7 @@ export const listWorkspaces = defineCommand({
     const columns: Columns<Workspace> = {
       id: (workspace) => workspace.id,
       name: (workspace) => workspace.name,
+      slug: (workspace) => workspace.slug,
       default: (workspace) => (workspace.id === organization.defaultWorkspaceId ? "yes" : "no"),
     };
     return tableOf(columns, await listStoredWorkspaces(pool, organization.id));

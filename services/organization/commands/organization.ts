@@ -1,27 +1,42 @@
-import type { Executor, Pool, PoolConnection } from "../../platform/mysql/pool.ts";
-import { inTransaction } from "../../platform/mysql/transaction.ts";
+import { DomainError, isOfKind } from "../../platform/domain/domain-error.ts";
+import type { Executor, Pool } from "../../platform/mysql/pool.ts";
+import { monotonicMs } from "../../platform/process/clock.ts";
 import { CommandError } from "../../platform/process/command-error.ts";
 import type { Organization } from "../domain/organizations.ts";
-import { findOrganizationByName, lockOrganizationByName } from "../store/organizations.ts";
+import { changeOrganization, type Work } from "../store/change-organization.ts";
+import { findOldestAdminUserId } from "../store/members.ts";
+import { findOrganizationByName } from "../store/organizations.ts";
 
 /** The organization that a flag names, or a refusal. */
-export async function getOrganization(
-  executor: Executor,
-  name: string,
-  find = findOrganizationByName,
-): Promise<Organization> {
-  const organization = await find(executor, name);
+export async function getOrganization(executor: Executor, name: string): Promise<Organization> {
+  const organization = await findOrganizationByName(executor, name);
   if (organization) return organization;
   throw new CommandError(`There is no organization "${name}"; check the name, or make it with the bootstrap command`);
 }
 
-/** Changes what belongs to the organization that a flag names: all of it, or nothing, and one change after the other. */
-export function changeOrganization<T>(
+/** How long a command waits for others who change the same organization. */
+const timeoutMs = 15_000;
+
+/**
+ * Changes what belongs to an organization as a management key would, in the name of its oldest admin: all of it with its
+ * entries in the change log, or nothing. What the rules refuse becomes a refusal of the command.
+ */
+export async function change<T>(
   pool: Pool,
-  name: string,
-  change: (connection: PoolConnection, organization: Organization) => Promise<T>,
+  organizationId: string,
+  prepare: (adminUserId: string | undefined) => Work<T>,
 ): Promise<T> {
-  return inTransaction(pool, async (connection) =>
-    change(connection, await getOrganization(connection, name, lockOrganizationByName)),
-  );
+  const userId = await findOldestAdminUserId(pool, organizationId);
+  const caller = { deadlineMs: monotonicMs() + timeoutMs, isCanceled: () => false };
+  try {
+    return await changeOrganization(pool, organizationId, { userId, keyId: undefined }, caller, prepare(userId));
+  } catch (error) {
+    // What the database is at fault for is told like any other fault of it.
+    throw error instanceof DomainError && !isOfKind(error, "unavailable") ? refusalOf(error) : error;
+  }
+}
+
+function refusalOf({ message, violations }: DomainError): CommandError {
+  const lines = violations.map((violation) => `${violation.path} ${violation.message}`);
+  return new CommandError(lines.length > 1 ? lines.join("\n") : message);
 }

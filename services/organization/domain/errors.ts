@@ -15,3 +15,107 @@ export function workspaceNotFound(): DomainError {
       "This key reaches no workspace with this id. Check the id, or leave it out to use the key's own workspace.",
   });
 }
+
+/** The same for a key that was deleted, never was, or is another organization's. */
+export function keyNotFound(): DomainError {
+  return new DomainError("not_found", {
+    reason: "KEY_NOT_FOUND",
+    message: "There is no such key in this organization. List the keys to see which there are.",
+  });
+}
+
+/** The same for a workspace that was deleted, never was, or is another organization's. */
+export function noSuchWorkspace(): DomainError {
+  return new DomainError("not_found", {
+    reason: "WORKSPACE_NOT_FOUND",
+    message: "There is no such workspace in this organization. List the workspaces to see which there are.",
+  });
+}
+
+/** The same for a user who never was, and one of other organizations. */
+export function memberNotFound(): DomainError {
+  return new DomainError("not_found", {
+    reason: "MEMBER_NOT_FOUND",
+    message: "There is no such member in this organization. List the members to see who there is.",
+  });
+}
+
+export function lastManagementKey(): DomainError {
+  return new DomainError("failed_precondition", {
+    reason: "LAST_MANAGEMENT_KEY",
+    message:
+      "This is the last management key of the organization that works, or the one that works longest. Make another one that lasts as long first.",
+  });
+}
+
+export function lastAdmin(): DomainError {
+  return new DomainError("failed_precondition", {
+    reason: "LAST_ADMIN",
+    message: "This member is the last admin of the organization. Make someone else an admin first.",
+  });
+}
+
+export function keyAlreadyMade(hash: string): DomainError {
+  return new DomainError("already_exists", {
+    reason: "KEY_ALREADY_MADE",
+    message: `This request was carried out before, and a secret is shown only once: it made the key with the hash ${hash}. Use that secret, or rotate the key with a new idempotency key.`,
+    metadata: { hash },
+  });
+}
+
+export function requestIdReused(): DomainError {
+  return new DomainError("already_exists", {
+    reason: "REQUEST_ID_REUSED",
+    message: "This idempotency key was used for another request. Use a new key, or send the same request again.",
+  });
+}
+
+export function slugTaken(slug: string): DomainError {
+  return new DomainError("already_exists", {
+    reason: "SLUG_TAKEN",
+    message: `Another workspace of the organization has the slug ${slug}. Choose another one.`,
+    violations: [{ path: "slug", message: "is taken by another workspace of the organization" }],
+  });
+}
+
+export function workspaceIsDefault(message: string): DomainError {
+  return new DomainError("failed_precondition", { reason: "WORKSPACE_IS_DEFAULT", message });
+}
+
+export function workspaceHasKeys(keys: readonly NamedKey[]): DomainError {
+  return new DomainError("failed_precondition", {
+    reason: "WORKSPACE_HAS_KEYS",
+    message: `Keys of this workspace still work: ${namesOf(keys)}. Disable or delete them first.`,
+  });
+}
+
+export function memberHasKeys(keys: readonly NamedKey[], way: string): DomainError {
+  return new DomainError("failed_precondition", {
+    reason: "MEMBER_HAS_KEYS",
+    message: `Keys of this member still work: ${namesOf(keys)}. ${way}`,
+  });
+}
+
+export function memberExists(email: string): DomainError {
+  return new DomainError("already_exists", {
+    reason: "MEMBER_EXISTS",
+    message: `${email} is a member of this organization already. Change the member instead.`,
+  });
+}
+
+interface NamedKey {
+  readonly id: string;
+  readonly name: string;
+}
+
+const namedMax = 5;
+const nameShownMax = 40;
+
+/** Some keys by name and id. Error messages travel in a header, so not all, and long names are cut. */
+function namesOf(keys: readonly NamedKey[]): string {
+  const shown = keys.slice(0, namedMax).map(({ id, name }) => {
+    const letters = [...name];
+    return `"${letters.length > nameShownMax ? `${letters.slice(0, nameShownMax).join("")}…` : name}" (${id})`;
+  });
+  return keys.length > namedMax ? `${shown.join(", ")} and ${keys.length - namedMax} more` : shown.join(", ");
+}

@@ -1,18 +1,23 @@
 import { createHash, randomBytes } from "node:crypto";
 import { keyFromBytes } from "../../platform/auth/key-format.ts";
-import type { KeyKind, Permission, Principal } from "../../platform/auth/principal.ts";
+import { type KeyKind, knownPermissions, type Permission, type Principal } from "../../platform/auth/principal.ts";
 import { newId } from "../../platform/domain/ids.ts";
+import type { LoggedFields } from "./changes.ts";
 import { keyInvalid, workspaceNotFound } from "./errors.ts";
 
 export const keyKinds: readonly KeyKind[] = ["api", "management"];
-export const permissions: readonly Permission[] = ["presets:read", "presets:write"];
+const managementPermissions = knownPermissions.filter((permission) => permission !== "inference");
 
-/** A key as it is stored. The secret is not: only its hash is, and no answer needs that. */
+/** A key as it is stored. The secret is not: only its hash is. */
 export interface Key {
   readonly id: string;
+  /** SHA-256 of the secret, in hexadecimal digits. */
+  readonly hash: string;
+  /** The secret cut short. */
+  readonly label: string;
   readonly name: string;
   readonly kind: KeyKind;
-  /** Empty for a management key, which has all. */
+  /** Empty for a management key, which has all of its kind. */
   readonly permissions: readonly Permission[];
   readonly organizationId: string;
   /** Undefined for a management key, which reaches every workspace of its organization. */
@@ -20,7 +25,11 @@ export interface Key {
   readonly creatorUserId: string;
   readonly disabled: boolean;
   readonly createdAt: Date;
+  /** Undefined until the first change. */
+  readonly updatedAt: Date | undefined;
   readonly expiresAt: Date | undefined;
+  /** Until when the secret before the last rotation works. */
+  readonly previousExpiresAt: Date | undefined;
   readonly revokedAt: Date | undefined;
   readonly lastUsedAt: Date | undefined;
   /** Undefined where the key has none of its own. */
@@ -40,14 +49,22 @@ export interface KeyScope {
   readonly organizationId: string | undefined;
   /** The key's own workspace, else the requested one, else the default one. Undefined where that is gone or foreign. */
   readonly workspaceId: string | undefined;
+  /** When the secret that was shown stops working where the key goes on: it was rotated, and has a grace. */
+  readonly secretExpiresAt: Date | undefined;
 }
 
 type KeyStatus = "active" | "disabled" | "revoked" | "expired";
 
+/** A secret that nobody has yet, and what is kept of it. */
+export interface NewSecret {
+  readonly secret: string;
+  readonly hash: string;
+  readonly label: string;
+}
+
 /** A key to be stored, and its secret, which is shown once and then lost. */
 export interface NewKey {
   readonly key: Key;
-  readonly keyHash: Buffer;
   readonly secret: string;
 }
 
@@ -65,14 +82,41 @@ export function newManagementKey(owner: KeyOwner): NewKey {
 }
 
 function newKey(parts: KeyOwner & Pick<Key, "kind" | "permissions" | "workspaceId">): NewKey {
-  const secret = keyFromBytes(randomBytes(32));
+  const { secret, hash, label } = newSecret();
   const { rateLimit } = parts;
-  const fresh = { disabled: false, createdAt: new Date(), revokedAt: undefined, lastUsedAt: undefined };
-  return { key: { id: newId(), ...parts, ...fresh, rateLimit }, keyHash: hashKey(secret), secret };
+  const never = { updatedAt: undefined, revokedAt: undefined, lastUsedAt: undefined, previousExpiresAt: undefined };
+  const fresh = { disabled: false, createdAt: new Date(), ...never };
+  return { key: { id: newId(), hash, label, ...parts, ...fresh, rateLimit }, secret };
+}
+
+export function newSecret(): NewSecret {
+  const secret = keyFromBytes(randomBytes(32));
+  return { secret, hash: hashKey(secret).toString("hex"), label: `${secret.slice(0, 12)}…${secret.slice(-3)}` };
 }
 
 export function hashKey(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
+}
+
+export function permissionsOf(key: Pick<Key, "kind" | "permissions">): readonly Permission[] {
+  return key.kind === "management" ? managementPermissions : key.permissions;
+}
+
+/** What the change log shows of a key. */
+export function loggedKey(key: Key): LoggedFields {
+  return {
+    name: key.name,
+    kind: key.kind,
+    permissions: permissionsOf(key),
+    workspace_id: key.workspaceId ?? null,
+    creator_user_id: key.creatorUserId,
+    disabled: key.disabled,
+    expires_at: key.expiresAt?.toISOString() ?? null,
+    rate_limit: key.rateLimit?.perSecond ?? null,
+    rate_burst: key.rateLimit?.burst ?? null,
+    label: key.label,
+    previous_expires_at: key.previousExpiresAt?.toISOString() ?? null,
+  };
 }
 
 export function keyStatus(key: Pick<Key, "disabled" | "expiresAt" | "revokedAt">, now: Date): KeyStatus {
@@ -82,13 +126,24 @@ export function keyStatus(key: Pick<Key, "disabled" | "expiresAt" | "revokedAt">
   return key.disabled ? "disabled" : "active";
 }
 
+/** Which keys of a list work now. */
+export function workingKeys(keys: readonly Key[], now: Date): Key[] {
+  return keys.filter((key) => keyStatus(key, now) === "active");
+}
+
+/** When a key that was shown stops working, by itself or by the end of its grace. */
+export function scopeExpiresAt({ key, secretExpiresAt }: KeyScope): Date | undefined {
+  if (!key.expiresAt || !secretExpiresAt) return key.expiresAt ?? secretExpiresAt;
+  return key.expiresAt < secretExpiresAt ? key.expiresAt : secretExpiresAt;
+}
+
 /** Whom a key speaks for. A requested workspace must be one that it reaches; without one, gone is simply gone. */
 export function getPrincipal(
   scope: KeyScope | undefined,
   requestedWorkspaceId: string | undefined,
   now: Date,
 ): Principal {
-  if (!scope || keyStatus(scope.key, now) !== "active") throw keyInvalid();
+  if (!scope || keyStatus({ ...scope.key, expiresAt: scopeExpiresAt(scope) }, now) !== "active") throw keyInvalid();
   const { key, organizationId, workspaceId } = scope;
   if (requestedWorkspaceId !== undefined && requestedWorkspaceId !== workspaceId) throw workspaceNotFound();
   return {
@@ -97,7 +152,7 @@ export function getPrincipal(
     userId: key.creatorUserId,
     organizationId,
     workspaceId,
-    permissions: key.kind === "management" ? permissions : key.permissions,
+    permissions: permissionsOf(key),
   };
 }
 

@@ -1,5 +1,8 @@
 import { randomInt } from "node:crypto";
 import { base62Digits } from "../../platform/auth/key-format.ts";
+import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
+import type { LoggedFields } from "./changes.ts";
+import { nameViolations } from "./field-rules.ts";
 
 export const memberRoles = ["org:admin", "org:member"] as const;
 export type MemberRole = (typeof memberRoles)[number];
@@ -21,11 +24,45 @@ export interface MemberPage {
   readonly totalCount: number;
 }
 
+/** Someone who is to become a member. */
+export type NewMember = Pick<Member, "email" | "firstName" | "lastName" | "role">;
+
+/** What a caller wants to change of a member. A field that is absent stays as it is; one that is undefined is removed. */
+export type MemberUpdate = Partial<Pick<Member, "role" | "firstName" | "lastName">>;
+
+/** Throws where a field breaks its rule; all violations at once. */
+export function checkMember(fields: Partial<NewMember>): void {
+  const { email, firstName, lastName } = fields;
+  const violations: FieldViolation[] = [
+    ...(email === undefined || isEmail(email)
+      ? []
+      : [{ path: "email", message: `must be an e-mail address of at most ${emailLengthMax} characters` }]),
+    ...(firstName === undefined ? [] : nameViolations("first_name", firstName)),
+    ...(lastName === undefined ? [] : nameViolations("last_name", lastName)),
+  ];
+  if (violations.length > 0) throw invalidRequest(violations);
+}
+
+/** What the change log shows of a member. */
+export function loggedMember(member: Member): LoggedFields {
+  return {
+    email: member.email,
+    first_name: member.firstName ?? null,
+    last_name: member.lastName ?? null,
+    role: member.role,
+  };
+}
+
 const userIdDigits = 27;
 
 /** `user_` and 160 bits of chance. */
 export function newUserId(): string {
   return `user_${Array.from({ length: userIdDigits }, () => base62Digits.charAt(randomInt(62))).join("")}`;
+}
+
+/** Whether a text can be the id of a user at all. Others are not looked up: the column could not be compared with them. */
+export function isUserId(text: string): boolean {
+  return /^\w{1,64}$/.test(text);
 }
 
 const emailLengthMax = 320;

@@ -5,12 +5,6 @@ export interface Organization {
   readonly defaultWorkspaceId: string;
 }
 
-export interface Workspace {
-  readonly id: string;
-  readonly organizationId: string;
-  readonly name: string;
-}
-
 const nameLengthMax = 255;
 
 /** The rule for every name that people give: 1 to 255 characters, not only spaces, and none that breaks a line. */

@@ -1,6 +1,9 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { KeyKind as KeyKindMessage } from "../../../proto/gen/setpoint/organization/v1/access_pb.ts";
+import {
+  KeyKind as KeyKindMessage,
+  type PrincipalSchema,
+} from "../../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import type {
   ExchangeKeyRequest,
   ExchangeKeyResponseSchema,
@@ -13,12 +16,12 @@ import type { AccessToken } from "../domain/access-token.ts";
 import { keyInvalid } from "../domain/errors.ts";
 import type { KeyRateLimit } from "../domain/keys.ts";
 
-const kindMessages: Readonly<Record<KeyKind, KeyKindMessage>> = {
+export const kindMessages: Readonly<Record<KeyKind, KeyKindMessage>> = {
   api: KeyKindMessage.API,
   management: KeyKindMessage.MANAGEMENT,
 };
 
-interface KeyExchange {
+export interface KeyExchange {
   readonly secret: string;
   readonly workspaceId: string | undefined;
 }
@@ -40,14 +43,18 @@ export function toExchangeKeyResponse(
     accessToken: token.text,
     expireTime: timestampFromDate(token.expiresAt),
     expiresInSeconds: token.lifeSeconds,
-    principal: {
-      keyId: principal.keyId,
-      keyKind: kindMessages[principal.keyKind],
-      userId: principal.userId,
-      organizationId: principal.organizationId ?? "",
-      workspaceId: principal.workspaceId ?? "",
-      permissions: [...principal.permissions],
-    },
+    principal: toPrincipalMessage(principal),
     ...(rateLimit ? { rateLimit: { requestsPerSecond: rateLimit.perSecond, burst: rateLimit.burst } } : {}),
+  };
+}
+
+export function toPrincipalMessage(principal: Principal): MessageInitShape<typeof PrincipalSchema> {
+  return {
+    keyId: principal.keyId,
+    keyKind: kindMessages[principal.keyKind],
+    userId: principal.userId,
+    organizationId: principal.organizationId ?? "",
+    workspaceId: principal.workspaceId ?? "",
+    permissions: [...principal.permissions],
   };
 }

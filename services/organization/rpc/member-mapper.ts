@@ -4,9 +4,15 @@ import {
   MemberRole as MemberRoleMessage,
   type MemberSchema,
 } from "../../../proto/gen/setpoint/organization/v1/member_pb.ts";
-import type { Member, MemberRole } from "../domain/members.ts";
+import type {
+  AddMemberRequest,
+  UpdateMemberRequest,
+} from "../../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
+import { invalidRequest } from "../../platform/domain/domain-error.ts";
+import type { Member, MemberRole, MemberUpdate, NewMember } from "../domain/members.ts";
+import { fieldsOfMask } from "./field-mask.ts";
 
-const roleMessages: Readonly<Record<MemberRole, MemberRoleMessage>> = {
+export const roleMessages: Readonly<Record<MemberRole, MemberRoleMessage>> = {
   "org:admin": MemberRoleMessage.ADMIN,
   "org:member": MemberRoleMessage.MEMBER,
 };
@@ -20,4 +26,32 @@ export function toMemberMessage(member: Member): MessageInitShape<typeof MemberS
     role: roleMessages[member.role],
     createTime: timestampFromDate(member.createdAt),
   };
+}
+
+const rolesByMessage = new Map<number, MemberRole>(
+  Object.entries(roleMessages).map(([role, message]) => [message, role as MemberRole]),
+);
+
+export function fromAddMemberRequest(request: AddMemberRequest): NewMember {
+  return {
+    email: request.email,
+    firstName: request.firstName,
+    lastName: request.lastName,
+    role: request.role === MemberRoleMessage.UNSPECIFIED ? "org:member" : fromRole(request.role),
+  };
+}
+
+/** Reads the fields that the mask names, and no others. */
+export function fromUpdateMemberRequest(request: UpdateMemberRequest): MemberUpdate {
+  return fieldsOfMask<MemberUpdate>(request.updateMask, {
+    role: () => ({ role: fromRole(request.role) }),
+    first_name: () => ({ firstName: request.firstName }),
+    last_name: () => ({ lastName: request.lastName }),
+  });
+}
+
+function fromRole(message: MemberRoleMessage): MemberRole {
+  const role = rolesByMessage.get(message);
+  if (!role) throw invalidRequest([{ path: "role", message: "must be a known role" }]);
+  return role;
 }

@@ -4,10 +4,18 @@ import { pageFrom } from "../../platform/domain/page.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
 import type { Implementation } from "../../platform/rpc/service.ts";
+import type { Member } from "../domain/members.ts";
+import { addMember, removeMember, updateMember } from "../store/change-members.ts";
+import { listChanges } from "../store/list-changes.ts";
 import { listMembers } from "../store/members.ts";
-import { toMemberMessage } from "./member-mapper.ts";
+import type { Administration } from "./administration.ts";
+import { fromListChangesRequest, toChangeMessage } from "./change-mapper.ts";
+import { fromAddMemberRequest, fromUpdateMemberRequest, toMemberMessage } from "./member-mapper.ts";
 
-export function organizationService(pool: Pool): Implementation<typeof OrganizationService> {
+export function organizationService(
+  pool: Pool,
+  { read, change }: Administration,
+): Implementation<typeof OrganizationService> {
   return {
     async listMembers(request, { principal, deadlineMs }) {
       requireManagementKey(principal);
@@ -18,5 +26,33 @@ export function organizationService(pool: Pool): Implementation<typeof Organizat
       if (!found) throw organizationNotFound();
       return { members: found.members.map(toMemberMessage), totalCount: found.totalCount };
     },
+
+    async addMember(request, context) {
+      return change(context, () => addMember(fromAddMemberRequest(request)), answerMember);
+    },
+
+    async updateMember(request, context) {
+      return change(context, () => updateMember(request.userId, fromUpdateMemberRequest(request)), answerMember);
+    },
+
+    async removeMember({ userId, disableKeys }, context) {
+      return change(
+        context,
+        () => removeMember(userId, disableKeys),
+        ({ member, disabledKeyCount }) => ({ ...answerMember(member), disabledKeyCount }),
+      );
+    },
+
+    async listChanges(request, context) {
+      return read(context, async (connection, organization) => {
+        const filter = fromListChangesRequest(request);
+        const { changes, totalCount } = await listChanges(connection, organization.id, filter, pageFrom(request));
+        return { changes: changes.map(toChangeMessage), totalCount };
+      });
+    },
   };
+}
+
+function answerMember(member: Member) {
+  return { member: toMemberMessage(member) };
 }

@@ -1,13 +1,18 @@
 import type { KeyKind, Permission } from "../../platform/auth/principal.ts";
-import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
+import { idFromBytes, idToBytes, isId } from "../../platform/domain/ids.ts";
+import type { Page } from "../../platform/domain/page.ts";
+import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
-import type { Key, KeyScope, NewKey } from "../domain/keys.ts";
+import type { Key } from "../domain/keys.ts";
 
-const keyColumns = `k.id, k.name, k.kind, k.permissions, k.organization_id, k.workspace_id, k.creator_user_id, k.disabled,
-  k.created_at, k.expires_at, k.revoked_at, k.last_used_at, k.rate_limit, k.rate_burst`;
+export const keyColumns = `k.id, k.key_hash, k.label, k.name, k.kind, k.permissions, k.organization_id, k.workspace_id,
+  k.creator_user_id, k.disabled, k.created_at, k.updated_at, k.expires_at, k.previous_expires_at, k.revoked_at, k.last_used_at,
+  k.rate_limit, k.rate_burst`;
 
-interface KeyRow extends RowDataPacket {
+export interface KeyRow extends RowDataPacket {
   readonly id: Buffer;
+  readonly key_hash: Buffer;
+  readonly label: string | null;
   readonly name: string;
   readonly kind: KeyKind;
   readonly permissions: string;
@@ -16,51 +21,37 @@ interface KeyRow extends RowDataPacket {
   readonly creator_user_id: string;
   readonly disabled: number;
   readonly created_at: Date;
+  readonly updated_at: Date | null;
   readonly expires_at: Date | null;
+  readonly previous_expires_at: Date | null;
   readonly revoked_at: Date | null;
   readonly last_used_at: Date | null;
   readonly rate_limit: number | null;
   readonly rate_burst: number | null;
 }
 
-interface ReachRow extends KeyRow {
-  readonly reached_organization_id: Buffer | null;
-  readonly reached_workspace_id: Buffer | null;
-}
-
-/** The key with this hash and what it reaches now; every table is read by one unique key. */
-export async function findKeyScope(
-  executor: Executor,
-  keyHash: Buffer,
-  requestedWorkspaceId: string | undefined,
-): Promise<KeyScope | undefined> {
-  const [rows] = await executor.execute<ReachRow[]>(
-    `SELECT ${keyColumns}, o.id AS reached_organization_id, w.id AS reached_workspace_id
-      FROM api_keys k
-      LEFT JOIN organizations o ON o.id = k.organization_id AND o.deleted_at IS NULL
-      LEFT JOIN workspaces w ON w.id = COALESCE(k.workspace_id, CAST(? AS BINARY(16)), o.default_workspace_id)
-        AND w.organization_id = o.id AND w.deleted_at IS NULL
-      WHERE k.key_hash = ?`,
-    [requestedWorkspaceId === undefined ? null : idToBytes(requestedWorkspaceId), keyHash],
-  );
-  const [row] = rows;
-  return (
-    row && {
-      key: keyFromRow(row),
-      organizationId: row.reached_organization_id ? idFromBytes(row.reached_organization_id) : undefined,
-      workspaceId: row.reached_workspace_id ? idFromBytes(row.reached_workspace_id) : undefined,
-    }
-  );
-}
-
-export async function findKey(executor: Executor, id: string): Promise<Key | undefined> {
+/** Revoked or not, of whatever organization. */
+export async function findKeyById(executor: Executor, id: string): Promise<Key | undefined> {
   const [rows] = await executor.execute<KeyRow[]>(`SELECT ${keyColumns} FROM api_keys k WHERE k.id = ?`, [
     idToBytes(id),
   ]);
   return rows[0] && keyFromRow(rows[0]);
 }
 
-/** All keys of an organization, oldest first. */
+const hashPattern = /^[0-9a-f]{64}$/i;
+
+/** The key of the organization with this hash or id. A revoked one is gone. */
+export async function findKey(executor: Executor, organizationId: string, name: string): Promise<Key | undefined> {
+  if (!isId(name) && !hashPattern.test(name)) return undefined;
+  const [rows] = await executor.execute<KeyRow[]>(
+    `SELECT ${keyColumns} FROM api_keys k
+      WHERE ${isId(name) ? "k.id" : "k.key_hash"} = ? AND k.organization_id = ? AND k.revoked_at IS NULL`,
+    [isId(name) ? idToBytes(name) : Buffer.from(name, "hex"), idToBytes(organizationId)],
+  );
+  return rows[0] && keyFromRow(rows[0]);
+}
+
+/** All keys of an organization, revoked ones too, oldest first. */
 export async function listKeys(executor: Executor, organizationId: string): Promise<Key[]> {
   const [rows] = await executor.execute<KeyRow[]>(
     `SELECT ${keyColumns} FROM api_keys k WHERE k.organization_id = ? ORDER BY k.created_at, k.id`,
@@ -69,14 +60,67 @@ export async function listKeys(executor: Executor, organizationId: string): Prom
   return rows.map(keyFromRow);
 }
 
-export async function insertKey(executor: Executor, { key, keyHash }: Omit<NewKey, "secret">): Promise<void> {
+/** Which keys of an organization; a field that is absent: all. */
+interface KeyFilter {
+  readonly kind?: KeyKind;
+  readonly workspaceId?: string;
+  readonly creatorUserIds?: readonly string[];
+}
+
+/** Keys that were neither revoked nor disabled, oldest first. Whether they have expired, the caller sees. */
+export async function listEnabledKeys(executor: Executor, organizationId: string, filter: KeyFilter): Promise<Key[]> {
+  const { kind, workspaceId, creatorUserIds } = filter;
+  const [rows] = await executor.execute<KeyRow[]>(
+    `SELECT ${keyColumns} FROM api_keys k
+      WHERE k.organization_id = ? AND k.revoked_at IS NULL AND k.disabled = FALSE
+        ${kind === undefined ? "" : "AND k.kind = ?"} ${workspaceId === undefined ? "" : "AND k.workspace_id = ?"}
+        ${creatorUserIds === undefined ? "" : `AND k.creator_user_id IN (${creatorUserIds.map(() => "?").join(", ")})`}
+      ORDER BY k.created_at, k.id`,
+    [
+      idToBytes(organizationId),
+      ...(kind === undefined ? [] : [kind]),
+      ...(workspaceId === undefined ? [] : [idToBytes(workspaceId)]),
+      ...(creatorUserIds ?? []),
+    ],
+  );
+  return rows.map(keyFromRow);
+}
+
+interface KeyList {
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  /** Management keys belong to no workspace; they are listed with those of the default one. */
+  readonly withManagementKeys: boolean;
+  readonly withDisabled: boolean;
+}
+
+/** A page of the keys of a workspace, newest first. The two statements agree where they see one moment. */
+export async function listWorkspaceKeys(
+  executor: Executor,
+  list: KeyList,
+  { offset, limit }: Page,
+): Promise<{ readonly keys: readonly Key[]; readonly totalCount: number }> {
+  const rowsOfList = `FROM api_keys k WHERE k.organization_id = ? AND k.revoked_at IS NULL
+    AND (k.workspace_id = ? ${list.withManagementKeys ? "OR k.workspace_id IS NULL" : ""})
+    ${list.withDisabled ? "" : "AND k.disabled = FALSE"}`;
+  const values = [idToBytes(list.organizationId), idToBytes(list.workspaceId)];
+  const [counts] = await executor.execute<RowDataPacket[]>(`SELECT COUNT(*) AS total ${rowsOfList}`, values);
+  const [rows] = await executor.execute<KeyRow[]>(
+    `SELECT ${keyColumns} ${rowsOfList} ORDER BY k.created_at DESC, k.id DESC ${limitClause(limit, offset)}`,
+    values,
+  );
+  return { keys: rows.map(keyFromRow), totalCount: counts[0]?.total };
+}
+
+export async function insertKey(executor: Executor, key: Key): Promise<void> {
   await executor.execute(
-    `INSERT INTO api_keys (id, key_hash, name, kind, permissions, organization_id, workspace_id, creator_user_id, disabled,
-      created_at, expires_at, revoked_at, last_used_at, rate_limit, rate_burst)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO api_keys (id, key_hash, label, name, kind, permissions, organization_id, workspace_id, creator_user_id,
+      disabled, created_at, expires_at, revoked_at, last_used_at, rate_limit, rate_burst)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       idToBytes(key.id),
-      keyHash,
+      Buffer.from(key.hash, "hex"),
+      key.label,
       key.name,
       key.kind,
       key.permissions.join(","),
@@ -94,34 +138,61 @@ export async function insertKey(executor: Executor, { key, keyHash }: Omit<NewKe
   );
 }
 
-/** Keeps the time of the first revocation. */
-export async function updateKeyRevoked(executor: Executor, id: string, revokedAt: Date): Promise<void> {
-  await executor.execute("UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", [
-    revokedAt,
-    idToBytes(id),
-  ]);
+/** Writes what can be changed of a key beside its secret. */
+export async function updateKey(executor: Executor, key: Key): Promise<void> {
+  await executor.execute(
+    `UPDATE api_keys SET name = ?, permissions = ?, disabled = ?, expires_at = ?, revoked_at = ?, updated_at = ?
+      WHERE id = ?`,
+    [
+      key.name,
+      key.permissions.join(","),
+      key.disabled,
+      key.expiresAt ?? null,
+      key.revokedAt ?? null,
+      key.updatedAt ?? null,
+      idToBytes(key.id),
+    ],
+  );
 }
 
-export async function updateKeyDisabled(executor: Executor, id: string, disabled: boolean): Promise<void> {
-  await executor.execute("UPDATE api_keys SET disabled = ? WHERE id = ?", [disabled, idToBytes(id)]);
+/** The secret that a key has until now becomes its previous one where the key has a grace, and is forgotten otherwise. */
+export async function updateKeySecret(executor: Executor, before: Key, after: Key): Promise<void> {
+  await executor.execute(
+    `UPDATE api_keys SET key_hash = ?, label = ?, previous_key_hash = ?, previous_expires_at = ?, updated_at = ?
+      WHERE id = ?`,
+    [
+      Buffer.from(after.hash, "hex"),
+      after.label,
+      after.previousExpiresAt ? Buffer.from(before.hash, "hex") : null,
+      after.previousExpiresAt ?? null,
+      after.updatedAt ?? null,
+      idToBytes(after.id),
+    ],
+  );
 }
 
-/** Writes nothing where the key was used since `unlessSince`. */
-export async function updateKeyLastUsed(
+/** Writes nothing for keys that were used since `unlessSince`. */
+export async function updateKeysLastUsed(
   executor: Executor,
-  id: string,
+  ids: readonly string[],
   usedAt: Date,
   unlessSince: Date,
 ): Promise<void> {
   await executor.execute(
-    "UPDATE api_keys SET last_used_at = ? WHERE id = ? AND (last_used_at IS NULL OR last_used_at < ?)",
-    [usedAt, idToBytes(id), unlessSince],
+    `UPDATE api_keys SET last_used_at = ?
+      WHERE id IN (${ids.map(() => "?").join(", ")}) AND (last_used_at IS NULL OR last_used_at < ?)`,
+    [usedAt, ...ids.map(idToBytes), unlessSince],
   );
 }
 
-function keyFromRow(row: KeyRow): Key {
+/** Of a key whose secret was made before labels were kept. */
+const unknownLabel = "sk-sp-v1-…";
+
+export function keyFromRow(row: KeyRow): Key {
   return {
     id: idFromBytes(row.id),
+    hash: row.key_hash.toString("hex"),
+    label: row.label ?? unknownLabel,
     name: row.name,
     kind: row.kind,
     permissions: row.permissions.split(",").filter(Boolean) as Permission[],
@@ -130,7 +201,9 @@ function keyFromRow(row: KeyRow): Key {
     creatorUserId: row.creator_user_id,
     disabled: row.disabled !== 0,
     createdAt: row.created_at,
+    updatedAt: row.updated_at ?? undefined,
     expiresAt: row.expires_at ?? undefined,
+    previousExpiresAt: row.previous_expires_at ?? undefined,
     revokedAt: row.revoked_at ?? undefined,
     lastUsedAt: row.last_used_at ?? undefined,
     rateLimit:

@@ -3,9 +3,9 @@ import type { Page } from "../../platform/domain/page.ts";
 import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, ResultSetHeader, RowDataPacket } from "../../platform/mysql/pool.ts";
-import { emailKey, type Member, type MemberPage, type MemberRole, newUserId } from "../domain/members.ts";
+import { emailKey, isUserId, type Member, type MemberPage, type MemberRole, newUserId } from "../domain/members.ts";
 
-const memberColumns = "m.user_id, m.role, m.created_at, u.email, u.first_name, u.last_name";
+const memberColumns = "m.user_id, m.role, m.created_at, m.first_name, m.last_name, u.email";
 
 interface MemberRow extends RowDataPacket {
   readonly member_count: number;
@@ -33,7 +33,7 @@ export async function listMembers(
     `SELECT o.member_count, ${memberColumns}
       FROM organizations o
       LEFT JOIN (
-        SELECT user_id, role, created_at FROM memberships WHERE organization_id = ?
+        SELECT user_id, role, created_at, first_name, last_name FROM memberships WHERE organization_id = ?
         ORDER BY created_at, user_id ${limitClause(page.limit, page.offset)}
       ) m ON TRUE
       LEFT JOIN users u ON u.id = m.user_id
@@ -59,25 +59,62 @@ export async function findMemberByEmail(
   return rows.flatMap(memberFromRow)[0];
 }
 
+export async function findMember(
+  executor: Executor,
+  organizationId: string,
+  userId: string,
+): Promise<Member | undefined> {
+  if (!isUserId(userId)) return undefined;
+  const [rows] = await executor.execute<MemberRow[]>(
+    `SELECT ${memberColumns} FROM memberships m
+      JOIN users u ON u.id = m.user_id
+      WHERE m.organization_id = ? AND m.user_id = ?`,
+    [idToBytes(organizationId), userId],
+  );
+  return rows.flatMap(memberFromRow)[0];
+}
+
+/** Those of these users who are members. */
+export async function findMemberIds(
+  executor: Executor,
+  organizationId: string,
+  userIds: readonly string[],
+): Promise<Set<string>> {
+  const known = userIds.filter(isUserId);
+  if (known.length === 0) return new Set();
+  const [rows] = await executor.execute<RowDataPacket[]>(
+    `SELECT user_id FROM memberships WHERE organization_id = ? AND user_id IN (${known.map(() => "?").join(", ")})`,
+    [idToBytes(organizationId), ...known],
+  );
+  return new Set(rows.map((row) => row.user_id));
+}
+
 /** False where the user is a member already. Run it in a transaction: the count changes with the rows. */
 export async function insertMembership(
   executor: Executor,
-  membership: { organizationId: string; userId: string; role: MemberRole; createdAt: Date },
+  organizationId: string,
+  member: Omit<Member, "email">,
 ): Promise<boolean> {
-  const organizationId = idToBytes(membership.organizationId);
+  const id = idToBytes(organizationId);
   try {
-    await executor.execute("INSERT INTO memberships (organization_id, created_at, user_id, role) VALUES (?, ?, ?, ?)", [
-      organizationId,
-      membership.createdAt,
-      membership.userId,
-      membership.role,
-    ]);
+    await executor.execute(
+      `INSERT INTO memberships (organization_id, created_at, user_id, role, first_name, last_name)
+        VALUES (?, ?, ?, ?, ?, ?)`,
+      [id, member.createdAt, member.userId, member.role, member.firstName ?? null, member.lastName ?? null],
+    );
   } catch (error) {
     if (isDuplicateKey(error)) return false;
     throw error;
   }
-  await addToMemberCount(executor, organizationId, 1);
+  await addToMemberCount(executor, id, 1);
   return true;
+}
+
+export async function updateMembership(executor: Executor, organizationId: string, member: Member): Promise<void> {
+  await executor.execute(
+    "UPDATE memberships SET role = ?, first_name = ?, last_name = ? WHERE organization_id = ? AND user_id = ?",
+    [member.role, member.firstName ?? null, member.lastName ?? null, idToBytes(organizationId), member.userId],
+  );
 }
 
 /** False where the user is no member. Run it in a transaction: the count changes with the rows. */
@@ -99,11 +136,14 @@ async function addToMemberCount(executor: Executor, organizationId: Buffer, chan
   ]);
 }
 
-/** The id of the user with this address, who is made where there is none. A user who exists keeps their names. */
+/**
+ * The user with this address, who is made where there is none. Names belong to a membership; those of a new user are kept
+ * beside it for the version before this one, which reads them there.
+ */
 export async function findOrInsertUser(
   executor: Executor,
   user: Pick<Member, "email" | "firstName" | "lastName" | "createdAt">,
-): Promise<string> {
+): Promise<Pick<Member, "userId" | "email">> {
   const key = emailKey(user.email);
   // A no-op on a duplicate, so that two processes may add the same user at once.
   await executor.execute(
@@ -111,15 +151,20 @@ export async function findOrInsertUser(
       ON DUPLICATE KEY UPDATE email_key = email_key`,
     [newUserId(), user.email, key, user.firstName ?? null, user.lastName ?? null, user.createdAt],
   );
-  const [rows] = await executor.execute<MemberRow[]>("SELECT id AS user_id FROM users WHERE email_key = ?", [key]);
-  return rows[0]?.user_id as string;
+  const [rows] = await executor.execute<RowDataPacket[]>("SELECT id, email FROM users WHERE email_key = ?", [key]);
+  return { userId: rows[0]?.id, email: rows[0]?.email };
 }
 
-/** The admin whose membership is the oldest. */
-export async function findOldestAdminUserId(executor: Executor, organizationId: string): Promise<string | undefined> {
+/** The admin whose membership is the oldest, beside `exceptUserId`. */
+export async function findOldestAdminUserId(
+  executor: Executor,
+  organizationId: string,
+  exceptUserId = "",
+): Promise<string | undefined> {
   const [rows] = await executor.execute<MemberRow[]>(
-    "SELECT user_id FROM memberships WHERE organization_id = ? AND role = 'org:admin' ORDER BY created_at, user_id LIMIT 1",
-    [idToBytes(organizationId)],
+    `SELECT user_id FROM memberships WHERE organization_id = ? AND role = 'org:admin' AND user_id <> ?
+      ORDER BY created_at, user_id LIMIT 1`,
+    [idToBytes(organizationId), exceptUserId],
   );
   return rows[0]?.user_id ?? undefined;
 }

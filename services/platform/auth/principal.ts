@@ -3,7 +3,7 @@ import { DomainError } from "../domain/domain-error.ts";
 export type KeyKind = "api" | "management";
 
 /** What this release knows of. */
-export const knownPermissions = ["presets:read", "presets:write"] as const;
+export const knownPermissions = ["presets:read", "presets:write", "inference"] as const;
 export type Permission = (typeof knownPermissions)[number];
 
 /** Who an access token speaks for, and what it may do. */

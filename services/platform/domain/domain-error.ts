@@ -28,6 +28,8 @@ interface ErrorParts {
   readonly violations?: readonly FieldViolation[];
   /** How long to wait before trying again, where that is known. */
   readonly retryAfterMs?: number | undefined;
+  /** For programs, beside the reason: what they may need of the message. It reaches the caller, too. */
+  readonly metadata?: Readonly<Record<string, string>>;
   /** Kept for the log; never sent. */
   readonly cause?: unknown;
 }
@@ -41,6 +43,7 @@ export class DomainError extends Error {
   readonly reason: string;
   readonly violations: readonly FieldViolation[];
   readonly retryAfterMs: number | undefined;
+  readonly metadata: Readonly<Record<string, string>>;
 
   constructor(kind: ErrorKind, parts: ErrorParts) {
     super(parts.message, parts.cause === undefined ? undefined : { cause: parts.cause });
@@ -49,6 +52,7 @@ export class DomainError extends Error {
     this.reason = parts.reason;
     this.violations = parts.violations ?? [];
     this.retryAfterMs = parts.retryAfterMs;
+    this.metadata = parts.metadata ?? {};
   }
 }
 

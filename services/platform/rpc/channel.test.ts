@@ -47,6 +47,7 @@ class Process {
       AccessService,
       {
         exchangeKey: async () => ({}),
+        batchExchangeKeys: async () => ({}),
         getKeySet: async () => {
           this.calls += 1;
           await this.before();

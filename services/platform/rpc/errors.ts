@@ -43,7 +43,11 @@ export function toRpcError(thrown: unknown): ConnectError {
     return new ConnectError("internal error", Code.Internal, undefined, undefined, thrown);
   }
   const { retryAfterMs } = thrown;
-  const info = create(ErrorInfoSchema, { reason: thrown.reason, domain: errorDomain });
+  const info = create(ErrorInfoSchema, {
+    reason: thrown.reason,
+    domain: errorDomain,
+    metadata: { ...thrown.metadata },
+  });
   const fieldViolations = thrown.violations
     .slice(0, fittingCount(thrown.violations))
     .map(({ path, message }) => ({ field: path, description: message }));
@@ -78,6 +82,7 @@ export function fromStatusMessage({ code, message, details }: Status, cause?: un
     message,
     violations: violations.map(({ field, description }) => ({ path: field, message: description })),
     retryAfterMs: retryInfo?.retryDelay && durationMs(retryInfo.retryDelay),
+    metadata: info?.metadata ?? {},
     cause,
   });
 }

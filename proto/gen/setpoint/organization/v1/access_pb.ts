@@ -54,7 +54,7 @@ export type Principal = Message<"setpoint.organization.v1.Principal"> & {
   workspaceId: string;
 
   /**
-   * `presets:read`, `presets:write`. A management key has all.
+   * `presets:read`, `presets:write`, `inference`. A management key has all but `inference`.
    *
    * @generated from field: repeated string permissions = 6;
    */
@@ -110,14 +110,14 @@ export const KeyKind = {
   UNSPECIFIED: 0,
 
   /**
-   * Tied to one workspace: reads and writes presets there.
+   * Tied to one workspace: reads, writes and uses presets there.
    *
    * @generated from enum value: KEY_KIND_API = 1;
    */
   API: 1,
 
   /**
-   * Tied to one organization: lists members, reaches the presets of every workspace.
+   * Tied to one organization: administers it, reaches the presets of every workspace.
    *
    * @generated from enum value: KEY_KIND_MANAGEMENT = 2;
    */

@@ -6,6 +6,8 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Status } from "../../../google/rpc/status_pb.ts";
+import { file_google_rpc_status } from "../../../google/rpc/status_pb.ts";
 import type { KeyRateLimit, Principal } from "./access_pb.ts";
 import { file_setpoint_organization_v1_access } from "./access_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -14,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file setpoint/organization/v1/access_service.proto.
  */
 export const file_setpoint_organization_v1_access_service: GenFile = /*@__PURE__*/
-  fileDesc("Ci1zZXRwb2ludC9vcmdhbml6YXRpb24vdjEvYWNjZXNzX3NlcnZpY2UucHJvdG8SGHNldHBvaW50Lm9yZ2FuaXphdGlvbi52MSI3ChJFeGNoYW5nZUtleVJlcXVlc3QSCwoDa2V5GAEgASgJEhQKDHdvcmtzcGFjZV9pZBgCIAEoCSKAAgoTRXhjaGFuZ2VLZXlSZXNwb25zZRIUCgxhY2Nlc3NfdG9rZW4YASABKAkSLwoLZXhwaXJlX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjYKCXByaW5jaXBhbBgDIAEoCzIjLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5QcmluY2lwYWwSGgoSZXhwaXJlc19pbl9zZWNvbmRzGAQgASgFEj8KCnJhdGVfbGltaXQYBSABKAsyJi5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuS2V5UmF0ZUxpbWl0SACIAQFCDQoLX3JhdGVfbGltaXQiEgoQR2V0S2V5U2V0UmVxdWVzdCJYChFHZXRLZXlTZXRSZXNwb25zZRIRCglqd2tzX2pzb24YASABKAkSMAoMY3VycmVudF90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDLmAQoNQWNjZXNzU2VydmljZRJqCgtFeGNoYW5nZUtleRIsLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5FeGNoYW5nZUtleVJlcXVlc3QaLS5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuRXhjaGFuZ2VLZXlSZXNwb25zZRJpCglHZXRLZXlTZXQSKi5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuR2V0S2V5U2V0UmVxdWVzdBorLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5HZXRLZXlTZXRSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_google_protobuf_timestamp, file_setpoint_organization_v1_access]);
+  fileDesc("Ci1zZXRwb2ludC9vcmdhbml6YXRpb24vdjEvYWNjZXNzX3NlcnZpY2UucHJvdG8SGHNldHBvaW50Lm9yZ2FuaXphdGlvbi52MSI3ChJFeGNoYW5nZUtleVJlcXVlc3QSCwoDa2V5GAEgASgJEhQKDHdvcmtzcGFjZV9pZBgCIAEoCSKAAgoTRXhjaGFuZ2VLZXlSZXNwb25zZRIUCgxhY2Nlc3NfdG9rZW4YASABKAkSLwoLZXhwaXJlX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjYKCXByaW5jaXBhbBgDIAEoCzIjLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5QcmluY2lwYWwSGgoSZXhwaXJlc19pbl9zZWNvbmRzGAQgASgFEj8KCnJhdGVfbGltaXQYBSABKAsyJi5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuS2V5UmF0ZUxpbWl0SACIAQFCDQoLX3JhdGVfbGltaXQiEgoQR2V0S2V5U2V0UmVxdWVzdCJYChFHZXRLZXlTZXRSZXNwb25zZRIRCglqd2tzX2pzb24YASABKAkSMAoMY3VycmVudF90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJaChhCYXRjaEV4Y2hhbmdlS2V5c1JlcXVlc3QSPgoIcmVxdWVzdHMYASADKAsyLC5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuRXhjaGFuZ2VLZXlSZXF1ZXN0IlgKGUJhdGNoRXhjaGFuZ2VLZXlzUmVzcG9uc2USOwoIb3V0Y29tZXMYASADKAsyKS5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuRXhjaGFuZ2VPdXRjb21lIoQBCg9FeGNoYW5nZU91dGNvbWUSQQoIcmVzcG9uc2UYASABKAsyLS5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuRXhjaGFuZ2VLZXlSZXNwb25zZUgAEiMKBWVycm9yGAIgASgLMhIuZ29vZ2xlLnJwYy5TdGF0dXNIAEIJCgdvdXRjb21lMuQCCg1BY2Nlc3NTZXJ2aWNlEmoKC0V4Y2hhbmdlS2V5Eiwuc2V0cG9pbnQub3JnYW5pemF0aW9uLnYxLkV4Y2hhbmdlS2V5UmVxdWVzdBotLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5FeGNoYW5nZUtleVJlc3BvbnNlEmkKCUdldEtleVNldBIqLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5HZXRLZXlTZXRSZXF1ZXN0Gisuc2V0cG9pbnQub3JnYW5pemF0aW9uLnYxLkdldEtleVNldFJlc3BvbnNlIgOQAgESfAoRQmF0Y2hFeGNoYW5nZUtleXMSMi5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuQmF0Y2hFeGNoYW5nZUtleXNSZXF1ZXN0GjMuc2V0cG9pbnQub3JnYW5pemF0aW9uLnYxLkJhdGNoRXhjaGFuZ2VLZXlzUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp, file_google_rpc_status, file_setpoint_organization_v1_access]);
 
 /**
  * The key and what its token is for.
@@ -137,6 +139,85 @@ export const GetKeySetResponseSchema: GenMessage<GetKeySetResponse> = /*@__PURE_
   messageDesc(file_setpoint_organization_v1_access_service, 3);
 
 /**
+ * Several keys, of whomever.
+ *
+ * @generated from message setpoint.organization.v1.BatchExchangeKeysRequest
+ */
+export type BatchExchangeKeysRequest = Message<"setpoint.organization.v1.BatchExchangeKeysRequest"> & {
+  /**
+   * 1 to 100. The same key may stand in several.
+   *
+   * @generated from field: repeated setpoint.organization.v1.ExchangeKeyRequest requests = 1;
+   */
+  requests: ExchangeKeyRequest[];
+};
+
+/**
+ * Describes the message setpoint.organization.v1.BatchExchangeKeysRequest.
+ * Use `create(BatchExchangeKeysRequestSchema)` to create a new message.
+ */
+export const BatchExchangeKeysRequestSchema: GenMessage<BatchExchangeKeysRequest> = /*@__PURE__*/
+  messageDesc(file_setpoint_organization_v1_access_service, 4);
+
+/**
+ * What became of each exchange.
+ *
+ * @generated from message setpoint.organization.v1.BatchExchangeKeysResponse
+ */
+export type BatchExchangeKeysResponse = Message<"setpoint.organization.v1.BatchExchangeKeysResponse"> & {
+  /**
+   * One for each request, in the same order.
+   *
+   * @generated from field: repeated setpoint.organization.v1.ExchangeOutcome outcomes = 1;
+   */
+  outcomes: ExchangeOutcome[];
+};
+
+/**
+ * Describes the message setpoint.organization.v1.BatchExchangeKeysResponse.
+ * Use `create(BatchExchangeKeysResponseSchema)` to create a new message.
+ */
+export const BatchExchangeKeysResponseSchema: GenMessage<BatchExchangeKeysResponse> = /*@__PURE__*/
+  messageDesc(file_setpoint_organization_v1_access_service, 5);
+
+/**
+ * What became of one exchange of a batch.
+ *
+ * @generated from message setpoint.organization.v1.ExchangeOutcome
+ */
+export type ExchangeOutcome = Message<"setpoint.organization.v1.ExchangeOutcome"> & {
+  /**
+   * Always set.
+   *
+   * @generated from oneof setpoint.organization.v1.ExchangeOutcome.outcome
+   */
+  outcome: {
+    /**
+     * What ExchangeKey would have returned.
+     *
+     * @generated from field: setpoint.organization.v1.ExchangeKeyResponse response = 1;
+     */
+    value: ExchangeKeyResponse;
+    case: "response";
+  } | {
+    /**
+     * What ExchangeKey would have failed with, details included.
+     *
+     * @generated from field: google.rpc.Status error = 2;
+     */
+    value: Status;
+    case: "error";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message setpoint.organization.v1.ExchangeOutcome.
+ * Use `create(ExchangeOutcomeSchema)` to create a new message.
+ */
+export const ExchangeOutcomeSchema: GenMessage<ExchangeOutcome> = /*@__PURE__*/
+  messageDesc(file_setpoint_organization_v1_access_service, 6);
+
+/**
  * Turns keys into access tokens, the only credential that the services accept. Its calls need no token.
  *
  * @generated from service setpoint.organization.v1.AccessService
@@ -145,7 +226,8 @@ export const AccessService: GenService<{
   /**
    * Exchanges a key for a short-lived access token.
    *
-   * UNAUTHENTICATED with the reason KEY_INVALID for a key that is malformed, unknown, disabled, revoked or expired;
+   * UNAUTHENTICATED with the reason KEY_INVALID for a key that is malformed, unknown, disabled, deleted or expired, or a secret
+   * that was rotated and is past its grace;
    * NOT_FOUND with the reason WORKSPACE_NOT_FOUND where workspace_id names none that the key reaches.
    *
    * @generated from rpc setpoint.organization.v1.AccessService.ExchangeKey
@@ -165,6 +247,16 @@ export const AccessService: GenService<{
     methodKind: "unary";
     input: typeof GetKeySetRequestSchema;
     output: typeof GetKeySetResponseSchema;
+  },
+  /**
+   * Exchanges several keys in one call. Each has an outcome of its own, as if it had been exchanged alone.
+   *
+   * @generated from rpc setpoint.organization.v1.AccessService.BatchExchangeKeys
+   */
+  batchExchangeKeys: {
+    methodKind: "unary";
+    input: typeof BatchExchangeKeysRequestSchema;
+    output: typeof BatchExchangeKeysResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_setpoint_organization_v1_access_service, 0);

@@ -4,7 +4,11 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Member } from "./member_pb.ts";
+import type { FieldMask } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_field_mask } from "@bufbuild/protobuf/wkt";
+import type { OrganizationChange, OrganizationChangeAction } from "./change_pb.ts";
+import { file_setpoint_organization_v1_change } from "./change_pb.ts";
+import type { Member, MemberRole } from "./member_pb.ts";
 import { file_setpoint_organization_v1_member } from "./member_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -12,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file setpoint/organization/v1/organization_service.proto.
  */
 export const file_setpoint_organization_v1_organization_service: GenFile = /*@__PURE__*/
-  fileDesc("CjNzZXRwb2ludC9vcmdhbml6YXRpb24vdjEvb3JnYW5pemF0aW9uX3NlcnZpY2UucHJvdG8SGHNldHBvaW50Lm9yZ2FuaXphdGlvbi52MSIzChJMaXN0TWVtYmVyc1JlcXVlc3QSDgoGb2Zmc2V0GAEgASgFEg0KBWxpbWl0GAIgASgFIl0KE0xpc3RNZW1iZXJzUmVzcG9uc2USMQoHbWVtYmVycxgBIAMoCzIgLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5NZW1iZXISEwoLdG90YWxfY291bnQYAiABKAUyhgEKE09yZ2FuaXphdGlvblNlcnZpY2USbwoLTGlzdE1lbWJlcnMSLC5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuTGlzdE1lbWJlcnNSZXF1ZXN0Gi0uc2V0cG9pbnQub3JnYW5pemF0aW9uLnYxLkxpc3RNZW1iZXJzUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_setpoint_organization_v1_member]);
+  fileDesc("CjNzZXRwb2ludC9vcmdhbml6YXRpb24vdjEvb3JnYW5pemF0aW9uX3NlcnZpY2UucHJvdG8SGHNldHBvaW50Lm9yZ2FuaXphdGlvbi52MSIzChJMaXN0TWVtYmVyc1JlcXVlc3QSDgoGb2Zmc2V0GAEgASgFEg0KBWxpbWl0GAIgASgFIl0KE0xpc3RNZW1iZXJzUmVzcG9uc2USMQoHbWVtYmVycxgBIAMoCzIgLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5NZW1iZXISEwoLdG90YWxfY291bnQYAiABKAUiowEKEEFkZE1lbWJlclJlcXVlc3QSDQoFZW1haWwYASABKAkSFwoKZmlyc3RfbmFtZRgCIAEoCUgAiAEBEhYKCWxhc3RfbmFtZRgDIAEoCUgBiAEBEjIKBHJvbGUYBCABKA4yJC5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuTWVtYmVyUm9sZUINCgtfZmlyc3RfbmFtZUIMCgpfbGFzdF9uYW1lIkUKEUFkZE1lbWJlclJlc3BvbnNlEjAKBm1lbWJlchgBIAEoCzIgLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5NZW1iZXIi2QEKE1VwZGF0ZU1lbWJlclJlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCRIvCgt1cGRhdGVfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSMgoEcm9sZRgDIAEoDjIkLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5NZW1iZXJSb2xlEhcKCmZpcnN0X25hbWUYBCABKAlIAIgBARIWCglsYXN0X25hbWUYBSABKAlIAYgBAUINCgtfZmlyc3RfbmFtZUIMCgpfbGFzdF9uYW1lIkgKFFVwZGF0ZU1lbWJlclJlc3BvbnNlEjAKBm1lbWJlchgBIAEoCzIgLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5NZW1iZXIiPAoTUmVtb3ZlTWVtYmVyUmVxdWVzdBIPCgd1c2VyX2lkGAEgASgJEhQKDGRpc2FibGVfa2V5cxgCIAEoCCJkChRSZW1vdmVNZW1iZXJSZXNwb25zZRIwCgZtZW1iZXIYASABKAsyIC5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuTWVtYmVyEhoKEmRpc2FibGVkX2tleV9jb3VudBgCIAEoBSKbAQoSTGlzdENoYW5nZXNSZXF1ZXN0Eg4KBm9mZnNldBgBIAEoBRINCgVsaW1pdBgCIAEoBRJCCgZhY3Rpb24YAyABKA4yMi5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuT3JnYW5pemF0aW9uQ2hhbmdlQWN0aW9uEg8KB3VzZXJfaWQYBCABKAkSEQoJdGFyZ2V0X2lkGAUgASgJImkKE0xpc3RDaGFuZ2VzUmVzcG9uc2USPQoHY2hhbmdlcxgBIAMoCzIsLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5Pcmdhbml6YXRpb25DaGFuZ2USEwoLdG90YWxfY291bnQYAiABKAUyuwQKE09yZ2FuaXphdGlvblNlcnZpY2USbwoLTGlzdE1lbWJlcnMSLC5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuTGlzdE1lbWJlcnNSZXF1ZXN0Gi0uc2V0cG9pbnQub3JnYW5pemF0aW9uLnYxLkxpc3RNZW1iZXJzUmVzcG9uc2UiA5ACARJkCglBZGRNZW1iZXISKi5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuQWRkTWVtYmVyUmVxdWVzdBorLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5BZGRNZW1iZXJSZXNwb25zZRJtCgxVcGRhdGVNZW1iZXISLS5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuVXBkYXRlTWVtYmVyUmVxdWVzdBouLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5VcGRhdGVNZW1iZXJSZXNwb25zZRJtCgxSZW1vdmVNZW1iZXISLS5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuUmVtb3ZlTWVtYmVyUmVxdWVzdBouLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5SZW1vdmVNZW1iZXJSZXNwb25zZRJvCgtMaXN0Q2hhbmdlcxIsLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5MaXN0Q2hhbmdlc1JlcXVlc3QaLS5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuTGlzdENoYW5nZXNSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_google_protobuf_field_mask, file_setpoint_organization_v1_change, file_setpoint_organization_v1_member]);
 
 /**
  * Which members.
@@ -71,10 +75,278 @@ export const ListMembersResponseSchema: GenMessage<ListMembersResponse> = /*@__P
   messageDesc(file_setpoint_organization_v1_organization_service, 1);
 
 /**
+ * Who becomes a member.
+ *
+ * @generated from message setpoint.organization.v1.AddMemberRequest
+ */
+export type AddMemberRequest = Message<"setpoint.organization.v1.AddMemberRequest"> & {
+  /**
+   * At most 320 characters. Upper and lower case are alike.
+   *
+   * @generated from field: string email = 1;
+   */
+  email: string;
+
+  /**
+   * 1 to 255 characters. Default: not known.
+   *
+   * @generated from field: optional string first_name = 2;
+   */
+  firstName?: string | undefined;
+
+  /**
+   * 1 to 255 characters. Default: not known.
+   *
+   * @generated from field: optional string last_name = 3;
+   */
+  lastName?: string | undefined;
+
+  /**
+   * Default: MEMBER_ROLE_MEMBER.
+   *
+   * @generated from field: setpoint.organization.v1.MemberRole role = 4;
+   */
+  role: MemberRole;
+};
+
+/**
+ * Describes the message setpoint.organization.v1.AddMemberRequest.
+ * Use `create(AddMemberRequestSchema)` to create a new message.
+ */
+export const AddMemberRequestSchema: GenMessage<AddMemberRequest> = /*@__PURE__*/
+  messageDesc(file_setpoint_organization_v1_organization_service, 2);
+
+/**
+ * The new member.
+ *
+ * @generated from message setpoint.organization.v1.AddMemberResponse
+ */
+export type AddMemberResponse = Message<"setpoint.organization.v1.AddMemberResponse"> & {
+  /**
+   * Always set.
+   *
+   * @generated from field: setpoint.organization.v1.Member member = 1;
+   */
+  member?: Member | undefined;
+};
+
+/**
+ * Describes the message setpoint.organization.v1.AddMemberResponse.
+ * Use `create(AddMemberResponseSchema)` to create a new message.
+ */
+export const AddMemberResponseSchema: GenMessage<AddMemberResponse> = /*@__PURE__*/
+  messageDesc(file_setpoint_organization_v1_organization_service, 3);
+
+/**
+ * What to change.
+ *
+ * @generated from message setpoint.organization.v1.UpdateMemberRequest
+ */
+export type UpdateMemberRequest = Message<"setpoint.organization.v1.UpdateMemberRequest"> & {
+  /**
+   * Identifier of the user, as Member.id.
+   *
+   * @generated from field: string user_id = 1;
+   */
+  userId: string;
+
+  /**
+   * Which of the fields below to change: role, first_name, last_name. At least one.
+   *
+   * @generated from field: google.protobuf.FieldMask update_mask = 2;
+   */
+  updateMask?: FieldMask | undefined;
+
+  /**
+   * Any but MEMBER_ROLE_UNSPECIFIED.
+   *
+   * @generated from field: setpoint.organization.v1.MemberRole role = 3;
+   */
+  role: MemberRole;
+
+  /**
+   * 1 to 255 characters. Unset: the name is removed.
+   *
+   * @generated from field: optional string first_name = 4;
+   */
+  firstName?: string | undefined;
+
+  /**
+   * 1 to 255 characters. Unset: the name is removed.
+   *
+   * @generated from field: optional string last_name = 5;
+   */
+  lastName?: string | undefined;
+};
+
+/**
+ * Describes the message setpoint.organization.v1.UpdateMemberRequest.
+ * Use `create(UpdateMemberRequestSchema)` to create a new message.
+ */
+export const UpdateMemberRequestSchema: GenMessage<UpdateMemberRequest> = /*@__PURE__*/
+  messageDesc(file_setpoint_organization_v1_organization_service, 4);
+
+/**
+ * The member after the change.
+ *
+ * @generated from message setpoint.organization.v1.UpdateMemberResponse
+ */
+export type UpdateMemberResponse = Message<"setpoint.organization.v1.UpdateMemberResponse"> & {
+  /**
+   * Always set.
+   *
+   * @generated from field: setpoint.organization.v1.Member member = 1;
+   */
+  member?: Member | undefined;
+};
+
+/**
+ * Describes the message setpoint.organization.v1.UpdateMemberResponse.
+ * Use `create(UpdateMemberResponseSchema)` to create a new message.
+ */
+export const UpdateMemberResponseSchema: GenMessage<UpdateMemberResponse> = /*@__PURE__*/
+  messageDesc(file_setpoint_organization_v1_organization_service, 5);
+
+/**
+ * Whose membership ends.
+ *
+ * @generated from message setpoint.organization.v1.RemoveMemberRequest
+ */
+export type RemoveMemberRequest = Message<"setpoint.organization.v1.RemoveMemberRequest"> & {
+  /**
+   * Identifier of the user, as Member.id.
+   *
+   * @generated from field: string user_id = 1;
+   */
+  userId: string;
+
+  /**
+   * Whether the keys of the member that still work are disabled with it. Default: false, and where there are any, nothing is done.
+   *
+   * @generated from field: bool disable_keys = 2;
+   */
+  disableKeys: boolean;
+};
+
+/**
+ * Describes the message setpoint.organization.v1.RemoveMemberRequest.
+ * Use `create(RemoveMemberRequestSchema)` to create a new message.
+ */
+export const RemoveMemberRequestSchema: GenMessage<RemoveMemberRequest> = /*@__PURE__*/
+  messageDesc(file_setpoint_organization_v1_organization_service, 6);
+
+/**
+ * The membership has ended.
+ *
+ * @generated from message setpoint.organization.v1.RemoveMemberResponse
+ */
+export type RemoveMemberResponse = Message<"setpoint.organization.v1.RemoveMemberResponse"> & {
+  /**
+   * As it was when it ended.
+   *
+   * @generated from field: setpoint.organization.v1.Member member = 1;
+   */
+  member?: Member | undefined;
+
+  /**
+   * How many keys were disabled with it.
+   *
+   * @generated from field: int32 disabled_key_count = 2;
+   */
+  disabledKeyCount: number;
+};
+
+/**
+ * Describes the message setpoint.organization.v1.RemoveMemberResponse.
+ * Use `create(RemoveMemberResponseSchema)` to create a new message.
+ */
+export const RemoveMemberResponseSchema: GenMessage<RemoveMemberResponse> = /*@__PURE__*/
+  messageDesc(file_setpoint_organization_v1_organization_service, 7);
+
+/**
+ * Which changes.
+ *
+ * @generated from message setpoint.organization.v1.ListChangesRequest
+ */
+export type ListChangesRequest = Message<"setpoint.organization.v1.ListChangesRequest"> & {
+  /**
+   * How many changes to skip, at least 0. Default: 0.
+   *
+   * @generated from field: int32 offset = 1;
+   */
+  offset: number;
+
+  /**
+   * How many changes to return at most, 1 to 100. Default (0): 50.
+   *
+   * @generated from field: int32 limit = 2;
+   */
+  limit: number;
+
+  /**
+   * Only these. Default: all.
+   *
+   * @generated from field: setpoint.organization.v1.OrganizationChangeAction action = 3;
+   */
+  action: OrganizationChangeAction;
+
+  /**
+   * Only those of this user. Default: all.
+   *
+   * @generated from field: string user_id = 4;
+   */
+  userId: string;
+
+  /**
+   * Only those of the key, workspace or member with this id. Default: all.
+   *
+   * @generated from field: string target_id = 5;
+   */
+  targetId: string;
+};
+
+/**
+ * Describes the message setpoint.organization.v1.ListChangesRequest.
+ * Use `create(ListChangesRequestSchema)` to create a new message.
+ */
+export const ListChangesRequestSchema: GenMessage<ListChangesRequest> = /*@__PURE__*/
+  messageDesc(file_setpoint_organization_v1_organization_service, 8);
+
+/**
+ * One page of the change log.
+ *
+ * @generated from message setpoint.organization.v1.ListChangesResponse
+ */
+export type ListChangesResponse = Message<"setpoint.organization.v1.ListChangesResponse"> & {
+  /**
+   * At most `limit`; empty past the end.
+   *
+   * @generated from field: repeated setpoint.organization.v1.OrganizationChange changes = 1;
+   */
+  changes: OrganizationChange[];
+
+  /**
+   * How many such changes the log holds, not how many are on this page.
+   *
+   * @generated from field: int32 total_count = 2;
+   */
+  totalCount: number;
+};
+
+/**
+ * Describes the message setpoint.organization.v1.ListChangesResponse.
+ * Use `create(ListChangesResponseSchema)` to create a new message.
+ */
+export const ListChangesResponseSchema: GenMessage<ListChangesResponse> = /*@__PURE__*/
+  messageDesc(file_setpoint_organization_v1_organization_service, 9);
+
+/**
  * The organization that the caller's access token names.
  *
  * Every call needs the header `authorization: Bearer <access token>`; AccessService.ExchangeKey gives one for a key.
  * An error carries google.rpc.ErrorInfo (domain `setpoint`) and, for INVALID_ARGUMENT, google.rpc.BadRequest.
+ * Who may call, and how calls fail, is as for KeyService. NOT_FOUND has the reason ORGANIZATION_NOT_FOUND, or
+ * MEMBER_NOT_FOUND for a user who is no member, whether there is such a user or not.
  *
  * @generated from service setpoint.organization.v1.OrganizationService
  */
@@ -82,15 +354,59 @@ export const OrganizationService: GenService<{
   /**
    * Lists the members, oldest membership first, then by id.
    *
-   * PERMISSION_DENIED with the reason MANAGEMENT_KEY_REQUIRED for the token of an API key;
-   * NOT_FOUND with the reason ORGANIZATION_NOT_FOUND where the organization is gone.
-   *
    * @generated from rpc setpoint.organization.v1.OrganizationService.ListMembers
    */
   listMembers: {
     methodKind: "unary";
     input: typeof ListMembersRequestSchema;
     output: typeof ListMembersResponseSchema;
+  },
+  /**
+   * Makes someone a member, and first a user where the address is new.
+   *
+   * ALREADY_EXISTS with the reason MEMBER_EXISTS where they are one already.
+   *
+   * @generated from rpc setpoint.organization.v1.OrganizationService.AddMember
+   */
+  addMember: {
+    methodKind: "unary";
+    input: typeof AddMemberRequestSchema;
+    output: typeof AddMemberResponseSchema;
+  },
+  /**
+   * Changes fields of a member: all that the mask names, or nothing. What other organizations know of the user stays.
+   *
+   * FAILED_PRECONDITION with the reason LAST_ADMIN where nobody else is an admin.
+   *
+   * @generated from rpc setpoint.organization.v1.OrganizationService.UpdateMember
+   */
+  updateMember: {
+    methodKind: "unary";
+    input: typeof UpdateMemberRequestSchema;
+    output: typeof UpdateMemberResponseSchema;
+  },
+  /**
+   * Ends a membership, and those of the organization's workspaces with it.
+   *
+   * FAILED_PRECONDITION with the reason LAST_ADMIN; MEMBER_HAS_KEYS where keys of the member still work, unless they are to be
+   * disabled; LAST_MANAGEMENT_KEY where disabling them would leave the organization without a management key.
+   *
+   * @generated from rpc setpoint.organization.v1.OrganizationService.RemoveMember
+   */
+  removeMember: {
+    methodKind: "unary";
+    input: typeof RemoveMemberRequestSchema;
+    output: typeof RemoveMemberResponseSchema;
+  },
+  /**
+   * Lists the change log of keys, workspaces and members, newest first.
+   *
+   * @generated from rpc setpoint.organization.v1.OrganizationService.ListChanges
+   */
+  listChanges: {
+    methodKind: "unary";
+    input: typeof ListChangesRequestSchema;
+    output: typeof ListChangesResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_setpoint_organization_v1_organization_service, 0);

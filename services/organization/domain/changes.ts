@@ -1,0 +1,71 @@
+export const changeActions = [
+  "key_created",
+  "key_updated",
+  "key_rotated",
+  "key_deleted",
+  "workspace_created",
+  "workspace_updated",
+  "workspace_deleted",
+  "workspace_members_added",
+  "workspace_members_removed",
+  "member_added",
+  "member_updated",
+  "member_removed",
+] as const;
+export type ChangeAction = (typeof changeActions)[number];
+
+export type TargetKind = "key" | "workspace" | "member";
+
+type FieldValue = string | number | boolean | readonly string[] | null;
+
+/** What of a thing the log shows, under its public names. Never a secret. */
+export type LoggedFields = Readonly<Record<string, FieldValue>>;
+
+/** A field before and after a change; null where there is no value. */
+export interface FieldChange {
+  readonly field: string;
+  readonly from: FieldValue;
+  readonly to: FieldValue;
+}
+
+/** What was done, to what. */
+export interface Change {
+  readonly action: ChangeAction;
+  readonly target: { readonly kind: TargetKind; readonly id: string; readonly name: string };
+  readonly fields: readonly FieldChange[];
+}
+
+/** Who changes something. */
+export interface Actor {
+  /** Undefined where a command finds no admin to name. */
+  readonly userId: string | undefined;
+  /** Undefined for a command. */
+  readonly keyId: string | undefined;
+}
+
+/** One entry of an organization's change log. */
+export interface LoggedChange extends Change {
+  readonly id: string;
+  readonly actor: Actor;
+  readonly createdAt: Date;
+}
+
+/** Which entries; a field that is undefined: all. */
+export interface ChangeFilter {
+  readonly action: ChangeAction | undefined;
+  readonly userId: string | undefined;
+  readonly targetId: string | undefined;
+}
+
+/** What became of a change: its answer, and what the log says of it. Nothing to say: nothing was changed. */
+export interface Changed<T> {
+  readonly result: T;
+  readonly changes: readonly Change[];
+}
+
+/** The fields that differ, in the order of `after`. */
+export function differencesOf(before: LoggedFields, after: LoggedFields): FieldChange[] {
+  return Object.keys({ ...after, ...before })
+    .map((field) => ({ field, from: before[field] ?? null, to: after[field] ?? null }))
+    .filter(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to));
+}

@@ -1,0 +1,108 @@
+import { describe, expect, it } from "vitest";
+import {
+  checkManagementRemains,
+  creationDigest,
+  type KeyCreation,
+  orderedPermissions,
+  rotatedKey,
+  updatedKey,
+} from "./key-changes.ts";
+import { type Key, newApiKey, newManagementKey, newSecret } from "./keys.ts";
+
+const now = new Date("2026-01-01T00:00:00.000Z");
+const soon = new Date("2026-01-02T00:00:00.000Z");
+const later = new Date("2026-01-03T00:00:00.000Z");
+const owner = { name: "Key", organizationId: "o", creatorUserId: "user_1", expiresAt: undefined };
+const api = newApiKey(owner, { workspaceId: "w", permissions: ["presets:read"] }).key;
+
+const management = (parts: Partial<Key> = {}): Key => ({ ...newManagementKey(owner).key, ...parts });
+
+describe("an update of a key", () => {
+  it("is the same key where nothing differs", () => {
+    expect(updatedKey(api, { name: "Key", disabled: false, expiresAt: null, permissions: ["presets:read"] }, now)).toBe(
+      api,
+    );
+  });
+
+  it("changes what is given, and says when", () => {
+    expect(updatedKey(api, { disabled: true, expiresAt: soon }, now)).toEqual({
+      ...api,
+      disabled: true,
+      expiresAt: soon,
+      updatedAt: now,
+    });
+  });
+});
+
+describe("the permissions of a key", () => {
+  it.each([
+    [[], ["presets:read", "presets:write", "inference"]],
+    [
+      ["inference", "presets:read", "inference"],
+      ["presets:read", "inference"],
+    ],
+  ])("are %j in order, each once", (given, expected) => {
+    expect(orderedPermissions(given)).toEqual(expected);
+  });
+});
+
+describe("a rotated key", () => {
+  it("keeps all but its secret", () => {
+    const made = newSecret();
+    const { secret: _, ...kept } = made;
+    expect(rotatedKey(api, made, 0, now)).toEqual({ ...api, ...kept, updatedAt: now, previousExpiresAt: undefined });
+    expect(rotatedKey(api, made, 86_400, now).previousExpiresAt).toEqual(soon);
+  });
+});
+
+describe("a change of management keys", () => {
+  const [forever, other] = [management(), management()];
+  const off = (key: Key): Key => ({ ...key, disabled: true });
+  it.each([
+    ["the only key is disabled", [forever], [off(forever)], false],
+    ["the only key is revoked", [forever], [{ ...forever, revokedAt: now }], false],
+    ["the only key is given an expiry", [forever], [{ ...forever, expiresAt: later }], false],
+    ["the only key is renamed", [forever], [{ ...forever, name: "New" }], true],
+    ["one of two is disabled", [forever, other], [off(forever)], true],
+    ["both of two are disabled", [forever, other], [off(forever), off(other)], false],
+    ["what is left expires sooner", [forever, management({ expiresAt: later })], [off(forever)], false],
+    ["what is left has expired", [forever, management({ expiresAt: now })], [off(forever)], false],
+    [
+      "what is left lasts longer",
+      [management({ expiresAt: soon, id: "x" }), management({ expiresAt: later })],
+      [off(management({ id: "x" }))],
+      true,
+    ],
+    ["an expired key is disabled", [management({ expiresAt: now, id: "x" })], [off(management({ id: "x" }))], true],
+    ["a key of another kind is disabled", [forever], [off(api)], true],
+  ])("where %s", (_name, keys, changed, isAllowed) => {
+    const check = () => checkManagementRemains(keys, changed, now);
+    if (isAllowed) check();
+    else expect(check).toThrow(expect.objectContaining({ reason: "LAST_MANAGEMENT_KEY" }));
+  });
+});
+
+describe("the digest of a creation", () => {
+  const creation: KeyCreation = {
+    name: "CI",
+    kind: "api",
+    workspace: "",
+    creatorUserId: "",
+    expiresAt: undefined,
+    permissions: [],
+    requestId: "a",
+  };
+  it("is of all that is asked for, and not of its name", () => {
+    const digest = creationDigest(creation);
+    expect(creationDigest({ ...creation, requestId: "b" })).toEqual(digest);
+    const others: Partial<KeyCreation>[] = [
+      { name: "CD" },
+      { kind: "management" },
+      { workspace: "w" },
+      { creatorUserId: "u" },
+      { expiresAt: soon },
+      { permissions: ["inference"] },
+    ];
+    for (const other of others) expect(creationDigest({ ...creation, ...other })).not.toEqual(digest);
+  });
+});

@@ -1,0 +1,136 @@
+import { createHash } from "node:crypto";
+import { type KeyKind, knownPermissions, type Permission } from "../../platform/auth/principal.ts";
+import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
+import { lastManagementKey } from "./errors.ts";
+import { futureViolations, nameViolations, requestIdViolations } from "./field-rules.ts";
+import { type Key, type KeyRateLimit, type NewSecret, permissionsOf, workingKeys } from "./keys.ts";
+
+/** A key that a caller wants. */
+export interface KeyCreation {
+  readonly name: string;
+  readonly kind: KeyKind;
+  /** Id or slug; empty: the default workspace. */
+  readonly workspace: string;
+  /** Empty: who makes the key. */
+  readonly creatorUserId: string;
+  readonly expiresAt: Date | undefined;
+  /** Empty: all that the kind may have. */
+  readonly permissions: readonly string[];
+  /** Absent: none of its own. */
+  readonly rateLimit?: KeyRateLimit | undefined;
+  /** Empty: a retry makes another key. */
+  readonly requestId: string;
+}
+
+/** What a caller wants to change of a key. A field that is absent stays as it is. */
+export interface KeyUpdate {
+  readonly name?: string;
+  readonly disabled?: boolean;
+  /** Null removes it. */
+  readonly expiresAt?: Date | null;
+  readonly permissions?: readonly string[];
+}
+
+export interface KeyRotation {
+  /** Hash or id. */
+  readonly key: string;
+  readonly graceSeconds: number;
+  readonly requestId: string;
+}
+
+const graceSecondsMax = 604_800;
+
+/** Throws where the creation breaks a rule that can be checked without the organization; all violations at once. */
+export function checkKeyCreation(creation: KeyCreation, now: Date): void {
+  const violations = [...nameViolations("name", creation.name), ...requestIdViolations(creation.requestId)];
+  if (creation.expiresAt) violations.push(...futureViolations("expire_time", creation.expiresAt, now));
+  if (creation.permissions.length > 0) violations.push(...permissionViolations(creation.permissions, creation.kind));
+  if (creation.kind === "management" && creation.workspace !== "") {
+    violations.push({ path: "workspace_id", message: "must be left out for a management key, which reaches them all" });
+  }
+  if (violations.length > 0) throw invalidRequest(violations);
+}
+
+export function checkKeyUpdate(update: KeyUpdate, now: Date): void {
+  const violations: FieldViolation[] = [];
+  if (update.name !== undefined) violations.push(...nameViolations("name", update.name));
+  if (update.expiresAt) violations.push(...futureViolations("expire_time", update.expiresAt, now));
+  if (update.permissions) violations.push(...permissionViolations(update.permissions, "api"));
+  if (violations.length > 0) throw invalidRequest(violations);
+}
+
+export function checkKeyRotation({ graceSeconds, requestId }: KeyRotation): void {
+  const violations = requestIdViolations(requestId);
+  if (graceSeconds < 0 || graceSeconds > graceSecondsMax) {
+    violations.push({ path: "grace_seconds", message: `must be 0 to ${graceSecondsMax}` });
+  }
+  if (violations.length > 0) throw invalidRequest(violations);
+}
+
+function permissionViolations(given: readonly string[], kind: KeyKind): FieldViolation[] {
+  if (given.length === 0) return [{ path: "permissions", message: "must have at least 1 element" }];
+  const known = given.flatMap((permission, index): FieldViolation[] =>
+    knownPermissions.some((each) => each === permission)
+      ? []
+      : [{ path: `permissions[${index}]`, message: `must be one of ${knownPermissions.join(", ")}` }],
+  );
+  if (known.length > 0 || kind === "api") return known;
+  const whole = permissionsOf({ kind, permissions: [] });
+  if (whole.length === new Set(given).size && whole.every((each) => given.includes(each))) return [];
+  return [{ path: "permissions", message: `must be ${whole.join(", ")} for a management key, or be left out` }];
+}
+
+/** Those of the list, each once and in the order of the contract. None: all. */
+export function orderedPermissions(given: readonly string[]): readonly Permission[] {
+  return given.length === 0 ? knownPermissions : knownPermissions.filter((each) => given.includes(each));
+}
+
+/** The key after the update: the same object where every field had its value already. */
+export function updatedKey(key: Key, update: KeyUpdate, now: Date): Key {
+  if (update.permissions && key.kind === "management") {
+    throw invalidRequest([{ path: "permissions", message: "cannot be changed for a management key, which has all" }]);
+  }
+  const { name = key.name, disabled = key.disabled } = update;
+  const expiresAt = update.expiresAt === undefined ? key.expiresAt : (update.expiresAt ?? undefined);
+  const allowed = update.permissions ? orderedPermissions(update.permissions) : key.permissions;
+  const isSame =
+    name === key.name &&
+    disabled === key.disabled &&
+    expiresAt?.getTime() === key.expiresAt?.getTime() &&
+    allowed.join() === key.permissions.join();
+  return isSame ? key : { ...key, name, disabled, expiresAt, permissions: allowed, updatedAt: now };
+}
+
+export function rotatedKey(key: Key, { hash, label }: NewSecret, graceSeconds: number, now: Date): Key {
+  const graceEnd = new Date(now.getTime() + graceSeconds * 1000);
+  return { ...key, hash, label, previousExpiresAt: graceSeconds > 0 ? graceEnd : undefined, updatedAt: now };
+}
+
+/**
+ * Throws where the change would leave the organization without a management key that works, now or earlier than it would
+ * be anyway: a key that expires soon does not stand in for one that never does.
+ */
+export function checkManagementRemains(managementKeys: readonly Key[], changed: readonly Key[], now: Date): void {
+  const after = managementKeys.map((key) => changed.find(({ id }) => id === key.id) ?? key);
+  if (lastsUntil(after, now) < lastsUntil(managementKeys, now)) throw lastManagementKey();
+}
+
+function lastsUntil(keys: readonly Key[], now: Date): number {
+  return Math.max(
+    Number.NEGATIVE_INFINITY,
+    ...workingKeys(keys, now).map(({ expiresAt }) => expiresAt?.getTime() ?? Number.POSITIVE_INFINITY),
+  );
+}
+
+/** What a retry with the same request id must repeat. */
+export function creationDigest({ requestId: _, ...creation }: KeyCreation): Buffer {
+  return digestOf(["create", creation]);
+}
+
+export function rotationDigest({ requestId: _, ...rotation }: KeyRotation): Buffer {
+  return digestOf(["rotate", rotation]);
+}
+
+function digestOf(request: unknown): Buffer {
+  return createHash("sha256").update(JSON.stringify(request)).digest();
+}

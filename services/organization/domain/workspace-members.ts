@@ -1,0 +1,38 @@
+import { v5 } from "uuid";
+import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
+import type { MemberRole } from "./members.ts";
+
+/** A user as a member of one workspace. */
+export interface WorkspaceMember {
+  readonly workspaceId: string;
+  readonly userId: string;
+  /** That of the user in the organization. */
+  readonly role: MemberRole;
+  readonly createdAt: Date;
+}
+
+export interface WorkspaceMemberPage {
+  readonly members: readonly WorkspaceMember[];
+  readonly totalCount: number;
+}
+
+/** The members of the default workspace have no rows of their own there, so the id comes from what a membership is. */
+export function workspaceMemberId({ workspaceId, userId }: WorkspaceMember): string {
+  return v5(userId, workspaceId);
+}
+
+const userIdsMax = 100;
+
+/** Each user once, or a refusal. */
+export function distinctUserIds(userIds: readonly string[]): string[] {
+  if (userIds.length >= 1 && userIds.length <= userIdsMax) return [...new Set(userIds)];
+  throw invalidRequest([{ path: "user_ids", message: `must have 1 to ${userIdsMax} elements` }]);
+}
+
+/** Names every user who is no member of the organization, whether there is such a user or not. */
+export function checkAllMembers(userIds: readonly string[], memberIds: ReadonlySet<string>): void {
+  const violations = userIds.flatMap((userId, index): FieldViolation[] =>
+    memberIds.has(userId) ? [] : [{ path: `user_ids[${index}]`, message: "must be a member of the organization" }],
+  );
+  if (violations.length > 0) throw invalidRequest(violations);
+}

@@ -1,0 +1,105 @@
+import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
+import { isId, newId } from "../../platform/domain/ids.ts";
+import type { LoggedFields } from "./changes.ts";
+import { nameViolations, textViolations } from "./field-rules.ts";
+
+/** What people say of a workspace. */
+export interface WorkspaceFields {
+  readonly name: string;
+  readonly slug: string;
+  readonly description: string | undefined;
+  readonly defaultTextModel: string | undefined;
+  readonly defaultImageModel: string | undefined;
+  readonly defaultProviderSort: string | undefined;
+}
+
+export interface Workspace extends WorkspaceFields {
+  readonly id: string;
+  readonly organizationId: string;
+  /** Undefined where it is not known. */
+  readonly creatorUserId: string | undefined;
+  readonly createdAt: Date;
+  /** Undefined until the first change. */
+  readonly updatedAt: Date | undefined;
+}
+
+/** What a caller wants to change. A field that is absent stays as it is; one that is undefined is removed. */
+export type WorkspaceUpdate = Partial<WorkspaceFields>;
+
+const nameLengthMax = 100;
+const descriptionLengthMax = 500;
+const defaultLengthMax = 255;
+const slugLengthMax = 50;
+const slugPattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+
+/** Throws where a field breaks its rule; all violations at once. */
+export function checkWorkspace(fields: WorkspaceUpdate): void {
+  const { name, slug, description, defaultTextModel, defaultImageModel, defaultProviderSort } = fields;
+  const violations: FieldViolation[] = [
+    ...(name === undefined ? [] : nameViolations("name", name, nameLengthMax)),
+    ...(slug === undefined ? [] : slugViolations(slug)),
+    ...textViolations("description", description ?? "", descriptionLengthMax),
+    ...textViolations("default_text_model", defaultTextModel ?? "", defaultLengthMax),
+    ...textViolations("default_image_model", defaultImageModel ?? "", defaultLengthMax),
+    ...textViolations("default_provider_sort", defaultProviderSort ?? "", defaultLengthMax),
+  ];
+  if (violations.length > 0) throw invalidRequest(violations);
+}
+
+/** Whether a text can be a slug at all. */
+export function isSlug(text: string): boolean {
+  return text.length <= slugLengthMax && slugPattern.test(text);
+}
+
+function slugViolations(slug: string): FieldViolation[] {
+  if (!isSlug(slug)) {
+    const message = `must be 1 to ${slugLengthMax} lower-case letters and digits, with single hyphens between them`;
+    return [{ path: "slug", message }];
+  }
+  // Where a workspace is named, an id and a slug are told apart by their form.
+  return isId(slug) ? [{ path: "slug", message: "must not be a UUID" }] : [];
+}
+
+/** The slug that a name suggests, as the migration does it; what has no letter or digit of a slug gets one from an id. */
+export function slugFromName(name: string, id: string): string {
+  const slug = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-|-$/g, "")
+    .slice(0, slugLengthMax)
+    .replace(/-$/, "");
+  return slug === "" || isId(slug) ? `workspace-${id.replaceAll("-", "")}` : slug;
+}
+
+export function newWorkspace(
+  organizationId: string,
+  fields: Partial<WorkspaceFields> & Pick<WorkspaceFields, "name">,
+  creatorUserId: string | undefined,
+): Workspace {
+  const id = newId();
+  return {
+    id,
+    organizationId,
+    name: fields.name,
+    slug: fields.slug ?? slugFromName(fields.name, id),
+    description: fields.description,
+    defaultTextModel: fields.defaultTextModel,
+    defaultImageModel: fields.defaultImageModel,
+    defaultProviderSort: fields.defaultProviderSort,
+    creatorUserId,
+    createdAt: new Date(),
+    updatedAt: undefined,
+  };
+}
+
+/** What the change log shows of a workspace. */
+export function loggedWorkspace(workspace: Workspace): LoggedFields {
+  return {
+    name: workspace.name,
+    slug: workspace.slug,
+    description: workspace.description ?? null,
+    default_text_model: workspace.defaultTextModel ?? null,
+    default_image_model: workspace.defaultImageModel ?? null,
+    default_provider_sort: workspace.defaultProviderSort ?? null,
+  };
+}

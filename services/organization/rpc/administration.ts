@@ -1,0 +1,58 @@
+import { organizationNotFound, requireManagementKey, requireOrganization } from "../../platform/auth/principal.ts";
+import type { Pool, PoolConnection } from "../../platform/mysql/pool.ts";
+import { inSnapshot, retryTransient } from "../../platform/mysql/transaction.ts";
+import type { CallContext } from "../../platform/rpc/call-context.ts";
+import type { Organization } from "../domain/organizations.ts";
+import { changeOrganization, type Work } from "../store/change-organization.ts";
+import { findOrganization } from "../store/organizations.ts";
+
+/** How the methods of a management key reach their organization, and no other. */
+export interface Administration {
+  /** What `read` sees is of one moment. */
+  read<T>(call: CallContext, read: (connection: PoolConnection, organization: Organization) => Promise<T>): Promise<T>;
+  /** All of the change, with its entries in the change log, or nothing. `prepare` checks what is asked for. */
+  change<T, Answer>(
+    call: CallContext,
+    prepare: () => Work<T>,
+    answer: (result: T, organization: Organization) => Answer,
+  ): Promise<Answer>;
+}
+
+interface Pools {
+  readonly pool: Pool;
+  /** For changes alone, which may wait for each other. */
+  readonly changePool: Pool;
+}
+
+export function administration({ pool, changePool }: Pools): Administration {
+  return {
+    async read({ principal, deadlineMs }, read) {
+      requireManagementKey(principal);
+      const organizationId = requireOrganization(principal);
+      return retryTransient(deadlineMs, () =>
+        inSnapshot(pool, async (connection) => {
+          const organization = await findOrganization(connection, organizationId);
+          // It was deleted after the token had been given out.
+          if (!organization) throw organizationNotFound();
+          return read(connection, organization);
+        }),
+      );
+    },
+
+    async change(call, prepare, answer) {
+      requireManagementKey(call.principal);
+      const organizationId = requireOrganization(call.principal);
+      const work = prepare();
+      return changeOrganization(
+        changePool,
+        organizationId,
+        call.principal,
+        call,
+        async (connection, organization, now) => {
+          const { result, changes } = await work(connection, organization, now);
+          return { result: answer(result, organization), changes };
+        },
+      );
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { KeyKind as KeyKindMessage } from "../../../proto/gen/setpoint/organization/v1/access_pb.ts";
+import type { KeySchema } from "../../../proto/gen/setpoint/organization/v1/key_pb.ts";
+import type {
+  CreateKeyRequest,
+  RotateKeyRequest,
+  UpdateKeyRequest,
+} from "../../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
+import type { KeyKind } from "../../platform/auth/principal.ts";
+import { invalidRequest } from "../../platform/domain/domain-error.ts";
+import type { KeyCreation, KeyRotation, KeyUpdate } from "../domain/key-changes.ts";
+import { type Key, permissionsOf } from "../domain/keys.ts";
+import { kindMessages } from "./access-mapper.ts";
+import { fieldsOfMask } from "./field-mask.ts";
+
+const kindsByMessage = new Map<KeyKindMessage, KeyKind>([
+  [KeyKindMessage.UNSPECIFIED, "api"],
+  [KeyKindMessage.API, "api"],
+  [KeyKindMessage.MANAGEMENT, "management"],
+]);
+
+/** A management key is shown in the default workspace of its organization. */
+export function toKeyMessage(key: Key, defaultWorkspaceId: string): MessageInitShape<typeof KeySchema> {
+  return {
+    id: key.id,
+    hash: key.hash,
+    name: key.name,
+    label: key.label,
+    kind: kindMessages[key.kind],
+    permissions: [...permissionsOf(key)],
+    workspaceId: key.workspaceId ?? defaultWorkspaceId,
+    disabled: key.disabled,
+    creatorUserId: key.creatorUserId,
+    createTime: timestampFromDate(key.createdAt),
+    updateTime: key.updatedAt && timestampFromDate(key.updatedAt),
+    lastUseTime: key.lastUsedAt && timestampFromDate(key.lastUsedAt),
+    expireTime: key.expiresAt && timestampFromDate(key.expiresAt),
+    previousExpireTime: isToCome(key.previousExpiresAt) ? timestampFromDate(key.previousExpiresAt) : undefined,
+  };
+}
+
+export function fromCreateKeyRequest(request: CreateKeyRequest): KeyCreation {
+  const kind = kindsByMessage.get(request.kind);
+  if (!kind) throw invalidRequest([{ path: "kind", message: "must be a known kind" }]);
+  return {
+    name: request.name,
+    kind,
+    workspace: request.workspaceId,
+    creatorUserId: request.creatorUserId,
+    expiresAt: request.expireTime && fromTimestamp(request.expireTime),
+    permissions: request.permissions,
+    requestId: request.requestId,
+  };
+}
+
+/** Reads the fields that the mask names, and no others. */
+export function fromUpdateKeyRequest(request: UpdateKeyRequest): KeyUpdate {
+  return fieldsOfMask<KeyUpdate>(request.updateMask, {
+    name: () => ({ name: request.name }),
+    disabled: () => ({ disabled: request.disabled }),
+    expire_time: () => ({ expiresAt: request.expireTime ? fromTimestamp(request.expireTime) : null }),
+    permissions: () => ({ permissions: request.permissions }),
+  });
+}
+
+export function fromRotateKeyRequest({ key, graceSeconds, requestId }: RotateKeyRequest): KeyRotation {
+  return { key, graceSeconds, requestId };
+}
+
+function isToCome(time: Date | undefined): time is Date {
+  return time !== undefined && time.getTime() > Date.now();
+}
+
+/** What is past the range of dates is as far as the rules are concerned not to come. */
+function fromTimestamp(timestamp: Timestamp): Date {
+  const date = timestampDate(timestamp);
+  return Number.isNaN(date.getTime()) ? new Date(0) : date;
+}

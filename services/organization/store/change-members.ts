@@ -1,0 +1,93 @@
+import type { Executor } from "../../platform/mysql/pool.ts";
+import { type Change, type ChangeAction, differencesOf, type FieldChange } from "../domain/changes.ts";
+import { lastAdmin, memberExists, memberHasKeys, memberNotFound } from "../domain/errors.ts";
+import { loggedKey, workingKeys } from "../domain/keys.ts";
+import { checkMember, loggedMember, type Member, type MemberUpdate, type NewMember } from "../domain/members.ts";
+import type { Work } from "./change-organization.ts";
+import { listEnabledKeys } from "./keys.ts";
+import {
+  deleteMembership,
+  findMember,
+  findOldestAdminUserId,
+  findOrInsertUser,
+  insertMembership,
+  updateMembership,
+} from "./members.ts";
+import { writeKeys } from "./update-key.ts";
+import { deleteMemberFromWorkspaces } from "./workspace-members.ts";
+
+/** Makes someone a member, and first a user where the address is new. */
+export function addMember(given: NewMember): Work<Member> {
+  checkMember(given);
+  return async (connection, organization, now) => {
+    const { userId, email } = await findOrInsertUser(connection, { ...given, createdAt: now });
+    const member = { ...given, userId, email, createdAt: now };
+    if (!(await insertMembership(connection, organization.id, member))) throw memberExists(email);
+    return { result: member, changes: [memberChange("member_added", member, differencesOf({}, loggedMember(member)))] };
+  };
+}
+
+/** Makes all changes of an update, or none. */
+export function updateMember(userId: string, update: MemberUpdate): Work<Member> {
+  checkMember(update);
+  return async (connection, organization) => {
+    const before = await getMember(connection, organization.id, userId);
+    const member = { ...before, ...update };
+    const fields = differencesOf(loggedMember(before), loggedMember(member));
+    if (fields.length === 0) return { result: before, changes: [] };
+    if (before.role === "org:admin" && member.role !== "org:admin")
+      await checkOtherAdmin(connection, organization.id, userId);
+    await updateMembership(connection, organization.id, member);
+    return { result: member, changes: [memberChange("member_updated", member, fields)] };
+  };
+}
+
+interface Removed {
+  readonly member: Member;
+  readonly disabledKeyCount: number;
+}
+
+/**
+ * Ends a membership. The user stays, because presets and versions name their creator. Keys that still work are disabled
+ * with it where that is wanted, and keep the membership otherwise.
+ */
+export function removeMember(userId: string, disableKeys: boolean): Work<Removed> {
+  return async (connection, organization, now) => {
+    const member = await getMember(connection, organization.id, userId);
+    if (member.role === "org:admin") await checkOtherAdmin(connection, organization.id, userId);
+    const enabled = await listEnabledKeys(connection, organization.id, { creatorUserIds: [userId] });
+    const working = workingKeys(enabled, now);
+    if (working.length > 0 && !disableKeys) {
+      throw memberHasKeys(working, "Disable or delete them first, or have them disabled with the removal.");
+    }
+    const disabled = working.map((key) => ({ ...key, disabled: true, updatedAt: now }));
+    await writeKeys(connection, disabled, now);
+    await deleteMemberFromWorkspaces(connection, organization.id, userId);
+    await deleteMembership(connection, organization.id, userId);
+    const changes = working.map(
+      (key): Change => ({
+        action: "key_updated",
+        target: { kind: "key", id: key.id, name: key.name },
+        fields: differencesOf(loggedKey(key), loggedKey({ ...key, disabled: true })),
+      }),
+    );
+    return {
+      result: { member, disabledKeyCount: disabled.length },
+      changes: [memberChange("member_removed", member, []), ...changes],
+    };
+  };
+}
+
+async function checkOtherAdmin(executor: Executor, organizationId: string, userId: string): Promise<void> {
+  if ((await findOldestAdminUserId(executor, organizationId, userId)) === undefined) throw lastAdmin();
+}
+
+async function getMember(executor: Executor, organizationId: string, userId: string): Promise<Member> {
+  const member = await findMember(executor, organizationId, userId);
+  if (!member) throw memberNotFound();
+  return member;
+}
+
+function memberChange(action: ChangeAction, member: Member, fields: readonly FieldChange[]): Change {
+  return { action, target: { kind: "member", id: member.userId, name: member.email }, fields };
+}

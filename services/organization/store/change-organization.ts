@@ -1,0 +1,59 @@
+import { organizationNotFound } from "../../platform/auth/principal.ts";
+import { deadlineExceeded } from "../../platform/domain/domain-error.ts";
+import { newId } from "../../platform/domain/ids.ts";
+import type { Pool, PoolConnection } from "../../platform/mysql/pool.ts";
+import { inTransaction, retryTransient } from "../../platform/mysql/transaction.ts";
+import { type Deadline, hasGivenUp } from "../../platform/process/deadline.ts";
+import type { Actor, Changed } from "../domain/changes.ts";
+import { keyInvalid } from "../domain/errors.ts";
+import { keyStatus } from "../domain/keys.ts";
+import type { Organization } from "../domain/organizations.ts";
+import { hasChange, insertChanges } from "./changes.ts";
+import { findKeyById } from "./keys.ts";
+import { lockOrganization } from "./organizations.ts";
+
+/** What is to be changed of an organization, while nobody else changes anything of it. */
+export type Work<T> = (connection: PoolConnection, organization: Organization, now: Date) => Promise<Changed<T>>;
+
+/**
+ * Makes a change with its entries in the change log, or neither; one change of an organization after the other.
+ * After an error nothing is stored, unless the database did not say what became of a commit until the time was up.
+ */
+export function changeOrganization<T>(
+  pool: Pool,
+  organizationId: string,
+  actor: Actor,
+  caller: Deadline,
+  work: Work<T>,
+): Promise<T> {
+  const changeId = newId();
+  let attempted: { readonly result: T } | undefined;
+  const attempt = async (connection: PoolConnection): Promise<T> => {
+    const organization = await lockOrganization(connection, organizationId);
+    if (!organization) throw organizationNotFound();
+    // Where the connection was lost during the commit of the attempt before, the log knows whether that was stored.
+    if (attempted && (await hasChange(connection, changeId))) return attempted.result;
+    const now = new Date();
+    await checkActor(connection, actor, now);
+    const { result, changes } = await work(connection, organization, now);
+    const entries = changes.map((change, index) => ({
+      ...change,
+      id: index === 0 ? changeId : newId(),
+      actor,
+      createdAt: now,
+    }));
+    if (entries.length > 0) await insertChanges(connection, organizationId, entries);
+    // The lock may have been waited for: who was not answered in time must not find the change later.
+    if (hasGivenUp(caller)) throw deadlineExceeded();
+    attempted = { result };
+    return result;
+  };
+  return retryTransient(caller.deadlineMs, () => inTransaction(pool, attempt, caller));
+}
+
+/** The access tokens of a key that was ended live on for a while. They must not change anything, or make other keys. */
+async function checkActor(connection: PoolConnection, { keyId }: Actor, now: Date): Promise<void> {
+  if (keyId === undefined) return;
+  const key = await findKeyById(connection, keyId);
+  if (!key || keyStatus(key, now) !== "active") throw keyInvalid();
+}

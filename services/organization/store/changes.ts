@@ -1,0 +1,89 @@
+import { idToBytes } from "../../platform/domain/ids.ts";
+import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
+import type { LoggedChange } from "../domain/changes.ts";
+
+/** Which rows of the log are counted together; a column that is absent: all. */
+export interface ChangeGroup {
+  readonly action?: string | undefined;
+  readonly user_id?: string | undefined;
+}
+
+type NumberColumn = "number" | "action_number" | "user_number" | "user_action_number";
+
+/** The column that numbers the rows of a group. */
+export function numberColumnOf({ action, user_id }: ChangeGroup): NumberColumn {
+  if (action === undefined) return user_id === undefined ? "number" : "user_number";
+  return user_id === undefined ? "action_number" : "user_action_number";
+}
+
+/** The condition that holds for the rows of a group, and its values. */
+export function conditionOf(organizationId: string, group: object) {
+  const given = Object.entries(group).filter(([, value]) => value !== undefined);
+  return {
+    sql: ["organization_id = ?", ...given.map(([column]) => `${column} = ?`)].join(" AND "),
+    values: [idToBytes(organizationId), ...given.map(([, value]) => value as string)],
+  };
+}
+
+/** How many rows a group has: the last number, which is the last entry of an index. */
+export async function countChanges(executor: Executor, organizationId: string, group: ChangeGroup): Promise<number> {
+  const { sql, values } = conditionOf(organizationId, group);
+  const [rows] = await executor.execute<RowDataPacket[]>(
+    `SELECT MAX(${numberColumnOf(group)}) AS last FROM organization_changes WHERE ${sql}`,
+    values,
+  );
+  return rows[0]?.last ?? 0;
+}
+
+/** Appends to the change log, within the transaction of the changes themselves, which has locked the organization. */
+export async function insertChanges(
+  executor: Executor,
+  organizationId: string,
+  changes: readonly LoggedChange[],
+): Promise<void> {
+  const numberOf = numbering(executor, organizationId);
+  const values = [];
+  for (const { id, action, actor, target, fields, createdAt } of changes) {
+    const user_id = actor.userId;
+    values.push(
+      idToBytes(organizationId),
+      await numberOf({}),
+      await numberOf({ action }),
+      user_id === undefined ? null : await numberOf({ user_id }),
+      user_id === undefined ? null : await numberOf({ user_id, action }),
+      idToBytes(id),
+      action,
+      user_id ?? null,
+      actor.keyId === undefined ? null : idToBytes(actor.keyId),
+      target.kind,
+      target.id,
+      target.name,
+      JSON.stringify(fields),
+      createdAt,
+    );
+  }
+  const row = `(${Array(14).fill("?").join(", ")})`;
+  await executor.execute(
+    `INSERT INTO organization_changes (organization_id, number, action_number, user_number, user_action_number, id, action,
+      user_id, key_id, target_kind, target_id, target_name, fields, created_at) VALUES ${changes.map(() => row).join(", ")}`,
+    values,
+  );
+}
+
+/** Gives out the next number of a group. What is stored is asked for once for each. */
+function numbering(executor: Executor, organizationId: string): (group: ChangeGroup) => Promise<number> {
+  const last = new Map<string, number>();
+  return async (group) => {
+    const key = JSON.stringify(group);
+    const next = (last.get(key) ?? (await countChanges(executor, organizationId, group))) + 1;
+    last.set(key, next);
+    return next;
+  };
+}
+
+export async function hasChange(executor: Executor, id: string): Promise<boolean> {
+  const [rows] = await executor.execute<RowDataPacket[]>("SELECT 1 FROM organization_changes WHERE id = ?", [
+    idToBytes(id),
+  ]);
+  return rows.length > 0;
+}

@@ -1,0 +1,65 @@
+import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
+import type { Executor } from "../../platform/mysql/pool.ts";
+import { differencesOf } from "../domain/changes.ts";
+import { checkKeyCreation, creationDigest, type KeyCreation, orderedPermissions } from "../domain/key-changes.ts";
+import { loggedKey, type NewKey, newApiKey, newManagementKey } from "../domain/keys.ts";
+import type { Organization } from "../domain/organizations.ts";
+import type { Work } from "./change-organization.ts";
+import { insertKeyRequest, refuseRepeat } from "./key-requests.ts";
+import { insertKey } from "./keys.ts";
+import { findMember } from "./members.ts";
+import { findWorkspace } from "./workspaces.ts";
+
+/** Makes a key, in the name of `ownUserId` unless the creation names someone else. */
+export function createKey(creation: KeyCreation, ownUserId: string): Work<NewKey> {
+  checkKeyCreation(creation, new Date());
+  return async (connection, organization, now) => {
+    const request = {
+      organizationId: organization.id,
+      requestId: creation.requestId,
+      digest: creationDigest(creation),
+    };
+    await refuseRepeat(connection, request, now);
+    const workspaceId = await getWorkspaceId(connection, organization, creation);
+    const owner = {
+      name: creation.name,
+      organizationId: organization.id,
+      creatorUserId: creation.creatorUserId || ownUserId,
+      expiresAt: creation.expiresAt,
+      rateLimit: creation.rateLimit,
+    };
+    const made =
+      workspaceId === undefined
+        ? newManagementKey(owner)
+        : newApiKey(owner, { workspaceId, permissions: orderedPermissions(creation.permissions) });
+    await insertKey(connection, made.key);
+    await insertKeyRequest(connection, request, made.key.hash, now);
+    const { key } = made;
+    const target = { kind: "key", id: key.id, name: key.name } as const;
+    return { result: made, changes: [{ action: "key_created", target, fields: differencesOf({}, loggedKey(key)) }] };
+  };
+}
+
+/**
+ * The workspace of the key; a management key has none. What of the creation names something that is not in the
+ * organization is refused, all of it at once.
+ */
+async function getWorkspaceId(
+  executor: Executor,
+  organization: Organization,
+  { kind, workspace: name, creatorUserId }: KeyCreation,
+): Promise<string | undefined> {
+  const violations: FieldViolation[] = [];
+  const workspace =
+    kind === "api"
+      ? await findWorkspace(executor, organization.id, name || organization.defaultWorkspaceId)
+      : undefined;
+  if (kind === "api" && !workspace) {
+    violations.push({ path: "workspace_id", message: "must name a workspace of the organization" });
+  }
+  if (creatorUserId !== "" && !(await findMember(executor, organization.id, creatorUserId))) {
+    violations.push({ path: "creator_user_id", message: "must be a member of the organization" });
+  }
+  if (violations.length > 0) throw invalidRequest(violations);
+  return workspace?.id;
+}

@@ -1,0 +1,86 @@
+import { idFromBytes } from "../../platform/domain/ids.ts";
+import type { Page } from "../../platform/domain/page.ts";
+import { limitClause } from "../../platform/mysql/limit-clause.ts";
+import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
+import type { ChangeAction, ChangeFilter, LoggedChange, TargetKind } from "../domain/changes.ts";
+import { conditionOf, countChanges, numberColumnOf } from "./changes.ts";
+
+interface ChangePage {
+  readonly changes: readonly LoggedChange[];
+  readonly totalCount: number;
+}
+
+interface ChangeRow extends RowDataPacket {
+  readonly id: Buffer;
+  readonly action: ChangeAction;
+  readonly user_id: string | null;
+  readonly key_id: Buffer | null;
+  readonly target_kind: TargetKind;
+  readonly target_id: string;
+  readonly target_name: string;
+  readonly fields: string;
+  readonly created_at: Date;
+}
+
+const columns = "id, action, user_id, key_id, target_kind, target_id, target_name, fields, created_at";
+
+/** Newest first. The two statements agree where they see one moment. */
+export function listChanges(
+  executor: Executor,
+  organizationId: string,
+  { action, userId, targetId }: ChangeFilter,
+  page: Page,
+): Promise<ChangePage> {
+  const group = { action, user_id: userId };
+  return targetId === undefined
+    ? listNumbered(executor, organizationId, group, page)
+    : listCounted(executor, organizationId, { ...group, target_id: targetId }, page);
+}
+
+/** A page is a range of numbers, so every page costs the same, however long the log is. */
+async function listNumbered(
+  executor: Executor,
+  organizationId: string,
+  group: object,
+  { offset, limit }: Page,
+): Promise<ChangePage> {
+  const totalCount = await countChanges(executor, organizationId, group);
+  const number = numberColumnOf(group);
+  const { sql, values } = conditionOf(organizationId, group);
+  const newest = totalCount - offset;
+  const [rows] = await executor.execute<ChangeRow[]>(
+    `SELECT ${columns} FROM organization_changes WHERE ${sql} AND ${number} BETWEEN ? AND ? ORDER BY ${number} DESC`,
+    [...values, newest - limit + 1, newest],
+  );
+  return { changes: rows.map(changeFromRow), totalCount };
+}
+
+/** What was done to one thing is counted, for it is never much. */
+async function listCounted(
+  executor: Executor,
+  organizationId: string,
+  group: object,
+  { offset, limit }: Page,
+): Promise<ChangePage> {
+  const { sql, values } = conditionOf(organizationId, group);
+  const [counts] = await executor.execute<RowDataPacket[]>(
+    `SELECT COUNT(*) AS total FROM organization_changes WHERE ${sql}`,
+    values,
+  );
+  const [rows] = await executor.execute<ChangeRow[]>(
+    `SELECT ${columns} FROM organization_changes WHERE ${sql} ORDER BY number DESC ${limitClause(limit, offset)}`,
+    values,
+  );
+  return { changes: rows.map(changeFromRow), totalCount: counts[0]?.total };
+}
+
+function changeFromRow(row: ChangeRow): LoggedChange {
+  return {
+    id: idFromBytes(row.id),
+    action: row.action,
+    actor: { userId: row.user_id ?? undefined, keyId: row.key_id ? idFromBytes(row.key_id) : undefined },
+    target: { kind: row.target_kind, id: row.target_id, name: row.target_name },
+    fields: JSON.parse(row.fields),
+    createdAt: row.created_at,
+  };
+}

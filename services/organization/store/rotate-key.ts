@@ -1,0 +1,29 @@
+import { differencesOf } from "../domain/changes.ts";
+import { checkKeyRotation, type KeyRotation, rotatedKey, rotationDigest } from "../domain/key-changes.ts";
+import { loggedKey, type NewKey, newSecret } from "../domain/keys.ts";
+import type { Work } from "./change-organization.ts";
+import { insertKeyRequest, refuseRepeat } from "./key-requests.ts";
+import { updateKeySecret } from "./keys.ts";
+import { getKey } from "./update-key.ts";
+
+/** Gives a key a new secret. */
+export function rotateKey(rotation: KeyRotation): Work<NewKey> {
+  checkKeyRotation(rotation);
+  return async (connection, organization, now) => {
+    const request = {
+      organizationId: organization.id,
+      requestId: rotation.requestId,
+      digest: rotationDigest(rotation),
+    };
+    // First, because a repeat may name the key by the hash that it had before.
+    await refuseRepeat(connection, request, now);
+    const before = await getKey(connection, organization.id, rotation.key);
+    const made = newSecret();
+    const key = rotatedKey(before, made, rotation.graceSeconds, now);
+    await updateKeySecret(connection, before, key);
+    await insertKeyRequest(connection, request, key.hash, now);
+    const target = { kind: "key", id: key.id, name: key.name } as const;
+    const fields = differencesOf(loggedKey(before), loggedKey(key));
+    return { result: { key, secret: made.secret }, changes: [{ action: "key_rotated", target, fields }] };
+  };
+}

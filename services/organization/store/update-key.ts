@@ -1,0 +1,48 @@
+import type { PoolConnection } from "../../platform/mysql/pool.ts";
+import { differencesOf } from "../domain/changes.ts";
+import { keyNotFound } from "../domain/errors.ts";
+import { checkKeyUpdate, checkManagementRemains, type KeyUpdate, updatedKey } from "../domain/key-changes.ts";
+import { type Key, loggedKey } from "../domain/keys.ts";
+import type { Work } from "./change-organization.ts";
+import { findKey, listEnabledKeys, updateKey as updateKeyRow } from "./keys.ts";
+
+/** Makes all changes of an update, or none. */
+export function updateKey(name: string, update: KeyUpdate): Work<Key> {
+  checkKeyUpdate(update, new Date());
+  return async (connection, organization, now) => {
+    const before = await getKey(connection, organization.id, name);
+    const key = updatedKey(before, update, now);
+    if (key === before) return { result: key, changes: [] };
+    await writeKeys(connection, [key], now);
+    const target = { kind: "key", id: key.id, name: key.name } as const;
+    const fields = differencesOf(loggedKey(before), loggedKey(key));
+    return { result: key, changes: [{ action: "key_updated", target, fields }] };
+  };
+}
+
+/** Ends a key for good. */
+export function deleteKey(name: string): Work<Key> {
+  return async (connection, organization, now) => {
+    const before = await getKey(connection, organization.id, name);
+    const key = { ...before, revokedAt: now };
+    await writeKeys(connection, [key], now);
+    const target = { kind: "key", id: key.id, name: key.name } as const;
+    return { result: key, changes: [{ action: "key_deleted", target, fields: [] }] };
+  };
+}
+
+/** Writes keys that were changed, unless that leaves their organization without a management key. */
+export async function writeKeys(connection: PoolConnection, keys: readonly Key[], now: Date): Promise<void> {
+  const [management] = keys.filter(({ kind }) => kind === "management");
+  if (management) {
+    const all = await listEnabledKeys(connection, management.organizationId, { kind: "management" });
+    checkManagementRemains(all, keys, now);
+  }
+  for (const key of keys) await updateKeyRow(connection, key);
+}
+
+export async function getKey(connection: PoolConnection, organizationId: string, name: string): Promise<Key> {
+  const key = await findKey(connection, organizationId, name);
+  if (!key) throw keyNotFound();
+  return key;
+}

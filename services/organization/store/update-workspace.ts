@@ -1,0 +1,44 @@
+import type { Executor } from "../../platform/mysql/pool.ts";
+import { differencesOf } from "../domain/changes.ts";
+import { noSuchWorkspace, workspaceHasKeys, workspaceIsDefault } from "../domain/errors.ts";
+import { workingKeys } from "../domain/keys.ts";
+import { checkWorkspace, loggedWorkspace, type Workspace, type WorkspaceUpdate } from "../domain/workspaces.ts";
+import type { Work } from "./change-organization.ts";
+import { listEnabledKeys } from "./keys.ts";
+import { findWorkspace, updateWorkspaceDeleted, updateWorkspace as updateWorkspaceRow } from "./workspaces.ts";
+
+/** Makes all changes of an update, or none. */
+export function updateWorkspace(name: string, update: WorkspaceUpdate): Work<Workspace> {
+  checkWorkspace(update);
+  return async (connection, organization, now) => {
+    const before = await getWorkspace(connection, organization.id, name);
+    const workspace = { ...before, ...update, updatedAt: now };
+    const fields = differencesOf(loggedWorkspace(before), loggedWorkspace(workspace));
+    if (fields.length === 0) return { result: before, changes: [] };
+    await updateWorkspaceRow(connection, workspace);
+    const target = { kind: "workspace", id: workspace.id, name: workspace.name } as const;
+    return { result: workspace, changes: [{ action: "workspace_updated", target, fields }] };
+  };
+}
+
+/** Its presets stay, out of reach. Keys that still work are not pulled from under whoever uses them. */
+export function deleteWorkspace(name: string): Work<Workspace> {
+  return async (connection, organization, now) => {
+    const workspace = await getWorkspace(connection, organization.id, name);
+    if (workspace.id === organization.defaultWorkspaceId) {
+      throw workspaceIsDefault("The default workspace of an organization cannot be deleted.");
+    }
+    const enabled = await listEnabledKeys(connection, organization.id, { workspaceId: workspace.id });
+    const working = workingKeys(enabled, now);
+    if (working.length > 0) throw workspaceHasKeys(working);
+    await updateWorkspaceDeleted(connection, workspace.id, now);
+    const target = { kind: "workspace", id: workspace.id, name: workspace.name } as const;
+    return { result: workspace, changes: [{ action: "workspace_deleted", target, fields: [] }] };
+  };
+}
+
+export async function getWorkspace(executor: Executor, organizationId: string, name: string): Promise<Workspace> {
+  const workspace = await findWorkspace(executor, organizationId, name);
+  if (!workspace) throw noSuchWorkspace();
+  return workspace;
+}

@@ -1,0 +1,102 @@
+import { idToBytes } from "../../platform/domain/ids.ts";
+import type { Page } from "../../platform/domain/page.ts";
+import { limitClause } from "../../platform/mysql/limit-clause.ts";
+import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
+import { isUserId, type MemberRole } from "../domain/members.ts";
+import type { Organization } from "../domain/organizations.ts";
+import type { WorkspaceMember, WorkspaceMemberPage } from "../domain/workspace-members.ts";
+import type { Workspace } from "../domain/workspaces.ts";
+
+interface WorkspaceMemberRow extends RowDataPacket {
+  readonly user_id: string;
+  readonly role: MemberRole;
+  readonly created_at: Date;
+}
+
+/** Where the members of a workspace are: those of the default one are the members of the organization. */
+function membersOf(organization: Organization, workspace: Workspace) {
+  return workspace.id === organization.defaultWorkspaceId
+    ? { rows: "FROM memberships m WHERE m.organization_id = ?", values: [idToBytes(organization.id)], createdAt: "m" }
+    : {
+        rows: `FROM workspace_members w
+          JOIN memberships m ON m.organization_id = w.organization_id AND m.user_id = w.user_id WHERE w.workspace_id = ?`,
+        values: [idToBytes(workspace.id)],
+        createdAt: "w",
+      };
+}
+
+/** Oldest membership first. The two statements agree where they see one moment. */
+export async function listWorkspaceMembers(
+  executor: Executor,
+  organization: Organization,
+  workspace: Workspace,
+  { offset, limit }: Page,
+): Promise<WorkspaceMemberPage> {
+  const { rows: source, values, createdAt } = membersOf(organization, workspace);
+  const [counts] = await executor.execute<RowDataPacket[]>(`SELECT COUNT(*) AS total ${source}`, values);
+  const [rows] = await executor.execute<WorkspaceMemberRow[]>(
+    `SELECT m.user_id, m.role, ${createdAt}.created_at ${source}
+      ORDER BY ${createdAt}.created_at, ${createdAt}.user_id ${limitClause(limit, offset)}`,
+    values,
+  );
+  return { members: rows.map((row) => memberFromRow(workspace, row)), totalCount: counts[0]?.total };
+}
+
+/** Those of these users who are members of the workspace, oldest membership first. */
+export async function findWorkspaceMembers(
+  executor: Executor,
+  organization: Organization,
+  workspace: Workspace,
+  userIds: readonly string[],
+): Promise<WorkspaceMember[]> {
+  const known = userIds.filter(isUserId);
+  if (known.length === 0) return [];
+  const { rows: source, values, createdAt } = membersOf(organization, workspace);
+  const [rows] = await executor.execute<WorkspaceMemberRow[]>(
+    `SELECT m.user_id, m.role, ${createdAt}.created_at ${source} AND m.user_id IN (${known.map(() => "?").join(", ")})
+      ORDER BY ${createdAt}.created_at, ${createdAt}.user_id`,
+    [...values, ...known],
+  );
+  return rows.map((row) => memberFromRow(workspace, row));
+}
+
+/** The users must be no members of the workspace yet. */
+export async function insertWorkspaceMembers(
+  executor: Executor,
+  workspace: Workspace,
+  userIds: readonly string[],
+  createdAt: Date,
+): Promise<void> {
+  await executor.execute(
+    `INSERT INTO workspace_members (workspace_id, created_at, user_id, organization_id)
+      VALUES ${userIds.map(() => "(?, ?, ?, ?)").join(", ")}`,
+    userIds.flatMap((userId) => [idToBytes(workspace.id), createdAt, userId, idToBytes(workspace.organizationId)]),
+  );
+}
+
+export async function deleteWorkspaceMembers(
+  executor: Executor,
+  workspace: Workspace,
+  userIds: readonly string[],
+): Promise<void> {
+  await executor.execute(
+    `DELETE FROM workspace_members WHERE workspace_id = ? AND user_id IN (${userIds.map(() => "?").join(", ")})`,
+    [idToBytes(workspace.id), ...userIds],
+  );
+}
+
+/** Who leaves an organization leaves all of its workspaces. */
+export async function deleteMemberFromWorkspaces(
+  executor: Executor,
+  organizationId: string,
+  userId: string,
+): Promise<void> {
+  await executor.execute("DELETE FROM workspace_members WHERE organization_id = ? AND user_id = ?", [
+    idToBytes(organizationId),
+    userId,
+  ]);
+}
+
+function memberFromRow({ id: workspaceId }: Workspace, row: WorkspaceMemberRow): WorkspaceMember {
+  return { workspaceId, userId: row.user_id, role: row.role, createdAt: row.created_at };
+}

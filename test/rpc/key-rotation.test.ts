@@ -1,0 +1,180 @@
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
+import { hashKey } from "../../services/organization/domain/keys.ts";
+import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
+import { type Administrator, openOrganizations, type TestOrganizations } from "../support/administration.ts";
+import { failureOf } from "../support/rpc-calls.ts";
+import type { Tenant } from "../support/tenants.ts";
+
+const { listKeys, createKey, getKey, updateKey, deleteKey, rotateKey } = KeyService.method;
+const invalid = { code: "UNAUTHENTICATED", reason: "KEY_INVALID" };
+
+let organizations: TestOrganizations;
+let tenant: Tenant;
+let admin: Administrator;
+let key: { readonly id: string; readonly hash: string; readonly name: string; readonly secret: string };
+
+beforeAll(async () => {
+  organizations = await openOrganizations();
+});
+
+afterAll(() => organizations.close());
+
+beforeEach(async () => {
+  ({ tenant, admin } = await organizations.administer());
+  key = await make();
+});
+
+async function make(requestId = "") {
+  const { key: made, secret } = await admin(createKey, { name: "CI", permissions: ["inference"], requestId });
+  if (!made) throw new Error("no key");
+  return { ...made, secret };
+}
+
+describe("RotateKey", () => {
+  it("gives the key a new secret; the old one stops at once where there is no grace", async () => {
+    const { key: rotated, secret } = await admin(rotateKey, { key: key.hash });
+    expect(rotated).toMatchObject({
+      id: key.id,
+      name: key.name,
+      permissions: ["inference"],
+      workspaceId: tenant.workspaceId,
+    });
+    expect(rotated?.hash).toBe(hashKey(secret).toString("hex"));
+    expect(rotated?.hash).not.toBe(key.hash);
+    expect(rotated?.label).toBe(`${secret.slice(0, 12)}…${secret.slice(-3)}`);
+    expect(rotated?.previousExpireTime).toBeUndefined();
+    expect((await organizations.exchange(secret)).principal?.keyId).toBe(key.id);
+    expect(await failureOf(organizations.exchange(key.secret))).toMatchObject(invalid);
+    expect(await failureOf(admin(getKey, { key: key.hash }))).toMatchObject({ reason: "KEY_NOT_FOUND" });
+  });
+
+  it("lets the old secret work until the grace is over, and no token of it longer", async () => {
+    const before = Date.now();
+    const { key: rotated, secret } = await admin(rotateKey, { key: key.id, graceSeconds: 20 });
+    const graceEnd = timestampDate(rotated?.previousExpireTime as Timestamp);
+    expect(graceEnd.getTime()).toBeGreaterThanOrEqual(before + 20_000);
+    const old = await organizations.exchange(key.secret);
+    expect(old.principal?.keyId).toBe(key.id);
+    expect(Number(old.expireTime?.seconds)).toBe(Math.floor(graceEnd.getTime() / 1000));
+    expect(Number((await organizations.exchange(secret)).expireTime?.seconds)).toBeGreaterThan(
+      Number(old.expireTime?.seconds),
+    );
+    await organizations.pool.execute("UPDATE api_keys SET previous_expires_at = ? WHERE id = ?", [
+      new Date(),
+      idToBytes(key.id),
+    ]);
+    expect(await failureOf(organizations.exchange(key.secret))).toMatchObject(invalid);
+    expect((await admin(getKey, { key: key.id })).key?.previousExpireTime).toBeUndefined();
+    await organizations.exchange(secret);
+  });
+
+  it("ends the secret that an earlier rotation left in its grace", async () => {
+    const second = await admin(rotateKey, { key: key.id, graceSeconds: 3600 });
+    const third = await admin(rotateKey, { key: key.id, graceSeconds: 3600 });
+    expect(await failureOf(organizations.exchange(key.secret))).toMatchObject(invalid);
+    await organizations.exchange(second.secret);
+    await organizations.exchange(third.secret);
+    const last = await admin(rotateKey, { key: key.id });
+    for (const { secret } of [second, third]) {
+      expect(await failureOf(organizations.exchange(secret))).toMatchObject(invalid);
+    }
+    await organizations.exchange(last.secret);
+  });
+
+  it.each(["disabled", "deleted", "expired"])("leaves neither secret at work once the key is %s", async (state) => {
+    const { secret } = await admin(rotateKey, { key: key.id, graceSeconds: 3600 });
+    if (state === "disabled")
+      await admin(updateKey, { key: key.id, updateMask: { paths: ["disabled"] }, disabled: true });
+    if (state === "deleted") await admin(deleteKey, { key: key.id });
+    if (state === "expired") {
+      await organizations.pool.execute("UPDATE api_keys SET expires_at = ? WHERE id = ?", [
+        new Date(),
+        idToBytes(key.id),
+      ]);
+    }
+    for (const each of [key.secret, secret])
+      expect(await failureOf(organizations.exchange(each))).toMatchObject(invalid);
+  });
+
+  it.each([0, 604_800])("takes a grace of %d seconds", async (graceSeconds) => {
+    await admin(rotateKey, { key: key.id, graceSeconds });
+  });
+
+  it.each([-1, 604_801])("refuses a grace of %d seconds", async (graceSeconds) => {
+    expect(await failureOf(admin(rotateKey, { key: key.id, graceSeconds, requestId: "ü" }))).toMatchObject({
+      code: "INVALID_ARGUMENT",
+      violations: [{ field: "request_id" }, { field: "grace_seconds" }],
+    });
+  });
+});
+
+describe("a request id", () => {
+  const madeBefore = (hash: string | undefined) => ({
+    code: "ALREADY_EXISTS",
+    reason: "KEY_ALREADY_MADE",
+    message: expect.stringContaining(hash ?? "?"),
+    metadata: { hash },
+  });
+
+  it("makes one key, and names it to who asks again", async () => {
+    const made = await make("once");
+    expect(await failureOf(make("once"))).toMatchObject(madeBefore(made.hash));
+    expect((await admin(listKeys)).keys.filter(({ name }) => name === "CI")).toHaveLength(2);
+  });
+
+  it("makes one key where many ask at once", async () => {
+    const results = await Promise.allSettled(Array.from({ length: 8 }, () => make("raced")));
+    const [made] = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+    const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
+    expect(refused).toEqual(Array(7).fill(expect.objectContaining({ metadata: { hash: made?.hash } })));
+  });
+
+  it("rotates once, and names the key to who asks again by the hash that it had", async () => {
+    const rotation = { key: key.hash, graceSeconds: 60, requestId: "rotate" };
+    const { key: rotated } = await admin(rotateKey, rotation);
+    expect(await failureOf(admin(rotateKey, rotation))).toMatchObject(madeBefore(rotated?.hash));
+    expect((await admin(getKey, { key: key.id })).key?.hash).toBe(rotated?.hash);
+  });
+
+  it("is for one request", async () => {
+    await make("reused");
+    const reused = { code: "ALREADY_EXISTS", reason: "REQUEST_ID_REUSED" };
+    expect(await failureOf(admin(createKey, { name: "Other", requestId: "reused" }))).toMatchObject(reused);
+    expect(await failureOf(admin(rotateKey, { key: key.id, requestId: "reused" }))).toMatchObject(reused);
+  });
+
+  it("is each organization's own, and none is needed", async () => {
+    await make("shared");
+    ({ admin } = await organizations.administer());
+    await make("shared");
+    await make();
+    await make();
+  });
+
+  it("is not spent by a request that is refused", async () => {
+    await failureOf(admin(createKey, { name: "CI", workspaceId: newId(), requestId: "spared" }));
+    await make("spared");
+  });
+
+  it("is forgotten after a day, and its row with it", async () => {
+    await make("old");
+    await make("older");
+    const age = (hours: number, requestId: string) =>
+      organizations.pool.execute(
+        `UPDATE key_requests SET created_at = created_at - INTERVAL ${hours} HOUR WHERE organization_id = ? AND request_id = ?`,
+        [idToBytes(tenant.organizationId), requestId],
+      );
+    await age(23, "old");
+    await age(24, "older");
+    expect(await failureOf(make("old"))).toMatchObject({ reason: "KEY_ALREADY_MADE" });
+    await make("older");
+    await age(2, "old");
+    await make();
+    const [rows] = await organizations.pool.query("SELECT request_id FROM key_requests WHERE organization_id = ?", [
+      idToBytes(tenant.organizationId),
+    ]);
+    expect(rows).toEqual([{ request_id: Buffer.from("older") }]);
+  });
+});

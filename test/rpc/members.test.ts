@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
+import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
+import { MemberRole } from "../../proto/gen/setpoint/organization/v1/member_pb.ts";
+import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
+import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
+import { newId } from "../../services/platform/domain/ids.ts";
+import { type Administrator, openOrganizations, type TestOrganizations } from "../support/administration.ts";
+import { failureOf } from "../support/rpc-calls.ts";
+import type { Tenant } from "../support/tenants.ts";
+
+const { listMembers, addMember, updateMember, removeMember } = OrganizationService.method;
+const { createKey, getKey } = KeyService.method;
+const { createWorkspace, addWorkspaceMembers, listWorkspaceMembers } = WorkspaceService.method;
+const lastAdmin = { code: "FAILED_PRECONDITION", reason: "LAST_ADMIN" };
+const invalid = { code: "UNAUTHENTICATED", reason: "KEY_INVALID" };
+
+let organizations: TestOrganizations;
+let tenant: Tenant;
+let admin: Administrator;
+
+beforeAll(async () => {
+  organizations = await openOrganizations();
+});
+
+afterAll(() => organizations.close());
+
+beforeEach(async () => {
+  ({ tenant, admin } = await organizations.administer());
+});
+
+async function add(role: MemberRole = MemberRole.MEMBER, email = `${newId()}@example.com`) {
+  const { member } = await admin(addMember, { email, role });
+  if (!member) throw new Error("no member");
+  return member;
+}
+
+const setRole = (userId: string, role: MemberRole) =>
+  admin(updateMember, { userId, updateMask: { paths: ["role"] }, role });
+
+describe("AddMember", () => {
+  it("makes someone a member, as a plain one unless told", async () => {
+    const email = `${newId()}@Example.com`;
+    const { member } = await admin(addMember, { email, firstName: "Zoë" });
+    expect(member).toMatchObject({ email, firstName: "Zoë", role: MemberRole.MEMBER });
+    expect(member?.id).toMatch(/^user_[A-Za-z0-9]{27}$/);
+    expect(member?.lastName).toBeUndefined();
+    expect((await admin(listMembers)).members.at(-1)).toEqual(member);
+    expect((await add(MemberRole.ADMIN)).role).toBe(MemberRole.ADMIN);
+  });
+
+  it("refuses who is a member already, however the address is written", async () => {
+    const email = `${newId()}@example.com`;
+    await add(MemberRole.MEMBER, email);
+    expect(await failureOf(add(MemberRole.ADMIN, email.toUpperCase()))).toMatchObject({
+      code: "ALREADY_EXISTS",
+      reason: "MEMBER_EXISTS",
+    });
+    expect((await admin(listMembers)).totalCount).toBe(2);
+  });
+
+  it("adds one where many add the same at once", async () => {
+    const email = `${newId()}@example.com`;
+    const results = await Promise.allSettled(Array.from({ length: 6 }, () => add(MemberRole.MEMBER, email)));
+    const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
+    expect(refused).toEqual(Array(5).fill(expect.objectContaining({ reason: "MEMBER_EXISTS" })));
+    expect((await admin(listMembers)).totalCount).toBe(2);
+  });
+
+  it("names everything that is wrong at once", async () => {
+    const request = { email: "ada", firstName: "", lastName: "x".repeat(256) };
+    expect(await failureOf(admin(addMember, request))).toMatchObject({
+      code: "INVALID_ARGUMENT",
+      violations: ["email", "first_name", "last_name"].map((field) => ({ field })),
+    });
+    expect(await failureOf(add(9 as MemberRole))).toMatchObject({ violations: [{ field: "role" }] });
+  });
+
+  it("tells nothing of what another organization knows of the user", async () => {
+    const email = `${newId()}@example.com`;
+    const other = await organizations.administer();
+    await other.admin(addMember, { email, firstName: "Ada", lastName: "Lovelace", role: MemberRole.ADMIN });
+    const { member } = await admin(addMember, { email });
+    expect([member?.firstName, member?.lastName, member?.role]).toEqual([undefined, undefined, MemberRole.MEMBER]);
+  });
+});
+
+describe("UpdateMember", () => {
+  it("changes what the mask names, in this organization alone", async () => {
+    const email = `${newId()}@example.com`;
+    const other = await organizations.administer();
+    const { member: elsewhere } = await other.admin(addMember, { email, firstName: "Ada", lastName: "L" });
+    const { id: userId } = await add(MemberRole.MEMBER, email);
+    const change = async (paths: string[], fields: object) =>
+      (await admin(updateMember, { userId, updateMask: { paths }, ...fields })).member;
+    const named = await change(["first_name", "last_name"], { firstName: "Augusta", lastName: "King", role: 1 });
+    expect(named).toMatchObject({ firstName: "Augusta", lastName: "King", role: MemberRole.MEMBER });
+    const last = await change(["role", "first_name"], { role: MemberRole.ADMIN });
+    expect(last).toMatchObject({ lastName: "King", role: MemberRole.ADMIN });
+    expect(last?.firstName).toBeUndefined();
+    expect((await admin(listMembers)).members.at(-1)).toEqual(last);
+    expect((await other.admin(listMembers)).members.at(-1)).toEqual(elsewhere);
+  });
+
+  it.each([
+    ["no mask", {}, "update_mask"],
+    ["a field that is not there", { updateMask: { paths: ["email"] } }, "update_mask.paths[0]"],
+    ["no role", { updateMask: { paths: ["role"] } }, "role"],
+    ["an empty name", { updateMask: { paths: ["first_name"] }, firstName: "" }, "first_name"],
+    ["a name with a line break", { updateMask: { paths: ["last_name"] }, lastName: "a\nb" }, "last_name"],
+  ])("refuses %s", async (_name, request, field) => {
+    expect(await failureOf(admin(updateMember, { userId: tenant.userId, ...request }))).toMatchObject({
+      code: "INVALID_ARGUMENT",
+      violations: [{ field }],
+    });
+  });
+});
+
+describe("the last admin", () => {
+  it("stays one until there is another", async () => {
+    const member = await add();
+    expect(await failureOf(setRole(tenant.userId, MemberRole.MEMBER))).toMatchObject(lastAdmin);
+    expect(await failureOf(admin(removeMember, { userId: tenant.userId, disableKeys: true }))).toMatchObject(lastAdmin);
+    await setRole(member.id, MemberRole.ADMIN);
+    await setRole(tenant.userId, MemberRole.MEMBER);
+    expect(await failureOf(admin(removeMember, { userId: member.id }))).toMatchObject(lastAdmin);
+  });
+
+  it.each(["demoted", "removed"])("is one of two who are %s at once", async (way) => {
+    const member = await add(MemberRole.ADMIN);
+    const second = await add(MemberRole.ADMIN);
+    await setRole(tenant.userId, MemberRole.MEMBER);
+    const results = await Promise.allSettled(
+      [member, second].map(({ id: userId }) =>
+        way === "demoted" ? setRole(userId, MemberRole.MEMBER) : admin(removeMember, { userId }),
+      ),
+    );
+    const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
+    expect(refused).toEqual([expect.objectContaining(lastAdmin)]);
+  });
+});
+
+describe("RemoveMember", () => {
+  it("ends a membership, and those of the workspaces with it", async () => {
+    const { id: userId } = await add();
+    await admin(createWorkspace, { name: "Team", slug: "team" });
+    await admin(addWorkspaceMembers, { workspace: "team", userIds: [userId] });
+    expect((await admin(removeMember, { userId })).member?.id).toBe(userId);
+    expect((await admin(listMembers)).totalCount).toBe(1);
+    expect((await admin(listWorkspaceMembers, { workspace: "team" })).totalCount).toBe(1);
+    expect(await failureOf(admin(removeMember, { userId }))).toMatchObject({ reason: "MEMBER_NOT_FOUND" });
+  });
+
+  it("is refused while keys of the member work, unless they are disabled with it", async () => {
+    const { id: userId } = await add();
+    const { key, secret } = await admin(createKey, { name: "Theirs", creatorUserId: userId });
+    const management = { name: "Ops", creatorUserId: userId, kind: KeyKind.MANAGEMENT };
+    const { secret: managementSecret } = await admin(createKey, management);
+    const failure = await failureOf(admin(removeMember, { userId }));
+    expect(failure).toMatchObject({ code: "FAILED_PRECONDITION", reason: "MEMBER_HAS_KEYS" });
+    expect(failure.message).toContain(`"Theirs" (${key?.id})`);
+    await organizations.exchange(secret);
+
+    expect((await admin(removeMember, { userId, disableKeys: true })).disabledKeyCount).toBe(2);
+    for (const each of [secret, managementSecret]) {
+      expect(await failureOf(organizations.exchange(each))).toMatchObject(invalid);
+    }
+    expect((await admin(getKey, { key: key?.id ?? "" })).key).toMatchObject({ disabled: true, creatorUserId: userId });
+    await organizations.exchange(tenant.managementKey);
+  });
+
+  it("does not disable the last management key, and then does nothing", async () => {
+    const { id: userId } = await add(MemberRole.ADMIN);
+    await admin(createKey, { name: "Theirs", creatorUserId: userId });
+    expect(await failureOf(admin(removeMember, { userId: tenant.userId, disableKeys: true }))).toMatchObject({
+      reason: "LAST_MANAGEMENT_KEY",
+    });
+    await organizations.exchange(tenant.apiKey);
+    expect((await admin(listMembers)).totalCount).toBe(2);
+  });
+
+  it("leaves no working key behind that is made at the same time", async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { id: userId } = await add();
+      const [made, removed] = await Promise.allSettled([
+        admin(createKey, { name: "Late", creatorUserId: userId }),
+        admin(removeMember, { userId }),
+      ]);
+      expect([made.status, removed.status].sort()).toEqual(["fulfilled", "rejected"]);
+    }
+  });
+
+  it("agrees with the count while one member comes and goes many times at once", async () => {
+    const email = `${newId()}@example.com`;
+    const { id: userId } = await add(MemberRole.MEMBER, email);
+    const results = await Promise.allSettled(
+      Array.from({ length: 12 }, (_, n) =>
+        n % 2 === 0 ? admin(removeMember, { userId }) : add(MemberRole.MEMBER, email),
+      ),
+    );
+    for (const result of results) {
+      if (result.status === "rejected") expect(["MEMBER_EXISTS", "MEMBER_NOT_FOUND"]).toContain(result.reason.reason);
+    }
+    const { members, totalCount } = await admin(listMembers);
+    expect(totalCount).toBe(members.length);
+  });
+
+  it("does not tell another organization's member from nobody", async () => {
+    const other = await organizations.tenants.createOrganization();
+    for (const userId of [other.userId, "user_000000000000000000000000000", "", "ü", "\0", "x".repeat(100_000)]) {
+      const failures = await Promise.all([
+        failureOf(admin(removeMember, { userId })),
+        failureOf(admin(updateMember, { userId, updateMask: { paths: ["first_name"] }, firstName: "Mine" })),
+      ]);
+      for (const failure of failures) {
+        expect(failure).toMatchObject({
+          code: "NOT_FOUND",
+          reason: "MEMBER_NOT_FOUND",
+          message: "There is no such member in this organization. List the members to see who there is.",
+        });
+      }
+    }
+  });
+});

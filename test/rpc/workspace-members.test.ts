@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
+import { MemberRole } from "../../proto/gen/setpoint/organization/v1/member_pb.ts";
+import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
+import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
+import { isId, newId } from "../../services/platform/domain/ids.ts";
+import { type Administrator, openOrganizations, type TestOrganizations } from "../support/administration.ts";
+import { failureOf } from "../support/rpc-calls.ts";
+import type { Tenant } from "../support/tenants.ts";
+
+const { createWorkspace, listWorkspaceMembers, addWorkspaceMembers, removeWorkspaceMembers } = WorkspaceService.method;
+const { createKey, deleteKey } = KeyService.method;
+
+let organizations: TestOrganizations;
+let tenant: Tenant;
+let admin: Administrator;
+
+beforeAll(async () => {
+  organizations = await openOrganizations();
+});
+
+afterAll(() => organizations.close());
+
+beforeEach(async () => {
+  ({ tenant, admin } = await organizations.administer());
+});
+
+async function make(slug: string, fields: { name?: string; description?: string } = {}) {
+  const { workspace } = await admin(createWorkspace, { name: slug, slug, ...fields });
+  if (!workspace) throw new Error("no workspace");
+  return workspace;
+}
+
+async function newMember(): Promise<string> {
+  const { member } = await admin(OrganizationService.method.addMember, { email: `${newId()}@example.com` });
+  return member?.id ?? "";
+}
+
+const userIdsOf = async (workspace: string) =>
+  (await admin(listWorkspaceMembers, { workspace })).members.map(({ userId }) => userId);
+
+describe("the members of a workspace", () => {
+  it("are those who were added, once each, oldest membership first", async () => {
+    await make("team");
+    const [ada, ben] = [await newMember(), await newMember()];
+    const added = await admin(addWorkspaceMembers, { workspace: "team", userIds: [ada, ben, ada, tenant.userId] });
+    expect(added.addedCount).toBe(2);
+    expect(added.members.map(({ userId }) => userId).sort()).toEqual([ada, ben, tenant.userId].sort());
+    const again = await admin(addWorkspaceMembers, { workspace: "team", userIds: [ada] });
+    expect(again).toMatchObject({ addedCount: 0, members: [{ userId: ada, role: MemberRole.MEMBER }] });
+
+    const pages = await Promise.all(
+      [0, 2, 4].map((offset) => admin(listWorkspaceMembers, { workspace: "team", offset, limit: 2 })),
+    );
+    expect(pages.map(({ members }) => members.length)).toEqual([2, 1, 0]);
+    expect(pages.map(({ totalCount }) => totalCount)).toEqual([3, 3, 3]);
+    const members = pages.flatMap((page) => page.members);
+    expect(members[0]).toMatchObject({ userId: tenant.userId, role: MemberRole.ADMIN });
+    expect(members.slice(1).map(({ userId }) => userId)).toEqual([ada, ben].sort());
+    for (const { id } of members) expect(isId(id)).toBe(true);
+    expect(new Set(members.map(({ id }) => id)).size).toBe(3);
+    expect((await admin(listWorkspaceMembers, { workspace: "team" })).members).toEqual(members);
+  });
+
+  it("are everyone in the default workspace, whom nobody can take out of it", async () => {
+    const ada = await newMember();
+    const page = await admin(listWorkspaceMembers, { workspace: tenant.workspaceId });
+    expect(page.totalCount).toBe(2);
+    expect(page.members.map(({ userId }) => userId)).toEqual([tenant.userId, ada]);
+    expect(await admin(addWorkspaceMembers, { workspace: "default", userIds: [ada] })).toMatchObject({ addedCount: 0 });
+    expect(await failureOf(admin(removeWorkspaceMembers, { workspace: "default", userIds: [ada] }))).toMatchObject({
+      code: "FAILED_PRECONDITION",
+      reason: "WORKSPACE_IS_DEFAULT",
+    });
+  });
+
+  it("cannot be strangers, who are not told from nobody", async () => {
+    await make("team");
+    const other = await organizations.tenants.createOrganization();
+    const userIds = [tenant.userId, other.userId, "user_000000000000000000000000000", "ü", ""];
+    expect(await failureOf(admin(addWorkspaceMembers, { workspace: "team", userIds }))).toMatchObject({
+      code: "INVALID_ARGUMENT",
+      violations: [1, 2, 3, 4].map((n) => ({
+        field: `user_ids[${n}]`,
+        description: "must be a member of the organization",
+      })),
+    });
+    expect(await userIdsOf("team")).toEqual([tenant.userId]);
+    const strangers = { workspace: "team", userIds: userIds.slice(1) };
+    expect(await admin(removeWorkspaceMembers, strangers)).toMatchObject({ removedCount: 0 });
+  });
+
+  it.each([0, 101])("are not %d at once", async (length) => {
+    await make("team");
+    const request = { workspace: "team", userIds: Array(length).fill(tenant.userId) };
+    for (const method of [addWorkspaceMembers, removeWorkspaceMembers] as const) {
+      expect(await failureOf(admin(method as typeof addWorkspaceMembers, request))).toMatchObject({
+        violations: [{ field: "user_ids", description: "must have 1 to 100 elements" }],
+      });
+    }
+  });
+
+  it("leave, unless they have keys there that work", async () => {
+    await make("team");
+    const [ada, ben] = [await newMember(), await newMember()];
+    await admin(addWorkspaceMembers, { workspace: "team", userIds: [ada, ben] });
+    const { key } = await admin(createKey, { name: "Ada's", workspaceId: "team", creatorUserId: ada });
+    await admin(createKey, { name: "Elsewhere", creatorUserId: ben });
+    const remove = (...userIds: string[]) => admin(removeWorkspaceMembers, { workspace: "team", userIds });
+    const failure = await failureOf(remove(ada, ben));
+    expect(failure).toMatchObject({ code: "FAILED_PRECONDITION", reason: "MEMBER_HAS_KEYS" });
+    expect(failure.message).toContain(`"Ada's" (${key?.id})`);
+    expect(await userIdsOf("team")).toHaveLength(3);
+    expect(await remove(ben, tenant.userId)).toMatchObject({ removedCount: 2 });
+    await admin(deleteKey, { key: key?.id ?? "" });
+    expect(await remove(ada, ben)).toMatchObject({ removedCount: 1 });
+    expect(await userIdsOf("team")).toEqual([]);
+  });
+});

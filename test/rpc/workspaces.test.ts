@@ -1,0 +1,270 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
+import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
+import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
+import { type Administrator, openOrganizations, type TestOrganizations } from "../support/administration.ts";
+import { uuidV7 } from "../support/patterns.ts";
+import { failureOf } from "../support/rpc-calls.ts";
+import type { Tenant } from "../support/tenants.ts";
+
+const {
+  listWorkspaces,
+  createWorkspace,
+  getWorkspace,
+  updateWorkspace,
+  deleteWorkspace,
+  listWorkspaceMembers,
+  addWorkspaceMembers,
+  removeWorkspaceMembers,
+} = WorkspaceService.method;
+const { createKey, updateKey, deleteKey } = KeyService.method;
+const notFound = { code: "NOT_FOUND", reason: "WORKSPACE_NOT_FOUND" };
+
+let organizations: TestOrganizations;
+let tenant: Tenant;
+let admin: Administrator;
+
+beforeAll(async () => {
+  organizations = await openOrganizations();
+});
+
+afterAll(() => organizations.close());
+
+beforeEach(async () => {
+  ({ tenant, admin } = await organizations.administer());
+});
+
+async function make(slug: string, fields: { name?: string; description?: string } = {}) {
+  const { workspace } = await admin(createWorkspace, { name: slug, slug, ...fields });
+  if (!workspace) throw new Error("no workspace");
+  return workspace;
+}
+
+const userIdsOf = async (workspace: string) =>
+  (await admin(listWorkspaceMembers, { workspace })).members.map(({ userId }) => userId);
+
+describe("CreateWorkspace", () => {
+  it("makes the workspace that is asked for, with who makes it as its member", async () => {
+    const request = {
+      name: "Staging 🧪",
+      slug: "staging-2",
+      description: "For trying things",
+      defaultTextModel: "vendor/model",
+      defaultImageModel: "vendor/image",
+      defaultProviderSort: "price",
+    };
+    const { workspace } = await admin(createWorkspace, request);
+    expect(workspace).toMatchObject({ ...request, id: expect.stringMatching(uuidV7), isDefault: false });
+    expect(workspace).toMatchObject({ creatorUserId: tenant.userId });
+    expect(workspace?.updateTime).toBeUndefined();
+    expect((await admin(getWorkspace, { workspace: "staging-2" })).workspace).toEqual(workspace);
+    expect(await userIdsOf("staging-2")).toEqual([tenant.userId]);
+  });
+
+  it("leaves unset what is not given", async () => {
+    const { description, defaultTextModel, defaultImageModel, defaultProviderSort } = await make("plain");
+    expect([description, defaultTextModel, defaultImageModel, defaultProviderSort]).toEqual(Array(4).fill(undefined));
+  });
+
+  it("names everything that is wrong at once", async () => {
+    const long = "x".repeat(256);
+    const request = {
+      name: "",
+      slug: "",
+      description: "x".repeat(501),
+      defaultTextModel: long,
+      defaultImageModel: long,
+      defaultProviderSort: long,
+    };
+    const fields = [
+      "name",
+      "slug",
+      "description",
+      "default_text_model",
+      "default_image_model",
+      "default_provider_sort",
+    ];
+    expect(await failureOf(admin(createWorkspace, request))).toMatchObject({
+      code: "INVALID_ARGUMENT",
+      violations: fields.map((field) => ({ field })),
+    });
+  });
+
+  it("takes every field at its longest", async () => {
+    const name = "😀".repeat(100);
+    const description = "😀".repeat(500);
+    expect(await make("a".repeat(50), { name, description })).toMatchObject({ name, description });
+  });
+
+  it("refuses a slug that is taken in the organization, and only there", async () => {
+    await make("taken");
+    expect(await failureOf(make("taken"))).toMatchObject({
+      code: "ALREADY_EXISTS",
+      reason: "SLUG_TAKEN",
+      violations: [{ field: "slug" }],
+    });
+    ({ admin } = await organizations.administer());
+    await make("taken");
+  });
+
+  it("gives a slug to one of many who want it at once", async () => {
+    const results = await Promise.allSettled(Array.from({ length: 6 }, () => make("raced")));
+    const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
+    expect(refused).toEqual(Array(5).fill(expect.objectContaining({ reason: "SLUG_TAKEN" })));
+  });
+});
+
+describe("ListWorkspaces", () => {
+  it("lists workspaces over pages, oldest first, then by id", async () => {
+    for (let n = 0; n < 6; n += 1) await make(`workspace-${n}`);
+    await organizations.pool.execute("UPDATE workspaces SET created_at = ? WHERE organization_id = ?", [
+      new Date(0),
+      idToBytes(tenant.organizationId),
+    ]);
+    const pages = await Promise.all([0, 3, 6, 9].map((offset) => admin(listWorkspaces, { offset, limit: 3 })));
+    expect(pages.map(({ workspaces }) => workspaces.length)).toEqual([3, 3, 1, 0]);
+    expect(pages.map(({ totalCount }) => totalCount)).toEqual([7, 7, 7, 7]);
+    const all = pages.flatMap(({ workspaces }) => workspaces);
+    expect(all.map(({ id }) => id)).toEqual(all.map(({ id }) => id).sort());
+    expect(all.filter(({ isDefault }) => isDefault)).toMatchObject([{ id: tenant.workspaceId, slug: "default" }]);
+  });
+
+  it("shows none of another organization, and none that was deleted", async () => {
+    await make("doomed");
+    await admin(deleteWorkspace, { workspace: "doomed" });
+    await organizations.tenants.createOrganization();
+    expect(await admin(listWorkspaces)).toMatchObject({ totalCount: 1, workspaces: [{ id: tenant.workspaceId }] });
+  });
+});
+
+describe("a workspace that is named", () => {
+  it("is found by its id and its slug", async () => {
+    const { id } = await make("found");
+    for (const workspace of [id, id.toUpperCase(), "found"]) {
+      expect((await admin(getWorkspace, { workspace })).workspace?.id).toBe(id);
+    }
+  });
+
+  it("is not told from none where it is another organization's, or was deleted", async () => {
+    const { id: deleted } = await make("deleted");
+    await admin(deleteWorkspace, { workspace: deleted });
+    const other = await organizations.administer();
+    const { workspace: foreign } = await other.admin(createWorkspace, { name: "Foreign", slug: "foreign" });
+    for (const workspace of [
+      newId(),
+      deleted,
+      "deleted",
+      foreign?.id ?? "",
+      "foreign",
+      "",
+      "Ü",
+      "\0",
+      "x".repeat(100_000),
+    ]) {
+      const failures = await Promise.all([
+        failureOf(admin(getWorkspace, { workspace })),
+        failureOf(admin(updateWorkspace, { workspace, updateMask: { paths: ["name"] }, name: "Mine" })),
+        failureOf(admin(deleteWorkspace, { workspace })),
+        failureOf(admin(listWorkspaceMembers, { workspace })),
+        failureOf(admin(addWorkspaceMembers, { workspace, userIds: [tenant.userId] })),
+        failureOf(admin(removeWorkspaceMembers, { workspace, userIds: [tenant.userId] })),
+      ]);
+      for (const failure of failures) {
+        expect(failure).toMatchObject(notFound);
+        expect(failure.message).toBe(failures[0]?.message);
+      }
+    }
+  });
+});
+
+describe("UpdateWorkspace", () => {
+  it("changes what the mask names, and removes what it leaves unset", async () => {
+    await make("before", { description: "Old" });
+    const change = async (workspace: string, paths: string[], fields: object) =>
+      (await admin(updateWorkspace, { workspace, updateMask: { paths }, ...fields })).workspace;
+    const renamed = await change("before", ["name", "slug"], { name: "After", slug: "after", description: "Ignored" });
+    expect(renamed).toMatchObject({ name: "After", slug: "after", description: "Old" });
+    expect(renamed?.updateTime).toBeDefined();
+    const last = await change("after", ["description", "default_text_model"], { defaultTextModel: "m" });
+    expect(last?.description).toBeUndefined();
+    expect(last?.defaultTextModel).toBe("m");
+    expect((await admin(getWorkspace, { workspace: "after" })).workspace).toEqual(last);
+    expect(await failureOf(admin(getWorkspace, { workspace: "before" }))).toMatchObject(notFound);
+  });
+
+  it.each([
+    ["no mask", {}, "update_mask"],
+    ["a field that is not there", { updateMask: { paths: ["id"] } }, "update_mask.paths[0]"],
+    ["no name", { updateMask: { paths: ["name"] } }, "name"],
+    ["no slug", { updateMask: { paths: ["slug"] } }, "slug"],
+  ])("refuses %s", async (_name, request, field) => {
+    expect(await failureOf(admin(updateWorkspace, { workspace: "default", ...request }))).toMatchObject({
+      code: "INVALID_ARGUMENT",
+      violations: [{ field }],
+    });
+  });
+
+  it("refuses a slug that is taken, but not its own", async () => {
+    await make("mine");
+    const change = (slug: string) =>
+      admin(updateWorkspace, { workspace: "mine", updateMask: { paths: ["slug"] }, slug });
+    expect(await failureOf(change("default"))).toMatchObject({ reason: "SLUG_TAKEN" });
+    expect((await change("mine")).workspace?.updateTime).toBeUndefined();
+  });
+});
+
+describe("DeleteWorkspace", () => {
+  it("takes the workspace from its keys, and frees its slug", async () => {
+    const { id } = await make("gone");
+    const { key, secret } = await admin(createKey, { name: "Off", workspaceId: "gone" });
+    const disabled = { key: key?.id ?? "", updateMask: { paths: ["disabled"] } };
+    await admin(updateKey, { ...disabled, disabled: true });
+    expect((await admin(deleteWorkspace, { workspace: "gone" })).workspace?.id).toBe(id);
+    await admin(updateKey, { ...disabled, disabled: false });
+    expect((await organizations.exchange(secret)).principal?.workspaceId).toBe("");
+    expect(await failureOf(organizations.as(tenant.managementKey, id))).toMatchObject(notFound);
+    expect((await make("gone")).id).not.toBe(id);
+  });
+
+  it("spares the default workspace", async () => {
+    expect(await failureOf(admin(deleteWorkspace, { workspace: "default" }))).toMatchObject({
+      code: "FAILED_PRECONDITION",
+      reason: "WORKSPACE_IS_DEFAULT",
+    });
+  });
+
+  it("spares one with keys that work, and names them", async () => {
+    await make("busy");
+    const { key } = await admin(createKey, { name: "n".repeat(255), workspaceId: "busy" });
+    const others = await Promise.all(
+      Array.from({ length: 6 }, (_, n) => admin(createKey, { name: `Key ${n}`, workspaceId: "busy" })),
+    );
+    const failure = await failureOf(admin(deleteWorkspace, { workspace: "busy" }));
+    expect(failure).toMatchObject({ code: "FAILED_PRECONDITION", reason: "WORKSPACE_HAS_KEYS" });
+    expect(failure.message).toContain(`"${"n".repeat(40)}…" (${key?.id})`);
+    expect(failure.message).toContain("and 2 more.");
+    for (const each of [key, ...others.map((other) => other.key)]) await admin(deleteKey, { key: each?.id ?? "" });
+    await admin(deleteWorkspace, { workspace: "busy" });
+  });
+
+  it("is done once where many do it at once", async () => {
+    await make("raced");
+    const results = await Promise.allSettled(
+      Array.from({ length: 6 }, () => admin(deleteWorkspace, { workspace: "raced" })),
+    );
+    const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
+    expect(refused).toEqual(Array(5).fill(expect.objectContaining(notFound)));
+  });
+
+  it("leaves no working key behind that is made at the same time", async () => {
+    for (let round = 0; round < 5; round += 1) {
+      await make(`raced-${round}`);
+      const workspace = `raced-${round}`;
+      const [made, deleted] = await Promise.allSettled([
+        admin(createKey, { name: "Late", workspaceId: workspace }),
+        admin(deleteWorkspace, { workspace }),
+      ]);
+      expect([made.status, deleted.status].sort()).toEqual(["fulfilled", "rejected"]);
+    }
+  });
+});

@@ -1,0 +1,224 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { ChangeFilter, LoggedChange } from "../../services/organization/domain/changes.ts";
+import { changeOrganization, type Work } from "../../services/organization/store/change-organization.ts";
+import { insertChanges } from "../../services/organization/store/changes.ts";
+import { createKey } from "../../services/organization/store/create-key.ts";
+import { listKeys } from "../../services/organization/store/keys.ts";
+import { listChanges } from "../../services/organization/store/list-changes.ts";
+import { deleteKey } from "../../services/organization/store/update-key.ts";
+import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
+import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { inTransaction } from "../../services/platform/mysql/transaction.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
+import type { TestDatabase } from "../support/database.ts";
+import { type DatabaseProxy, type Fault, openDatabaseProxy } from "../support/database-proxy.ts";
+import { createOrganizationDatabase } from "../support/organization-database.ts";
+import { type Tenant, Tenants } from "../support/tenants.ts";
+
+let database: TestDatabase;
+let pool: Pool;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  database = await createOrganizationDatabase();
+  pool = openPool(database.url, 4);
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+beforeEach(async () => {
+  tenant = await new Tenants(pool).createOrganization();
+});
+
+const everything: ChangeFilter = { action: undefined, userId: undefined, targetId: undefined };
+const key = {
+  name: "CI",
+  kind: "api",
+  workspace: "",
+  creatorUserId: "",
+  expiresAt: undefined,
+  permissions: [],
+  requestId: "once",
+} as const;
+
+function change<T>(work: Work<T>, on: Pool = pool, forMs = 15_000): Promise<T> {
+  const caller = { deadlineMs: monotonicMs() + forMs, isCanceled: () => false };
+  return changeOrganization(on, tenant.organizationId, { userId: tenant.userId, keyId: undefined }, caller, work);
+}
+
+const logged = async () =>
+  (await listChanges(pool, tenant.organizationId, everything, { offset: 0, limit: 100 })).changes;
+
+describe("a change whose commit is not answered", () => {
+  let proxy: DatabaseProxy;
+  let faulty: Pool;
+
+  beforeEach(async () => {
+    proxy = await openDatabaseProxy(database.url);
+    faulty = openPool(proxy.url, 4, { statementTimeoutMs: 1_300, lockTimeoutSeconds: 1 });
+  });
+
+  afterEach(async () => {
+    proxy.letGo();
+    await faulty.end();
+    await proxy.close();
+  });
+
+  const faults: readonly [string, Fault][] = [
+    ["was lost", "silence"],
+    ["was carried out, and its answer was lost", "deaf"],
+    ["broke off", "reset"],
+    ["was carried out, and broke off", "lost answer"],
+  ];
+
+  it.each(faults)("is made once where the commit %s, and its answer is what is stored", async (_name, fault) => {
+    proxy.fail("commit", fault, 1);
+    const { key: made } = await change(createKey(key, tenant.userId), faulty);
+    const stored = await listKeys(pool, tenant.organizationId);
+    expect(stored.filter(({ name }) => name === "CI").map(({ hash }) => hash)).toEqual([made.hash]);
+    expect((await logged()).filter(({ target }) => target.id === made.id)).toHaveLength(1);
+    proxy.fail("commit", fault, 1);
+    const deleted = await change(deleteKey(made.id), faulty);
+    expect(deleted.id).toBe(made.id);
+    expect((await logged()).filter(({ target }) => target.id === made.id)).toHaveLength(2);
+  });
+
+  it("never claims that nothing was stored, where the time is up before that is known", async () => {
+    proxy.fail("commit", "hold", 1);
+    const failure = await change(createKey(key, tenant.userId), faulty, 5_000).catch((error) => error);
+    expect(failure).toMatchObject({ kind: "unavailable" });
+    expect(failure.message).not.toContain("nothing was stored");
+    proxy.letGo();
+    await expect.poll(async () => (await logged()).filter(({ target }) => target.name === "CI")).toHaveLength(1);
+    await expect(change(createKey(key, tenant.userId), faulty)).rejects.toMatchObject({ reason: "KEY_ALREADY_MADE" });
+  });
+});
+
+describe("changes while connections are killed under them", () => {
+  it("are each made once, with one entry in the log, and numbered without gaps", async () => {
+    const connectionIds = async (): Promise<number[]> => {
+      const sql = "SELECT id FROM information_schema.processlist WHERE db = DATABASE()";
+      const [rows] = await pool.query<RowDataPacket[]>(sql);
+      return rows.map(({ id }) => id);
+    };
+    const spared = new Set(await connectionIds());
+    const killed = openPool(database.url, 4);
+    const stopMs = monotonicMs() + 1_200;
+    const kill = async () => {
+      for (; monotonicMs() < stopMs; await sleep(20)) {
+        const victims = (await connectionIds()).filter((id) => !spared.has(id));
+        const victim = victims[Math.floor(Math.random() * victims.length)];
+        // It may have gone by itself meanwhile.
+        if (victim !== undefined) await pool.query("KILL ?", [victim]).catch(() => {});
+      }
+    };
+    const made: string[] = [];
+    const make = async () => {
+      while (monotonicMs() < stopMs) {
+        const answer = await change(createKey({ ...key, requestId: "" }, tenant.userId), killed);
+        made.push(answer.key.hash);
+      }
+    };
+    await Promise.all([kill(), make(), make(), make(), make()]);
+    await killed.end();
+    expect(made.length).toBeGreaterThan(4);
+    const stored = (await listKeys(pool, tenant.organizationId)).filter(({ name }) => name === "CI");
+    expect(stored.map(({ hash }) => hash).sort()).toEqual([...made].sort());
+    const [rows] = await pool.query<RowDataPacket[]>(
+      "SELECT number, user_number FROM organization_changes WHERE organization_id = ? ORDER BY number",
+      [idToBytes(tenant.organizationId)],
+    );
+    const numbers = Array.from({ length: made.length + 3 }, (_, index) => index + 1);
+    expect(rows.map(({ number }) => number)).toEqual(numbers);
+    expect(rows.map(({ user_number }) => user_number)).toEqual(numbers);
+  });
+});
+
+describe("a change that waits for another of its organization", () => {
+  it("is not made once its caller has given up, and others' are made meanwhile", async () => {
+    const other = await new Tenants(pool).createOrganization();
+    const before = await logged();
+    await inTransaction(pool, async (connection) => {
+      await connection.execute("SELECT id FROM organizations WHERE id = ? FOR UPDATE", [
+        idToBytes(tenant.organizationId),
+      ]);
+      const late = change(createKey(key, tenant.userId), pool, 1_000);
+      late.catch(() => {});
+      const caller = { deadlineMs: monotonicMs() + 15_000, isCanceled: () => false };
+      const actor = { userId: other.userId, keyId: undefined };
+      await changeOrganization(pool, other.organizationId, actor, caller, createKey(key, other.userId));
+      await expect(late).rejects.toMatchObject({ kind: "aborted", reason: "CONFLICT" });
+    });
+    expect(await logged()).toEqual(before);
+  });
+
+  it("is not made where its caller was gone when the lock was free", async () => {
+    const caller = { deadlineMs: monotonicMs() + 15_000, isCanceled: () => true };
+    const actor = { userId: undefined, keyId: undefined };
+    const late = changeOrganization(pool, tenant.organizationId, actor, caller, createKey(key, tenant.userId));
+    await expect(late).rejects.toMatchObject({ kind: "deadline_exceeded" });
+    expect((await logged()).some(({ target }) => target.name === "CI")).toBe(false);
+  });
+});
+
+describe("a page of a long change log", () => {
+  const count = 3_000;
+
+  beforeEach(async () => {
+    const actions = ["key_created", "key_updated", "member_added"] as const;
+    const changes = Array.from(
+      { length: count },
+      (_, n): LoggedChange => ({
+        id: newId(),
+        action: actions[n % 3] ?? "key_created",
+        actor: { userId: `user_${n % 2}`, keyId: undefined },
+        target: { kind: "key", id: `target-${n % 100}`, name: `Change ${n}` },
+        fields: [],
+        createdAt: new Date(n),
+      }),
+    );
+    await inTransaction(pool, async (connection) => {
+      for (let at = 0; at < count; at += 500) {
+        await insertChanges(connection, tenant.organizationId, changes.slice(at, at + 500));
+      }
+    });
+  });
+
+  it.each([
+    ["all", {}, count + 3, 60],
+    ["an action", { action: "key_updated" }, count / 3, 60],
+    ["a user", { userId: "user_1" }, count / 2, 60],
+    ["an action of a user", { userId: "user_1", action: "key_updated" }, count / 6, 60],
+    ["a target", { targetId: "target-7" }, count / 100, 200],
+  ] as const)("reads as few rows at its end as at its beginning: %s", async (_name, filter, total, readsMax) => {
+    const connection = await pool.getConnection();
+    const readsSoFar = async () => {
+      const [rows] = await connection.query<RowDataPacket[]>("SHOW SESSION STATUS LIKE 'Handler_read%'");
+      return rows.reduce((sum, { Value }) => sum + Number(Value), 0);
+    };
+    try {
+      // What it costs to ask for the numbers is not part of them.
+      const idle = -(await readsSoFar()) + (await readsSoFar());
+      for (const offset of [0, total - 10]) {
+        const before = await readsSoFar();
+        const page = await listChanges(
+          connection,
+          tenant.organizationId,
+          { ...everything, ...filter },
+          { offset, limit: 20 },
+        );
+        expect((await readsSoFar()) - before - idle).toBeLessThan(readsMax);
+        expect(page.totalCount).toBe(total);
+        expect(page.changes).toHaveLength(offset === 0 ? 20 : 10);
+        const times = page.changes.map(({ createdAt }) => createdAt.getTime());
+        if (total < count) expect(times).toEqual([...times].sort((a, b) => b - a));
+      }
+    } finally {
+      connection.release();
+    }
+  });
+});
