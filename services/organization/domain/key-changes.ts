@@ -88,7 +88,9 @@ export function orderedPermissions(given: readonly string[]): readonly Permissio
 /** The key after the update: the same object where every field had its value already. */
 export function updatedKey(key: Key, update: KeyUpdate, now: Date): Key {
   if (update.permissions && key.kind === "management") {
-    throw invalidRequest([{ path: "permissions", message: "cannot be changed for a management key, which has all" }]);
+    throw invalidRequest([
+      { path: "permissions", message: "cannot be changed for a management key, which has those of its kind" },
+    ]);
   }
   const { name = key.name, disabled = key.disabled } = update;
   const expiresAt = update.expiresAt === undefined ? key.expiresAt : (update.expiresAt ?? undefined);
