@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -61,6 +62,19 @@ describe("migrate", () => {
     expect(applied.flat()).toEqual(["0001_first", "0002_second"]);
   });
 
+  it("takes it as done where another process, which another node of a cluster gave the lock, was faster", async () => {
+    write("0001_first", "DO SLEEP(1)");
+    const checksum = createHash("sha256").update("DO SLEEP(1)").digest("hex");
+    await run();
+    await pool.query("DELETE FROM schema_migrations");
+    const applied = await migrate(database.url, directory, (name) => {
+      if (name !== "0001_first") return;
+      void pool.query("INSERT INTO schema_migrations VALUES (?, ?, UTC_TIMESTAMP(3))", [name, checksum]);
+    });
+    expect(applied).toEqual(["0001_first", "0002_second"]);
+    expect(await run()).toEqual([]);
+  });
+
   it("makes the database where there is none", async () => {
     await database.drop();
     expect(await run()).toHaveLength(2);
@@ -111,6 +125,11 @@ describe("migrate, while the database is away", () => {
     await expect.poll(() => waits).toEqual([expect.stringContaining("ECONNREFUSED")]);
     await proxy.heal();
     expect(await running).toHaveLength(2);
+  });
+
+  it("waits where its statement collides with one of another node", async () => {
+    proxy.fail("query", 1213, 1);
+    expect(await runThroughProxy(15_000)).toHaveLength(2);
   });
 
   it.each([1040, 1053, 1129, 1203])("waits for one that answers with %i", async (errno) => {

@@ -9,6 +9,7 @@ import { listChanges } from "../../services/preset/store/list-changes.ts";
 import { updatePreset } from "../../services/preset/store/update-preset.ts";
 import { VersionWriter } from "../../services/preset/store/version-writer.ts";
 import { openDatabaseProxy } from "../support/database-proxy.ts";
+import { waitsForLock } from "../support/lock-waits.ts";
 import {
   actor,
   creation,
@@ -205,6 +206,31 @@ describe("updatePreset", () => {
     const answers = await Promise.all(upTo(20).map(() => store.update(workspaceId, "twins", update)));
     expect(new Set(answers.map(({ revision }) => revision))).toEqual(new Set([2]));
     expect(await store.revisions(preset)).toEqual([1, 2]);
+  });
+
+  // On Galera a row lock holds on its node alone, so a duplicate may be stored while the preset is locked here.
+  it.each([
+    ["changed nothing", "elsewhere"],
+    ["would change something by now", "Renamed since"],
+  ])("gives the first answer where its duplicate, which %s, was stored meanwhile", async (_name, nameNow) => {
+    const preset = await store.create(workspaceId, "elsewhere");
+    const update = { name: "elsewhere", requestId: "elsewhere" };
+    await store.update(workspaceId, "elsewhere", update);
+    const [rows] = await store.pool.execute<RowDataPacket[]>(
+      "SELECT * FROM preset_updates WHERE workspace_id = ? AND request_id = 'elsewhere'",
+      [idToBytes(workspaceId)],
+    );
+    await store.pool.execute("DELETE FROM preset_updates WHERE workspace_id = ?", [idToBytes(workspaceId)]);
+    await store.pool.execute("UPDATE presets SET name = ? WHERE workspace_id = ?", [nameNow, idToBytes(workspaceId)]);
+    const answer = await inTransaction(store.pool, async (connection) => {
+      await connection.query("INSERT INTO preset_updates VALUES (?)", [Object.values(rows[0] ?? {})]);
+      const waiting = retryTransient(soon(), () => store.update(workspaceId, "elsewhere", update));
+      await expect.poll(() => waitsForLock(store.pool), { timeout: 10_000, interval: 200 }).toBe(true);
+      return { waiting: waiting.catch((error) => error) };
+    });
+    expect(await answer.waiting).toEqual(preset);
+    expect(await storedPreset("elsewhere")).toMatchObject({ name: nameNow, revision: 1 });
+    expect(await store.revisions(preset)).toEqual([1]);
   });
 
   it("stores nothing where it got the lock too late for its caller", async () => {

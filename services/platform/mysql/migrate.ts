@@ -7,7 +7,7 @@ import { type Connection, createConnection, type RowDataPacket } from "mysql2/pr
 import { monotonicMs } from "../process/clock.ts";
 import type { ReadinessCheck } from "../process/health.ts";
 import { connectionOptions } from "./database-url.ts";
-import { isAccessDenied, isConnectionLost, isDuplicateColumn, isUnknownDatabase, isUnknownTable } from "./errors.ts";
+import { isAccessDenied, isDuplicateColumn, isTransient, isUnknownDatabase, isUnknownTable } from "./errors.ts";
 import type { Pool } from "./pool.ts";
 
 interface Migration {
@@ -39,7 +39,8 @@ const tellEveryMs = 5_000;
 
 /**
  * Brings a database up to date and returns the names of what was applied. Creates the database where there is none.
- * Any number of processes may call it at once: one migrates, the others wait and find nothing to do.
+ * Any number of processes may call it at once: one migrates, the others wait and find nothing to do; through several
+ * nodes of a cluster, where they do not know of each other, they do the same work and agree.
  * DDL cannot be rolled back, so each file is one statement that may be run again: after a crash, and after a connection
  * that was lost on the way.
  */
@@ -60,9 +61,17 @@ export async function migrate(
       });
       return [...applied];
     } catch (error) {
+<<<<<<< HEAD
+=======
+      const { message, code } = error as { message: string; code?: string };
+      // Where a name has several addresses, an error has one message for each, and none itself.
+      const reason = message || String(code);
+      if (isAccessDenied(error)) throw new CommandError(`The database does not let us in: ${reason}`);
+      if (!isTransient(error)) throw error;
+>>>>>>> 2700806 (mysql, preset: migrations and retried updates through several nodes of a cluster at once)
       const leftMs = deadlineMs - monotonicMs();
       // A wrong password does not get better by waiting.
-      if (!isConnectionLost(error) || isAccessDenied(error) || leftMs < pauseMs) throw error;
+      if (!isTransient(error) || isAccessDenied(error) || leftMs < pauseMs) throw error;
       // Where a name has several addresses, an error has one message for each, and none itself.
       const { message, code } = error as { message: string; code?: string };
       const reason = message || String(code);
@@ -90,8 +99,10 @@ async function applyPending(
         // MySQL cannot add a column only where there is none, so this is how a crash after it looks.
         if (!isDuplicateColumn(error)) throw error;
       });
+      // The lock of a Galera cluster holds on one node alone: through another, someone may have been faster.
       await connection.query(
-        "INSERT INTO schema_migrations (name, checksum, applied_at) VALUES (?, ?, UTC_TIMESTAMP(3))",
+        `INSERT INTO schema_migrations (name, checksum, applied_at) VALUES (?, ?, UTC_TIMESTAMP(3))
+          ON DUPLICATE KEY UPDATE name = VALUES(name)`,
         [name, checksum],
       );
     }

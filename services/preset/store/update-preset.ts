@@ -43,11 +43,13 @@ export function updatePreset(
 
       const { preset, fields } = applyUpdate(before, update, new Date());
       const served = await getServedPreset(connection, preset);
+      // Comes first: where it finds a duplicate after all, nothing else has been written.
+      const first = await insertUpdate(connection, preset, update);
+      if (first) return getServedPreset(connection, first);
       if (fields.length > 0) {
         await updatePresets(connection, [served]);
         await insertChanges(connection, [{ preset, change: updateChange(preset, fields, actor) }]);
       }
-      await insertUpdate(connection, preset, update);
       checkIsThere(caller);
       return served;
     },

@@ -31,16 +31,26 @@ export async function findUpdated(
   return undefined;
 }
 
-export async function insertUpdate(connection: PoolConnection, preset: Preset, update: PresetUpdate): Promise<void> {
+/**
+ * Stores what the update was asked and answered; or returns the first answer, where it was stored since we looked.
+ * Whoever repeats an update of a preset waits for its row, but on Galera only on the same node.
+ */
+export async function insertUpdate(
+  connection: PoolConnection,
+  preset: Preset,
+  update: PresetUpdate,
+): Promise<Preset | undefined> {
   try {
     await connection.execute(
       `INSERT INTO preset_updates (workspace_id, request_id, request_digest, preset_state, created_at)
         VALUES (?, ?, ?, ?, ?)`,
       [idToBytes(preset.workspaceId), update.requestId, digestOf(update), stateToJson(preset), new Date()],
     );
+    return undefined;
   } catch (error) {
-    // Whoever repeats an update of this preset waits for its row, so this was one of another.
-    throw isDuplicateKey(error) ? requestIdReused() : error;
+    const first = isDuplicateKey(error) ? await findUpdated(connection, preset, update) : undefined;
+    if (!first) throw error;
+    return first;
   }
 }
 
