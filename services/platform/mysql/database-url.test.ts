@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../process/environment.ts";
-import { connectionOptions, readDatabaseUrl } from "./database-url.ts";
+import { connectionOptions, readDatabaseUrl, sessionStatements } from "./database-url.ts";
 
 const plain = "mysql://user:secret@db.example.com/setpoint";
 
@@ -22,10 +22,18 @@ describe("the URL of a database", () => {
     expect(connectionOptions(`${plain}?ssl=${ssl}`).ssl).toEqual({ verifyIdentity: true, minVersion: "TLSv1.3" });
   });
 
+  it("may ask each session to wait for the other nodes of a cluster", () => {
+    expect(connectionOptions(`${plain}?wsrep-sync-wait=1`)).toEqual({ uri: plain });
+    expect(sessionStatements(`${plain}?wsrep-sync-wait=1`)).toEqual(["SET SESSION wsrep_sync_wait = 1"]);
+    expect(sessionStatements(plain)).toEqual([]);
+  });
+
   it.each([
     [`${plain}?ssl-ca=/nonexistent.pem`, "ssl-ca cannot be read: ENOENT"],
     [`${plain}?ssl=Amazon%20RDS`, "ssl must be true or an object"],
     [`${plain}?ssl=%5B%5D`, "ssl must be true or an object"],
+    [`${plain}?wsrep-sync-wait=16`, "wsrep-sync-wait must be 0 to 15"],
+    [`${plain}?wsrep-sync-wait=`, "wsrep-sync-wait must be 0 to 15"],
     ["mysql://user:secret@10.0.0.1/x?ssl=true", "not an IP address"],
     ["mysql://user:secret@[::1]/x?ssl-mode=REQUIRED", "not an IP address"],
   ])("is refused with what is wrong with it, and without its password: %s", (url, fault) => {

@@ -6,12 +6,26 @@ import type { EnvironmentReader } from "../process/environment.ts";
 /** The parameters of a URL that mysql2 does not know; named as the clients of MySQL name them. */
 const tlsParameters = ["ssl-mode", "ssl-ca", "ssl-cert", "ssl-key"] as const;
 
+const syncWaitParameter = "wsrep-sync-wait";
+
 /** What a URL says about how to connect. Throws where its TLS parameters are wrong; the message holds no secret. */
 export function connectionOptions(url: string): ConnectionOptions {
   const parsed = new URL(url);
   const ssl = tlsOptions(parsed);
-  for (const name of ["ssl", ...tlsParameters]) parsed.searchParams.delete(name);
+  for (const name of ["ssl", ...tlsParameters, syncWaitParameter]) parsed.searchParams.delete(name);
   return ssl ? { uri: parsed.href, ssl } : { uri: parsed.href };
+}
+
+/**
+ * What a URL asks of each session. On Galera a node may lag behind what another has answered; with `wsrep-sync-wait=1`
+ * reads and transactions first wait for all that was committed before them, on whichever node.
+ */
+export function sessionStatements(url: string): string[] {
+  const value = new URL(url).searchParams.get(syncWaitParameter);
+  if (value === null) return [];
+  // The kinds of statements that wait, as bits.
+  if (!/^([0-9]|1[0-5])$/.test(value)) throw new Error(`its parameter ${syncWaitParameter} must be 0 to 15`);
+  return [`SET SESSION wsrep_sync_wait = ${value}`];
 }
 
 /**
@@ -67,6 +81,7 @@ export function readOptionalDatabaseUrl(reader: EnvironmentReader, name: string)
   if (url === undefined || !URL.canParse(url)) return url;
   try {
     connectionOptions(url);
+    sessionStatements(url);
   } catch (error) {
     reader.faults.push(`${name} is not right: ${(error as Error).message}`);
   }

@@ -2,7 +2,7 @@ import type { QueryResult } from "mysql2";
 import { monotonicMs } from "../process/clock.ts";
 import type { Deadline } from "../process/deadline.ts";
 import { type Answer, type ConnectionOwner, type ConnectionSettings, PoolConnection } from "./connection.ts";
-import { connectionOptions } from "./database-url.ts";
+import { connectionOptions, sessionStatements } from "./database-url.ts";
 import { ConnectionError } from "./errors.ts";
 
 export type { ResultSetHeader, RowDataPacket } from "mysql2";
@@ -53,6 +53,7 @@ export function openPool(url: string, size: number, options: PoolOptions = {}): 
     sessionStatements: [
       "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
       `SET SESSION time_zone = '+00:00', innodb_lock_wait_timeout = ${lockTimeoutSeconds}, sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'`,
+      ...sessionStatements(url),
     ],
     prepares,
     connectTimeoutMs: Math.min(connectTimeoutMaxMs, statementTimeoutMs),
