@@ -7,9 +7,16 @@ export type Phase = "connect" | "handshake" | "session" | "query" | "prepare" | 
  * `silence`: nothing arrives or comes back any more, and nothing tells why. `deaf`: it arrives, and nothing comes back.
  * `hold`: it arrives when `letGo` says so, whoever has given up by then. `reset`: the connection is cut before the server
  * hears. `lost answer`: it is cut after the server has done its work. A number: the answer is that error, and nothing is
- * done.
+ * done; with `isDone`, it is done all the same.
  */
-export type Fault = "silence" | "deaf" | "hold" | "reset" | "lost answer" | number;
+export type Fault =
+  | "silence"
+  | "deaf"
+  | "hold"
+  | "reset"
+  | "lost answer"
+  | number
+  | { readonly errno: number; readonly isDone: true };
 
 /** Stands between a pool and the real database, and does what a network or a failing server does. */
 export interface DatabaseProxy {
@@ -68,11 +75,17 @@ export async function openDatabaseProxy(
       doomed.delete(client);
     });
     let isHeld = false;
+    /** What the client hears instead of the server's next answer. */
+    let instead: Buffer | undefined;
     /** True where what was sent must not go on to the server. */
     const strike = (fault: Fault | undefined, packet?: Buffer): boolean => {
       if (fault === "silence" || fault === "deaf" || fault === "hold") silent.add(client);
       if (fault === "lost answer") doomed.add(client);
       if (fault === "lost answer" || fault === "deaf") return false;
+      if (typeof fault === "object") {
+        instead = errorPacket(fault.errno, packet);
+        return false;
+      }
       if (fault === "hold") {
         isHeld = true;
         held.push(() => upstream.end(packet ?? ""));
@@ -92,7 +105,8 @@ export async function openDatabaseProxy(
     if (hidesTls) upstream.once("data", hideTls);
     upstream.on("data", (data) => {
       if (doomed.has(client)) client.resetAndDestroy();
-      else if (!silent.has(client)) client.write(data);
+      else if (!silent.has(client)) client.write(instead ?? data);
+      instead = undefined;
     });
     forEachPacket(client, (packet) => {
       if (silent.has(client) || phasesOf(packet).some((phase) => strike(faultAt(phase), packet))) return;

@@ -4,10 +4,12 @@ import { monotonicMs } from "../process/clock.ts";
 import { type Deadline, timeLeftMs } from "../process/deadline.ts";
 import {
   CommitUnknown,
+  ConnectionError,
   conflictNotSettled,
   databaseUnavailable,
   isCommitRefused,
   isConnectionLost,
+  isLockTimeout,
   isTransient,
   outcomeUnknown,
 } from "./errors.ts";
@@ -81,10 +83,14 @@ async function run<T>(
 ): Promise<T> {
   const connection = await pool.getConnection(caller);
   let result: T;
+  let hasBegun = false;
   try {
     for (const statement of beginning) await connection.query(statement);
+    hasBegun = true;
     result = await work(connection);
-  } catch (error) {
+  } catch (cause) {
+    // Nobody can hold a row that we ask for yet: a node of a cluster has waited for the others, and lost them.
+    const error = !hasBegun && isLockTimeout(cause) ? new ConnectionError("The database is behind its cluster") : cause;
     await abandon(connection, error);
     throw error;
   }

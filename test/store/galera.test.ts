@@ -1,0 +1,72 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { newId } from "../../services/platform/domain/ids.ts";
+import { openPool, type Pool } from "../../services/platform/mysql/pool.ts";
+import { retryTransient } from "../../services/platform/mysql/transaction.ts";
+import { updatePreset } from "../../services/preset/store/update-preset.ts";
+import { VersionWriter } from "../../services/preset/store/version-writer.ts";
+import { type DatabaseProxy, type Fault, openDatabaseProxy, type Phase } from "../support/database-proxy.ts";
+import { actor, creation, openTestStore, patient, presetUpdate, type TestStore } from "../support/preset-store.ts";
+
+// What the nodes of a cluster with several writers were seen to answer while some of them were stopped, cut off or slow.
+
+let store: TestStore;
+let proxy: DatabaseProxy;
+let pool: Pool;
+let writer: VersionWriter;
+let workspaceId: string;
+
+beforeAll(async () => {
+  store = await openTestStore();
+});
+
+afterAll(() => store.close());
+
+beforeEach(async () => {
+  workspaceId = newId();
+  await store.create(workspaceId, "shared");
+  proxy = await openDatabaseProxy(store.url);
+  pool = openPool(proxy.url, 2);
+  writer = new VersionWriter(pool, { batchByWorkspace: false });
+});
+
+afterEach(async () => {
+  await pool.end();
+  await proxy.close();
+});
+
+const answers: readonly [string, Phase, Fault][] = [
+  ["another node was faster, told in the middle", "execute", 1213],
+  ["another node was faster, told at a statement that is not prepared yet", "prepare", 1213],
+  ["another node was faster, told at the commit", "commit", 1213],
+  ["it waits for another node before it begins, and that fails", "query", 1205],
+  ["it is without its primary component", "query", 1047],
+  ["it loses its primary component in the middle", "execute", 1047],
+  ["it lost its primary component before the commit", "commit", 1047],
+  ["it loses its primary component at the commit, which is not carried out", "commit", 1180],
+  [
+    "it loses its primary component at the commit, which the others have carried out",
+    "commit",
+    { errno: 1180, isDone: true },
+  ],
+];
+
+describe("a node of a cluster", () => {
+  it.each(answers)("leaves one version of a creation, and its answer, where %s", async (_name, phase, fault) => {
+    proxy.fail(phase, fault, 1);
+    const made = await writer.createVersion(creation(workspaceId, "shared"), patient());
+    expect(made.designatedVersion.version).toBe(2);
+    expect((await store.versions(made)).map(({ version }) => version)).toEqual([1, 2]);
+    expect(await store.revisions(made)).toEqual([1, 2]);
+  });
+
+  it.each(answers)("leaves one change of an update, and its answer, where %s", async (_name, phase, fault) => {
+    const update = presetUpdate("shared", { name: "Changed" });
+    proxy.fail(phase, fault, 1);
+    const caller = patient();
+    const changed = await retryTransient(caller.deadlineMs, () =>
+      updatePreset(pool, workspaceId, actor, update, caller),
+    );
+    expect(changed).toMatchObject({ name: "Changed", revision: 2 });
+    expect(await store.revisions(changed)).toEqual([1, 2]);
+  });
+});
