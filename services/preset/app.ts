@@ -47,7 +47,14 @@ export async function openPresetService(
     ...config,
     logger,
     metrics,
-    services: [serveService(PresetService, presetService(store), { logger, metrics, verifier })],
+    services: [
+      serveService(PresetService, presetService(store), {
+        logger,
+        metrics,
+        verifier,
+        largeMethods: ["createVersion", "batchCreateVersions"],
+      }),
+    ],
     readinessChecks: [schemaIsCurrent(pool, presetMigrations), () => verifier.check()],
     operations: {},
   });

@@ -1,5 +1,8 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { describe, expect, it } from "vitest";
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { create, type DescMethod, toBinary } from "@bufbuild/protobuf";
+import { Client, credentials, Metadata } from "@grpc/grpc-js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chatCompletions } from "../../gateway/dialects/chat-completions.ts";
 import { messages } from "../../gateway/dialects/messages.ts";
 import { readLongBody } from "../../gateway/dialects/read-body.ts";
@@ -9,13 +12,14 @@ import { parseQuery } from "../../gateway/json/query.ts";
 import { updateBytesMax, updateFrom } from "../../gateway/json/update.ts";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import type { Principal } from "../../services/platform/auth/principal.ts";
-import { grpcDefinitionOf } from "../../services/platform/rpc/grpc-definition.ts";
+import { requestBytesMax, smallRequestBytesMax } from "../../services/platform/rpc/grpc-definition.ts";
 import { diffVersions } from "../../services/preset/domain/diff-versions.ts";
 import { newVersion } from "../../services/preset/domain/new-version.ts";
 import type { PresetVersion } from "../../services/preset/domain/preset.ts";
 import { checkUpdate } from "../../services/preset/domain/update-preset.ts";
 import { hostileTexts } from "../support/hostile-json.ts";
 import { longestBlock } from "../support/longest-block.ts";
+import { openStubService, type StubService } from "../support/stub-service.ts";
 
 /** Nothing takes more than 50 ms on a machine that is quiet; three times that leaves room for one that is not. */
 const blockMsMax = 150;
@@ -115,26 +119,129 @@ describe("an update", () => {
   });
 });
 
-describe("an RPC message of 16 MiB", () => {
-  it.each([
-    ["statuses", "listPresets", [0x18, 1]],
-    ["names of fields", "updatePreset", [0x12, 2, 0x0a, 0]],
-    ["etags", "updatePreset", [0x3a, 0]],
-    ["slugs", "batchGetPresets", [0x0a, 0]],
-    ["creations", "batchCreateVersions", [0x12, 0]],
-    ["creations of empty requests", "batchCreateVersions", [0x12, 2, 0x12, 0]],
-    ["fields that nobody knows", "getPreset", [0x78, 1]],
-  ] as const)("does not block with %s", async (_case, name, field) => {
-    const { requestDeserialize } = grpcDefinitionOf(PresetService.method[name]);
-    const bytes = Buffer.alloc(16 * mebibyte, Buffer.from(field));
-    expect(await longestBlock(() => requestDeserialize(bytes))).toBeLessThan(blockMsMax);
+describe("an RPC", () => {
+  const { createVersion, batchCreateVersions, batchGetPresets, getPreset, listPresets, updatePreset } =
+    PresetService.method;
+  let service: StubService;
+  beforeAll(async () => {
+    service = await openStubService();
+  });
+  afterAll(() => service.close());
+
+  const protobufTypes = ["application/proto", "application/grpc-web+proto", "application/grpc"];
+  const jsonTypes = ["application/json", "application/grpc-web+json"];
+
+  /** In an envelope, unless it is a unary call of Connect. */
+  function bodyOf(type: string, message: Buffer): Buffer {
+    if (!type.includes("grpc")) return message;
+    const head = Buffer.alloc(5);
+    head.writeUInt32BE(message.length, 1);
+    return Buffer.concat([head, message]);
+  }
+
+  async function post({ parent, name }: DescMethod, type: string, body: Buffer): Promise<number> {
+    const outgoing = request(`http://127.0.0.1:${service.httpPort}/${parent.typeName}/${name}`, {
+      method: "POST",
+      headers: { "content-type": type, authorization: `Bearer ${service.token}` },
+      agent: false,
+    });
+    // Who is answered early may find the connection closed.
+    outgoing.on("error", () => {});
+    outgoing.end(body);
+    const [answer] = (await once(outgoing, "response")) as [IncomingMessage];
+    answer.resume();
+    await once(answer, "end");
+    return answer.statusCode ?? 0;
+  }
+
+  async function callGrpc(method: DescMethod, bytes: Buffer): Promise<void> {
+    const client = new Client(`127.0.0.1:${service.grpcPort}`, credentials.createInsecure());
+    const metadata = new Metadata();
+    metadata.set("authorization", `Bearer ${service.token}`);
+    const asIs = (message: Buffer) => message;
+    const path = `/${method.parent.typeName}/${method.name}`;
+    await new Promise((resolve) => client.makeUnaryRequest(path, asIs, asIs, bytes, metadata, resolve));
+    client.close();
+  }
+
+  const fields: [string, DescMethod, number[]][] = [
+    ["statuses", listPresets, [0x18, 1]],
+    ["names of fields", updatePreset, [0x12, 2, 0x0a, 0]],
+    ["etags", updatePreset, [0x3a, 0]],
+    ["slugs", batchGetPresets, [0x0a, 0]],
+    ["creations", batchCreateVersions, [0x12, 0]],
+    ["creations of empty requests", batchCreateVersions, [0x12, 2, 0x12, 0]],
+    ["fields that nobody knows", createVersion, [0x78, 1]],
+    ["fields that nobody knows, where nothing large is expected", getPreset, [0x78, 1]],
+  ];
+  const protobufMessages = fields.flatMap(([name, method, field]): [string, DescMethod, Buffer][] =>
+    [requestBytesMax, smallRequestBytesMax].map((bytes) => [
+      `${bytes} bytes of ${name}`,
+      method,
+      Buffer.alloc(bytes, Buffer.from(field)),
+    ]),
+  );
+  const texts = Array(15).fill({ slug: "s", configJson: "é".repeat(mebibyte / 2) });
+  protobufMessages.push([
+    "text",
+    batchCreateVersions,
+    Buffer.from(toBinary(batchCreateVersions.input, create(batchCreateVersions.input, { requests: texts }))),
+  ]);
+
+  it.each(protobufMessages)("of gRPC does not block with %s", async (_case, method, message) => {
+    expect(await longestBlock(() => callGrpc(method, message))).toBeLessThan(blockMsMax);
   });
 
-  it("does not block where it is full of text", async () => {
-    const { input } = PresetService.method.batchCreateVersions;
-    const request = { slug: "s", configJson: "é".repeat(mebibyte / 2) };
-    const bytes = toBinary(input, create(input, { requests: Array(15).fill(request) }));
-    expect(await longestBlock(() => fromBinary(input, bytes))).toBeLessThan(blockMsMax);
+  describe.each(protobufTypes)("of %s", (type) => {
+    it.each(protobufMessages)("does not block with %s", async (_case, method, message) => {
+      const body = bodyOf(type, message);
+      expect(await longestBlock(() => post(method, type, body))).toBeLessThan(blockMsMax);
+    });
+  });
+
+  it.each(["application/grpc-web+proto", "application/grpc-web+json"])(
+    "of %s does not block with millions of messages",
+    async (type) => {
+      const body = Buffer.alloc(requestBytesMax - 1);
+      expect(await longestBlock(() => post(createVersion, type, body))).toBeLessThan(blockMsMax);
+    },
+  );
+
+  const jsonBytes = 5 * mebibyte;
+  const jsonMessages: [string, DescMethod, string][] = [
+    ...Object.entries(hostileTexts(jsonBytes, "systemPrompt")).map(([name, text]): [string, DescMethod, string] => [
+      name,
+      createVersion,
+      text,
+    ]),
+    ["a million creations", batchCreateVersions, `{"requests":[${"{},".repeat(999_999)}{}]}`],
+    ["a million statuses", listPresets, `{"statuses":[${"1,".repeat(999_999)}1]}`],
+    ["as many creations as are taken", batchCreateVersions, `{"creations":[${'{"request":{}},'.repeat(24_000)}{}]}`],
+    ["deep creations", batchCreateVersions, '{"requests":['.repeat(mebibyte / 4)],
+    ["a digest of megabytes", createVersion, `{"requestDigest":"${"AAA_".repeat(jsonBytes / 4 - 10)}"}`],
+    ["a mask of megabytes", updatePreset, `{"updateMask":"${",".repeat(jsonBytes - 20)}"}`],
+    ["the longest mask", updatePreset, `{"updateMask":"${",".repeat(smallRequestBytesMax - 20)}"}`],
+    ["a status of megabytes", listPresets, `{"statuses":["${"x".repeat(jsonBytes - 20)}"]}`],
+    ["more than is taken", createVersion, `{"systemPrompt":"${"x".repeat(requestBytesMax)}"}`],
+  ];
+  describe.each(jsonTypes)("of %s", (type) => {
+    it.each(jsonMessages)("does not block with %s", async (_case, method, text) => {
+      const body = bodyOf(type, Buffer.from(text));
+      expect(await longestBlock(() => post(method, type, body))).toBeLessThan(blockMsMax);
+    });
+  });
+
+  it.each([
+    ["statuses", `encoding=proto&base64=1&message=${Buffer.alloc(11_000, Buffer.of(0x18, 1)).toString("base64url")}`],
+    ["statuses in JSON", `encoding=json&message={"statuses":[${"1,".repeat(7_000)}1]}`],
+    ["lists", `encoding=json&message=${"[".repeat(15_000)}`],
+    ["parameters", "a&".repeat(7_500)],
+    ["escapes", "%25".repeat(5_000)],
+  ])("in a URL does not block with %s", async (_case, query) => {
+    const url = `http://127.0.0.1:${service.httpPort}/${listPresets.parent.typeName}/ListPresets?${query}`;
+    const get = () => fetch(url, { headers: { authorization: `Bearer ${service.token}` } });
+    expect([200, 400, 415]).toContain((await get()).status);
+    expect(await longestBlock(get)).toBeLessThan(blockMsMax);
   });
 });
 

@@ -256,8 +256,12 @@ describe("Connect", () => {
     );
     const mistyped = refusalIn(await send({ headers: json, body: ['{"slug":1}'] }));
     expect(mistyped.message).toBe("slug must be given once, as setpoint.preset.v1.CreateVersionRequest declares it");
-    const large = refusalIn(await send({ headers: json, body: tooLarge }));
+    const large = refusalIn(await send({ headers: proto, body: tooLarge }));
     expect(large.message).toBe("The body must be at most 16777216 bytes");
+    const largeJson = refusalIn(await send({ headers: json, body: tooLarge }));
+    expect(largeJson.message).toBe("The body must be at most 5242880 bytes");
+    const largeRead = refusalIn(await send({ rpc: getPreset, headers: proto, body: [mebibyte] }));
+    expect(largeRead.message).toBe("The body must be at most 262144 bytes");
   });
 
   it("says which field it does not know", async () => {

@@ -40,6 +40,7 @@ export async function openStubService({ methods = {}, callBytes = {} }: StubOpti
     issuer: accessTokenIssuer,
     expiresIn: 600,
   });
+  const largeMethods = ["createVersion", "batchCreateVersions"] as const;
   const lines: string[] = [];
   const metrics = new Metrics("test");
   const logger = pino({ level: "debug" }, { write: (line) => lines.push(line) });
@@ -56,7 +57,7 @@ export async function openStubService({ methods = {}, callBytes = {} }: StubOpti
     grpcTls: undefined,
     grpcPort: 0,
     httpPort: 0,
-    services: [serveService(PresetService, implementation, { logger, metrics, verifier })],
+    services: [serveService(PresetService, implementation, { logger, metrics, verifier, largeMethods })],
     readinessChecks: [],
     operations: {},
     logger,

@@ -1,29 +1,13 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { isFieldError } from "@bufbuild/protobuf/reflect";
-import {
-  Code,
-  ConnectError,
-  type ContextValues,
-  createContextKey,
-  createContextValues,
-  type HandlerContext,
-} from "@connectrpc/connect";
+import { Code, ConnectError, createContextKey, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
-import { type DomainError, type FieldViolation, invalidRequest } from "../domain/domain-error.ts";
-import type { CallHold } from "./call-bytes.ts";
-import { holdKey } from "./connect-answers.ts";
-import { invalidTimeout, overloaded, requestTooLarge, unreadableRequest, unsupportedRequest } from "./refusals.ts";
+import { DomainError, type FieldViolation, invalidRequest } from "../domain/domain-error.ts";
+import { type Chunks, messageBytesMax, type PendingCall, pendingKey, wholeBody } from "./connect-bodies.ts";
+import { invalidTimeout, requestTooLarge, unreadableRequest, unsupportedRequest } from "./refusals.ts";
 
-/** The call, until connect-node hands it over to a method of ours. */
-export const pendingKey = createContextKey<HandlerContext | undefined>(undefined);
-
-/** Why it cannot hand the call over. */
+/** Why connect-node cannot hand a call over. */
 export const refusalKey = createContextKey<DomainError | undefined>(undefined);
-
-/** Ends a call that there is no room for, before its body is read or while it is. */
-export function checkRoom(hold: CallHold | undefined): void {
-  if (hold?.isRefused) throw new ConnectError("no room", Code.Unavailable);
-}
 
 /**
  * connect-node answers a request by itself where it cannot make a call of it, and quotes what it was sent.
@@ -33,7 +17,7 @@ export function answerRefusals(handler: UniversalHandler): UniversalHandler {
   const answer = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
     const contextValues = request.contextValues ?? createContextValues();
     const chunks = (request.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
-    const response = await handler({ ...request, body: countedBody(chunks, contextValues), contextValues });
+    const response = await handler({ ...request, body: wholeBody(chunks, contextValues), contextValues });
     const pending = contextValues.get(pendingKey);
     if (pending && !request.signal.aborted) {
       // A body that is left half read would keep the connection from its next request.
@@ -69,20 +53,6 @@ async function refuseMediaType(
   return response.status === 400 ? { ...response, status: 415 } : response;
 }
 
-type Chunks = AsyncIterator<Uint8Array>;
-
-/** Whoever stops to read it does not end it, so that the rest can be discarded. */
-function countedBody(chunks: Chunks, values: ContextValues): AsyncIterable<Uint8Array> {
-  const next = async () => {
-    const chunk = await chunks.next();
-    const hold = values.get(holdKey);
-    if (!chunk.done) hold?.received(chunk.value.length);
-    checkRoom(hold);
-    return chunk;
-  };
-  return { [Symbol.asyncIterator]: () => ({ next }) };
-}
-
 async function discard(chunks: Chunks): Promise<void> {
   try {
     while (!(await chunks.next()).done);
@@ -92,12 +62,15 @@ async function discard(chunks: Chunks): Promise<void> {
 }
 
 /** Why connect-node did not hand over a call, in words that hold nothing of what was sent. */
-function refusalOf(call: HandlerContext): DomainError {
-  if (call.values.get(holdKey)?.isRefused) return overloaded();
+function refusalOf(pending: PendingCall): DomainError {
+  const { context: call } = pending;
+  const { reason } = call.signal;
+  if (reason instanceof DomainError) return reason;
   const timeout = call.protocolName === "connect" ? "connect-timeout-ms" : "grpc-timeout";
   if (call.requestHeader.has(timeout) && call.timeoutMs() === undefined) return invalidTimeout(timeout);
-  const { code, cause } = ConnectError.from(call.signal.reason);
-  if (code === Code.ResourceExhausted) return requestTooLarge();
+  const { code, cause } = ConnectError.from(reason);
+  // It has seen the length that the request names.
+  if (code === Code.ResourceExhausted) return requestTooLarge(messageBytesMax(pending));
   if (code === Code.Unimplemented) return unsupportedRequest();
   const violation = violationIn(cause, call.method.input);
   if (violation) return invalidRequest([violation]);

@@ -8,7 +8,8 @@ import { monotonicMs } from "../process/clock.ts";
 import type { CallBytes } from "./call-bytes.ts";
 import type { IncomingCall } from "./call-context.ts";
 import { answerKey, followAnswer, holdKey } from "./connect-answers.ts";
-import { answerRefusals, checkRoom, pendingKey, refusalKey } from "./connect-refusals.ts";
+import { checkRoom, pendingKey } from "./connect-bodies.ts";
+import { answerRefusals, refusalKey } from "./connect-refusals.ts";
 import { requestBytesMax } from "./grpc-definition.ts";
 import type { ServedMethod, ServedService } from "./service.ts";
 
@@ -54,21 +55,27 @@ function registryOf(services: readonly ServedService[]): Registry {
 function mount(router: ConnectRouter, method: ServedMethod): void {
   const run = (request: Message, context: HandlerContext) => {
     context.values.delete(pendingKey);
-    if (method.kind === "stream") return method.handle(request, incomingCall(context));
-    return method.handle(request, incomingCall(context)).then((answer) => {
+    const read = () => request;
+    if (method.kind === "stream") return method.handle(read, incomingCall(context));
+    return method.handle(read, incomingCall(context)).then((answer) => {
       context.values.set(answerKey, { ...answer, context });
       return answer.message;
     });
   };
   const requestGate = async (context: HandlerContext) => {
     const { values } = context;
-    values.set(pendingKey, context);
+    values.set(pendingKey, { context, bytesMax: method.requestBytesMax });
     if (method.isProbe) values.delete(holdKey);
     checkRoom(values.get(holdKey));
+    const call = incomingCall(context);
     const refusal = values.get(refusalKey);
-    if (!refusal) return;
-    if (method.kind === "unary") await method.handle(refusal, incomingCall(context));
-    else for await (const _ of method.handle(refusal, incomingCall(context)));
+    // Nothing of a stranger's body is read.
+    if (!refusal) return void (await method.authenticate(call));
+    const refuse = () => {
+      throw refusal;
+    };
+    if (method.kind === "unary") await method.handle(refuse, call);
+    else for await (const _ of method.handle(refuse, call));
   };
   // Which of the two kinds it is was checked where the service was wrapped.
   router.rpc(method.descriptor, run as never, { requestGate });

@@ -1,12 +1,34 @@
-import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, fromBinary, type Message, ScalarType } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { type DomainError, invalidRequest } from "../domain/domain-error.ts";
+import { unreadableRequest } from "./refusals.ts";
 
 /** A message below this many bytes has no room for so many fields that reading them takes long. */
 const bytesToCount = 65_536;
 
 /** Many times what a batch of a hundred parts has. */
 const fieldsMax = 10_000;
+
+/** A message from bytes that a caller has sent. Throws what the caller may see. */
+export function readMessage(message: DescMessage, bytes: Uint8Array): Message {
+  checkFieldCount(message, bytes);
+  try {
+    return fromBinary(message, bytes);
+  } catch {
+    throw unreadableRequest(message);
+  }
+}
+
+/** Throws where decoding the bytes would take long, or cannot be done at all. */
+export function checkFieldCount(message: DescMessage, bytes: Uint8Array): void {
+  let isTooMany: boolean;
+  try {
+    isTooMany = hasTooManyFields(message, bytes);
+  } catch {
+    throw unreadableRequest(message);
+  }
+  if (isTooMany) throw tooManyFields();
+}
 
 /**
  * Whether a message holds more fields and list elements than any that means something: sixteen megabytes have room for
@@ -16,7 +38,7 @@ export function hasTooManyFields(message: DescMessage, bytes: Uint8Array): boole
   return bytes.length > bytesToCount && countFields(message, bytes, fieldsMax) < 0;
 }
 
-export function tooManyFields(): DomainError {
+function tooManyFields(): DomainError {
   return invalidRequest([{ path: "", message: `must not hold more than ${fieldsMax} fields and list elements` }]);
 }
 

@@ -1,4 +1,4 @@
-import { type DescMessage, fromBinary } from "@bufbuild/protobuf";
+import type { Message } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import {
   Metadata,
@@ -11,15 +11,16 @@ import {
   type UntypedHandleCall,
 } from "@grpc/grpc-js";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
+import type { DomainError } from "../domain/domain-error.ts";
 import { monotonicMs } from "../process/clock.ts";
 import { CallBytes } from "./call-bytes.ts";
 import type { IncomingCall } from "./call-context.ts";
 import { toRpcError, toStatusMessage } from "./errors.ts";
-import { hasTooManyFields, tooManyFields } from "./field-count.ts";
+import { readMessage } from "./field-count.ts";
 import { encode, type GrpcDefinition, grpcDefinitionOf, requestBytesMax, responseBytesMax } from "./grpc-definition.ts";
 import { GrpcStreams } from "./grpc-streams.ts";
-import { answerTooLarge, unreadableRequest } from "./refusals.ts";
-import type { RequestOrRefusal, ServedMethod, ServedService } from "./service.ts";
+import { answerTooLarge, requestTooLarge } from "./refusals.ts";
+import type { ServedMethod, ServedService } from "./service.ts";
 import { serverCredentials, type TlsFiles } from "./tls.ts";
 
 /** Mounts services on grpc-js. The caller binds and closes the server. */
@@ -92,24 +93,26 @@ export function closeGrpcServer(server: Server, timeoutMs: number): Promise<void
 }
 
 function handlerOf(method: ServedMethod, streams: GrpcStreams): UntypedHandleCall {
-  const { input, output } = method.descriptor;
+  const { output } = method.descriptor;
   if (method.kind === "unary") {
     return (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => {
       const { hold, refusal } = streams.handled(call.metadata, method);
-      method.handle(refusal ?? decode(input, call.request), incomingCall(call)).then(
-        ({ message, encoded, notEncoded }) => {
-          try {
-            const bytes = encode(output, message);
-            if (bytes.length > responseBytesMax) throw answerTooLarge();
-            encoded();
-            hold?.answered(bytes.length);
-            callback(null, bytes);
-          } catch (thrown) {
-            callback(statusFrom(notEncoded(thrown)));
-          }
-        },
-        (error: ConnectError) => callback(statusFrom(error)),
-      );
+      method
+        .handle(() => decode(method, call.request, refusal), incomingCall(call))
+        .then(
+          ({ message, encoded, notEncoded }) => {
+            try {
+              const bytes = encode(output, message);
+              if (bytes.length > responseBytesMax) throw answerTooLarge();
+              encoded();
+              hold?.answered(bytes.length);
+              callback(null, bytes);
+            } catch (thrown) {
+              callback(statusFrom(notEncoded(thrown)));
+            }
+          },
+          (error: ConnectError) => callback(statusFrom(error)),
+        );
     };
   }
   return async (call: ServerWritableStream<Buffer, Buffer>) => {
@@ -117,7 +120,7 @@ function handlerOf(method: ServedMethod, streams: GrpcStreams): UntypedHandleCal
     const canceled = new AbortController();
     call.on("cancelled", () => canceled.abort());
     try {
-      const received = refusal ?? decode(input, call.request);
+      const received = () => decode(method, call.request, refusal);
       for await (const message of method.handle(received, { ...incomingCall(call), signal: canceled.signal })) {
         const bytes = encode(output, message);
         hold?.answered(bytes.length);
@@ -130,12 +133,10 @@ function handlerOf(method: ServedMethod, streams: GrpcStreams): UntypedHandleCal
   };
 }
 
-function decode(input: DescMessage, bytes: Buffer): RequestOrRefusal {
-  try {
-    return hasTooManyFields(input, bytes) ? tooManyFields() : fromBinary(input, bytes);
-  } catch {
-    return unreadableRequest(input);
-  }
+function decode(method: ServedMethod, bytes: Buffer, refusal: DomainError | undefined): Message {
+  if (refusal) throw refusal;
+  if (bytes.length > method.requestBytesMax) throw requestTooLarge(method.requestBytesMax);
+  return readMessage(method.descriptor.input, bytes);
 }
 
 function incomingCall(call: ServerUnaryCall<Buffer, Buffer> | ServerWritableStream<Buffer, Buffer>): IncomingCall {

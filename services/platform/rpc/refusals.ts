@@ -1,6 +1,5 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { DomainError, invalidRequest } from "../domain/domain-error.ts";
-import { requestBytesMax } from "./grpc-definition.ts";
 
 // What a transport says of a request that it makes no call of. Nothing of it is quoted, because it may be a prompt or a key.
 
@@ -18,11 +17,11 @@ export function invalidTimeout(header: keyof typeof timeoutRules): DomainError {
   return invalidRequest([{ path: header, message: timeoutRules[header] }]);
 }
 
-export function requestTooLarge(): DomainError {
+export function requestTooLarge(bytesMax: number): DomainError {
   return new DomainError("resource_exhausted", {
     reason: "REQUEST_TOO_LARGE",
-    message: `The body must be at most ${requestBytesMax} bytes`,
-    violations: [{ path: "", message: `must be at most ${requestBytesMax} bytes` }],
+    message: `The body must be at most ${bytesMax} bytes`,
+    violations: [{ path: "", message: `must be at most ${bytesMax} bytes` }],
   });
 }
 

@@ -11,9 +11,9 @@ import {
 } from "@bufbuild/protobuf";
 import { Code, type ConnectError } from "@connectrpc/connect";
 import type { AccessTokenVerifier } from "../auth/access-token.ts";
-import { DomainError } from "../domain/domain-error.ts";
 import { type CallContext, callContext, type IncomingCall, type OpenContext, openContext } from "./call-context.ts";
 import { type CallLogParts, CallRecord } from "./call-log.ts";
+import { requestBytesMax, smallRequestBytesMax } from "./grpc-definition.ts";
 
 /** The methods of a service as plain functions: `(request, context) => response`. */
 export type Implementation<S extends DescService, Context = CallContext> = {
@@ -33,23 +33,27 @@ export interface ServedService {
 /** A method with everything around it; it throws nothing but ConnectError. */
 export type ServedMethod = MethodParts &
   (
-    | { readonly kind: "unary"; readonly handle: (received: RequestOrRefusal, call: IncomingCall) => Promise<Answer> }
-    | {
-        readonly kind: "stream";
-        readonly handle: (received: RequestOrRefusal, call: IncomingCall) => AsyncIterable<Message>;
-      }
+    | { readonly kind: "unary"; readonly handle: (read: ReadRequest, call: IncomingCall) => Promise<Answer> }
+    | { readonly kind: "stream"; readonly handle: (read: ReadRequest, call: IncomingCall) => AsyncIterable<Message> }
   );
 
 interface MethodParts {
   readonly descriptor: DescMethod;
   /** Whether it is answered however much there is to do. */
   readonly isProbe: boolean;
+  /** The largest message that it takes. */
+  readonly requestBytesMax: number;
+  /** Throws where a call may not be made at all, for a transport that can ask before it reads the request. */
+  readonly authenticate: (call: IncomingCall) => Promise<unknown>;
   /** Logs and counts a call that the transport has answered by itself. */
   readonly refused: (code: Code, call: IncomingCall) => void;
 }
 
-/** What a transport made of a request: its message, or why there is none. That is logged and counted as a call, too. */
-export type RequestOrRefusal = Message | DomainError;
+/**
+ * The message of a request. Throws why there is none, which is logged and counted as a call, too. It is called once the
+ * caller is known: nothing is decoded for a stranger, who is told nothing but to bring a token.
+ */
+export type ReadRequest = () => Message;
 
 /** The transport says what became of it, because a message that cannot be encoded is no success. */
 export interface Answer {
@@ -62,7 +66,11 @@ export interface Answer {
 export function serveService<S extends DescService>(
   descriptor: S,
   implementation: Implementation<S>,
-  parts: CallLogParts & { readonly verifier: AccessTokenVerifier },
+  parts: CallLogParts & {
+    readonly verifier: AccessTokenVerifier;
+    /** The methods that take content; the requests of all others are small. */
+    readonly largeMethods?: readonly (keyof S["method"])[];
+  },
 ): ServedService {
   return wrap(descriptor, implementation, parts, async (call, record) => {
     const context = await callContext(call, parts.verifier, record.partFailed);
@@ -83,7 +91,7 @@ export function serveOpenService<S extends DescService>(
 function wrap<Context>(
   descriptor: DescService,
   implementation: object,
-  parts: CallLogParts,
+  parts: CallLogParts & { readonly verifier?: AccessTokenVerifier; readonly largeMethods?: readonly PropertyKey[] },
   contextOf: (call: IncomingCall, record: CallRecord) => Promise<Context>,
 ): ServedService {
   const methods = descriptor.methods.map((method): ServedMethod => {
@@ -94,26 +102,28 @@ function wrap<Context>(
     const common: MethodParts = {
       descriptor: method,
       isProbe: parts.isProbe ?? false,
+      requestBytesMax: parts.largeMethods?.includes(method.localName) ? requestBytesMax : smallRequestBytesMax,
+      authenticate: async (call) => parts.verifier?.authenticate(call.header("authorization")),
       refused: (code, call) => new CallRecord(rpc, call, parts).refused(code),
     };
 
-    const unary = async (received: RequestOrRefusal, call: IncomingCall): Promise<Answer> => {
+    const unary = async (read: ReadRequest, call: IncomingCall): Promise<Answer> => {
       const record = new CallRecord(rpc, call, parts);
       try {
         const context = await contextOf(call, record);
-        const message = create(output, await (run as AnyUnary<Context>)(messageIn(received), context));
+        const message = create(output, await (run as AnyUnary<Context>)(read(), context));
         return { message, encoded: () => record.succeeded(), notEncoded: (thrown) => record.failed(thrown) };
       } catch (thrown) {
         throw record.failed(thrown);
       }
     };
 
-    const stream = async function* (received: RequestOrRefusal, call: IncomingCall): AsyncIterable<Message> {
+    const stream = async function* (read: ReadRequest, call: IncomingCall): AsyncIterable<Message> {
       const record = new CallRecord(rpc, call, parts);
       let isOver = false;
       try {
         const context = await contextOf(call, record);
-        for await (const message of (run as AnyStream<Context>)(messageIn(received), context)) {
+        for await (const message of (run as AnyStream<Context>)(read(), context)) {
           yield create(output, message);
         }
         isOver = true;
@@ -141,9 +151,3 @@ function wrap<Context>(
 
 type AnyUnary<Context> = (request: Message, context: Context) => Promise<MessageInitShape<DescMessage>>;
 type AnyStream<Context> = (request: Message, context: Context) => AsyncIterable<MessageInitShape<DescMessage>>;
-
-/** Called once the caller is known, so that a stranger is told nothing but that. */
-function messageIn(received: RequestOrRefusal): Message {
-  if (received instanceof DomainError) throw received;
-  return received;
-}

@@ -1,0 +1,106 @@
+import { type ContextValues, createContextKey, type HandlerContext } from "@connectrpc/connect";
+import { invalidRequest } from "../domain/domain-error.ts";
+import { findOutline } from "../json/json-outline.ts";
+import { longTextLength } from "../json/json-text.ts";
+import { nextTurn } from "../process/next-turn.ts";
+import type { CallHold } from "./call-bytes.ts";
+import { holdKey } from "./connect-answers.ts";
+import { checkFieldCount } from "./field-count.ts";
+import { overloaded, requestTooLarge, unsupportedRequest } from "./refusals.ts";
+
+// connect-node decodes whatever is as short as it may be. So a body is read here before, and refused where decoding it
+// would keep the event loop from others.
+
+/** A call that connect-node has not handed over to a method of ours yet. */
+export interface PendingCall {
+  readonly context: HandlerContext;
+  /** The largest message that its method takes. */
+  readonly bytesMax: number;
+}
+
+export const pendingKey = createContextKey<PendingCall | undefined>(undefined);
+
+/** Room for a config and a system prompt of a mebibyte each of which every character is escaped by another. */
+const jsonBytesMax = 5 * 1024 * 1024;
+
+/** What comes before a message in every protocol but that of unary calls of Connect: a byte of flags, and its length. */
+const envelopeBytes = 5;
+
+export type Chunks = AsyncIterator<Uint8Array>;
+
+/** Ends a call that there is no room for, before its body is read or while it is. */
+export function checkRoom(hold: CallHold | undefined): void {
+  if (hold?.isRefused) throw overloaded();
+}
+
+/** The body in one piece, once it is checked. Whoever stops to read it does not end it, so that the rest can be discarded. */
+export async function* wholeBody(chunks: Chunks, values: ContextValues): AsyncIterable<Uint8Array> {
+  const pending = values.get(pendingKey);
+  if (!pending) throw new Error("The body was read before the request gate");
+  const body = new CheckedBody(pending);
+  const hold = values.get(holdKey);
+  for (let chunk = await chunks.next(); !chunk.done; chunk = await chunks.next()) {
+    hold?.received(chunk.value.length);
+    checkRoom(hold);
+    body.add(chunk.value);
+  }
+  const bytes = body.end();
+  // Checking it took its time, and so will decoding it.
+  if (bytes.length > longTextLength) await nextTurn();
+  yield bytes;
+}
+
+/** The largest message that is decoded for a call. */
+export function messageBytesMax({ context, bytesMax }: PendingCall): number {
+  return isJson(context) ? Math.min(jsonBytesMax, bytesMax) : bytesMax;
+}
+
+function isJson({ requestHeader }: HandlerContext): boolean {
+  return /[/+]json/i.test(requestHeader.get("content-type") ?? "");
+}
+
+class CheckedBody {
+  readonly #call: HandlerContext;
+  readonly #isEnveloped: boolean;
+  readonly #bytesMax: number;
+  readonly #chunks: Uint8Array[] = [];
+  #length = 0;
+
+  constructor(pending: PendingCall) {
+    const { protocolName, method } = pending.context;
+    this.#call = pending.context;
+    this.#isEnveloped = protocolName !== "connect" || method.methodKind !== "unary";
+    this.#bytesMax = messageBytesMax(pending);
+  }
+
+  add(chunk: Uint8Array): void {
+    this.#length += chunk.length;
+    const bytesMax = this.#isEnveloped ? envelopeBytes + this.#bytesMax : this.#bytesMax;
+    if (this.#length > bytesMax) throw requestTooLarge(this.#bytesMax);
+    this.#chunks.push(chunk);
+  }
+
+  end(): Uint8Array {
+    const body = Buffer.concat(this.#chunks, this.#length);
+    this.#chunks.length = 0;
+    const message = this.#isEnveloped ? this.#messageIn(body) : body;
+    if (isJson(this.#call)) checkJson(message);
+    else checkFieldCount(this.#call.method.input, message);
+    return body;
+  }
+
+  /** What is not whole is for connect-node to refuse. What follows the message is not: it may be a million messages. */
+  #messageIn(body: Buffer): Buffer {
+    if (body.length < envelopeBytes) return body.subarray(body.length);
+    const length = body.readUInt32BE(1);
+    if (length > this.#bytesMax) throw requestTooLarge(this.#bytesMax);
+    if (body.length > envelopeBytes + length) throw unsupportedRequest();
+    return body.subarray(envelopeBytes);
+  }
+}
+
+/** Parsing takes time by the number of keys and values more than by their length. */
+function checkJson(bytes: Buffer): void {
+  const outline = findOutline(bytes.toString());
+  if (typeof outline === "string") throw invalidRequest([{ path: "", message: outline }]);
+}

@@ -1,0 +1,73 @@
+import { create } from "@bufbuild/protobuf";
+import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
+import { encode, grpcPathOf, smallRequestBytesMax } from "../../services/platform/rpc/grpc-definition.ts";
+import { RawConnection } from "../support/raw-connection.ts";
+import { openStubService, type StubService } from "../support/stub-service.ts";
+
+let service: StubService;
+
+beforeAll(async () => {
+  service = await openStubService();
+});
+
+afterAll(() => service.close());
+
+describe("a stranger", () => {
+  const creationPath = "/setpoint.preset.v1.PresetService/CreateVersion";
+
+  it.each([
+    ["application/json", "HTTP/1.1 401"],
+    ["application/proto", "HTTP/1.1 401"],
+    ["application/grpc-web+proto", "grpc-status: 16"],
+    ["application/grpc-web+json", "grpc-status: 16"],
+    ["application/grpc+proto", "grpc-status: 16"],
+  ])("is asked for a token before anything is read of a body of %s", async (type, expected) => {
+    const connection = await RawConnection.open(`http://127.0.0.1:${service.httpPort}`);
+    const before = service.lines.length;
+    // Of the body nothing ever comes, so whoever waits for it does not answer.
+    connection.send(
+      `POST ${creationPath} HTTP/1.1\r\nhost: a\r\ncontent-type: ${type}\r\ncontent-length: 1000000\r\n\r\n`,
+    );
+    await vi.waitFor(() => expect(connection.received.replaceAll(/\s+/g, " ")).toContain(expected), 5_000);
+    connection.hangUp();
+    expect(service.lines.slice(before).map((line) => JSON.parse(line))).toMatchObject([{ code: "UNAUTHENTICATED" }]);
+  });
+
+  it("who sends on is answered on the same connection", async () => {
+    const connection = await RawConnection.open(`http://127.0.0.1:${service.httpPort}`);
+    const head = `POST ${creationPath} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n`;
+    const body = "x".repeat(100_000);
+    connection.send(`${head}content-length: ${body.length}\r\n\r\n${body}`);
+    connection.send(`${head}authorization: Bearer ${service.token}\r\ncontent-length: 2\r\n\r\n{}`);
+    await vi.waitFor(() => expect(connection.statuses).toEqual([401, 200]), 5_000);
+    connection.hangUp();
+  });
+});
+
+describe("a service that anyone may call", () => {
+  const { check } = Health.method;
+  /** A message of this many bytes. */
+  const message = (bytes: number) => encode(check.input, create(check.input, { service: "x".repeat(bytes - 4) }));
+
+  it.each([
+    [smallRequestBytesMax, "not_found"],
+    [smallRequestBytesMax + 1, "resource_exhausted"],
+  ])("has an answer to a message of %d bytes: %s", async (bytes, code) => {
+    const response = await fetch(`http://127.0.0.1:${service.httpPort}${grpcPathOf(check)}`, {
+      method: "POST",
+      headers: { "content-type": "application/proto" },
+      body: new Uint8Array(message(bytes)),
+    });
+    expect(await response.json()).toMatchObject({ code });
+
+    const client = new Client(`127.0.0.1:${service.grpcPort}`, credentials.createInsecure());
+    const asIs = (sent: Buffer) => sent;
+    const failed = new Promise<ServiceError | null>((resolve) => {
+      client.makeUnaryRequest(grpcPathOf(check), asIs, asIs, message(bytes), new Metadata(), resolve);
+    });
+    expect((await failed)?.code).toBe(code === "not_found" ? 5 : 8);
+    client.close();
+  });
+});
