@@ -12,6 +12,7 @@ import { parseQuery } from "../../gateway/json/query.ts";
 import { updateBytesMax, updateFrom } from "../../gateway/json/update.ts";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import type { Principal } from "../../services/platform/auth/principal.ts";
+import { fieldsMax } from "../../services/platform/rpc/field-count.ts";
 import { requestBytesMax, smallRequestBytesMax } from "../../services/platform/rpc/grpc-definition.ts";
 import { diffVersions } from "../../services/preset/domain/diff-versions.ts";
 import { newVersion } from "../../services/preset/domain/new-version.ts";
@@ -207,16 +208,14 @@ describe("an RPC", () => {
     },
   );
 
-  const jsonBytes = 5 * mebibyte;
+  const jsonBytes = 4.25 * mebibyte;
   const jsonMessages: [string, DescMethod, string][] = [
-    ...Object.entries(hostileTexts(jsonBytes, "systemPrompt")).map(([name, text]): [string, DescMethod, string] => [
-      name,
-      createVersion,
-      text,
-    ]),
+    ...Object.entries(hostileTexts(jsonBytes, "systemPrompt", fieldsMax)).map(
+      ([name, text]): [string, DescMethod, string] => [name, createVersion, text],
+    ),
     ["a million creations", batchCreateVersions, `{"requests":[${"{},".repeat(999_999)}{}]}`],
     ["a million statuses", listPresets, `{"statuses":[${"1,".repeat(999_999)}1]}`],
-    ["as many creations as are taken", batchCreateVersions, `{"creations":[${'{"request":{}},'.repeat(24_000)}{}]}`],
+    ["as many creations as are taken", batchCreateVersions, `{"creations":[${'{"request":{}},'.repeat(3_300)}{}]}`],
     ["deep creations", batchCreateVersions, '{"requests":['.repeat(mebibyte / 4)],
     ["a digest of megabytes", createVersion, `{"requestDigest":"${"AAA_".repeat(jsonBytes / 4 - 10)}"}`],
     ["a mask of megabytes", updatePreset, `{"updateMask":"${",".repeat(jsonBytes - 20)}"}`],

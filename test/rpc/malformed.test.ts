@@ -259,9 +259,9 @@ describe("Connect", () => {
     const large = refusalIn(await send({ headers: proto, body: tooLarge }));
     expect(large.message).toBe("The body must be at most 16777216 bytes");
     const largeJson = refusalIn(await send({ headers: json, body: tooLarge }));
-    expect(largeJson.message).toBe("The body must be at most 5242880 bytes");
+    expect(largeJson.message).toBe("The body must be at most 4456448 bytes");
     const largeRead = refusalIn(await send({ rpc: getPreset, headers: proto, body: [mebibyte] }));
-    expect(largeRead.message).toBe("The body must be at most 262144 bytes");
+    expect(largeRead.message).toBe("The body must be at most 196608 bytes");
   });
 
   it("says which field it does not know", async () => {

@@ -1,7 +1,8 @@
 import { jsonValuesMax } from "../../services/platform/json/json-outline.ts";
 
 /** JSON texts of this many bytes that are made to take long: everything is in a member of this name. */
-export function hostileTexts(bytes: number, field: string): Record<string, string> {
+export function hostileTexts(bytes: number, field: string, valuesMax = jsonValuesMax): Record<string, string> {
+  const joined = joinedUpTo.bind(undefined, valuesMax);
   const room = bytes - field.length - 20;
   const value = (text: string) => `{"${field}":${text}}`;
   const string = (unit: string) => value(`"${unit.repeat(Math.floor(room / Buffer.byteLength(unit)))}"`);
@@ -57,10 +58,15 @@ export function hostileTexts(bytes: number, field: string): Record<string, strin
 }
 
 /** As many as fit, and as many as a text may hold. */
-function joined(room: number, unit: string | ((index: number) => string), valuesEach: number): string {
+function joinedUpTo(
+  valuesMax: number,
+  room: number,
+  unit: string | ((index: number) => string),
+  valuesEach: number,
+): string {
   const units: string[] = [];
   let left = room;
-  for (let index = 0; index < (jsonValuesMax - 10) / valuesEach; index++) {
+  for (let index = 0; index < (valuesMax - 10) / valuesEach; index++) {
     const next = typeof unit === "string" ? unit : unit(index);
     left -= Buffer.byteLength(next) + 1;
     if (left < 0) break;

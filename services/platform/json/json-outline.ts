@@ -27,6 +27,8 @@ export interface Outline {
   readonly members: readonly MemberPlace[];
   /** Where the numbers begin that are long enough to be looked at again. */
   readonly longNumbers: readonly number[];
+  /** The length of the longest key at any depth, as it stands in the text. */
+  readonly keyLengthMax: number;
 }
 
 export const space = 0x20;
@@ -53,6 +55,8 @@ export function findOutline(text: string, valuesMax = jsonValuesMax): Outline | 
   let steps = 0;
   let values = 0;
   let colons = 0;
+  let stringLength = 0;
+  let keyLengthMax = 0;
   let depth = 0;
   let start = -1;
   let keyEnd = -1;
@@ -60,11 +64,12 @@ export function findOutline(text: string, valuesMax = jsonValuesMax): Outline | 
   let colonsBefore = 0;
   let numbersFrom = 0;
   for (let at = 0; at < text.length; at++) {
-    if (++steps > stepsMax) return tooManyValues;
+    if (++steps > stepsMax) return tooManyValues(valuesMax);
     const code = text.charCodeAt(at);
     if (code === quote) {
       values++;
       const end = stringEnd(text, at);
+      stringLength = end - at - 1;
       if (depth === 1 && start === -1) {
         start = at;
         keyEnd = end + 1;
@@ -75,6 +80,7 @@ export function findOutline(text: string, valuesMax = jsonValuesMax): Outline | 
       at = end;
     } else if (code === colon) {
       colons++;
+      if (stringLength > keyLengthMax) keyLengthMax = stringLength;
     } else if (code === comma || code === closeBrace || code === closeBracket) {
       if (depth === 1 && start !== -1) {
         const innerMembers = colons - colonsBefore - 1;
@@ -96,11 +102,11 @@ export function findOutline(text: string, valuesMax = jsonValuesMax): Outline | 
       at = end - 1;
     }
   }
-  return values > valuesMax ? tooManyValues : { members, longNumbers };
+  return values > valuesMax ? tooManyValues(valuesMax) : { members, longNumbers, keyLengthMax };
 }
 
 const tooDeep = `must not be nested deeper than ${jsonDepthMax} levels`;
-const tooManyValues = `must not hold more than ${jsonValuesMax} keys and values`;
+const tooManyValues = (valuesMax: number) => `must not hold more than ${valuesMax} keys and values`;
 
 // Most runs are short, and a loop is the fastest way to their end. Of the long ones a regular expression is: a body may be
 // one number of ten million digits. None of the expressions can backtrack over more than it has read.

@@ -5,7 +5,7 @@ import { longTextLength } from "../json/json-text.ts";
 import { nextTurn } from "../process/next-turn.ts";
 import type { CallHold } from "./call-bytes.ts";
 import { holdKey } from "./connect-answers.ts";
-import { checkFieldCount } from "./field-count.ts";
+import { checkFieldCount, fieldsMax } from "./field-count.ts";
 import { overloaded, requestTooLarge, unsupportedRequest } from "./refusals.ts";
 
 // connect-node decodes whatever is as short as it may be. So a body is read here before, and refused where decoding it
@@ -20,8 +20,11 @@ export interface PendingCall {
 
 export const pendingKey = createContextKey<PendingCall | undefined>(undefined);
 
-/** Room for a config and a system prompt of a mebibyte each of which every character is escaped by another. */
-const jsonBytesMax = 5 * 1024 * 1024;
+/** Room for a config and a system prompt of a mebibyte each, with every character escaped by another, and the rest. */
+const jsonBytesMax = 4.25 * 1024 * 1024;
+
+/** Longer than the name of any field. What it does not know connect-node quotes in an answer, even though none is sent. */
+const keyLengthMax = 256;
 
 /** What comes before a message in every protocol but that of unary calls of Connect: a byte of flags, and its length. */
 const envelopeBytes = 5;
@@ -101,6 +104,7 @@ class CheckedBody {
 
 /** Parsing takes time by the number of keys and values more than by their length. */
 function checkJson(bytes: Buffer): void {
-  const outline = findOutline(bytes.toString());
-  if (typeof outline === "string") throw invalidRequest([{ path: "", message: outline }]);
+  const outline = findOutline(bytes.toString(), fieldsMax);
+  const message = typeof outline === "string" ? outline : `must not hold a key of more than ${keyLengthMax} characters`;
+  if (typeof outline === "string" || outline.keyLengthMax > keyLengthMax) throw invalidRequest([{ path: "", message }]);
 }

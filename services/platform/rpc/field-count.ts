@@ -7,7 +7,7 @@ import { unreadableRequest } from "./refusals.ts";
 const bytesToCount = 65_536;
 
 /** Many times what a batch of a hundred parts has. */
-const fieldsMax = 10_000;
+export const fieldsMax = 10_000;
 
 /** A message from bytes that a caller has sent. Throws what the caller may see. */
 export function readMessage(message: DescMessage, bytes: Uint8Array): Message {

@@ -4,7 +4,7 @@ import { type DescMethod, fromBinary, type Message, toBinary } from "@bufbuild/p
 export const requestBytesMax = 16 * 1024 * 1024;
 
 /** Of a method that takes no content: room for a batch of a hundred names with an access token each. */
-export const smallRequestBytesMax = 256 * 1024;
+export const smallRequestBytesMax = 192 * 1024;
 
 /** The largest answer is that to a batch of creations, which repeats their content. */
 export const responseBytesMax = 32 * 1024 * 1024;

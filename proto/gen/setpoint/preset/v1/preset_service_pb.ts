@@ -101,7 +101,7 @@ export const CreateVersionResponseSchema: GenMessage<CreateVersionResponse> = /*
 export type BatchCreateVersionsRequest = Message<"setpoint.preset.v1.BatchCreateVersionsRequest"> & {
   /**
    * 1 to 100, in the name of the call's own access token. The same slug may stand in several; their order is kept.
-   * The whole message is at most 16 MiB, as that of any call, with at most 10,000 fields and list elements.
+   * The whole message is at most 16 MiB, in JSON 4.25 MiB, with at most 10,000 fields and list elements.
    *
    * @generated from field: repeated setpoint.preset.v1.CreateVersionRequest requests = 1;
    */
