@@ -61,14 +61,6 @@ export async function migrate(
       });
       return [...applied];
     } catch (error) {
-<<<<<<< HEAD
-=======
-      const { message, code } = error as { message: string; code?: string };
-      // Where a name has several addresses, an error has one message for each, and none itself.
-      const reason = message || String(code);
-      if (isAccessDenied(error)) throw new CommandError(`The database does not let us in: ${reason}`);
-      if (!isTransient(error)) throw error;
->>>>>>> 2700806 (mysql, preset: migrations and retried updates through several nodes of a cluster at once)
       const leftMs = deadlineMs - monotonicMs();
       // A wrong password does not get better by waiting.
       if (!isTransient(error) || isAccessDenied(error) || leftMs < pauseMs) throw error;
