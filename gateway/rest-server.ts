@@ -27,6 +27,7 @@ import { Limits, type LimitsConfig } from "./limits/limits.ts";
 import { describedRoutes } from "./openapi/described-routes.ts";
 import { referenceRoutes } from "./openapi/reference.ts";
 import { createPresetRoutes } from "./routes/create-presets.ts";
+import { keyRoutes } from "./routes/keys.ts";
 import { memberRoutes } from "./routes/members.ts";
 import { withMethodsRefused } from "./routes/other-methods.ts";
 import { presetRoutes } from "./routes/presets.ts";
@@ -84,6 +85,7 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     createPresetRoutes(app, access, clients);
     presetRoutes(app, access, clients);
     versionRoutes(app, access, clients);
+    keyRoutes(app, access, clients);
     memberRoutes(app, access, clients);
     probeRoutes(app, parts.health);
     referenceRoutes(app, described);

@@ -6,7 +6,7 @@ import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import { ExchangeKeyResponseSchema } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import { DomainError, unavailable } from "../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
-import type { Clients } from "../clients/clients.ts";
+import type { AccessClient } from "../clients/access-client.ts";
 import { type ExchangeRequest, KeyExchange } from "./key-exchange.ts";
 
 const ttlMs = 60_000;
@@ -19,7 +19,7 @@ class AccessDouble {
   /** How far the clock of the service is ahead of ours. */
   aheadMs = 0;
 
-  readonly client: Pick<Clients["access"], "exchangeKey"> = {
+  readonly client: AccessClient = {
     exchangeKey: async ({ key = "", workspaceId = "" }, { requestId }) => {
       this.calls.push({ key, workspaceId, requestId });
       await Promise.resolve();
