@@ -32,6 +32,8 @@ import { memberRoutes } from "./routes/members.ts";
 import { withMethodsRefused } from "./routes/other-methods.ts";
 import { presetRoutes } from "./routes/presets.ts";
 import { versionRoutes } from "./routes/versions.ts";
+import { workspaceMemberRoutes } from "./routes/workspace-members.ts";
+import { workspaceRoutes } from "./routes/workspaces.ts";
 
 /** What the REST server is made of. */
 interface RestParts {
@@ -86,6 +88,8 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     presetRoutes(app, access, clients);
     versionRoutes(app, access, clients);
     keyRoutes(app, access, clients);
+    workspaceRoutes(app, access, clients);
+    workspaceMemberRoutes(app, access, clients);
     memberRoutes(app, access, clients);
     probeRoutes(app, parts.health);
     referenceRoutes(app, described);

@@ -4,6 +4,7 @@ import { errorSchema } from "../json/error-schema.ts";
 import { currentKeySchema, keySchema } from "../json/key-schema.ts";
 import { memberSchema } from "../json/member-schema.ts";
 import { changeSchema, diffSchema, listedPresetSchema, presetSchema, versionSchema } from "../json/preset-schema.ts";
+import { workspaceMemberSchema, workspaceSchema } from "../json/workspace-schema.ts";
 import { refusalComponents } from "./answers.ts";
 
 type Description = NonNullable<FastifyDynamicSwaggerOptions["openapi"]>;
@@ -46,6 +47,8 @@ export const description = {
       VersionDiff: diffSchema,
       Key: keySchema,
       CurrentKey: currentKeySchema,
+      Workspace: workspaceSchema,
+      WorkspaceMember: workspaceMemberSchema,
       OrganizationMember: memberSchema,
       Error: errorSchema,
     },
