@@ -29,6 +29,7 @@ import { referenceRoutes } from "./openapi/reference.ts";
 import { createPresetRoutes } from "./routes/create-presets.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { memberRoutes } from "./routes/members.ts";
+import { organizationChangeRoutes } from "./routes/organization-changes.ts";
 import { withMethodsRefused } from "./routes/other-methods.ts";
 import { presetRoutes } from "./routes/presets.ts";
 import { versionRoutes } from "./routes/versions.ts";
@@ -91,6 +92,7 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     workspaceRoutes(app, access, clients);
     workspaceMemberRoutes(app, access, clients);
     memberRoutes(app, access, clients);
+    organizationChangeRoutes(app, access, clients);
     probeRoutes(app, parts.health);
     referenceRoutes(app, described);
   });

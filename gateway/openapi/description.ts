@@ -3,6 +3,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { errorSchema } from "../json/error-schema.ts";
 import { currentKeySchema, keySchema } from "../json/key-schema.ts";
 import { memberSchema } from "../json/member-schema.ts";
+import { organizationChangeSchema } from "../json/organization-change-schema.ts";
 import { changeSchema, diffSchema, listedPresetSchema, presetSchema, versionSchema } from "../json/preset-schema.ts";
 import { workspaceMemberSchema, workspaceSchema } from "../json/workspace-schema.ts";
 import { refusalComponents } from "./answers.ts";
@@ -50,6 +51,7 @@ export const description = {
       Workspace: workspaceSchema,
       WorkspaceMember: workspaceMemberSchema,
       OrganizationMember: memberSchema,
+      OrganizationChange: organizationChangeSchema,
       Error: errorSchema,
     },
     responses: refusalComponents,
