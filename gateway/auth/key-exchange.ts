@@ -83,7 +83,8 @@ export class KeyExchange {
    * Which keys were refused is forgotten, too: one of them may be good now.
    */
   forgetWhere(isChanged: (principal: Principal) => boolean): void {
-    for (const [cacheKey, { principal }] of this.#grants.entries()) {
+    // A list first: the cache cannot lose entries while they are gone through.
+    for (const [cacheKey, { principal }] of [...this.#grants.entries()]) {
       if (isChanged(principal)) this.#grants.delete(cacheKey);
     }
     this.#pending.clear();
