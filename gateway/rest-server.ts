@@ -27,10 +27,14 @@ import { Limits, type LimitsConfig } from "./limits/limits.ts";
 import { describedRoutes } from "./openapi/described-routes.ts";
 import { referenceRoutes } from "./openapi/reference.ts";
 import { createPresetRoutes } from "./routes/create-presets.ts";
+import { keyRoutes } from "./routes/keys.ts";
 import { memberRoutes } from "./routes/members.ts";
+import { organizationChangeRoutes } from "./routes/organization-changes.ts";
 import { withMethodsRefused } from "./routes/other-methods.ts";
 import { presetRoutes } from "./routes/presets.ts";
 import { versionRoutes } from "./routes/versions.ts";
+import { workspaceMemberRoutes } from "./routes/workspace-members.ts";
+import { workspaceRoutes } from "./routes/workspaces.ts";
 
 /** What the REST server is made of. */
 interface RestParts {
@@ -84,7 +88,11 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     createPresetRoutes(app, access, clients);
     presetRoutes(app, access, clients);
     versionRoutes(app, access, clients);
+    keyRoutes(app, access, clients);
+    workspaceRoutes(app, access, clients);
+    workspaceMemberRoutes(app, access, clients);
     memberRoutes(app, access, clients);
+    organizationChangeRoutes(app, access, clients);
     probeRoutes(app, parts.health);
     referenceRoutes(app, described);
   });

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from "fastify";
+import type { Principal } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import { type Permission, requirePermission } from "../../services/platform/auth/principal.ts";
 import {
   type FieldViolation,
@@ -10,6 +11,7 @@ import { isId } from "../../services/platform/domain/ids.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
 import type { Limits } from "../limits/limits.ts";
+import type { RateLimit } from "../limits/token-buckets.ts";
 import { keyFrom, managementKeyRequired } from "./bearer.ts";
 import type { ExchangeRequest, Grant, KeyExchange } from "./key-exchange.ts";
 
@@ -23,6 +25,8 @@ declare module "fastify" {
 /** Who makes a request; calls services in their name. */
 interface Caller {
   call<T>(rpc: (options: CallOptions) => Promise<T>): Promise<T>;
+  /** How often they may; undefined: as often as they like. */
+  readonly rateLimit: RateLimit | undefined;
 }
 
 /** Makes the hooks that check a credential before the body is read. */
@@ -45,11 +49,23 @@ export class Access {
     };
   }
 
+  /** For what every key may see of itself. */
+  withAnyKey(): onRequestAsyncHookHandler {
+    return async (request, reply) => {
+      await this.#authenticate(request, reply, {});
+    };
+  }
+
   withManagementKey(): onRequestAsyncHookHandler {
     return async (request, reply) => {
       const grant = await this.#authenticate(request, reply, {});
       if (!grant.isManagement) throw managementKeyRequired();
     };
+  }
+
+  /** To be called where keys were changed through this gateway; others notice within the life of an access token. */
+  forgetWhere(isChanged: (principal: Principal) => boolean): void {
+    this.#exchange.forgetWhere(isChanged);
   }
 
   async #authenticate(request: FastifyRequest, reply: FastifyReply, query: unknown): Promise<Grant> {
@@ -68,7 +84,10 @@ export class Access {
     this.#limits.admit(request, reply, grant);
     // A bad key is told so first.
     if (violations.length > 0) throw invalidRequest(violations);
-    request.caller = { call: (rpc) => this.#call(exchangeRequest(), grant, rpc) };
+    request.caller = {
+      call: (rpc) => this.#call(exchangeRequest(), grant, rpc),
+      rateLimit: this.#limits.rateLimitOf(grant),
+    };
     return grant;
   }
 

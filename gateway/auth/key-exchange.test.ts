@@ -6,7 +6,7 @@ import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import { ExchangeKeyResponseSchema } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import { DomainError, unavailable } from "../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
-import type { Clients } from "../clients/clients.ts";
+import type { AccessClient } from "../clients/access-client.ts";
 import { type ExchangeRequest, KeyExchange } from "./key-exchange.ts";
 
 const ttlMs = 60_000;
@@ -19,16 +19,16 @@ class AccessDouble {
   /** How far the clock of the service is ahead of ours. */
   aheadMs = 0;
 
-  readonly client: Pick<Clients["access"], "exchangeKey"> = {
+  readonly client: AccessClient = {
     exchangeKey: async ({ key = "", workspaceId = "" }, { requestId }) => {
-      this.calls.push({ key, workspaceId, requestId });
+      const number = this.calls.push({ key, workspaceId, requestId });
       await Promise.resolve();
       if (this.failure) throw this.failure;
       return create(ExchangeKeyResponseSchema, {
-        accessToken: `token-${this.calls.length}`,
+        accessToken: `token-${number}`,
         expireTime: timestampFromMs(Date.now() + this.aheadMs + ttlMs),
         expiresInSeconds: ttlMs / 1000,
-        principal: { keyKind: key === "management" ? KeyKind.MANAGEMENT : KeyKind.API },
+        principal: { keyId: `id of ${key}`, keyKind: key === "management" ? KeyKind.MANAGEMENT : KeyKind.API },
       });
     },
   };
@@ -191,5 +191,47 @@ describe("KeyExchange", () => {
     expect(access.calls).toHaveLength(0);
     await expect(tokenFor("bad-0")).rejects.toThrow();
     expect(access.calls).toHaveLength(1);
+  });
+});
+
+describe("KeyExchange, where keys were changed", () => {
+  it("asks again for those, and for no others", async () => {
+    expect([await tokenFor("a"), await tokenFor("a", "workspace"), await tokenFor("b")]).toEqual([
+      "token-1",
+      "token-2",
+      "token-3",
+    ]);
+    exchange.forgetWhere(({ keyId }) => keyId === "id of a");
+    expect([await tokenFor("b"), await tokenFor("a"), await tokenFor("a", "workspace")]).toEqual([
+      "token-3",
+      "token-4",
+      "token-5",
+    ]);
+  });
+
+  it("asks again for one that was refused", async () => {
+    access.failure = refusal();
+    await expect(tokenFor()).rejects.toThrow();
+    access.failure = undefined;
+    exchange.forgetWhere(() => false);
+    expect(await tokenFor()).toBe("token-2");
+  });
+
+  it("does not wait for an exchange that began before, and does not keep what it brings", async () => {
+    const before = tokenFor();
+    exchange.forgetWhere(({ keyId }) => keyId === "id of key");
+    const after = tokenFor();
+    expect([await before, await after]).toEqual(["token-1", "token-2"]);
+    expect(await tokenFor()).toBe("token-2");
+    expect(access.calls).toHaveLength(2);
+  });
+
+  it("does not remember a refusal that was made before", async () => {
+    access.failure = refusal();
+    const before = tokenFor();
+    exchange.forgetWhere(() => false);
+    await expect(before).rejects.toThrow();
+    access.failure = undefined;
+    expect(await tokenFor()).toBe("token-2");
   });
 });

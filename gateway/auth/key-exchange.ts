@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { KeyKind, type KeyRateLimit, type Principal } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import { type DomainError, isOfKind } from "../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
-import type { Clients } from "../clients/clients.ts";
+import type { AccessClient } from "../clients/access-client.ts";
 import type { RateLimit } from "../limits/token-buckets.ts";
 
 /** What a key was exchanged for. */
@@ -38,12 +38,14 @@ const renewShare = 0.6;
  * refused keys are remembered for a few seconds. Both caches are bounded.
  */
 export class KeyExchange {
-  readonly #access: Pick<Clients["access"], "exchangeKey">;
+  readonly #access: AccessClient;
   readonly #grants: LRUCache<string, Grant>;
   readonly #refusals: LRUCache<string, DomainError>;
   readonly #pending = new Map<string, Promise<Grant>>();
+  /** How often keys were changed through this gateway. */
+  #changes = 0;
 
-  constructor(access: Pick<Clients["access"], "exchangeKey">, cacheMax: number) {
+  constructor(access: AccessClient, cacheMax: number) {
     this.#access = access;
     this.#grants = new LRUCache({ max: cacheMax });
     this.#refusals = new LRUCache({ max: cacheMax, ttl: refusalTtlMs });
@@ -75,25 +77,43 @@ export class KeyExchange {
     if (this.#grants.peek(cacheKey)?.accessToken === refused.accessToken) this.#grants.delete(cacheKey);
   }
 
+  /**
+   * Forgets the keys of which this is true, because they were changed. Those who ask from now on get what is true now:
+   * they wait for no exchange that may have been made before the change, and what such a one brings is not kept.
+   * Which keys were refused is forgotten, too: one of them may be good now.
+   */
+  forgetWhere(isChanged: (principal: Principal) => boolean): void {
+    // A list first: the cache cannot lose entries while they are gone through.
+    for (const [cacheKey, { principal }] of [...this.#grants.entries()]) {
+      if (isChanged(principal)) this.#grants.delete(cacheKey);
+    }
+    this.#pending.clear();
+    this.#refusals.clear();
+    this.#changes += 1;
+  }
+
   #exchange(cacheKey: string, request: ExchangeRequest): Promise<Grant> {
     const pending = this.#pending.get(cacheKey);
     if (pending) return pending;
-    const exchange = this.#callExchange(cacheKey, request).finally(() => this.#pending.delete(cacheKey));
+    const exchange = this.#callExchange(cacheKey, request).finally(() => {
+      if (this.#pending.get(cacheKey) === exchange) this.#pending.delete(cacheKey);
+    });
     this.#pending.set(cacheKey, exchange);
     return exchange;
   }
 
   async #callExchange(cacheKey: string, { key, workspaceId, ...options }: ExchangeRequest): Promise<Grant> {
     const askedAtMs = monotonicMs();
+    const changesBefore = this.#changes;
     try {
       const answer = await this.#access.exchangeKey({ key, workspaceId }, options);
       const grant = grantFrom(answer, askedAtMs);
-      this.#grants.set(cacheKey, grant);
+      if (this.#changes === changesBefore) this.#grants.set(cacheKey, grant);
       return grant;
     } catch (error) {
       if (isRefusal(error)) {
         this.#grants.delete(cacheKey);
-        this.#refusals.set(cacheKey, error);
+        if (this.#changes === changesBefore) this.#refusals.set(cacheKey, error);
       }
       throw error;
     }
@@ -111,7 +131,7 @@ function isRefusal(error: unknown): error is DomainError {
 }
 
 /** Its life is counted from when it was asked for, and not by the wall clock: that of the service may show another time. */
-function grantFrom(answer: Awaited<ReturnType<Clients["access"]["exchangeKey"]>>, askedAtMs: number): Grant {
+function grantFrom(answer: Awaited<ReturnType<AccessClient["exchangeKey"]>>, askedAtMs: number): Grant {
   const { accessToken, expireTime, expiresInSeconds, principal, rateLimit } = answer;
   if (!expireTime || !principal) throw new Error("ExchangeKey answered without expire_time or principal");
   // A service of the release before does not say how long the token lives.

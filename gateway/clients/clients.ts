@@ -1,11 +1,14 @@
 import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
 import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
+import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import type { ReadinessCheck } from "../../services/platform/process/health.ts";
 import type { Lifecycle } from "../../services/platform/process/lifecycle.ts";
 import { openChannel } from "../../services/platform/rpc/channel.ts";
 import { grpcClient, type Methods } from "../../services/platform/rpc/grpc-client.ts";
 import type { GatewayConfig } from "../config.ts";
+import { type AccessClient, accessClient } from "./access-client.ts";
 import { type OrganizationClient, organizationClient } from "./organization-client.ts";
 import { type PresetClient, presetClient } from "./preset-client.ts";
 
@@ -13,7 +16,9 @@ import { type PresetClient, presetClient } from "./preset-client.ts";
 export interface Clients {
   readonly presets: PresetClient;
   readonly organization: OrganizationClient;
-  readonly access: Methods<typeof AccessService>;
+  readonly keys: Methods<typeof KeyService>;
+  readonly workspaces: Methods<typeof WorkspaceService>;
+  readonly access: AccessClient;
   /** Fails until each service has been ready once. After that their faults are answers (503), not a reason to take the gateway away. */
   readonly haveBeenReady: ReadinessCheck;
 }
@@ -28,7 +33,9 @@ export function openClients(config: GatewayConfig, lifecycle: Lifecycle): Client
   return {
     presets: presetClient(grpcClient(PresetService, preset)),
     organization: organizationClient(grpcClient(OrganizationService, organization)),
-    access: grpcClient(AccessService, organization),
+    keys: grpcClient(KeyService, organization),
+    workspaces: grpcClient(WorkspaceService, organization),
+    access: accessClient(grpcClient(AccessService, organization)),
     haveBeenReady: async () => {
       if (!preset.hasServed) throw new Error("the preset service is not ready");
       if (!organization.hasServed) throw new Error("the organization service is not ready");

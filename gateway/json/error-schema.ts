@@ -10,6 +10,9 @@ export const errorSchema = Type.Object(
       message: Type.String({ description: "A sentence that says what to do." }),
       metadata: Type.Object({
         request_id: Type.String({ description: "Equals the header `x-request-id`. Name it when you report a fault." }),
+        hash: Type.Optional(
+          Type.String({ description: "With status 409: the key that this request has made before." }),
+        ),
         issues: Type.Optional(
           Type.Array(
             Type.Object({

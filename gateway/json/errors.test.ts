@@ -36,6 +36,24 @@ describe("errorAnswer", () => {
     expect(answerTo(domainError("failed_precondition", "ETAG_STALE"))).toMatchObject({ status: 412 });
   });
 
+  it.each(["SLUG_TAKEN", "WORKSPACE_IS_DEFAULT", "WORKSPACE_HAS_KEYS", "WORKSPACE_MEMBER_HAS_KEYS"])(
+    "answers %s with 400, as the reference does for workspaces",
+    (reason) => {
+      expect(answerTo(domainError("failed_precondition", reason))).toMatchObject({ status: 400, error: { code: 400 } });
+    },
+  );
+
+  it("names a field as the REST API does, also in the sentence", () => {
+    const { error } = answerTo(invalidRequest([{ path: "expire_time", message: "must be to come" }]));
+    expect(error.message).toBe("expires_at must be to come");
+    expect(error.metadata.issues).toEqual([{ path: "expires_at", message: "must be to come" }]);
+  });
+
+  it("passes on what programs need of a refusal", () => {
+    const made = new DomainError("already_exists", { reason: "MADE", message: "Made.", metadata: { hash: "ab" } });
+    expect(answerTo(made)).toMatchObject({ status: 409, error: { metadata: { hash: "ab", request_id: "request-1" } } });
+  });
+
   it("passes on the sentence of a refusal", () => {
     expect(answerTo(domainError("not_found")).error.message).toBe("A sentence.");
   });

@@ -1,5 +1,10 @@
 import { withoutKeys } from "../../services/platform/auth/key-format.ts";
-import { DomainError, type ErrorKind, type FieldViolation } from "../../services/platform/domain/domain-error.ts";
+import {
+  DomainError,
+  type ErrorKind,
+  type FieldViolation,
+  invalidRequest,
+} from "../../services/platform/domain/domain-error.ts";
 
 /** The one table from the kind of an error, which is its RPC code, to its HTTP status. */
 const statusByKind: Readonly<Record<ErrorKind, number>> = {
@@ -21,13 +26,22 @@ const statusByKind: Readonly<Record<ErrorKind, number>> = {
 /** Statuses that are told apart by their reason. */
 const statusByReason: Readonly<Record<string, number>> = {
   ETAG_STALE: 412,
+  // The reference has no 409 for workspaces.
+  SLUG_TAKEN: 400,
+  WORKSPACE_HAS_KEYS: 400,
+  WORKSPACE_IS_DEFAULT: 400,
+  WORKSPACE_MEMBER_HAS_KEYS: 400,
 };
+
+/** Fields of the services' contract that have another name here. */
+const publicPaths = new Map([["expire_time", "expires_at"]]);
 
 interface PublicParts {
   readonly status: number;
   readonly message: string;
   readonly violations: readonly FieldViolation[];
   readonly headers: Readonly<Record<string, string>>;
+  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 /** An error of HTTP itself, which no service knows. */
@@ -87,8 +101,8 @@ const headersByStatus: Readonly<Record<number, Readonly<Record<string, string>>>
 
 /** The answer to anything that was thrown. A fault of ours tells nothing but the request id to look for. */
 export function errorAnswer(thrown: unknown, requestId: string): ErrorAnswer {
-  const { status, message, violations, headers } = publicParts(thrown);
-  return { status, headers, body: errorBody(status, message, violations, requestId) };
+  const parts = publicParts(thrown);
+  return { status: parts.status, headers: parts.headers, body: errorBody(parts, requestId) };
 }
 
 function publicParts(thrown: unknown): PublicParts {
@@ -97,10 +111,17 @@ function publicParts(thrown: unknown): PublicParts {
   const status = statusByReason[thrown.reason] ?? statusByKind[thrown.kind];
   if (status === 500) return faultOfOurs;
   if (status === 503) return outOfReach;
-  const { message, violations } = thrown;
+  const { message, violations, metadata } = withPublicPaths(thrown);
   // A service does not say what its limit is.
   const headers = status === 429 ? tooManyRequests(message, nothingLeft).headers : (headersByStatus[status] ?? {});
-  return { status, message, violations, headers };
+  return { status, message, violations, headers, metadata };
+}
+
+function withPublicPaths(error: DomainError): DomainError {
+  if (!error.violations.some(({ path }) => publicPaths.has(path))) return error;
+  return invalidRequest(
+    error.violations.map(({ path, message }) => ({ path: publicPaths.get(path) ?? path, message })),
+  );
 }
 
 const nothingLeft: Allowance = { limit: 0, remaining: 0, nextInSeconds: 1, fullInSeconds: 1 };
@@ -146,8 +167,9 @@ const outOfReach: PublicParts = {
   headers: { "retry-after": retryAfterSeconds },
 };
 
-function errorBody(status: number, message: string, violations: readonly FieldViolation[], requestId: string): string {
-  const metadata = { request_id: requestId, ...(violations.length > 0 ? { issues: violations } : {}) };
+function errorBody({ status, message, violations, metadata }: PublicParts, requestId: string): string {
+  const issues = violations.length > 0 ? { issues: violations } : {};
+  const error = { code: status, message, metadata: { ...metadata, request_id: requestId, ...issues } };
   // A message may name a path, a slug or a field that the caller made of their key.
-  return withoutKeys(JSON.stringify({ error: { code: status, message, metadata } }));
+  return withoutKeys(JSON.stringify({ error }));
 }

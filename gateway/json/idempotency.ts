@@ -15,6 +15,16 @@ export const idempotencyHeader = {
   ),
 };
 
+/** Of a call that makes a secret, which is shown once. */
+export const secretIdempotencyHeader = {
+  "Idempotency-Key": Type.Optional(
+    Type.String({
+      pattern: requestIdPattern.source,
+      description: `${rule}. The same key with the same request, within 24 hours, is 409 and names the hash of the key that was made: no second one is, and a secret is never shown twice. With another request it is 409, too.`,
+    }),
+  ),
+};
+
 /** The caller's own name for a request, where it has one. */
 export function idempotencyKeyFrom(headers: IncomingHttpHeaders): string | undefined {
   const key = headers["idempotency-key"];

@@ -1,9 +1,10 @@
+import type { FastifyReply } from "fastify";
 import { type Member, MemberRole } from "../../proto/gen/setpoint/organization/v1/member_pb.ts";
 
-const roleNames: Readonly<Record<number, string>> = {
-  [MemberRole.ADMIN]: "org:admin",
-  [MemberRole.MEMBER]: "org:member",
-};
+/** The public name of each role. */
+export const roleByName = { "org:admin": MemberRole.ADMIN, "org:member": MemberRole.MEMBER } as const;
+
+const roleNames = new Map<number, string>(Object.entries(roleByName).map(([name, role]) => [role, name]));
 
 export function memberJson(member: Member): string {
   return JSON.stringify({
@@ -11,6 +12,11 @@ export function memberJson(member: Member): string {
     email: member.email,
     first_name: member.firstName ?? null,
     last_name: member.lastName ?? null,
-    role: roleNames[member.role] ?? null,
+    role: roleNames.get(member.role) ?? null,
   });
+}
+
+export function sendMember(reply: FastifyReply, member: Member | undefined): FastifyReply {
+  if (!member) throw new Error("The organization service answered without a member");
+  return reply.type("application/json").send(`{"data":${memberJson(member)}}`);
 }

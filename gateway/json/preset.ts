@@ -1,4 +1,3 @@
-import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { FastifyReply } from "fastify";
 import {
   type FieldChange,
@@ -10,6 +9,7 @@ import {
 } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import type { DiffVersionsResponse } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { etagHeader, isNotModified } from "./etag.ts";
+import { isoTime } from "./time.ts";
 
 // Answers are put together as text: a config is JSON already and goes out exactly as it was stored.
 
@@ -105,8 +105,4 @@ export function diffJson(from: number, to: number, { config, systemPromptChanged
 /** A JSON object with one more member, whose value is JSON text. */
 function withMember(object: string, key: string, value: string): string {
   return `${object.slice(0, -1)},"${key}":${value}}`;
-}
-
-function isoTime(time: Timestamp | undefined): string | null {
-  return time ? new Date(timestampMs(time)).toISOString() : null;
 }

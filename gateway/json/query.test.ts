@@ -3,7 +3,12 @@ import { describe, expect, it } from "vitest";
 import { pageQuery } from "./page.ts";
 import { hasTooManyParameters, parseQuery, queryReader } from "./query.ts";
 
-const readByType = queryReader({ ...pageQuery, q: Type.String(), status: Type.Optional(Type.Array(Type.String())) });
+const readByType = queryReader({
+  ...pageQuery,
+  q: Type.String(),
+  all: Type.Boolean(),
+  status: Type.Optional(Type.Array(Type.String())),
+});
 
 function read(query: string) {
   const values = parseQuery(query);
@@ -26,6 +31,8 @@ describe("queryReader", () => {
     ["", {}],
     ["offset=0&limit=100", { offset: 0, limit: 100 }],
     ["limit=-1", { limit: -1 }],
+    ["all=true", { all: true }],
+    ["all=false", { all: false }],
   ])("reads %j", (query, values) => {
     expect(read(query)).toEqual(values);
   });
@@ -56,6 +63,10 @@ describe("queryReader", () => {
     "99999999999999999999",
   ])("leaves limit=%s as text, for the schema to refuse", (text) => {
     expect(read(`limit=${text}`)).toEqual({ limit: decodeURIComponent(text.replaceAll("+", " ")) });
+  });
+
+  it.each(["", "1", "0", "True", "yes", "null", " true"])("leaves all=%s as text, for the schema to refuse", (text) => {
+    expect(read(`all=${encodeURIComponent(text)}`)).toEqual({ all: text });
   });
 
   it("leaves a number that is given twice as a list, for the schema to refuse", () => {

@@ -25,11 +25,16 @@ export function queryReader(properties: TProperties): (query: Query) => void {
   const namesOf = (type: string) =>
     Object.entries(properties).flatMap(([name, schema]) => ("type" in schema && schema.type === type ? name : []));
   const integers = namesOf("integer");
+  const booleans = namesOf("boolean");
   const lists = namesOf("array");
   return (query) => {
     for (const name of integers) {
       const value = query[name];
       if (typeof value === "string" && /^(0|-?[1-9]\d{0,14})$/.test(value)) query[name] = Number(value);
+    }
+    for (const name of booleans) {
+      const value = query[name];
+      if (value === "true" || value === "false") query[name] = value === "true";
     }
     for (const name of lists) {
       const value = query[name];

@@ -16,3 +16,21 @@ export function time(description: string): TSchema {
 export function nullable(types: string | readonly string[], options: TSchemaOptions): TSchema {
   return Type.Unsafe({ type: [types, "null"].flat(), ...options });
 }
+
+/** The rule of every name that people give, in words that follow "must be". */
+export function nameRule(lengthMax: number): TSchemaOptions & { readonly pattern: string } {
+  return {
+    pattern: `^(?=.*\\S)\\P{Cc}{1,${lengthMax}}$`,
+    description: `1 to ${lengthMax} characters, not only spaces, without line breaks and the like`,
+  };
+}
+
+/** A field of a body that may be left out, or be null, which means the same or removes what there is. */
+export function optionalText(options: TSchemaOptions) {
+  return Type.Optional(Type.Unsafe<string | null>({ type: ["string", "null"], ...options }));
+}
+
+/** A field that is taken for the sake of clients, with the one value that is true here. `reason` follows "must be". */
+export function fixedValue(value: null | boolean | number, reason: string) {
+  return Type.Optional(Type.Unsafe<typeof value>({ const: value, description: reason }));
+}

@@ -1,9 +1,6 @@
-import { type Static, Type } from "typebox";
-import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
+import { Type } from "typebox";
 import { int32Max, presetDescriptionLengthMax, presetNameLengthMax } from "../../services/platform/domain/limits.ts";
-import { surrogateViolations } from "../../services/platform/domain/text-violations.ts";
-import { ambiguities, parseJsonObject } from "../../services/platform/json/json-text.ts";
-import { schemaCheck } from "../../services/platform/json/schema-check.ts";
+import { bodyReader } from "./body-reader.ts";
 import { statusByName } from "./preset.ts";
 import { statusSchema } from "./preset-schema.ts";
 
@@ -30,23 +27,14 @@ export const updateSchema = Type.Object(
   { additionalProperties: false, minProperties: 1, examples: [{ designated_version: 1 }] },
 );
 
-const check = schemaCheck(updateSchema);
-
-/** Many times what the longest name and description take, in any spelling. */
-export const updateBytesMax = 65_536;
+const readUpdate = bodyReader(updateSchema);
 
 /** What is to be changed, as the preset service takes it. */
-export function updateFrom(body: string) {
-  const object = parseJsonObject(body);
-  const { value } = object;
-  const violations = [...check.violations(value, ""), ...ambiguities(object, [])];
-  for (const [path, text] of Object.entries(value)) {
-    if (typeof text === "string") violations.push(...surrogateViolations(path, text));
-  }
-  if (violations.length > 0) throw invalidRequest(violations);
-  const { name, description, status, designated_version: designatedVersion } = value as Static<typeof updateSchema>;
+export function updateFrom(body: string | undefined) {
+  const update = readUpdate(body);
+  const { name, description, status, designated_version: designatedVersion } = update;
   return {
-    updateMask: { paths: Object.keys(value) },
+    updateMask: { paths: Object.keys(update) },
     ...(name === undefined ? {} : { name }),
     ...(typeof description === "string" ? { description } : {}),
     ...(status === undefined ? {} : { status: statusByName[status] }),

@@ -50,9 +50,15 @@ export class Limits {
     });
   }
 
-  /** Lets in a request whose key is good, or throws. A key may have a limit of its own. */
-  admit(request: FastifyRequest, reply: FastifyReply, { principal: { keyId }, rateLimit }: KeyGrant): void {
-    const limit = rateLimit ?? this.#keyRateLimit;
+  /** How often a key may be used here. It may have a limit of its own. */
+  rateLimitOf({ rateLimit }: KeyGrant): RateLimit | undefined {
+    return rateLimit ?? this.#keyRateLimit;
+  }
+
+  /** Lets in a request whose key is good, or throws. */
+  admit(request: FastifyRequest, reply: FastifyReply, grant: KeyGrant): void {
+    const { keyId } = grant.principal;
+    const limit = this.rateLimitOf(grant);
     if (limit) this.#take(reply, keyId, limit);
     this.inFlight.admit(request, reply, keyId);
   }

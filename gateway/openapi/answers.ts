@@ -16,6 +16,8 @@ const rateLimit: HeaderSchemas = {
 const challenge = Type.String({ description: "The scheme of the credential that is wanted: `Bearer`." });
 export const etag = Type.String({ description: "Names this state of the preset, for `If-Match` and `If-None-Match`." });
 
+export const noStore = Type.String({ description: "`no-store`: nothing on its way may keep a secret." });
+
 /** An answer with `{"data": …}` or a page in it. */
 export function success(description: string, schema: TSchema, headers: HeaderSchemas = {}) {
   return {
@@ -28,6 +30,9 @@ export function success(description: string, schema: TSchema, headers: HeaderSch
 export function dataOf(name: string): TSchema {
   return Type.Object({ data: componentSchema(name) });
 }
+
+/** What there is to say of a thing that is gone. */
+export const deleted = success("It is gone.", Type.Object({ deleted: Type.Unsafe({ const: true }) }));
 
 /** An answer without a body. */
 export function withoutBody(description: string, headers: HeaderSchemas) {
@@ -58,11 +63,11 @@ const refusals = {
     message: "This key does not have the permission presets:write. Use a key that has it.",
   },
   404: {
-    when: "There is no such preset, version, workspace or organization within the reach of the key.",
+    when: "There is no such preset, version, key, workspace, member or organization within the reach of the key.",
     message: "There is no preset support-bot in this workspace. Check the slug, or create it first.",
   },
   409: {
-    when: "The preset is archived, the idempotency key was used for another request, or too many changes came at once.",
+    when: "The preset is archived; the last management key or admin would be lost; the member is one already, or has keys that work; the idempotency key was used for another request, or has made a key; or too many changes came at once.",
     message:
       'The preset support-bot is archived and takes no new version. Restore it first: PATCH /api/v1/presets/support-bot with {"status": "active"}.',
   },

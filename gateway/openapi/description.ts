@@ -1,8 +1,11 @@
 import type { FastifyDynamicSwaggerOptions } from "@fastify/swagger";
 import packageJson from "../../package.json" with { type: "json" };
 import { errorSchema } from "../json/error-schema.ts";
+import { currentKeySchema, keySchema } from "../json/key-schema.ts";
 import { memberSchema } from "../json/member-schema.ts";
+import { organizationChangeSchema } from "../json/organization-change-schema.ts";
 import { changeSchema, diffSchema, listedPresetSchema, presetSchema, versionSchema } from "../json/preset-schema.ts";
+import { workspaceMemberSchema, workspaceSchema } from "../json/workspace-schema.ts";
 import { refusalComponents } from "./answers.ts";
 
 type Description = NonNullable<FastifyDynamicSwaggerOptions["openapi"]>;
@@ -16,7 +19,7 @@ export const description = {
     license: { name: "Apache License 2.0", identifier: packageJson.license },
     description: `Versioned LLM presets: the configuration of an inference request, named, versioned, rolled back with one call.
 
-**Keys.** Send a key as a bearer token. An API key reads and writes the presets of one workspace. A management key lists the members of its organization, and reaches the presets of every workspace there: the default one, or the one that \`workspace_id\` names.
+**Keys.** Send a key as a bearer token. An API key reads and writes the presets of one workspace. A management key administers its organization: keys, workspaces and members; and it reaches the presets of every workspace there: the default one, or the one that \`workspace_id\` names.
 
 **Lists** take \`offset\` and \`limit\`; \`total_count\` counts all records, not those of the page. A value out of bounds is refused, never clamped.
 
@@ -29,7 +32,12 @@ export const description = {
   tags: [
     { name: "Presets", description: "Create, read and change presets." },
     { name: "Versions", description: "The history of a preset: its versions, how they differ, and who changed what." },
-    { name: "Organization", description: "The organization that a management key belongs to." },
+    { name: "Keys", description: "The keys of the organization, and the key that a call is made with." },
+    { name: "Workspaces", description: "The workspaces of the organization, and who belongs to them." },
+    {
+      name: "Organization",
+      description: "The organization that a management key belongs to: its members, and who changed what.",
+    },
   ],
   components: {
     schemas: {
@@ -38,7 +46,12 @@ export const description = {
       PresetVersion: versionSchema,
       PresetChange: changeSchema,
       VersionDiff: diffSchema,
+      Key: keySchema,
+      CurrentKey: currentKeySchema,
+      Workspace: workspaceSchema,
+      WorkspaceMember: workspaceMemberSchema,
       OrganizationMember: memberSchema,
+      OrganizationChange: organizationChangeSchema,
       Error: errorSchema,
     },
     responses: refusalComponents,

@@ -3,16 +3,25 @@ import { type Static, Type } from "typebox";
 import type { ListMembersResponse } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
-import { memberJson } from "../json/member.ts";
+import { untilGone } from "../http/until-gone.ts";
+import { smallBodyBytesMax } from "../json/body-reader.ts";
+import { memberJson, sendMember } from "../json/member.ts";
+import { memberCreationFrom, memberCreationSchema, memberUpdateFrom, memberUpdateSchema } from "../json/member-body.ts";
 import { pageQuery, pageSchema, pageWriter } from "../json/page.ts";
-import { refusedWith, success } from "../openapi/answers.ts";
+import { dataOf, deleted, refusedWith, success } from "../openapi/answers.ts";
 
+const tags = ["Organization"];
 const querystring = Type.Object(pageQuery);
-const schema = {
+const params = Type.Object({
+  user_id: Type.String({ description: "The user.", examples: ["user_2xQ7LhV0bTn4RkYc9WmDsEaP"] }),
+});
+const oneMember = dataOf("OrganizationMember");
+
+const listSchema = {
   operationId: "listOrganizationMembers",
   summary: "List the members of the organization",
   description: "Needs a management key. The oldest membership comes first.",
-  tags: ["Organization"],
+  tags,
   querystring,
   response: {
     200: success("One page of members.", pageSchema("OrganizationMember")),
@@ -20,15 +29,95 @@ const schema = {
   },
 };
 
+const addSchema = {
+  operationId: "addOrganizationMember",
+  summary: "Add a member to the organization",
+  description: "Needs a management key. The role is `org:member` unless told otherwise.",
+  tags,
+  body: memberCreationSchema,
+  response: { 201: success("The member.", oneMember), ...refusedWith(400, 404, 409, 413, 415) },
+};
+
+const updateSchema = {
+  operationId: "updateOrganizationMember",
+  summary: "Change a member of the organization",
+  description: "Needs a management key. The last admin stays one (409).",
+  tags,
+  params,
+  body: memberUpdateSchema,
+  response: { 200: success("The member after the change.", oneMember), ...refusedWith(400, 404, 409, 413, 415) },
+};
+
+const removeQuery = Type.Object({
+  disable_keys: Type.Boolean({
+    default: false,
+    description:
+      "Whether keys of the member that still work are disabled with it. Without it, they keep the member (409).",
+  }),
+});
+
+const removeSchema = {
+  operationId: "removeOrganizationMember",
+  summary: "Remove a member from the organization",
+  description: "Needs a management key. The last admin stays (409).",
+  tags,
+  params,
+  querystring: removeQuery,
+  response: { 200: deleted, ...refusedWith(400, 404, 409) },
+};
+
+interface OneMember {
+  Params: Static<typeof params>;
+}
+
 const membersJson = pageWriter<ListMembersResponse>(({ members }) => members.map(memberJson));
 
+/** Who belongs to the organization. */
 export function memberRoutes(app: FastifyInstance, access: Access, { organization }: Clients): void {
+  const onRequest = access.withManagementKey();
+  const bodyLimit = smallBodyBytesMax;
+
   app.get<{ Querystring: Static<typeof querystring> }>(
     "/api/v1/organization/members",
-    { schema, onRequest: access.withManagementKey() },
+    { schema: listSchema, onRequest },
     async ({ query: { offset, limit }, caller }, reply) => {
       const page = await caller.call((options) => organization.listMembers({ offset, limit }, options));
       return reply.type("application/json").send(membersJson(page));
+    },
+  );
+
+  app.post<{ Body: string | undefined }>(
+    "/api/v1/organization/members",
+    { schema: addSchema, onRequest, bodyLimit },
+    async ({ body, caller }, reply) => {
+      const creation = memberCreationFrom(body);
+      const signal = untilGone(reply);
+      const { member } = await caller.call((options) => organization.addMember(creation, { ...options, signal }));
+      return sendMember(reply.status(201), member);
+    },
+  );
+
+  app.patch<OneMember & { Body: string | undefined }>(
+    "/api/v1/organization/members/:user_id",
+    { schema: updateSchema, onRequest, bodyLimit },
+    async ({ params, body, caller }, reply) => {
+      const update = { userId: params.user_id, ...memberUpdateFrom(body) };
+      const signal = untilGone(reply);
+      const { member } = await caller.call((options) => organization.updateMember(update, { ...options, signal }));
+      return sendMember(reply, member);
+    },
+  );
+
+  app.delete<OneMember & { Querystring: Static<typeof removeQuery> }>(
+    "/api/v1/organization/members/:user_id",
+    { schema: removeSchema, onRequest },
+    async ({ params, query, caller }, reply) => {
+      const removal = { userId: params.user_id, disableKeys: query.disable_keys };
+      const signal = untilGone(reply);
+      const { member } = await caller.call((options) => organization.removeMember(removal, { ...options, signal }));
+      // Also keys of other organizations that the user has: they are exchanged once more, and that is all.
+      access.forgetWhere(({ userId }) => userId === member?.id);
+      return reply.send({ deleted: true });
     },
   );
 }

@@ -6,13 +6,13 @@ import { presetQueryLengthMax } from "../../services/platform/domain/limits.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { untilGone } from "../http/until-gone.ts";
-import { requireBody } from "../json/body.ts";
+import { smallBodyBytesMax } from "../json/body-reader.ts";
 import { etagsOfIfMatch } from "../json/etag.ts";
 import { idempotencyHeader, idempotencyKeyFrom } from "../json/idempotency.ts";
 import { pageQuery, pageSchema, pageWriter } from "../json/page.ts";
 import { listedPresetJson, sendPreset, statusByName } from "../json/preset.ts";
 import { statusSchema } from "../json/preset-schema.ts";
-import { updateBytesMax, updateFrom, updateSchema } from "../json/update.ts";
+import { updateFrom, updateSchema } from "../json/update.ts";
 import { dataOf, etag, refusedWith, success, withoutBody } from "../openapi/answers.ts";
 import { slugParams, workspaceQuery } from "./preset-parameters.ts";
 
@@ -117,11 +117,11 @@ export function presetRoutes(app: FastifyInstance, access: Access, { presets }: 
 
   app.patch<OnePreset & { Body: string | undefined }>(
     "/api/v1/presets/:slug",
-    { schema: patchSchema, onRequest: writing, bodyLimit: updateBytesMax },
+    { schema: patchSchema, onRequest: writing, bodyLimit: smallBodyBytesMax },
     async (request, reply) => {
       const update = {
         slug: request.params.slug,
-        ...updateFrom(requireBody(request.body)),
+        ...updateFrom(request.body),
         etags: etagsOfIfMatch(request.headers["if-match"]) ?? [],
         requestId: idempotencyKeyFrom(request.headers) ?? newId(),
       };

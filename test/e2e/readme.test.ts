@@ -64,6 +64,8 @@ describe("the README", () => {
         '"slug":"my-first-preset"',
         '"total_count":3',
         "my-first-preset, version 1, makes this request:",
+        '"name":"reader"',
+        "Its old secret works until its grace is over.\nIt was deleted, and does not work now.",
         /^sk-sp-v1-/m,
         /\tci\tapi\tactive\tpresets:read\t/,
         'The workspace "Staging" of "Demo" is ready',
@@ -115,7 +117,7 @@ describe("the example that uses a preset", () => {
   });
 });
 
-describe.each(["use-preset.mjs", "grpc-client.mjs"])("%s", (example) => {
+describe.each(["use-preset.mjs", "grpc-client.mjs", "administer.mjs"])("%s", (example) => {
   it("says what to do where nothing was started yet", async () => {
     const ran = await runExample(example, [], { SETPOINT_HOME: join(home, "elsewhere") });
     const { stderr, ...rest } = ran;

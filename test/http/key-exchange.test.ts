@@ -10,7 +10,7 @@ afterEach(() => stack.close());
 
 /** How many exchanges the organization service makes while `work` runs. */
 async function exchangesDuring(work: () => Promise<unknown>): Promise<number> {
-  const count = () => stack.log().split("AccessService/ExchangeKey").length;
+  const count = () => stack.log().split(/AccessService\/(?:Batch)?ExchangeKey/).length;
   const before = count();
   await work();
   return count() - before;
@@ -33,6 +33,17 @@ describe("the exchange of keys", () => {
       expect(await statusWith(secret)).toBe(200);
     });
     expect(exchanges).toBe(1);
+  });
+
+  it("is made together for keys that come at once, each with its own outcome", async () => {
+    const good = await Promise.all(Array.from({ length: 40 }, () => stack.tenants.createKey(stack)));
+    const unknown = Array.from({ length: 10 }, (_, n) => keyFromBytes(Buffer.alloc(32, 100 + n)));
+    const keys = good.flatMap(({ secret }, index) => (index % 4 === 0 ? [secret, unknown[index / 4] ?? ""] : [secret]));
+    const exchanges = await exchangesDuring(async () => {
+      const statuses = await Promise.all(keys.map(statusWith));
+      expect(statuses).toEqual(keys.map((key) => (unknown.includes(key) ? 401 : 200)));
+    });
+    expect(exchanges).toBeLessThan(keys.length / 2);
   });
 
   it("is made once for an unknown key, which is then remembered", async () => {

@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
+import { administrator } from "../support/administration-rest.ts";
 import { type Document, expectDocumented, type Operation } from "../support/answers.ts";
 import { requestRaw } from "../support/rest.ts";
 import { type Stack, startStack } from "../support/stack.ts";
@@ -73,23 +74,26 @@ describe("the OpenAPI document", () => {
   }, 60_000);
 
   it("has bodies to try that are accepted", async () => {
+    const { call, makeKey, makeMember, makeWorkspace } = administrator(stack);
+    const [key, workspace, member] = [await makeKey(), await makeWorkspace("tried"), await makeMember("a@example.com")];
+    const parameters = { slug: "tried", hash: key.data.hash, workspace: workspace.id, user_id: member };
     const tried = operations().filter(([, , { requestBody }]) => requestBody);
-    expect(tried.map(([method]) => method)).toEqual(["post", "post", "post", "patch"]);
-    for (const [method, path, { requestBody }] of tried) {
-      const answer = await stack.request(method.toUpperCase(), path.replace("/api/v1", "").replace("{slug}", "tried"), {
-        key: stack.apiKey,
-        body: requestBody?.content["application/json"].example,
-      });
-      expect(answer, path).toMatchObject({ status: 200 });
+    expect(tried.length).toBeGreaterThan(10);
+    for (const [method, path, { requestBody, responses }] of tried) {
+      const filled = Object.entries(parameters).reduce((text, [name, value]) => text.replace(`{${name}}`, value), path);
+      const { example } = requestBody?.content["application/json"] ?? {};
+      // Nobody has the users of the examples.
+      const body = path.includes("/members/") && method === "post" ? { user_ids: [member] } : example;
+      const answer = await call(method.toUpperCase(), filled.replace("/api/v1", ""), body);
+      expect(answer.status, `${path}: ${answer.text}`).toBe(Number(Object.keys(responses).sort()[0]));
     }
   });
 
   it("describes every field of every body", () => {
     const bodies = operations().filter(([, , { requestBody }]) => requestBody);
-    expect(bodies).toHaveLength(4);
     for (const [, path, { requestBody }] of bodies) {
       const fields = requestBody?.content["application/json"].schema.properties ?? {};
-      expect(Object.keys(fields).length, path).toBeGreaterThan(3);
+      expect(Object.keys(fields).length, path).toBeGreaterThan(0);
       for (const [name, { description }] of Object.entries(fields)) {
         // More than the note on what becomes of the field.
         expect(description, `${path}: ${name}`).toMatch(/^\S.*/);

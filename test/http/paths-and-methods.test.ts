@@ -31,7 +31,7 @@ describe("a path that is not there", () => {
     ["GET", "/api"],
     ["GET", "/api/v1"],
     ["GET", "/api/v1/organization"],
-    ["GET", "/api/v1/organization/members/1"],
+    ["GET", "/api/v1/organization/members/1/2"],
     ["POST", "/api/v1/presets/a/completions"],
     ["POST", "/api/v1/presets/a/chat"],
     ["POST", "/api/v1/presets/a/b/chat/completions"],
@@ -64,9 +64,18 @@ describe("a method that a path does not take", () => {
       "/api/v1/presets/a/versions/1",
       "/api/v1/presets/a/versions/1/diff/2",
       "/api/v1/presets/a/changes",
-      "/api/v1/organization/members",
+      "/api/v1/organization/changes",
+      "/api/v1/key",
     ].flatMap((path) => ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"].map((method) => [method, path, "GET, HEAD"])),
     ...["POST", "PUT", "DELETE"].map((method) => [method, "/api/v1/presets/a", "GET, HEAD, PATCH"]),
+    ...["PUT", "PATCH", "DELETE"].flatMap((method) =>
+      ["keys", "workspaces", "organization/members"].map((path) => [method, `/api/v1/${path}`, "GET, HEAD, POST"]),
+    ),
+    ...["POST", "PUT"].flatMap((method) =>
+      ["keys/a", "workspaces/a"].map((path) => [method, `/api/v1/${path}`, "DELETE, GET, HEAD, PATCH"]),
+    ),
+    ["GET", "/api/v1/organization/members/a", "DELETE, PATCH"],
+    ...["keys/a/rotate", "workspaces/a/members/add"].map((path) => ["GET", `/api/v1/${path}`, "POST"]),
     ...["POST", "DELETE"].flatMap((method) => ["/healthz", "/readyz"].map((path) => [method, path, "GET, HEAD"])),
   ] as [string, string, string][];
 

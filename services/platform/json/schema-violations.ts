@@ -3,8 +3,8 @@ import type { FieldViolation } from "../domain/domain-error.ts";
 import { fieldPath } from "./field-path.ts";
 
 /**
- * What a JSON Schema validator found, in our words. A `pattern` is explained by the `description` beside it, which says
- * what the value must be; ajv shows it to us only with its `verbose` option.
+ * What a JSON Schema validator found, in our words. A `pattern` or a `const` is explained by the `description` beside it,
+ * which says what the value must be; ajv shows it to us only with its `verbose` option.
  */
 export function violationsFrom(errors: readonly ErrorObject[], root = ""): FieldViolation[] {
   const listed = new Set(errors.filter(({ keyword }) => keyword === "enum").map(({ instancePath }) => instancePath));
@@ -54,6 +54,8 @@ function sentence({ keyword, params, parentSchema, message }: ErrorObject): stri
       return `must have at most ${count(params.limit, "field")}`;
     case "enum":
       return `must be one of ${params.allowedValues.join(", ")}`;
+    case "const":
+      return `must be ${parentSchema?.description ?? JSON.stringify(params.allowedValue)}`;
     case "pattern":
       return `must be ${parentSchema?.description ?? `text that matches ${params.pattern}`}`;
     case "format":

@@ -1,0 +1,85 @@
+import { create } from "@bufbuild/protobuf";
+import { describe, expect, it } from "vitest";
+import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.ts";
+import {
+  type AccessService,
+  ExchangeKeyResponseSchema,
+} from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import { DomainError, unavailable } from "../../services/platform/domain/domain-error.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
+import type { CallOptions, Methods } from "../../services/platform/rpc/grpc-client.ts";
+import { accessClient } from "./access-client.ts";
+
+const unauthenticatedCode = 16;
+const unavailableCode = 14;
+
+const granted = (key = "") => create(ExchangeKeyResponseSchema, { accessToken: `token of ${key}` });
+const failed = (code: number) => ({ case: "error", value: create(StatusSchema, { code, message: "no" }) });
+
+/** A client of a service whose batches fail in the parts that `codeOf` says, or as a whole. */
+function clientOf({ codeOf = () => 0, failure }: { codeOf?: (key: string) => number; failure?: Error } = {}) {
+  const made: string[][] = [];
+  const requestIds: string[] = [];
+  const methods = {
+    exchangeKey: async ({ key }: { key: string }) => {
+      made.push([key]);
+      return granted(key);
+    },
+    batchExchangeKeys: async ({ requests }: { requests: { key: string }[] }, { requestId }: CallOptions) => {
+      made.push(requests.map(({ key }) => key));
+      requestIds.push(requestId);
+      if (failure) throw failure;
+      const outcomes = requests.map(({ key }) => ({
+        outcome: codeOf(key) > 0 ? failed(codeOf(key)) : { case: "response", value: granted(key) },
+      }));
+      return { outcomes };
+    },
+  } as unknown as Methods<typeof AccessService>;
+  const { exchangeKey } = accessClient(methods);
+  const exchange = (key: string) =>
+    exchangeKey({ key }, { requestId: `for ${key}`, deadlineMs: monotonicMs() + 10_000 });
+  return { made, requestIds, exchange };
+}
+
+describe("the exchange of keys", () => {
+  it("is a lone call for a lone key", async () => {
+    const { made, exchange } = clientOf();
+    expect(await exchange("a")).toMatchObject({ accessToken: "token of a" });
+    expect(made).toEqual([["a"]]);
+  });
+
+  it("is one call for keys that come together, which names every request", async () => {
+    const { made, requestIds, exchange } = clientOf();
+    const answers = await Promise.all(["a", "b", "c"].map(exchange));
+    expect(answers.map(({ accessToken }) => accessToken)).toEqual(["token of a", "token of b", "token of c"]);
+    expect(made).toEqual([["a", "b", "c"]]);
+    expect(requestIds).toEqual(["for a,for b,for c"]);
+  });
+
+  it("fails for a key that was refused, and only for that", async () => {
+    const { made, exchange } = clientOf({ codeOf: (key) => (key === "b" ? unauthenticatedCode : 0) });
+    const results = await Promise.allSettled(["a", "b"].map(exchange));
+    expect(results).toMatchObject([{ status: "fulfilled" }, { reason: { kind: "unauthenticated" } }]);
+    expect(made).toEqual([["a", "b"]]);
+  });
+
+  it("is made again, alone, for a key whose part was out of reach", async () => {
+    const { made, exchange } = clientOf({ codeOf: (key) => (key === "b" ? unavailableCode : 0) });
+    await Promise.all(["a", "b"].map(exchange));
+    expect(made).toEqual([["a", "b"], ["b"]]);
+  });
+
+  it("is made for each alone by a service that knows no batches", async () => {
+    const failure = new DomainError("unimplemented", { reason: "", message: "There is no such method." });
+    const { made, exchange } = clientOf({ failure });
+    await Promise.all(["a", "b"].map(exchange));
+    expect(made).toEqual([["a", "b"], ["a"], ["b"]]);
+  });
+
+  it("fails for all where the service is out of reach", async () => {
+    const { made, exchange } = clientOf({ failure: unavailable("down") });
+    const results = await Promise.allSettled(["a", "b"].map(exchange));
+    expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(made).toEqual([["a", "b"]]);
+  });
+});

@@ -1,0 +1,47 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  AccessService,
+  ExchangeKeyRequestSchema,
+  ExchangeKeyResponse,
+  ExchangeOutcome,
+} from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import { type DomainError, isOfKind } from "../../services/platform/domain/domain-error.ts";
+import { fromStatusMessage } from "../../services/platform/rpc/errors.ts";
+import type { Methods } from "../../services/platform/rpc/grpc-client.ts";
+import { gatherCalls, optionsTogether } from "./gathered-calls.ts";
+
+type AccessMethods = Methods<typeof AccessService>;
+type Exchange = MessageInitShape<typeof ExchangeKeyRequestSchema>;
+
+/** Exchanges keys. Where many that are seldom used come together, their exchanges are one call, and one statement there. */
+export type AccessClient = Pick<AccessMethods, "exchangeKey">;
+
+/** A key and what goes with it. */
+const exchangeBytes = 256;
+
+export function accessClient(methods: AccessMethods): AccessClient {
+  return {
+    exchangeKey: gatherCalls<Exchange, ExchangeKeyResponse>({
+      bytesOf: () => exchangeBytes,
+      callTogether: async (calls) => {
+        const [first] = calls;
+        if (first && calls.length === 1) return [await methods.exchangeKey(first.request, first.options)];
+        const batch = { requests: calls.map(({ request }) => request) };
+        const { outcomes } = await methods.batchExchangeKeys(batch, optionsTogether(calls));
+        return Promise.all(
+          calls.map(({ request, options }, index) => {
+            const answer = fromOutcome(outcomes[index]);
+            if (!isOfKind(answer, "unavailable")) return answer;
+            return methods.exchangeKey(request, options).catch((error: Error) => error);
+          }),
+        );
+      },
+    }),
+  };
+}
+
+function fromOutcome(part: ExchangeOutcome | undefined): ExchangeKeyResponse | DomainError {
+  if (part?.outcome.case === "response") return part.outcome.value;
+  if (part?.outcome.case === "error") return fromStatusMessage(part.outcome.value);
+  throw new Error("The organization service answered without an outcome");
+}

@@ -1,0 +1,34 @@
+import type { Static, TObject } from "typebox";
+import { type FieldViolation, invalidRequest } from "../../services/platform/domain/domain-error.ts";
+import { surrogateViolations } from "../../services/platform/domain/text-violations.ts";
+import { ambiguities, parseJsonObject } from "../../services/platform/json/json-text.ts";
+import { schemaCheck } from "../../services/platform/json/schema-check.ts";
+import { requireBody } from "./body.ts";
+
+/** Many times what the fields of such a body take, in any spelling. */
+export const smallBodyBytesMax = 65_536;
+
+/** What a schema cannot say. It sees fields that the schema may have refused. */
+type Rule = (fields: Readonly<Record<string, unknown>>) => readonly FieldViolation[];
+
+const noRule: Rule = () => [];
+
+/** Makes what reads the small bodies of one shape: all violations are told at once, and a field that is not known is one. */
+export function bodyReader<Schema extends TObject>(
+  schema: Schema,
+  rule = noRule,
+): (body: string | undefined) => Static<Schema> {
+  const check = schemaCheck(schema);
+  return (body) => {
+    const object = parseJsonObject(requireBody(body));
+    const { value } = object;
+    const violations = [...check.violations(value, ""), ...ambiguities(object, []), ...rule(value)];
+    for (const [path, content] of Object.entries(value)) {
+      const texts = [content].flat().filter((each) => typeof each === "string");
+      const [halved] = texts.flatMap((text) => surrogateViolations(path, text));
+      if (halved) violations.push(halved);
+    }
+    if (violations.length > 0) throw invalidRequest(violations);
+    return value as Static<Schema>;
+  };
+}

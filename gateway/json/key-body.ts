@@ -1,0 +1,124 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { Type } from "typebox";
+import type { FieldViolation } from "../../services/platform/domain/domain-error.ts";
+import { bodyReader } from "./body-reader.ts";
+import { kindByName } from "./key.ts";
+import { kindSchema, permissionSchema } from "./key-schema.ts";
+import { fixedValue, nameRule, optionalText } from "./schema-parts.ts";
+
+const nameLengthMax = 255;
+const graceSecondsMax = 604_800;
+
+/** Ignoring a limit without a word would be dangerous. */
+const unmetered = {
+  limit: fixedValue(null, "null: spending is not metered here, so a limit would not hold"),
+  limit_reset: fixedValue(null, "null: spending is not metered here, so there is no limit to reset"),
+  include_byok_in_limit: fixedValue(false, "false: spending is not metered here"),
+};
+
+const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$/;
+const expiresAt = optionalText({
+  pattern: timePattern.source,
+  description: "a UTC date-time to come, such as 2031-01-31T09:00:00Z, or null",
+});
+const permissions = Type.Optional(
+  Type.Array(permissionSchema, { minItems: 1, description: "What the key may do with presets." }),
+);
+
+export const keyCreationSchema = Type.Object(
+  {
+    name: Type.String(nameRule(nameLengthMax)),
+    workspace_id: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          "Id or slug of the workspace. Default: the default one. Not for a management key, which reaches all.",
+      }),
+    ),
+    creator_user_id: optionalText({
+      minLength: 1,
+      description: "A member of the organization, whose the key is. Default: who owns the calling key.",
+    }),
+    expires_at: expiresAt,
+    kind: Type.Optional(kindSchema),
+    permissions,
+    ...unmetered,
+  },
+  { additionalProperties: false, examples: [{ name: "ci", permissions: ["presets:read"] }] },
+);
+
+export const keyUpdateSchema = Type.Object(
+  {
+    name: Type.Optional(Type.String(nameRule(nameLengthMax))),
+    disabled: Type.Optional(Type.Boolean({ description: "Whether the key shall not work." })),
+    expires_at: expiresAt,
+    permissions,
+    ...unmetered,
+  },
+  { additionalProperties: false, minProperties: 1, examples: [{ disabled: true }] },
+);
+
+export const rotationSchema = Type.Object(
+  {
+    grace_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: graceSecondsMax,
+        default: 0,
+        description: "For how long the old secret goes on working.",
+      }),
+    ),
+  },
+  { additionalProperties: false, examples: [{ grace_seconds: 3600 }] },
+);
+
+const readCreation = bodyReader(keyCreationSchema, expiryViolations);
+const readUpdate = bodyReader(keyUpdateSchema, expiryViolations);
+const readRotation = bodyReader(rotationSchema);
+
+/** The body of POST /keys, as the organization service takes it. */
+export function keyCreationFrom(body: string | undefined) {
+  const { name, workspace_id, creator_user_id, expires_at, kind = "api", permissions = [] } = readCreation(body);
+  return {
+    name,
+    workspaceId: workspace_id ?? "",
+    creatorUserId: creator_user_id ?? "",
+    kind: kindByName[kind],
+    permissions,
+    ...expireTimeOf(expires_at),
+  };
+}
+
+/** The body of PATCH /keys/{hash}. What is taken for the sake of clients alone changes nothing. */
+export function keyUpdateFrom(body: string | undefined) {
+  const { name, disabled, expires_at, permissions } = readUpdate(body);
+  const given = { name, disabled, expire_time: expires_at, permissions };
+  const paths = Object.entries(given).flatMap(([path, value]) => (value === undefined ? [] : path));
+  return {
+    updateMask: { paths },
+    ...(name === undefined ? {} : { name }),
+    ...(disabled === undefined ? {} : { disabled }),
+    ...(permissions === undefined ? {} : { permissions }),
+    ...expireTimeOf(expires_at),
+  };
+}
+
+/** The body of POST /keys/{hash}/rotate, which may be left out. */
+export function rotationFrom(body: string | undefined) {
+  const { grace_seconds: graceSeconds = 0 } = readRotation(body || "{}");
+  return { graceSeconds };
+}
+
+function expireTimeOf(expiresAt: string | null | undefined) {
+  return typeof expiresAt === "string" ? { expireTime: timestampFromDate(new Date(expiresAt)) } : {};
+}
+
+/** Of a time that is spelled well. JavaScript takes the 30th of February for the 2nd of March. */
+function expiryViolations({ expires_at }: Readonly<Record<string, unknown>>): FieldViolation[] {
+  if (typeof expires_at !== "string" || !timePattern.test(expires_at)) return [];
+  const time = new Date(expires_at);
+  if (Number.isNaN(time.getTime()) || time.toISOString().slice(0, 19) !== expires_at.slice(0, 19)) {
+    return [{ path: "expires_at", message: "must be a time that there is" }];
+  }
+  return time.getTime() > Date.now() ? [] : [{ path: "expires_at", message: "must be to come" }];
+}

@@ -1,0 +1,63 @@
+import { Type } from "typebox";
+import { bodyReader } from "./body-reader.ts";
+import { roleByName } from "./member.ts";
+import { nameRule, optionalText } from "./schema-parts.ts";
+
+const personNameRule = nameRule(255);
+const personName = optionalText({ ...personNameRule, description: `${personNameRule.description}, or null` });
+const role = Type.Optional(
+  Type.Enum(["org:admin", "org:member"], {
+    type: "string",
+    description: "`org:admin`: administers the organization. `org:member`: belongs to it.",
+  }),
+);
+
+export const memberCreationSchema = Type.Object(
+  {
+    email: Type.String({
+      pattern: "^(?=.{1,320}$)[^\\s@\\p{Cc}]+@[^\\s@\\p{Cc}]+$",
+      description: "an e-mail address of at most 320 characters",
+    }),
+    first_name: personName,
+    last_name: personName,
+    role,
+  },
+  { additionalProperties: false, examples: [{ email: "grace@example.com", first_name: "Grace" }] },
+);
+
+export const memberUpdateSchema = Type.Object(
+  { role, first_name: personName, last_name: personName },
+  { additionalProperties: false, minProperties: 1, examples: [{ role: "org:admin" }] },
+);
+
+const readCreation = bodyReader(memberCreationSchema);
+const readUpdate = bodyReader(memberUpdateSchema);
+
+/** The body of POST /organization/members, as the organization service takes it. */
+export function memberCreationFrom(body: string | undefined) {
+  const { email, role = "org:member", ...names } = readCreation(body);
+  return { email, role: roleByName[role], ...namesOf(names) };
+}
+
+/** The body of PATCH /organization/members/{user_id}. */
+export function memberUpdateFrom(body: string | undefined) {
+  const { role, ...names } = readUpdate(body);
+  return {
+    updateMask: { paths: Object.keys({ ...(role && { role }), ...names }) },
+    ...(role === undefined ? {} : { role: roleByName[role] }),
+    ...namesOf(names),
+  };
+}
+
+interface Names {
+  readonly first_name?: string | null;
+  readonly last_name?: string | null;
+}
+
+/** Null is what the service takes for removed where it is not set. */
+function namesOf({ first_name, last_name }: Names) {
+  return {
+    ...(typeof first_name === "string" ? { firstName: first_name } : {}),
+    ...(typeof last_name === "string" ? { lastName: last_name } : {}),
+  };
+}

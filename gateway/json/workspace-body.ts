@@ -1,0 +1,89 @@
+import { Type } from "typebox";
+import { bodyReader } from "./body-reader.ts";
+import { fixedValue, nameRule, optionalText } from "./schema-parts.ts";
+import { switchedOff } from "./workspace.ts";
+
+const name = Type.String(nameRule(100));
+const slug = Type.String({
+  pattern: "^(?=.{1,50}$)[a-z0-9]+(?:-[a-z0-9]+)*$",
+  description: "1 to 50 lower-case letters and digits, with single hyphens between them, and no UUID",
+});
+const defaultText = (what: string) =>
+  optionalText({ maxLength: 255, description: `The default ${what}: kept, but used by nothing here.` });
+
+const optionalFields = {
+  description: optionalText({ maxLength: 500, description: "Null: none." }),
+  default_text_model: defaultText("model for text"),
+  default_image_model: defaultText("model for images"),
+  default_provider_sort: defaultText("order of providers"),
+  io_logging_api_key_ids: notHere("io_logging_api_key_ids"),
+  io_logging_sampling_rate: notHere("io_logging_sampling_rate"),
+  is_data_discount_logging_enabled: notHere("is_data_discount_logging_enabled"),
+  is_observability_broadcast_enabled: notHere("is_observability_broadcast_enabled"),
+  is_observability_io_logging_enabled: notHere("is_observability_io_logging_enabled"),
+};
+
+function notHere(field: keyof typeof switchedOff) {
+  return fixedValue(switchedOff[field], `${switchedOff[field]}: prompts are neither logged nor passed on here`);
+}
+
+export const workspaceCreationSchema = Type.Object(
+  { name, slug, ...optionalFields },
+  { additionalProperties: false, examples: [{ name: "Staging", slug: "staging" }] },
+);
+
+export const workspaceUpdateSchema = Type.Object(
+  { name: Type.Optional(name), slug: Type.Optional(slug), ...optionalFields },
+  { additionalProperties: false, minProperties: 1, examples: [{ description: "For what is not released yet." }] },
+);
+
+const userIdsMax = 100;
+
+export const userIdsSchema = Type.Object(
+  {
+    user_ids: Type.Array(Type.String({ minLength: 1 }), {
+      minItems: 1,
+      maxItems: userIdsMax,
+      description: "Members of the organization, as `GET /organization/members` lists them.",
+    }),
+  },
+  { additionalProperties: false, examples: [{ user_ids: ["user_2xQ7LhV0bTn4RkYc9WmDsEaP"] }] },
+);
+
+const readCreation = bodyReader(workspaceCreationSchema);
+const readUpdate = bodyReader(workspaceUpdateSchema);
+const readUserIds = bodyReader(userIdsSchema);
+
+type Fields = Partial<ReturnType<typeof readCreation>>;
+
+/** The body of POST /workspaces, as the organization service takes it. */
+export function workspaceCreationFrom(body: string | undefined) {
+  const { name, slug, ...rest } = readCreation(body);
+  return { name, slug, ...optionalFieldsOf(rest) };
+}
+
+/** The body of PATCH /workspaces/{workspace}. What is taken for the sake of clients alone changes nothing. */
+export function workspaceUpdateFrom(body: string | undefined) {
+  const { name, slug, ...rest } = readUpdate(body);
+  const paths = Object.keys({ ...(name && { name }), ...(slug && { slug }), ...rest });
+  return {
+    updateMask: { paths: paths.filter((path) => !Object.hasOwn(switchedOff, path)) },
+    ...(name === undefined ? {} : { name }),
+    ...(slug === undefined ? {} : { slug }),
+    ...optionalFieldsOf(rest),
+  };
+}
+
+export function userIdsFrom(body: string | undefined) {
+  return { userIds: readUserIds(body).user_ids };
+}
+
+/** Null is what the service takes for removed where it is not set. */
+function optionalFieldsOf({ description, default_text_model, default_image_model, default_provider_sort }: Fields) {
+  return {
+    ...(typeof description === "string" ? { description } : {}),
+    ...(typeof default_text_model === "string" ? { defaultTextModel: default_text_model } : {}),
+    ...(typeof default_image_model === "string" ? { defaultImageModel: default_image_model } : {}),
+    ...(typeof default_provider_sort === "string" ? { defaultProviderSort: default_provider_sort } : {}),
+  };
+}

@@ -1,0 +1,198 @@
+import type { FastifyInstance } from "fastify";
+import { type Static, Type } from "typebox";
+import type { Key } from "../../proto/gen/setpoint/organization/v1/key_pb.ts";
+import { newId } from "../../services/platform/domain/ids.ts";
+import { pageLimitMax } from "../../services/platform/domain/page.ts";
+import type { Access } from "../auth/access.ts";
+import type { Clients } from "../clients/clients.ts";
+import { untilGone } from "../http/until-gone.ts";
+import { smallBodyBytesMax } from "../json/body-reader.ts";
+import { idempotencyKeyFrom, secretIdempotencyHeader } from "../json/idempotency.ts";
+import { currentKeyJson, keyJson, sendKey, sendSecret } from "../json/key.ts";
+import {
+  keyCreationFrom,
+  keyCreationSchema,
+  keyUpdateFrom,
+  keyUpdateSchema,
+  rotationFrom,
+  rotationSchema,
+} from "../json/key-body.ts";
+import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
+import { componentSchema } from "../json/schema-parts.ts";
+import { dataOf, deleted, noStore, refusedWith, success } from "../openapi/answers.ts";
+
+const tags = ["Keys"];
+const params = Type.Object({
+  hash: Type.String({
+    description: "The hash or the id of the key.",
+    examples: ["0198c2d6-1f5a-7c08-92be-d3a46b70e815"],
+  }),
+});
+const secretHeaders = Type.Object(secretIdempotencyHeader);
+const oneKey = dataOf("Key");
+const madeKey = success(
+  "The key and its secret, which is shown only now.",
+  Type.Object({ data: componentSchema("Key"), key: Type.String({ description: "The secret: `sk-sp-v1-…`." }) }),
+  { "cache-control": noStore },
+);
+
+const listQuery = Type.Object({
+  ...pageQuery,
+  // The reference has no limit, and its clients would take a short page for all.
+  limit: Type.Integer({ ...pageQuery.limit, default: pageLimitMax }),
+  include_disabled: Type.Boolean({ default: false, description: "Whether disabled keys are listed, too." }),
+  workspace_id: Type.Optional(
+    Type.String({ minLength: 1, description: "Id or slug of a workspace. Default: the default one." }),
+  ),
+});
+
+const listSchema = {
+  operationId: "listKeys",
+  summary: "List the keys of a workspace",
+  description:
+    "Needs a management key. The newest comes first. Management keys are listed with those of the default workspace.",
+  tags,
+  querystring: listQuery,
+  response: { 200: success("One page of keys.", pageSchema("Key")), ...refusedWith(400, 404) },
+};
+
+const createSchema = {
+  operationId: "createKeys",
+  summary: "Make a key",
+  description: "Needs a management key. The secret is in the answer and never shown again.",
+  tags,
+  headers: secretHeaders,
+  body: keyCreationSchema,
+  response: { 201: madeKey, ...refusedWith(400, 403, 404, 409, 413, 415) },
+};
+
+const getSchema = {
+  operationId: "getKey",
+  summary: "Get a key",
+  description: "Needs a management key.",
+  tags,
+  params,
+  response: { 200: success("The key.", oneKey), ...refusedWith(400, 404) },
+};
+
+const updateSchema = {
+  operationId: "updateKeys",
+  summary: "Change a key",
+  description:
+    "Needs a management key. Renames, disables or enables a key, or changes when it expires or what it may do. The last management key that works cannot be disabled or given an end.",
+  tags,
+  params,
+  body: keyUpdateSchema,
+  response: { 200: success("The key after the change.", oneKey), ...refusedWith(400, 404, 409, 413, 415) },
+};
+
+const deleteSchema = {
+  operationId: "deleteKeys",
+  summary: "Delete a key",
+  description: "Needs a management key. The key never works again, and stays in the change log.",
+  tags,
+  params,
+  response: { 200: deleted, ...refusedWith(400, 404, 409) },
+};
+
+const rotateSchema = {
+  operationId: "rotateKey",
+  summary: "Give a key a new secret",
+  description:
+    "Needs a management key. All else of the key stays, its id too, and the old secret works until the grace is over.",
+  tags,
+  params,
+  headers: secretHeaders,
+  body: rotationSchema,
+  response: { 201: madeKey, ...refusedWith(400, 404, 409, 413, 415) },
+};
+
+const currentSchema = {
+  operationId: "getCurrentKey",
+  summary: "Get the key that the call is made with",
+  description: "For every key.",
+  tags,
+  response: { 200: success("The key.", dataOf("CurrentKey")), ...refusedWith(400, 404) },
+};
+
+interface OneKey {
+  Params: Static<typeof params>;
+}
+
+interface KeyChange extends OneKey {
+  Body: string | undefined;
+}
+
+/** The keys of the organization, and the caller's own. */
+export function keyRoutes(app: FastifyInstance, access: Access, { keys }: Clients): void {
+  const onRequest = access.withManagementKey();
+  const bodyLimit = smallBodyBytesMax;
+  const forget = (changed: Key | undefined) => access.forgetWhere(({ keyId }) => keyId === changed?.id);
+
+  app.get<{ Querystring: Static<typeof listQuery> }>(
+    "/api/v1/keys",
+    { schema: listSchema, onRequest },
+    async ({ query, caller }, reply) => {
+      const { offset, limit, include_disabled: includeDisabled, workspace_id: workspaceId = "" } = query;
+      const request = { offset, limit, includeDisabled, workspaceId };
+      const page = await caller.call((options) => keys.listKeys(request, options));
+      return reply.type("application/json").send(pageJson(page.keys.map(keyJson), page.totalCount));
+    },
+  );
+
+  app.post<{ Body: string | undefined }>(
+    "/api/v1/keys",
+    { schema: createSchema, onRequest, bodyLimit },
+    async ({ body, headers, caller }, reply) => {
+      const creation = { ...keyCreationFrom(body), requestId: idempotencyKeyFrom(headers) ?? newId() };
+      const signal = untilGone(reply);
+      return sendSecret(reply, await caller.call((options) => keys.createKey(creation, { ...options, signal })));
+    },
+  );
+
+  app.get<OneKey>("/api/v1/keys/:hash", { schema: getSchema, onRequest }, async ({ params, caller }, reply) => {
+    const { key } = await caller.call((options) => keys.getKey({ key: params.hash }, options));
+    return sendKey(reply, key);
+  });
+
+  app.patch<KeyChange>(
+    "/api/v1/keys/:hash",
+    { schema: updateSchema, onRequest, bodyLimit },
+    async ({ params, body, caller }, reply) => {
+      const update = { key: params.hash, ...keyUpdateFrom(body) };
+      const signal = untilGone(reply);
+      const { key } = await caller.call<{ readonly key?: Key | undefined }>((options) =>
+        update.updateMask.paths.length > 0
+          ? keys.updateKey(update, { ...options, signal })
+          : keys.getKey({ key: params.hash }, options),
+      );
+      forget(key);
+      return sendKey(reply, key);
+    },
+  );
+
+  app.delete<OneKey>("/api/v1/keys/:hash", { schema: deleteSchema, onRequest }, async ({ params, caller }, reply) => {
+    const signal = untilGone(reply);
+    const { key } = await caller.call((options) => keys.deleteKey({ key: params.hash }, { ...options, signal }));
+    forget(key);
+    return reply.send({ deleted: true });
+  });
+
+  app.post<KeyChange>(
+    "/api/v1/keys/:hash/rotate",
+    { schema: rotateSchema, onRequest, bodyLimit },
+    async ({ params, body, headers, caller }, reply) => {
+      const requestId = idempotencyKeyFrom(headers) ?? newId();
+      const rotation = { key: params.hash, ...rotationFrom(body), requestId };
+      const signal = untilGone(reply);
+      const made = await caller.call((options) => keys.rotateKey(rotation, { ...options, signal }));
+      forget(made.key);
+      return sendSecret(reply, made);
+    },
+  );
+
+  app.get("/api/v1/key", { schema: currentSchema, onRequest: access.withAnyKey() }, async ({ caller }, reply) => {
+    const answer = await caller.call((options) => keys.getCurrentKey({}, options));
+    return reply.type("application/json").send(`{"data":${currentKeyJson(answer, caller.rateLimit)}}`);
+  });
+}

@@ -1,0 +1,116 @@
+import type { FastifyInstance } from "fastify";
+import { type Static, Type } from "typebox";
+import { DomainError } from "../../services/platform/domain/domain-error.ts";
+import type { Access } from "../auth/access.ts";
+import type { Clients } from "../clients/clients.ts";
+import { untilGone } from "../http/until-gone.ts";
+import { smallBodyBytesMax } from "../json/body-reader.ts";
+import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
+import { componentSchema } from "../json/schema-parts.ts";
+import { workspaceMemberJson } from "../json/workspace.ts";
+import { userIdsFrom, userIdsSchema } from "../json/workspace-body.ts";
+import { refusedWith, success } from "../openapi/answers.ts";
+import { workspaceParams } from "./workspace-parameters.ts";
+
+const tags = ["Workspaces"];
+const params = Type.Object(workspaceParams);
+const querystring = Type.Object(pageQuery);
+const count = Type.Integer({ minimum: 0 });
+
+const listSchema = {
+  operationId: "listWorkspaceMembers",
+  summary: "List the members of a workspace",
+  description:
+    "Needs a management key. The oldest membership comes first. The default workspace has every member of the organization.",
+  tags,
+  params,
+  querystring,
+  response: { 200: success("One page of members.", pageSchema("WorkspaceMember")), ...refusedWith(400, 403, 404) },
+};
+
+const addSchema = {
+  operationId: "bulkAddWorkspaceMembers",
+  summary: "Add members to a workspace",
+  description: "Needs a management key. Those who are members already stay.",
+  tags,
+  params,
+  body: userIdsSchema,
+  response: {
+    200: success(
+      "Each of the users as a member, and how many of them were none before.",
+      Type.Object({ data: Type.Array(componentSchema("WorkspaceMember")), added_count: count }),
+    ),
+    ...refusedWith(400, 403, 404, 409, 413, 415),
+  },
+};
+
+const removeSchema = {
+  operationId: "bulkRemoveWorkspaceMembers",
+  summary: "Remove members from a workspace",
+  description:
+    "Needs a management key. Those who are no members are passed over. Nobody is removed where one of them has keys there that work, or from the default workspace (400).",
+  tags,
+  params,
+  body: userIdsSchema,
+  response: {
+    200: success("How many of the users were members before.", Type.Object({ removed_count: count })),
+    ...refusedWith(400, 403, 404, 409, 413, 415),
+  },
+};
+
+interface OneWorkspace {
+  Params: Static<typeof params>;
+}
+
+interface MembersChange extends OneWorkspace {
+  Body: string | undefined;
+}
+
+/** Who belongs to a workspace. */
+export function workspaceMemberRoutes(app: FastifyInstance, access: Access, { workspaces }: Clients): void {
+  const onRequest = access.withManagementKey();
+  const bodyLimit = smallBodyBytesMax;
+
+  app.get<OneWorkspace & { Querystring: Static<typeof querystring> }>(
+    "/api/v1/workspaces/:workspace/members",
+    { schema: listSchema, onRequest },
+    async ({ params, query: { offset, limit }, caller }, reply) => {
+      const request = { ...params, offset, limit };
+      const page = await caller.call((options) => workspaces.listWorkspaceMembers(request, options));
+      return reply.type("application/json").send(pageJson(page.members.map(workspaceMemberJson), page.totalCount));
+    },
+  );
+
+  app.post<MembersChange>(
+    "/api/v1/workspaces/:workspace/members/add",
+    { schema: addSchema, onRequest, bodyLimit },
+    async ({ params, body, caller }, reply) => {
+      const request = { ...params, ...userIdsFrom(body) };
+      const signal = untilGone(reply);
+      const { members, addedCount } = await caller.call((options) =>
+        workspaces.addWorkspaceMembers(request, { ...options, signal }),
+      );
+      const data = members.map(workspaceMemberJson).join(",");
+      return reply.type("application/json").send(`{"data":[${data}],"added_count":${addedCount}}`);
+    },
+  );
+
+  app.post<MembersChange>(
+    "/api/v1/workspaces/:workspace/members/remove",
+    { schema: removeSchema, onRequest, bodyLimit },
+    async ({ params, body, caller }, reply) => {
+      const request = { ...params, ...userIdsFrom(body) };
+      const signal = untilGone(reply);
+      const { removedCount } = await caller
+        .call((options) => workspaces.removeWorkspaceMembers(request, { ...options, signal }))
+        .catch(toldApart);
+      return reply.send({ removed_count: removedCount });
+    },
+  );
+}
+
+/** The organization's own members with keys have another status. */
+function toldApart(error: unknown): never {
+  if (!(error instanceof DomainError) || error.reason !== "MEMBER_HAS_KEYS") throw error;
+  throw new DomainError(error.kind, { reason: "WORKSPACE_MEMBER_HAS_KEYS", message: error.message });
+}

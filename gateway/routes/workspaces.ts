@@ -1,0 +1,137 @@
+import type { FastifyInstance } from "fastify";
+import { type Static, Type } from "typebox";
+import type { Workspace } from "../../proto/gen/setpoint/organization/v1/workspace_pb.ts";
+import type { Access } from "../auth/access.ts";
+import type { Clients } from "../clients/clients.ts";
+import { untilGone } from "../http/until-gone.ts";
+import { smallBodyBytesMax } from "../json/body-reader.ts";
+import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
+import { sendWorkspace, workspaceJson } from "../json/workspace.ts";
+import {
+  workspaceCreationFrom,
+  workspaceCreationSchema,
+  workspaceUpdateFrom,
+  workspaceUpdateSchema,
+} from "../json/workspace-body.ts";
+import { dataOf, deleted, refusedWith, success } from "../openapi/answers.ts";
+import { workspaceParams } from "./workspace-parameters.ts";
+
+const tags = ["Workspaces"];
+const params = Type.Object(workspaceParams);
+const querystring = Type.Object(pageQuery);
+const oneWorkspace = dataOf("Workspace");
+
+const listSchema = {
+  operationId: "listWorkspaces",
+  summary: "List workspaces",
+  description: "Needs a management key. The oldest comes first.",
+  tags,
+  querystring,
+  response: { 200: success("One page of workspaces.", pageSchema("Workspace")), ...refusedWith(400, 404) },
+};
+
+const createSchema = {
+  operationId: "createWorkspace",
+  summary: "Make a workspace",
+  description: "Needs a management key. The first member is who makes it. A slug that is taken is 400.",
+  tags,
+  body: workspaceCreationSchema,
+  response: { 201: success("The workspace.", oneWorkspace), ...refusedWith(400, 403, 404, 409, 413, 415) },
+};
+
+const getSchema = {
+  operationId: "getWorkspace",
+  summary: "Get a workspace",
+  description: "Needs a management key.",
+  tags,
+  params,
+  response: { 200: success("The workspace.", oneWorkspace), ...refusedWith(400, 404) },
+};
+
+const updateSchema = {
+  operationId: "updateWorkspace",
+  summary: "Change a workspace",
+  description: "Needs a management key. A slug that is taken is 400.",
+  tags,
+  params,
+  body: workspaceUpdateSchema,
+  response: {
+    200: success("The workspace after the change.", oneWorkspace),
+    ...refusedWith(400, 403, 404, 409, 413, 415),
+  },
+};
+
+const deleteSchema = {
+  operationId: "deleteWorkspace",
+  summary: "Delete a workspace",
+  description:
+    "Needs a management key. Nobody reaches its presets from then on. The default workspace cannot be deleted, nor one with keys that still work (400).",
+  tags,
+  params,
+  response: { 200: deleted, ...refusedWith(400, 403, 404, 409) },
+};
+
+interface OneWorkspace {
+  Params: Static<typeof params>;
+}
+
+/** The workspaces of the organization. */
+export function workspaceRoutes(app: FastifyInstance, access: Access, { workspaces }: Clients): void {
+  const onRequest = access.withManagementKey();
+  const bodyLimit = smallBodyBytesMax;
+
+  app.get<{ Querystring: Static<typeof querystring> }>(
+    "/api/v1/workspaces",
+    { schema: listSchema, onRequest },
+    async ({ query: { offset, limit }, caller }, reply) => {
+      const page = await caller.call((options) => workspaces.listWorkspaces({ offset, limit }, options));
+      return reply.type("application/json").send(pageJson(page.workspaces.map(workspaceJson), page.totalCount));
+    },
+  );
+
+  app.post<{ Body: string | undefined }>(
+    "/api/v1/workspaces",
+    { schema: createSchema, onRequest, bodyLimit },
+    async ({ body, caller }, reply) => {
+      const creation = workspaceCreationFrom(body);
+      const signal = untilGone(reply);
+      const made = await caller.call((options) => workspaces.createWorkspace(creation, { ...options, signal }));
+      return sendWorkspace(reply.status(201), made.workspace);
+    },
+  );
+
+  app.get<OneWorkspace>(
+    "/api/v1/workspaces/:workspace",
+    { schema: getSchema, onRequest },
+    async ({ params, caller }, reply) => {
+      const { workspace } = await caller.call((options) => workspaces.getWorkspace(params, options));
+      return sendWorkspace(reply, workspace);
+    },
+  );
+
+  app.patch<OneWorkspace & { Body: string | undefined }>(
+    "/api/v1/workspaces/:workspace",
+    { schema: updateSchema, onRequest, bodyLimit },
+    async ({ params, body, caller }, reply) => {
+      const update = { ...params, ...workspaceUpdateFrom(body) };
+      const signal = untilGone(reply);
+      const { workspace } = await caller.call<{ readonly workspace?: Workspace | undefined }>((options) =>
+        update.updateMask.paths.length > 0
+          ? workspaces.updateWorkspace(update, { ...options, signal })
+          : workspaces.getWorkspace(params, options),
+      );
+      return sendWorkspace(reply, workspace);
+    },
+  );
+
+  app.delete<OneWorkspace>(
+    "/api/v1/workspaces/:workspace",
+    { schema: deleteSchema, onRequest },
+    async ({ params, caller }, reply) => {
+      const signal = untilGone(reply);
+      const { workspace } = await caller.call((options) => workspaces.deleteWorkspace(params, { ...options, signal }));
+      access.forgetWhere(({ workspaceId }) => workspaceId === workspace?.id);
+      return reply.send({ deleted: true });
+    },
+  );
+}

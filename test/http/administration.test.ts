@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newId } from "../../services/platform/domain/ids.ts";
+import { administrator, type WorkspaceJson } from "../support/administration-rest.ts";
+import type { Answer } from "../support/rest.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+let stack: Stack;
+/** What another organization has. */
+let theirs: { readonly key: string; readonly id: string; readonly workspace: string; readonly user: string };
+
+beforeAll(async () => {
+  stack = await startStack();
+  const tenant = await stack.tenants.createOrganization();
+  const as = { key: tenant.managementKey };
+  const { makeKey, call } = administrator(stack);
+  const { data } = await makeKey({}, as);
+  const { json } = await call<WorkspaceJson>("POST", "/workspaces", { name: "a", slug: "theirs" }, as);
+  theirs = { key: data.hash, id: data.id, workspace: json.data.id, user: tenant.userId };
+});
+
+afterAll(() => stack.close());
+
+type Place = (target: string) => readonly [method: string, path: string, body?: unknown];
+
+const keyPlaces: Place[] = [
+  (key) => ["GET", `/keys/${key}`],
+  (key) => ["PATCH", `/keys/${key}`, { name: "a" }],
+  (key) => ["DELETE", `/keys/${key}`],
+  (key) => ["POST", `/keys/${key}/rotate`, {}],
+];
+const workspacePlaces: Place[] = [
+  (workspace) => ["GET", `/workspaces/${workspace}`],
+  (workspace) => ["PATCH", `/workspaces/${workspace}`, { name: "a" }],
+  (workspace) => ["DELETE", `/workspaces/${workspace}`],
+  (workspace) => ["GET", `/workspaces/${workspace}/members`],
+  (workspace) => ["POST", `/workspaces/${workspace}/members/add`, { user_ids: ["user_nobody"] }],
+  (workspace) => ["POST", `/workspaces/${workspace}/members/remove`, { user_ids: ["user_nobody"] }],
+];
+const memberPlaces: Place[] = [
+  (user) => ["PATCH", `/organization/members/${user}`, { role: "org:member" }],
+  (user) => ["DELETE", `/organization/members/${user}`],
+];
+const places: Place[] = [
+  ...keyPlaces,
+  ...workspacePlaces,
+  ...memberPlaces,
+  () => ["GET", "/keys"],
+  () => ["POST", "/keys", { name: "a" }],
+  () => ["GET", "/workspaces"],
+  () => ["POST", "/workspaces", { name: "a", slug: "a" }],
+  () => ["GET", "/organization/members"],
+  () => ["POST", "/organization/members", { email: "a@example.com" }],
+  () => ["GET", "/organization/changes"],
+];
+
+function send(place: Place, target: string, key: string | undefined): Promise<Answer<unknown>> {
+  const [method, path, body] = place(target);
+  return stack.request(method, path, { key, ...(body === undefined ? {} : { body }) });
+}
+
+describe("administration", () => {
+  it.each(places.map((place) => [place("a").slice(0, 2).join(" "), place] as const))(
+    "needs a management key, else it is 401: %s",
+    async (_name, place) => {
+      expect((await send(place, "a", stack.apiKey)).status).toBe(401);
+      expect((await send(place, "a", undefined)).status).toBe(401);
+    },
+  );
+
+  it.each([
+    ...keyPlaces.map((place) => [place("{hash}").slice(0, 2).join(" "), place, "key"] as const),
+    ...keyPlaces.map((place) => [place("{id}").slice(0, 2).join(" "), place, "id"] as const),
+    ...workspacePlaces.map((place) => [place("{workspace}").slice(0, 2).join(" "), place, "workspace"] as const),
+    ...memberPlaces.map((place) => [place("{user_id}").slice(0, 2).join(" "), place, "user"] as const),
+  ])("answers what is another organization's like what is not there: %s", async (_name, place, kind) => {
+    const nowhere = { key: "0".repeat(64), id: newId(), workspace: "theirs", user: "user_nobody" }[kind];
+    const [another, nothing] = [
+      await send(place, theirs[kind], stack.managementKey),
+      await send(place, nowhere, stack.managementKey),
+    ];
+    expect([another.status, nothing.status]).toEqual([404, 404]);
+    expect(another.json.error.message).toBe(nothing.json.error.message);
+  });
+
+  it.each(["%2F", "a%20b", "%00", "x".repeat(2_000), "-", "é"])("has nothing at %s, and says so", async (name) => {
+    for (const path of [`/keys/${name}`, `/workspaces/${name}`]) {
+      expect((await stack.request("GET", path, { key: stack.managementKey })).status).toBe(404);
+    }
+    const path = `/organization/members/${name}`;
+    expect((await stack.request("DELETE", path, { key: stack.managementKey })).status).toBe(404);
+  });
+
+  it("tolerates a trailing slash", async () => {
+    const members = `/workspaces/${stack.workspaceId}/members/`;
+    for (const path of ["/keys/", "/workspaces/", "/organization/changes/", "/key/", members]) {
+      expect((await stack.request("GET", path, { key: stack.managementKey })).status, path).toBe(200);
+    }
+    const { status } = await stack.request("POST", "/keys/", { key: stack.managementKey, body: { name: "slash" } });
+    expect(status).toBe(201);
+  });
+
+  it("looks at the key before the body", async () => {
+    const { status } = await stack.request("POST", "/keys", { key: stack.apiKey, body: "{" });
+    expect(status).toBe(401);
+  });
+
+  it("takes no body that is much larger than it needs, and nothing but JSON", async () => {
+    const key = stack.managementKey;
+    const large = { name: "a", more: "x".repeat(70_000) };
+    expect((await stack.request("POST", "/keys", { key, body: large })).status).toBe(413);
+    const headers = { "content-type": "text/plain" };
+    expect((await stack.request("POST", "/keys", { key, body: "name=a", headers })).status).toBe(415);
+  });
+
+  it("is 404 where the organization was deleted", async () => {
+    const tenant = await stack.tenants.createOrganization();
+    await stack.tenants.deleteOrganization(tenant);
+    for (const path of ["/keys", "/workspaces", "/organization/changes"]) {
+      expect((await stack.request("GET", path, { key: tenant.managementKey })).status).toBe(404);
+    }
+  });
+
+  it("writes no secret to a log", async () => {
+    const { makeKey, call } = administrator(stack);
+    const { data, key } = await makeKey({}, { headers: { "idempotency-key": "logged" } });
+    const rotated = JSON.parse((await call("POST", `/keys/${data.hash}/rotate`)).text);
+    await call("POST", "/keys", { name: "A key" }, { headers: { "idempotency-key": "logged" } });
+    for (const secret of [key, rotated.key]) expect(stack.log()).not.toContain(secret);
+  });
+});

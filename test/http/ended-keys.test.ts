@@ -1,0 +1,130 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { openGateway } from "../../gateway/app.ts";
+import { silentLogger } from "../../services/platform/observe/logger.ts";
+import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
+import { administrator } from "../support/administration-rest.ts";
+import { request } from "../support/rest.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+const ttlSeconds = 8;
+/** The life of a token, and what a busy machine adds to it. */
+const noticedWithin = { timeout: ttlSeconds * 1_000 + 3_000, interval: 100 };
+
+let stack: Stack;
+let other: Lifecycle;
+let otherUrl: string;
+let admin: ReturnType<typeof administrator>;
+
+beforeAll(async () => {
+  stack = await startStack({ organization: { accessTokenTtlSeconds: ttlSeconds } });
+  other = new Lifecycle(silentLogger());
+  const { port } = await openGateway({ ...stack.gateway.config, port: 0, metricsPort: 0 }, silentLogger(), other);
+  otherUrl = `http://127.0.0.1:${port}`;
+  admin = administrator(stack);
+});
+
+afterAll(async () => {
+  await other.close();
+  await stack.close();
+});
+
+/** What the gateway that changes, and one that knows nothing of it, say to a key. */
+interface Statuses {
+  readonly here: () => Promise<number>;
+  readonly there: () => Promise<number>;
+}
+
+async function statusesOf(key: string, query = ""): Promise<Statuses> {
+  const ask = (baseUrl: string) => async () =>
+    (await request("GET", `${baseUrl}/api/v1/presets${query}`, { key })).status;
+  const statuses = { here: ask(stack.baseUrl), there: ask(otherUrl) };
+  expect([await statuses.here(), await statuses.there()]).toEqual([200, 200]);
+  return statuses;
+}
+
+/** Tests that run at once have no `expect.poll`. */
+function becomes(status: () => Promise<number>, expected: number): Promise<void> {
+  return vi.waitFor(async () => expect(await status()).toBe(expected), noticedWithin);
+}
+
+async function change(method: string, path: string, body?: unknown): Promise<void> {
+  const { status, text } = await admin.call(method, path, body);
+  expect(status, text).toBeLessThan(300);
+}
+
+describe.concurrent("a key that works on two gateways", () => {
+  it.each<[string, (key: { id: string; hash: string }, user: string) => Promise<void>]>([
+    ["is disabled", ({ hash }) => change("PATCH", `/keys/${hash}`, { disabled: true })],
+    ["is deleted", ({ hash }) => change("DELETE", `/keys/${hash}`)],
+    ["is deleted by its id", ({ id }) => change("DELETE", `/keys/${id}`)],
+    ["is rotated without a grace", ({ hash }) => change("POST", `/keys/${hash}/rotate`)],
+    ["goes with its member", (_, user) => change("DELETE", `/organization/members/${user}?disable_keys=true`)],
+  ])("and %s stops at once where that was done, and elsewhere with its token", async (name, end) => {
+    const user = await admin.makeMember(`${name.replaceAll(" ", "-")}@example.com`);
+    const { data, key } = await admin.makeKey({ creator_user_id: user });
+    const { here, there } = await statusesOf(key);
+    await end(data, user);
+    expect(await here()).toBe(401);
+    await becomes(there, 401);
+  });
+
+  it.each<[string, (hash: string, seconds: number) => Promise<void>]>([
+    [
+      "is to expire",
+      (hash, seconds) =>
+        change("PATCH", `/keys/${hash}`, { expires_at: new Date(Date.now() + seconds * 1_000).toISOString() }),
+    ],
+    ["is rotated with a grace", (hash, seconds) => change("POST", `/keys/${hash}/rotate`, { grace_seconds: seconds })],
+  ])("and %s stops then where that was done, and elsewhere with its token", async (_name, end) => {
+    const { data, key } = await admin.makeKey();
+    const { here, there } = await statusesOf(key);
+    const seconds = 3;
+    const changedAtMs = Date.now();
+    await end(data.hash, seconds);
+    expect(await here()).toBe(200);
+    await sleep(changedAtMs + seconds * 1_000 + 200 - Date.now());
+    expect(await here()).toBe(401);
+    await becomes(there, 401);
+  });
+
+  it("and gets fewer permissions has no more of them at once where that was done, and elsewhere with its token", async () => {
+    const { data, key } = await admin.makeKey();
+    const { here, there } = await statusesOf(key);
+    await change("PATCH", `/keys/${data.hash}`, { permissions: ["presets:write"] });
+    expect(await here()).toBe(403);
+    await becomes(there, 403);
+  });
+
+  it("and is disabled works again as soon as it is enabled", async () => {
+    const { data, key } = await admin.makeKey();
+    const { here } = await statusesOf(key);
+    await change("PATCH", `/keys/${data.hash}`, { disabled: true });
+    expect(await here()).toBe(401);
+    await change("PATCH", `/keys/${data.hash}`, { disabled: false });
+    expect(await here()).toBe(200);
+  });
+
+  it("and acts on a workspace finds nothing there once that is deleted", async () => {
+    const { id } = await admin.makeWorkspace("to-be-deleted");
+    const { here, there } = await statusesOf(stack.managementKey, `?workspace_id=${id}`);
+    await change("DELETE", `/workspaces/${id}`);
+    expect(await here()).toBe(404);
+    await becomes(there, 404);
+  });
+
+  it("and whose workspace an operator deletes finds nothing with its next token", async () => {
+    const workspaceId = await stack.tenants.createWorkspace(stack);
+    const { secret } = await stack.tenants.createKey(stack, { workspaceId });
+    const { here, there } = await statusesOf(secret);
+    await stack.tenants.deleteWorkspace(workspaceId);
+    for (const status of [here, there]) await becomes(status, 404);
+  });
+
+  it("and whose organization an operator deletes finds nothing with its next token", async () => {
+    const tenant = await stack.tenants.createOrganization();
+    const { here, there } = await statusesOf(tenant.apiKey);
+    await stack.tenants.deleteOrganization(tenant);
+    for (const status of [here, there]) await becomes(status, 404);
+  });
+});

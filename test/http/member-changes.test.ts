@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { administrator, type KeyJson, pathsOf } from "../support/administration-rest.ts";
+import { isoTime, userId, uuidV7 } from "../support/patterns.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+interface ChangeJson {
+  readonly id: string;
+  readonly action: string;
+  readonly user_id: string | null;
+  readonly key_id: string | null;
+  readonly target: { readonly kind: string; readonly id: string; readonly name: string };
+  readonly changes: readonly { readonly field: string; readonly from: unknown; readonly to: unknown }[];
+}
+
+let stack: Stack;
+let admin: ReturnType<typeof administrator>;
+let call: typeof admin.call;
+
+beforeAll(async () => {
+  stack = await startStack();
+  admin = administrator(stack);
+  call = admin.call;
+});
+
+afterAll(() => stack.close());
+
+describe("a new member", () => {
+  it("is what the body says", async () => {
+    const body = { email: "grace@example.com", first_name: "Grace", last_name: "Hopper", role: "org:admin" };
+    const { status, json } = await call("POST", "/organization/members", body);
+    expect(status).toBe(201);
+    expect(json).toEqual({ data: { id: expect.stringMatching(userId), ...body } });
+  });
+
+  it("belongs to the organization, and no more, unless told otherwise", async () => {
+    const body = { email: "plain@example.com", first_name: null };
+    const { json } = await call("POST", "/organization/members", body);
+    expect(json.data).toMatchObject({ first_name: null, last_name: null, role: "org:member" });
+  });
+
+  it("is 409 where they are one already, however they spell it", async () => {
+    await admin.makeMember("twice@example.com");
+    expect((await call("POST", "/organization/members", { email: "Twice@example.com" })).status).toBe(409);
+  });
+
+  it.each<[object, string[]]>([
+    [{}, ["email"]],
+    [{ email: "nobody" }, ["email"]],
+    [{ email: `${"a".repeat(310)}@example.com` }, ["email"]],
+    [{ email: "a@b", role: "owner", first_name: "", age: 5 }, ["age", "first_name", "role"]],
+    [{ email: "a@b", last_name: "a\tb" }, ["last_name"]],
+  ])("of %j is 400, and all of it is named", async (body, paths) => {
+    const answer = await call("POST", "/organization/members", body);
+    expect(answer.status).toBe(400);
+    expect(pathsOf(answer)).toEqual(paths);
+  });
+});
+
+describe("a member", () => {
+  it("is changed in all that the body names, and null removes", async () => {
+    const id = await admin.makeMember("changed@example.com");
+    const change = { role: "org:admin", first_name: "Ada", last_name: "Lovelace" };
+    const { status, json } = await call("PATCH", `/organization/members/${id}`, change);
+    expect(status).toBe(200);
+    expect(json.data).toEqual({ id, email: "changed@example.com", ...change });
+    const removed = await call("PATCH", `/organization/members/${id}`, { last_name: null });
+    expect(removed.json.data).toMatchObject({ first_name: "Ada", last_name: null });
+  });
+
+  it.each<[object, string[]]>([
+    [{}, [""]],
+    [{ role: null }, ["role"]],
+    [{ email: "new@example.com" }, ["email"]],
+    [{ first_name: "" }, ["first_name"]],
+  ])("is not changed by %j", async (body, paths) => {
+    const answer = await call("PATCH", `/organization/members/${stack.userId}`, body);
+    expect(answer.status).toBe(400);
+    expect(pathsOf(answer)).toEqual(paths);
+  });
+
+  it("who is the last admin stays one", async () => {
+    const tenant = await stack.tenants.createOrganization();
+    const as = { key: tenant.managementKey };
+    const path = `/organization/members/${tenant.userId}`;
+    expect((await call("PATCH", path, { role: "org:member" }, as)).status).toBe(409);
+    expect((await call("DELETE", `${path}?disable_keys=true`, undefined, as)).status).toBe(409);
+  });
+
+  it("is removed", async () => {
+    const id = await admin.makeMember("gone@example.com");
+    const answer = await call("DELETE", `/organization/members/${id}`);
+    expect([answer.status, answer.text]).toEqual([200, '{"deleted":true}']);
+    expect((await call("DELETE", `/organization/members/${id}`)).status).toBe(404);
+    expect((await call("PATCH", `/organization/members/${id}`, { role: "org:admin" })).status).toBe(404);
+  });
+
+  it("with keys that work stays (409), unless they are disabled with them, and then at once", async () => {
+    const id = await admin.makeMember("keys@example.com");
+    const { data, key } = await admin.makeKey({ name: "Theirs", creator_user_id: id });
+    expect((await stack.create("theirs", undefined, { key })).status).toBe(200);
+    for (const query of ["", "?disable_keys=false"]) {
+      const refused = await call("DELETE", `/organization/members/${id}${query}`);
+      expect(refused.status).toBe(409);
+      expect(refused.json.error.message).toContain("Theirs");
+    }
+    expect((await call("DELETE", `/organization/members/${id}?disable_keys=true`)).status).toBe(200);
+    expect((await stack.create("theirs", undefined, { key })).status).toBe(401);
+    expect((await call<KeyJson>("GET", `/keys/${data.hash}`)).json.data.disabled).toBe(true);
+  });
+
+  it("is not removed by a query that says something else", async () => {
+    const answer = await call("DELETE", `/organization/members/${stack.userId}?disable_keys=1`);
+    expect(answer.status).toBe(400);
+    expect(pathsOf(answer)).toEqual(["disable_keys"]);
+  });
+});
+
+describe("the change log", () => {
+  const changes = (query = "") => call<ChangeJson[]>("GET", `/organization/changes${query}`);
+
+  it("says who did what to what, the newest first, with every documented field and no other", async () => {
+    const { data } = await admin.makeKey({ name: "logged" });
+    await call("PATCH", `/keys/${data.hash}`, { name: "renamed" });
+    await call("DELETE", `/keys/${data.hash}`);
+    const { status, json } = await changes(`?target_id=${data.id}`);
+    expect(status).toBe(200);
+    expect(json.total_count).toBe(3);
+    const entry = (action: string, name: string, fields: unknown) => ({
+      id: expect.stringMatching(uuidV7),
+      action,
+      user_id: stack.userId,
+      key_id: expect.stringMatching(uuidV7),
+      target: { kind: "key", id: data.id, name },
+      changes: fields,
+      created_at: expect.stringMatching(isoTime),
+    });
+    expect(json.data).toEqual([
+      entry("key_deleted", "renamed", []),
+      entry("key_updated", "renamed", [{ field: "name", from: "logged", to: "renamed" }]),
+      entry("key_created", "logged", expect.arrayContaining([{ field: "name", from: null, to: "logged" }])),
+    ]);
+  });
+
+  it("is filtered by action and user, and paged", async () => {
+    await admin.makeWorkspace("logged");
+    const made = await changes("?action=workspace_created&limit=1");
+    expect(made.json.data.map(({ target }) => target)).toEqual([
+      { kind: "workspace", id: expect.stringMatching(uuidV7), name: "logged" },
+    ]);
+    const all = await changes(`?user_id=${stack.userId}&limit=100`);
+    const page = await changes(`?user_id=${stack.userId}&offset=1&limit=1`);
+    expect(page.json).toEqual({ data: [all.json.data[1]], total_count: all.json.total_count });
+    expect((await changes("?user_id=user_nobody")).json).toEqual({ data: [], total_count: 0 });
+  });
+
+  it("never holds a secret or its hash", async () => {
+    const { data, key } = await admin.makeKey();
+    const rotated = await call<KeyJson>("POST", `/keys/${data.id}/rotate`);
+    const { text } = await changes(`?target_id=${data.id}`);
+    expect(text).toContain("key_rotated");
+    for (const hidden of [key, data.hash, rotated.json.data.hash]) expect(text).not.toContain(hidden);
+  });
+
+  it.each([
+    ["?action=unknown", "action"],
+    ["?action=", "action"],
+    ["?user_id=", "user_id"],
+    ["?target_id=%20", "target_id"],
+    ["?limit=101", "limit"],
+  ])("of %s is 400", async (query, path) => {
+    const answer = await changes(query);
+    expect(answer.status).toBe(400);
+    expect(pathsOf(answer)).toEqual([path]);
+  });
+});

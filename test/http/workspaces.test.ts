@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { administrator, pathsOf, type WorkspaceJson } from "../support/administration-rest.ts";
+import { isoTime, uuidV7 } from "../support/patterns.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+interface WorkspaceMemberJson {
+  readonly id: string;
+  readonly workspace_id: string;
+  readonly user_id: string;
+  readonly role: string;
+}
+
+const anyUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+let stack: Stack;
+let admin: ReturnType<typeof administrator>;
+let call: typeof admin.call;
+
+beforeAll(async () => {
+  stack = await startStack();
+  admin = administrator(stack);
+  call = admin.call;
+});
+
+afterAll(() => stack.close());
+
+describe("a new workspace", () => {
+  it("has every documented field and no other", async () => {
+    const body = { name: "Staging", slug: "staging" };
+    const { status, json } = await call<WorkspaceJson>("POST", "/workspaces", body);
+    expect(status).toBe(201);
+    expect(json).toEqual({
+      data: {
+        id: expect.stringMatching(uuidV7),
+        ...body,
+        description: null,
+        default_text_model: null,
+        default_image_model: null,
+        default_provider_sort: null,
+        default_guardrail_id: expect.stringMatching(anyUuid),
+        io_logging_api_key_ids: null,
+        io_logging_sampling_rate: 1,
+        is_data_discount_logging_enabled: false,
+        is_observability_broadcast_enabled: false,
+        is_observability_io_logging_enabled: false,
+        created_at: expect.stringMatching(isoTime),
+        created_by: stack.userId,
+        updated_at: null,
+      },
+    });
+    for (const name of [json.data.id, "staging"]) {
+      expect((await call("GET", `/workspaces/${name}`)).json).toEqual(json);
+    }
+  });
+
+  it("keeps what the body says, and takes what it would answer by itself", async () => {
+    const fields = {
+      description: "For tests",
+      default_text_model: "openai/gpt-4.1",
+      default_image_model: "openai/gpt-image-1",
+      default_provider_sort: "price",
+      io_logging_api_key_ids: null,
+      io_logging_sampling_rate: 1,
+      is_data_discount_logging_enabled: false,
+      is_observability_broadcast_enabled: false,
+      is_observability_io_logging_enabled: false,
+    };
+    const { json } = await call("POST", "/workspaces", { name: "Full", slug: "full", ...fields });
+    expect(json.data).toMatchObject(fields);
+  });
+
+  it.each<[string, object, string[]]>([
+    ["nothing", {}, ["name", "slug"]],
+    ["a name that is too long", { name: "a".repeat(101), slug: "a" }, ["name"]],
+    ["a slug with capitals", { name: "a", slug: "Staging" }, ["slug"]],
+    ["a slug with two hyphens", { name: "a", slug: "a--b" }, ["slug"]],
+    ["a slug that is too long", { name: "a", slug: "a".repeat(51) }, ["slug"]],
+    ["a slug that is a UUID", { name: "a", slug: "0198c2d4-90e7-7b61-b3f8-5c1a7e42d09b" }, ["slug"]],
+    ["a description that is too long", { name: "a", slug: "a", description: "a".repeat(501) }, ["description"]],
+    [
+      "what is not done here",
+      { name: "a", slug: "a", is_observability_io_logging_enabled: true, io_logging_api_key_ids: [1] },
+      ["io_logging_api_key_ids", "is_observability_io_logging_enabled"],
+    ],
+    ["an unknown field", { name: "a", slug: "a", color: "red" }, ["color"]],
+  ])("with %s is 400, and all of it is named", async (_name, body, paths) => {
+    const answer = await call("POST", "/workspaces", body);
+    expect(answer.status).toBe(400);
+    expect(pathsOf(answer)).toEqual(paths);
+  });
+
+  it("is 400 where its slug is taken", async () => {
+    await admin.makeWorkspace("taken");
+    const answer = await call("POST", "/workspaces", { name: "Another", slug: "taken" });
+    expect(answer.status).toBe(400);
+    expect(pathsOf(answer)).toEqual(["slug"]);
+  });
+});
+
+describe("the list of workspaces", () => {
+  it("has the oldest first, with the count of all", async () => {
+    const tenant = await stack.tenants.createOrganization();
+    const as = { key: tenant.managementKey };
+    for (const slug of ["b", "a"]) await call("POST", "/workspaces", { name: slug, slug }, as);
+    const { json } = await call<WorkspaceJson[]>("GET", "/workspaces?limit=2", undefined, as);
+    expect(json.total_count).toBe(3);
+    expect(json.data.map(({ id, slug }) => slug === "b" || id)).toEqual([tenant.workspaceId, true]);
+    expect((await call("GET", "/workspaces?offset=2", undefined, as)).json).toMatchObject({ data: [{ slug: "a" }] });
+  });
+
+  it.each(["?limit=0", "?limit=101", "?offset=-1"])("of %s is 400", async (query) => {
+    expect((await call("GET", `/workspaces${query}`)).status).toBe(400);
+  });
+});
+
+describe("a workspace", () => {
+  it("is changed in all that the body names, and null removes", async () => {
+    const made = await admin.makeWorkspace("before");
+    const change = { name: "After", slug: "after", description: "New", default_text_model: "m" };
+    const { status, json } = await call<WorkspaceJson>("PATCH", "/workspaces/before", change);
+    expect(status).toBe(200);
+    expect(json.data).toEqual({ ...made, ...change, updated_at: expect.stringMatching(isoTime) });
+    const removed = await call("PATCH", "/workspaces/after", { description: null, default_text_model: null });
+    expect(removed.json.data).toMatchObject({ name: "After", description: null, default_text_model: null });
+  });
+
+  it("stays as it is where only what is not done here is named", async () => {
+    const data = await admin.makeWorkspace("same");
+    const body = { io_logging_sampling_rate: 1, is_data_discount_logging_enabled: false };
+    expect((await call("PATCH", "/workspaces/same", body)).json).toEqual({ data });
+  });
+
+  it.each<[object, string[]]>([
+    [{}, [""]],
+    [{ name: null }, ["name"]],
+    [{ slug: "A" }, ["slug"]],
+    [{ id: "x", name: "" }, ["id", "name"]],
+    [{ io_logging_sampling_rate: 0.5 }, ["io_logging_sampling_rate"]],
+  ])("is not changed by %j", async (body, paths) => {
+    const answer = await call("PATCH", `/workspaces/${stack.workspaceId}`, body);
+    expect(answer.status).toBe(400);
+    expect(pathsOf(answer)).toEqual(paths);
+  });
+
+  it("does not get the slug of another", async () => {
+    await admin.makeWorkspace("first");
+    await admin.makeWorkspace("second");
+    expect((await call("PATCH", "/workspaces/second", { slug: "first" })).status).toBe(400);
+  });
+
+  it("is deleted, and its slug is free again", async () => {
+    await admin.makeWorkspace("short-lived");
+    const answer = await call("DELETE", "/workspaces/short-lived");
+    expect([answer.status, answer.text]).toEqual([200, '{"deleted":true}']);
+    expect((await call("GET", "/workspaces/short-lived")).status).toBe(404);
+    expect((await call("DELETE", "/workspaces/short-lived")).status).toBe(404);
+    await admin.makeWorkspace("short-lived");
+  });
+
+  it("stays where it is the default one", async () => {
+    expect((await call("DELETE", `/workspaces/${stack.workspaceId}`)).status).toBe(400);
+  });
+
+  it("stays while keys of it work, and they are named", async () => {
+    const { id } = await admin.makeWorkspace("in-use");
+    const { data } = await admin.makeKey({ name: "In use", workspace_id: id });
+    const refused = await call("DELETE", "/workspaces/in-use");
+    expect(refused.status).toBe(400);
+    expect(refused.json.error.message).toContain("In use");
+    expect(refused.json.error.message).toContain(data.id);
+    await call("PATCH", `/keys/${data.hash}`, { disabled: true });
+    expect((await call("DELETE", "/workspaces/in-use")).status).toBe(200);
+  });
+});
+
+describe("the members of a workspace", () => {
+  const members = (workspace: string, query = "") =>
+    call<WorkspaceMemberJson[]>("GET", `/workspaces/${workspace}/members${query}`);
+
+  it("are first who made it, then who was added, with every documented field", async () => {
+    const { id } = await admin.makeWorkspace("team");
+    const user = await admin.makeMember("team@example.com");
+    const body = { user_ids: [user, stack.userId, user] };
+    const added = await call<WorkspaceMemberJson[]>("POST", `/workspaces/${id}/members/add`, body);
+    expect(added.status).toBe(200);
+    const member = (user_id: string, role: string) => ({
+      id: expect.stringMatching(anyUuid),
+      workspace_id: id,
+      user_id,
+      role,
+      created_at: expect.stringMatching(isoTime),
+    });
+    const data = [member(stack.userId, "admin"), member(user, "member")];
+    expect(added.json).toEqual({ data, added_count: 1 });
+    expect((await members("team")).json).toEqual({ data, total_count: 2 });
+    expect((await members(id, "?offset=1&limit=1")).json).toEqual({ data: data.slice(1), total_count: 2 });
+
+    const removed = await call("POST", "/workspaces/team/members/remove", { user_ids: [user, "user_nobody"] });
+    expect([removed.status, removed.text]).toEqual([200, '{"removed_count":1}']);
+    expect((await members("team")).json.total_count).toBe(1);
+  });
+
+  it("are all of the organization in the default one, and stay there", async () => {
+    const tenant = await stack.tenants.createOrganization();
+    const as = { key: tenant.managementKey };
+    const path = `/workspaces/${tenant.workspaceId}/members`;
+    expect((await call("GET", path, undefined, as)).json).toMatchObject({
+      data: [{ user_id: tenant.userId, role: "admin" }],
+      total_count: 1,
+    });
+    expect((await call("POST", `${path}/remove`, { user_ids: [tenant.userId] }, as)).status).toBe(400);
+  });
+
+  it("stay while they have keys there that work (400)", async () => {
+    const { id } = await admin.makeWorkspace("with-keys");
+    await admin.makeKey({ name: "Busy", workspace_id: id });
+    const answer = await call("POST", `/workspaces/${id}/members/remove`, { user_ids: [stack.userId] });
+    expect(answer.status).toBe(400);
+    expect(answer.json.error.message).toContain("Busy");
+  });
+
+  it.each<[string, object, string[]]>([
+    ["nobody", { user_ids: [] }, ["user_ids"]],
+    ["too many", { user_ids: Array.from({ length: 101 }, (_, n) => `user_${n}`) }, ["user_ids"]],
+    ["no list", { user_ids: "user_a" }, ["user_ids"]],
+    ["no field", {}, ["user_ids"]],
+    ["an unknown field", { user_ids: ["user_a"], role: "admin" }, ["role"]],
+  ])("are not changed by %s", async (_name, body, paths) => {
+    for (const change of ["add", "remove"]) {
+      const answer = await call("POST", `/workspaces/${stack.workspaceId}/members/${change}`, body);
+      expect(answer.status).toBe(400);
+      expect(pathsOf(answer)).toEqual(paths);
+    }
+  });
+
+  it("are of the organization, or are named", async () => {
+    const { id } = await admin.makeWorkspace("strangers");
+    const { userId } = await stack.tenants.createOrganization();
+    const body = { user_ids: [stack.userId, userId, "user_nobody"] };
+    const answer = await call("POST", `/workspaces/${id}/members/add`, body);
+    expect(answer.status).toBe(400);
+    expect(pathsOf(answer)).toEqual(["user_ids[1]", "user_ids[2]"]);
+  });
+});
