@@ -33,7 +33,9 @@ describe("violationsFrom", () => {
       "must be a word that begins with a",
     ],
     [{ type: "string", pattern: "^a" }, "b", "must be text that matches ^a"],
-    [{ const: 1 }, 2, "must be equal to constant"],
+    [{ const: 1 }, 2, "must be 1"],
+    [{ const: false, description: "false: nothing is metered" }, true, "must be false: nothing is metered"],
+    [{ type: "number", multipleOf: 2 }, 3, "must be multiple of 2"],
   ])("says of %j, given %j, that it %s", (schema, value, message) => {
     expect(violationsOf({ type: "object", properties: { field: schema } }, { field: value })).toEqual([
       { path: "field", message },
