@@ -137,6 +137,7 @@ function answerErrors(app: FastifyInstance, logger: Logger, refusals: Refusals):
 
 /** Request id header, access log and metrics of every request. */
 function observe(app: FastifyInstance, { health, logger }: RestParts, exchanges: Exchanges): void {
+  app.decorateRequest("exchange", undefined);
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
     const turn = exchanges.begin(reply);

@@ -3,11 +3,20 @@ import type { FastifyReply } from "fastify";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { AccessLog } from "./access-log.ts";
 
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Undefined only before its first hook. */
+    exchange: Exchange | undefined;
+  }
+}
+
 /** A request that has arrived, at least its headers, and is not answered to its end. */
 export interface Exchange {
   readonly reply: FastifyReply;
   readonly startedAtMs: number;
   isRecorded: boolean;
+  /** What is given back with its end, which comes once, however the exchange ends. */
+  held?: { release(): void };
   /** Where it waits for its turn. */
   begin?: () => void;
 }
@@ -23,6 +32,9 @@ interface Connection {
  * Node itself has no bound: a caller who reads nothing could have answers made until the memory is full.
  */
 const atOnceMax = 8;
+
+/** An answer that is made after its connection broke has nobody else to complain to. */
+const ignoreError = (): void => {};
 
 /** No answer: the caller had gone, or was not waited for any longer. */
 const clientClosedRequest = 499;
@@ -41,9 +53,9 @@ export class Exchanges {
     const { socket } = reply.request.raw;
     const connection = this.#connections.get(socket) ?? this.#connect(socket);
     const exchange: Exchange = { reply, startedAtMs: monotonicMs(), isRecorded: false };
+    reply.request.exchange = exchange;
     connection.open.push(exchange);
-    // An answer that is made after its connection broke has nobody else to complain to.
-    reply.raw.on("error", () => {});
+    reply.raw.on("error", ignoreError);
     reply.raw.once("finish", () => {
       // Node says so of an answer that it could not send, too; the close tells of that one.
       if (!socket.destroyed) this.#finish(connection, socket);
@@ -72,7 +84,7 @@ export class Exchanges {
     const connection: Connection = { open: [], isPaused: false };
     this.#connections.set(socket, connection);
     socket.once("close", () => {
-      for (const exchange of connection.open.splice(0)) this.#record(exchange, clientClosedRequest);
+      for (const exchange of connection.open.splice(0)) this.#end(exchange, clientClosedRequest);
     });
     return connection;
   }
@@ -81,12 +93,17 @@ export class Exchanges {
   #finish(connection: Connection, socket: Socket): void {
     const { open } = connection;
     const exchange = open.shift();
-    if (exchange) this.#record(exchange, exchange.reply.raw.statusCode);
+    if (exchange) this.#end(exchange, exchange.reply.raw.statusCode);
     open[atOnceMax - 1]?.begin?.();
     if (connection.isPaused && open.length < atOnceMax) {
       connection.isPaused = false;
       socket.resume();
     }
+  }
+
+  #end(exchange: Exchange, status: number): void {
+    this.#record(exchange, status);
+    exchange.held?.release();
   }
 
   #record(exchange: Exchange, status: number): void {

@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
@@ -31,12 +30,25 @@ export interface InFlightLimits {
 }
 
 /** What a request holds, until its answer is sent or its client is gone. */
-interface Held {
+class Held {
   /** The share of the key, or where there is no key, the whole. */
   readonly budget: ByteBudget;
   readonly reservation: Reservation;
   /** Ends an answer that takes too long to be read. */
-  readTimer?: NodeJS.Timeout;
+  readTimer: NodeJS.Timeout | undefined;
+  readonly #onRelease: (() => void) | undefined;
+
+  constructor(budget: ByteBudget, reservation: Reservation, onRelease?: () => void) {
+    this.budget = budget;
+    this.reservation = reservation;
+    this.#onRelease = onRelease;
+  }
+
+  release(): void {
+    this.reservation.release();
+    if (this.readTimer) clearTimeout(this.readTimer);
+    this.#onRelease?.();
+  }
 }
 
 /** What one key has in flight. It exists only as long as there is something. */
@@ -54,7 +66,6 @@ export class InFlight {
   readonly #metrics: Metrics;
   readonly #budget: ByteBudget;
   readonly #shares = new Map<string, KeyShare>();
-  readonly #releasesBySocket = new WeakMap<Socket, Set<() => void>>();
 
   constructor(limits: InFlightLimits, metrics: Metrics) {
     this.#limits = limits;
@@ -72,7 +83,7 @@ export class InFlight {
   }
 
   /** Lets a request of a key in, ahead of its body, or throws. */
-  admit(request: FastifyRequest, reply: FastifyReply, keyId: string): void {
+  admit(request: FastifyRequest, keyId: string): void {
     // Nothing will tell when the request of a client that has left by now is over.
     if (request.raw.socket.destroyed) return;
     const share = this.#shares.get(keyId) ?? this.#newShare();
@@ -82,10 +93,12 @@ export class InFlight {
     if (!reservation) throw this.#refusal(share.budget, bytes);
     share.requests += 1;
     this.#shares.set(keyId, share);
-    request.held = this.#hold(request, reply, { budget: share.budget, reservation }, () => {
-      share.requests -= 1;
-      if (share.requests === 0) this.#shares.delete(keyId);
-    });
+    hold(request, new Held(share.budget, reservation, () => this.#leave(keyId, share)));
+  }
+
+  #leave(keyId: string, share: KeyShare): void {
+    share.requests -= 1;
+    if (share.requests === 0) this.#shares.delete(keyId);
   }
 
   /** The body of an admitted request whose length is not announced is counted as it comes. */
@@ -113,8 +126,8 @@ export class InFlight {
   }
 
   #makeRoom(request: FastifyRequest, reply: FastifyReply, bytes: number): Error | undefined {
-    request.held ??= this.#hold(request, reply, { budget: this.#budget, reservation: new Reservation(this.#budget) });
-    const { budget, reservation } = request.held;
+    const held = request.held ?? hold(request, new Held(this.#budget, new Reservation(this.#budget)));
+    const { budget, reservation } = held;
     if (reservation.grow(bytes)) return undefined;
     const isRepeatable = request.method === "GET" || request.method === "HEAD";
     if (isRepeatable && reply.statusCode < 400) {
@@ -126,35 +139,6 @@ export class InFlight {
     reservation.overdraw(bytes);
     if (this.#budget.used > overdraftMax * this.#budget.maxBytes) reply.raw.destroy();
     return undefined;
-  }
-
-  /**
-   * Releases with the end of the answer or of the connection, whatever becomes of the request in between. The connection
-   * is watched, too: an answer that waits behind another on it is not told of its end.
-   */
-  #hold(request: FastifyRequest, reply: FastifyReply, held: Held, onRelease?: () => void): Held {
-    const { socket } = request.raw;
-    const releases = this.#releasesOf(socket);
-    const release = (): void => {
-      if (!releases.delete(release)) return;
-      held.reservation.release();
-      clearTimeout(held.readTimer);
-      onRelease?.();
-    };
-    releases.add(release);
-    reply.raw.once("close", release);
-    return held;
-  }
-
-  #releasesOf(socket: Socket): Set<() => void> {
-    const known = this.#releasesBySocket.get(socket);
-    if (known) return known;
-    const releases = new Set<() => void>();
-    this.#releasesBySocket.set(socket, releases);
-    socket.once("close", () => {
-      for (const release of releases) release();
-    });
-    return releases;
   }
 
   /** What is over the limit of a body is not read, so it needs no room. */
@@ -192,6 +176,13 @@ export class InFlight {
       fullInSeconds: 1,
     });
   }
+}
+
+/** It is given back with the end of the exchange, whatever becomes of the request in between. */
+function hold(request: FastifyRequest, held: Held): Held {
+  request.held = held;
+  if (request.exchange) request.exchange.held = held;
+  return held;
 }
 
 function sizeOf(payload: unknown): number {

@@ -60,7 +60,7 @@ export class Limits {
     const { keyId } = grant.principal;
     const limit = this.rateLimitOf(grant);
     if (limit) this.#take(reply, keyId, limit);
-    this.inFlight.admit(request, reply, keyId);
+    this.inFlight.admit(request, keyId);
   }
 
   #take(reply: FastifyReply, keyId: string, limit: RateLimit): void {

@@ -1,6 +1,7 @@
 import { unavailable } from "../domain/domain-error.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { Deadline } from "../process/deadline.ts";
+import { FifoQueue } from "./fifo-queue.ts";
 import { type BatchLimits, LaneQueue } from "./lane-queue.ts";
 import { Member } from "./member.ts";
 
@@ -32,7 +33,7 @@ const expireEveryMs = 50;
 export class Batcher<Request, Answer> {
   readonly #policy: BatchPolicy<Request>;
   readonly #run: Run<Request, Answer>;
-  readonly #queue: LaneQueue<Request, Answer>;
+  readonly #queue: LaneQueue<Request, Answer> | FifoQueue<Request, Answer>;
   readonly #waitingByKey = new Map<string, Member<Request, Answer>>();
   readonly #running = new Set<readonly Member<Request, Answer>[]>();
   /** How many have asked since the last batches were sent, and how many had by then. */
@@ -44,7 +45,7 @@ export class Batcher<Request, Answer> {
   constructor(policy: BatchPolicy<Request>, run: Run<Request, Answer>) {
     this.#policy = policy;
     this.#run = run;
-    this.#queue = new LaneQueue(policy);
+    this.#queue = policy.laneOf || policy.groupOf ? new LaneQueue(policy) : new FifoQueue(policy);
   }
 
   ask(request: Request, { deadlineMs, isCanceled }: Deadline): Promise<Answer> {

@@ -7,6 +7,9 @@ interface Asker<Answer> extends Deadline {
   readonly reject: (error: unknown) => void;
 }
 
+/** Nobody joins who comes after the end. */
+const nobody = Object.freeze([]) as unknown as never[];
+
 /** One request of a batch. Those who ask alike share it, each with a deadline of their own. */
 export class Member<Request, Answer> implements Deadline {
   readonly request: Request;
@@ -31,10 +34,14 @@ export class Member<Request, Answer> implements Deadline {
 
   /** The latest of those who ask: as long as one waits, the work is worth doing. */
   get deadlineMs(): number {
-    return this.#askers.reduce((latest, { deadlineMs }) => Math.max(latest, deadlineMs), Number.NEGATIVE_INFINITY);
+    let latestMs = Number.NEGATIVE_INFINITY;
+    for (const { deadlineMs } of this.#askers) if (deadlineMs > latestMs) latestMs = deadlineMs;
+    return latestMs;
   }
 
-  readonly isCanceled = (): boolean => this.#askers.every((asker) => asker.isCanceled());
+  isCanceled(): boolean {
+    return this.#askers.every((asker) => asker.isCanceled());
+  }
 
   join(request: Request, asker: Asker<Answer>): void {
     this.#joined ??= [];
@@ -48,11 +55,15 @@ export class Member<Request, Answer> implements Deadline {
   }
 
   settle(answer: Answer): void {
-    for (const { resolve } of this.#askers.splice(0)) resolve(answer);
+    const askers = this.#askers;
+    this.#askers = nobody;
+    for (const { resolve } of askers) resolve(answer);
   }
 
   fail(error: unknown): void {
-    for (const { reject } of this.#askers.splice(0)) reject(error);
+    const askers = this.#askers;
+    this.#askers = nobody;
+    for (const { reject } of askers) reject(error);
   }
 
   /** Tells those whose time is up that it is; the others wait on. */
