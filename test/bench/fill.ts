@@ -1,8 +1,9 @@
-import { type NewKey, newApiKey, newManagementKey, permissions } from "../../services/organization/domain/keys.ts";
+import { type NewKey, newApiKey, newManagementKey } from "../../services/organization/domain/keys.ts";
 import { newWorkspace } from "../../services/organization/domain/workspaces.ts";
 import { insertKey } from "../../services/organization/store/keys.ts";
 import { insertOrganization } from "../../services/organization/store/organizations.ts";
 import { insertWorkspace } from "../../services/organization/store/workspaces.ts";
+import { knownPermissions } from "../../services/platform/auth/principal.ts";
 import { idToBytes } from "../../services/platform/domain/ids.ts";
 import { openPool, type Pool, type PoolConnection } from "../../services/platform/mysql/pool.ts";
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
@@ -64,7 +65,7 @@ async function fillTenant(connection: PoolConnection, n: number): Promise<Tenant
     id: workspaceId,
   });
   const owner = { name: "Bench", organizationId, creatorUserId: fillCreator, expiresAt: undefined };
-  const apiKeys = [1, 2].map(() => newApiKey(owner, { workspaceId, permissions }));
+  const apiKeys = [1, 2].map(() => newApiKey(owner, { workspaceId, permissions: knownPermissions }));
   const managementKey = newManagementKey(owner);
   for (const key of [...apiKeys, managementKey]) await insertKey(connection, key.key);
   return { organizationId, workspaceId, apiKeys: apiKeys.map(secretOf), managementKey: managementKey.secret };

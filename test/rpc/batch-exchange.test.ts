@@ -72,9 +72,12 @@ describe.each(["gRPC", "Connect"] as const)("BatchExchangeKeys over %s", (protoc
   });
 
   it("answers what ExchangeKey answers", async () => {
-    const alone = await organizations.calls[protocol](exchangeKey, { key: tenant.apiKey });
-    const [outcome] = (await batch([{ key: tenant.apiKey }])).outcomes;
-    expect(outcome?.outcome.value).toMatchObject({ principal: alone.principal });
+    const rateLimit = { perSecond: 5, burst: 9 };
+    const { secret: key } = await organizations.tenants.createKey(tenant, { rateLimit });
+    const { principal, expiresInSeconds, ...alone } = await organizations.calls[protocol](exchangeKey, { key });
+    expect(alone.rateLimit).toMatchObject({ requestsPerSecond: 5, burst: 9 });
+    const [outcome] = (await batch([{ key }])).outcomes;
+    expect(outcome?.outcome.value).toMatchObject({ principal, expiresInSeconds, rateLimit: alone.rateLimit });
     expect(outcome?.outcome.value).toHaveProperty("accessToken");
   });
 

@@ -70,6 +70,16 @@ describe("RotateKey", () => {
     await organizations.exchange(secret);
   });
 
+  it("leaves a key its rate limit, whichever secret is shown", async () => {
+    const rateLimit = { perSecond: 5, burst: 9 };
+    const limited = await organizations.tenants.createKey(tenant, { rateLimit });
+    const { key: rotated, secret } = await admin(rotateKey, { key: limited.key.id, graceSeconds: 60 });
+    const expected = { rateLimit: { requestsPerSecond: 5, burst: 9 } };
+    expect(rotated).toMatchObject(expected);
+    for (const each of [limited.secret, secret]) expect(await organizations.exchange(each)).toMatchObject(expected);
+    expect((await admin(getKey, { key: key.id })).key?.rateLimit).toBeUndefined();
+  });
+
   it("ends the secret that an earlier rotation left in its grace", async () => {
     const second = await admin(rotateKey, { key: key.id, graceSeconds: 3600 });
     const third = await admin(rotateKey, { key: key.id, graceSeconds: 3600 });

@@ -177,12 +177,24 @@ describe("the change log of an organization", () => {
     const [rows] = await organizations.pool.query<RowDataPacket[]>("SELECT name FROM organizations WHERE id = ?", [
       idToBytes(other.tenant.organizationId),
     ]);
-    const flags = ["--organization", rows[0]?.name, "--name", "By command", "--kind", "api", "--json"];
+    const flags = [
+      "--organization",
+      rows[0]?.name,
+      "--name",
+      "By command",
+      "--kind",
+      "api",
+      "--rate-limit",
+      "5",
+      "--json",
+    ];
     const { key_id: keyId } = JSON.parse(await createKeyCommand.read(flags)(organizations.pool));
     await disableKey.read(["--key-id", keyId])(organizations.pool);
     await disableKey.read(["--key-id", keyId])(organizations.pool);
     const { changes } = await other.admin(listChanges, { targetId: keyId });
     expect(changes.map(({ action }) => action)).toEqual([Action.KEY_UPDATED, Action.KEY_CREATED]);
+    expect(changes[1]?.fields).toContainEqual(expect.objectContaining({ field: "rate_limit", toJson: "5" }));
+    expect(changes[1]?.fields).toContainEqual(expect.objectContaining({ field: "rate_burst", toJson: "5" }));
     for (const change of changes) {
       expect(change.userId).toBe(other.tenant.userId);
       expect(change.keyId).toBeUndefined();

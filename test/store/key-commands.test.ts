@@ -115,7 +115,13 @@ describe("list-keys", () => {
     const printed = await commands.run(listKeys, "--organization", "Listed");
     expect(rowsOf(printed)).toMatchObject([
       { name: "First API key", kind: "api", status: "active", permissions: "presets:read,presets:write,inference" },
-      { name: "First management key", kind: "management", status: "active", permissions: "all", workspace: "all" },
+      {
+        name: "First management key",
+        kind: "management",
+        status: "active",
+        permissions: "presets:read,presets:write",
+        workspace: "all",
+      },
     ]);
     expect(printed).not.toContain(secret);
   });

@@ -4,14 +4,13 @@ import {
   type NewKey,
   newApiKey,
   newManagementKey,
-  permissions,
 } from "../../services/organization/domain/keys.ts";
 import type { Member } from "../../services/organization/domain/members.ts";
 import { newWorkspace } from "../../services/organization/domain/workspaces.ts";
 import { insertKey, updateKey } from "../../services/organization/store/keys.ts";
 import { findOrInsertUser, insertMembership } from "../../services/organization/store/members.ts";
 import { insertWorkspace } from "../../services/organization/store/workspaces.ts";
-import type { KeyKind, Permission } from "../../services/platform/auth/principal.ts";
+import { type KeyKind, knownPermissions, type Permission } from "../../services/platform/auth/principal.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import type { Pool } from "../../services/platform/mysql/pool.ts";
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
@@ -74,7 +73,7 @@ export class Tenants {
     };
     const reach = {
       workspaceId: parts.workspaceId ?? tenant.workspaceId,
-      permissions: parts.permissions ?? permissions,
+      permissions: parts.permissions ?? knownPermissions,
     };
     const made = parts.kind === "management" ? newManagementKey(owner) : newApiKey(owner, reach);
     const stored = { ...made, key: { ...made.key, disabled: parts.disabled ?? false } };
@@ -86,12 +85,16 @@ export class Tenants {
     await updateKey(this.#pool, { ...key, revokedAt: new Date() });
   }
 
-  async addMembers({ organizationId }: Tenant, users: readonly Omit<Member, "userId">[]): Promise<void> {
-    await inTransaction(this.#pool, async (connection) => {
+  /** Returns the ids of the users. */
+  async addMembers({ organizationId }: Tenant, users: readonly Omit<Member, "userId">[]): Promise<string[]> {
+    return inTransaction(this.#pool, async (connection) => {
+      const userIds: string[] = [];
       for (const { role, ...user } of users) {
         const { userId } = await findOrInsertUser(connection, user);
         await insertMembership(connection, organizationId, { ...user, userId, role });
+        userIds.push(userId);
       }
+      return userIds;
     });
   }
 

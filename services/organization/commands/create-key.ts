@@ -1,8 +1,9 @@
+import { knownPermissions } from "../../platform/auth/principal.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { defineCommand } from "../../platform/process/command.ts";
 import { CommandError } from "../../platform/process/command-error.ts";
 import { oneOf, optional, required, someOf, toggle } from "../../platform/process/flags.ts";
-import { keyKinds, permissions } from "../domain/keys.ts";
+import { keyKinds } from "../domain/keys.ts";
 import { createKey as createStoredKey } from "../store/create-key.ts";
 import { count, futureTime, id, name } from "./flag-rules.ts";
 import { change, getOrganization } from "./organization.ts";
@@ -14,9 +15,12 @@ export const createKey = defineCommand({
   flags: {
     organization: required(name, "the name of the organization"),
     name: required(name, "what the key is for, as list-keys shows it"),
-    kind: required(oneOf(keyKinds), "api: presets of one workspace; management: members, and presets of any workspace"),
+    kind: required(
+      oneOf(keyKinds),
+      "api: presets of one workspace; management: keys, workspaces and members, and presets of any workspace",
+    ),
     workspace: optional(id, "of an API key, as list-workspaces shows it; the default workspace unless told"),
-    permissions: optional(someOf(permissions), "of an API key; all unless told"),
+    permissions: optional(someOf(knownPermissions), "of an API key; all unless told"),
     "expires-at": optional(futureTime, "such as 2030-01-31T12:00:00Z; never unless told"),
     "rate-limit": optional(count, "requests a second; no limit of its own unless told"),
     "rate-burst": optional(count, "how many of them may come at once; as many as the limit unless told"),
@@ -26,7 +30,7 @@ export const createKey = defineCommand({
   run: async (flags, pool: Pool) => {
     if (flags.kind === "management" && (flags.workspace || flags.permissions)) {
       throw new CommandError(
-        "A management key has all permissions in every workspace; leave out --workspace and --permissions",
+        "A management key reaches every workspace with permissions of its own; leave out --workspace and --permissions",
       );
     }
     const perSecond = flags["rate-limit"];

@@ -1,7 +1,7 @@
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { defineCommand } from "../../platform/process/command.ts";
 import { required } from "../../platform/process/flags.ts";
-import { type Key, keyStatus } from "../domain/keys.ts";
+import { type Key, keyStatus, permissionsOf } from "../domain/keys.ts";
 import { listKeys as listStoredKeys } from "../store/keys.ts";
 import { name } from "./flag-rules.ts";
 import { getOrganization } from "./organization.ts";
@@ -12,7 +12,7 @@ const columns: Columns<Key> = {
   name: (key) => key.name,
   kind: (key) => key.kind,
   status: (key) => keyStatus(key, new Date()),
-  permissions: (key) => (key.kind === "management" ? "all" : key.permissions.join(",")),
+  permissions: (key) => permissionsOf(key).join(","),
   workspace: (key) => key.workspaceId ?? "all",
   creator: (key) => key.creatorUserId,
   created: (key) => key.createdAt.toISOString(),

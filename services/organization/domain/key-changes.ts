@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import type { KeyKind, Permission } from "../../platform/auth/principal.ts";
+import { type KeyKind, knownPermissions, type Permission } from "../../platform/auth/principal.ts";
 import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
 import { lastManagementKey } from "./errors.ts";
 import { futureViolations, nameViolations, requestIdViolations } from "./field-rules.ts";
-import { type Key, type KeyRateLimit, type NewSecret, permissions, permissionsOf, workingKeys } from "./keys.ts";
+import { type Key, type KeyRateLimit, type NewSecret, permissionsOf, workingKeys } from "./keys.ts";
 
 /** A key that a caller wants. */
 export interface KeyCreation {
@@ -70,9 +70,9 @@ export function checkKeyRotation({ graceSeconds, requestId }: KeyRotation): void
 function permissionViolations(given: readonly string[], kind: KeyKind): FieldViolation[] {
   if (given.length === 0) return [{ path: "permissions", message: "must have at least 1 element" }];
   const known = given.flatMap((permission, index): FieldViolation[] =>
-    permissions.some((each) => each === permission)
+    knownPermissions.some((each) => each === permission)
       ? []
-      : [{ path: `permissions[${index}]`, message: `must be one of ${permissions.join(", ")}` }],
+      : [{ path: `permissions[${index}]`, message: `must be one of ${knownPermissions.join(", ")}` }],
   );
   if (known.length > 0 || kind === "api") return known;
   const whole = permissionsOf({ kind, permissions: [] });
@@ -82,13 +82,15 @@ function permissionViolations(given: readonly string[], kind: KeyKind): FieldVio
 
 /** Those of the list, each once and in the order of the contract. None: all. */
 export function orderedPermissions(given: readonly string[]): readonly Permission[] {
-  return given.length === 0 ? permissions : permissions.filter((each) => given.includes(each));
+  return given.length === 0 ? knownPermissions : knownPermissions.filter((each) => given.includes(each));
 }
 
 /** The key after the update: the same object where every field had its value already. */
 export function updatedKey(key: Key, update: KeyUpdate, now: Date): Key {
   if (update.permissions && key.kind === "management") {
-    throw invalidRequest([{ path: "permissions", message: "cannot be changed for a management key, which has all" }]);
+    throw invalidRequest([
+      { path: "permissions", message: "cannot be changed for a management key, which has those of its kind" },
+    ]);
   }
   const { name = key.name, disabled = key.disabled } = update;
   const expiresAt = update.expiresAt === undefined ? key.expiresAt : (update.expiresAt ?? undefined);

@@ -1,13 +1,12 @@
 import { createHash, randomBytes } from "node:crypto";
 import { keyFromBytes } from "../../platform/auth/key-format.ts";
-import type { KeyKind, Permission, Principal } from "../../platform/auth/principal.ts";
+import { type KeyKind, knownPermissions, type Permission, type Principal } from "../../platform/auth/principal.ts";
 import { newId } from "../../platform/domain/ids.ts";
 import type { LoggedFields } from "./changes.ts";
 import { keyInvalid, workspaceNotFound } from "./errors.ts";
 
 export const keyKinds: readonly KeyKind[] = ["api", "management"];
-export const permissions: readonly Permission[] = ["presets:read", "presets:write", "inference"];
-const managementPermissions: readonly Permission[] = ["presets:read", "presets:write"];
+const managementPermissions = knownPermissions.filter((permission) => permission !== "inference");
 
 /** A key as it is stored. The secret is not: only its hash is. */
 export interface Key {

@@ -44,8 +44,13 @@ export function toExchangeKeyResponse(
     expireTime: timestampFromDate(token.expiresAt),
     expiresInSeconds: token.lifeSeconds,
     principal: toPrincipalMessage(principal),
-    ...(rateLimit ? { rateLimit: { requestsPerSecond: rateLimit.perSecond, burst: rateLimit.burst } } : {}),
+    ...toRateLimitField(rateLimit),
   };
+}
+
+/** No field where there is no limit. */
+export function toRateLimitField(rateLimit: KeyRateLimit | undefined) {
+  return rateLimit ? { rateLimit: { requestsPerSecond: rateLimit.perSecond, burst: rateLimit.burst } } : {};
 }
 
 export function toPrincipalMessage(principal: Principal): MessageInitShape<typeof PrincipalSchema> {

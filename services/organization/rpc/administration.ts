@@ -26,17 +26,16 @@ interface Pools {
 
 export function administration({ pool, changePool }: Pools): Administration {
   return {
-    async read({ principal, deadlineMs }, read) {
-      requireManagementKey(principal);
-      const organizationId = requireOrganization(principal);
-      return retryTransient(deadlineMs, () =>
-        inSnapshot(pool, async (connection) => {
-          const organization = await findOrganization(connection, organizationId);
-          // It was deleted after the token had been given out.
-          if (!organization) throw organizationNotFound();
-          return read(connection, organization);
-        }),
-      );
+    async read(call, read) {
+      requireManagementKey(call.principal);
+      const organizationId = requireOrganization(call.principal);
+      const readOrganization = async (connection: PoolConnection) => {
+        const organization = await findOrganization(connection, organizationId);
+        // It was deleted after the token had been given out.
+        if (!organization) throw organizationNotFound();
+        return read(connection, organization);
+      };
+      return retryTransient(call.deadlineMs, () => inSnapshot(pool, readOrganization, call));
     },
 
     async change(call, prepare, answer) {

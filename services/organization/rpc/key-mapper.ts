@@ -11,7 +11,7 @@ import type { KeyKind } from "../../platform/auth/principal.ts";
 import { invalidRequest } from "../../platform/domain/domain-error.ts";
 import type { KeyCreation, KeyRotation, KeyUpdate } from "../domain/key-changes.ts";
 import { type Key, permissionsOf } from "../domain/keys.ts";
-import { kindMessages } from "./access-mapper.ts";
+import { kindMessages, toRateLimitField } from "./access-mapper.ts";
 import { fieldsOfMask } from "./field-mask.ts";
 
 const kindsByMessage = new Map<KeyKindMessage, KeyKind>([
@@ -37,6 +37,7 @@ export function toKeyMessage(key: Key, defaultWorkspaceId: string): MessageInitS
     lastUseTime: key.lastUsedAt && timestampFromDate(key.lastUsedAt),
     expireTime: key.expiresAt && timestampFromDate(key.expiresAt),
     previousExpireTime: isToCome(key.previousExpiresAt) ? timestampFromDate(key.previousExpiresAt) : undefined,
+    ...toRateLimitField(key.rateLimit),
   };
 }
 

@@ -17,7 +17,7 @@ export type Work<T> = (connection: PoolConnection, organization: Organization, n
 
 /**
  * Makes a change with its entries in the change log, or neither; one change of an organization after the other.
- * After an error nothing is stored.
+ * After an error nothing is stored, unless the database did not say what became of a commit until the time was up.
  */
 export function changeOrganization<T>(
   pool: Pool,

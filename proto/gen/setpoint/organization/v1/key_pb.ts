@@ -6,7 +6,7 @@ import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
-import type { KeyKind } from "./access_pb.ts";
+import type { KeyKind, KeyRateLimit } from "./access_pb.ts";
 import { file_setpoint_organization_v1_access } from "./access_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file setpoint/organization/v1/key.proto.
  */
 export const file_setpoint_organization_v1_key: GenFile = /*@__PURE__*/
-  fileDesc("CiJzZXRwb2ludC9vcmdhbml6YXRpb24vdjEva2V5LnByb3RvEhhzZXRwb2ludC5vcmdhbml6YXRpb24udjEiwwMKA0tleRIKCgJpZBgBIAEoCRIMCgRoYXNoGAIgASgJEgwKBG5hbWUYAyABKAkSDQoFbGFiZWwYBCABKAkSLwoEa2luZBgFIAEoDjIhLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5LZXlLaW5kEhMKC3Blcm1pc3Npb25zGAYgAygJEhQKDHdvcmtzcGFjZV9pZBgHIAEoCRIQCghkaXNhYmxlZBgIIAEoCBIXCg9jcmVhdG9yX3VzZXJfaWQYCSABKAkSLwoLY3JlYXRlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg1sYXN0X3VzZV90aW1lGAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtleHBpcmVfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASOAoUcHJldmlvdXNfZXhwaXJlX3RpbWUYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wYgZwcm90bzM", [file_google_protobuf_timestamp, file_setpoint_organization_v1_access]);
+  fileDesc("CiJzZXRwb2ludC9vcmdhbml6YXRpb24vdjEva2V5LnByb3RvEhhzZXRwb2ludC5vcmdhbml6YXRpb24udjEikwQKA0tleRIKCgJpZBgBIAEoCRIMCgRoYXNoGAIgASgJEgwKBG5hbWUYAyABKAkSDQoFbGFiZWwYBCABKAkSLwoEa2luZBgFIAEoDjIhLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5LZXlLaW5kEhMKC3Blcm1pc3Npb25zGAYgAygJEhQKDHdvcmtzcGFjZV9pZBgHIAEoCRIQCghkaXNhYmxlZBgIIAEoCBIXCg9jcmVhdG9yX3VzZXJfaWQYCSABKAkSLwoLY3JlYXRlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg1sYXN0X3VzZV90aW1lGAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtleHBpcmVfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASOAoUcHJldmlvdXNfZXhwaXJlX3RpbWUYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEj8KCnJhdGVfbGltaXQYDyABKAsyJi5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuS2V5UmF0ZUxpbWl0SACIAQFCDQoLX3JhdGVfbGltaXRiBnByb3RvMw", [file_google_protobuf_timestamp, file_setpoint_organization_v1_access]);
 
 /**
  * A key of the organization, without its secret, which is stored nowhere.
@@ -119,6 +119,13 @@ export type Key = Message<"setpoint.organization.v1.Key"> & {
    * @generated from field: google.protobuf.Timestamp previous_expire_time = 14;
    */
   previousExpireTime?: Timestamp | undefined;
+
+  /**
+   * The limit of this key, which the command create-key can set. Unset where it has none of its own.
+   *
+   * @generated from field: optional setpoint.organization.v1.KeyRateLimit rate_limit = 15;
+   */
+  rateLimit?: KeyRateLimit | undefined;
 };
 
 /**

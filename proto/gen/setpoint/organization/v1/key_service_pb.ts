@@ -456,7 +456,9 @@ export const GetCurrentKeyResponseSchema: GenMessage<GetCurrentKeyResponse> = /*
  * UNAUTHENTICATED with the reason KEY_INVALID where the token's own key was ended since, for every call that changes something;
  * NOT_FOUND with the reason ORGANIZATION_NOT_FOUND where the organization is gone, or KEY_NOT_FOUND for a key that was
  * deleted, never was, or is another organization's: these are not told apart.
- * A change is stored with its entry in the change log, or not at all. After any other code than OK nothing was changed.
+ * A change is stored with its entry in the change log, or not at all. After any other code than OK nothing was changed, but
+ * for one case: the database did not answer a commit, and did not say later what became of it (UNAVAILABLE or
+ * DEADLINE_EXCEEDED). The change log tells then, and a request_id makes the repetition of a call that makes a secret safe.
  * ABORTED with the reason CONFLICT where others kept changing the organization until the time was up.
  *
  * @generated from service setpoint.organization.v1.KeyService
