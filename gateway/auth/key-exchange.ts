@@ -28,6 +28,9 @@ export interface ExchangeRequest {
   readonly deadlineMs: number;
 }
 
+/** Whether a key was changed, by whom it speaks for. */
+type IsChanged = (principal: Principal) => boolean;
+
 const refusalTtlMs = 5_000;
 /** No grant is used in the last tenth of its life. */
 const usableShare = 0.9;
@@ -42,8 +45,8 @@ export class KeyExchange {
   readonly #grants: LRUCache<string, Grant>;
   readonly #refusals: LRUCache<string, DomainError>;
   readonly #pending = new Map<string, Promise<Grant>>();
-  /** How often keys were changed through this gateway. */
-  #changes = 0;
+  /** For each exchange that is under way, the changes since it began. */
+  readonly #changesMeanwhile = new Set<IsChanged[]>();
 
   constructor(access: AccessClient, cacheMax: number) {
     this.#access = access;
@@ -78,44 +81,48 @@ export class KeyExchange {
   }
 
   /**
-   * Forgets the keys of which this is true, because they were changed. Those who ask from now on get what is true now:
-   * they wait for no exchange that may have been made before the change, and what such a one brings is not kept.
-   * Which keys were refused is forgotten, too: one of them may be good now.
+   * Forgets the keys of which this is true, because they were changed. Those who ask from now on get what is true now,
+   * also where they wait for an exchange that has begun before: it is made again. Which keys were refused is forgotten,
+   * too: one of them may be good now.
    */
-  forgetWhere(isChanged: (principal: Principal) => boolean): void {
+  forgetWhere(isChanged: IsChanged): void {
     // A list first: the cache cannot lose entries while they are gone through.
     for (const [cacheKey, { principal }] of [...this.#grants.entries()]) {
       if (isChanged(principal)) this.#grants.delete(cacheKey);
     }
-    this.#pending.clear();
     this.#refusals.clear();
-    this.#changes += 1;
+    for (const changes of this.#changesMeanwhile) changes.push(isChanged);
   }
 
   #exchange(cacheKey: string, request: ExchangeRequest): Promise<Grant> {
     const pending = this.#pending.get(cacheKey);
     if (pending) return pending;
-    const exchange = this.#callExchange(cacheKey, request).finally(() => {
-      if (this.#pending.get(cacheKey) === exchange) this.#pending.delete(cacheKey);
-    });
+    const exchange = this.#callExchange(cacheKey, request).finally(() => this.#pending.delete(cacheKey));
     this.#pending.set(cacheKey, exchange);
     return exchange;
   }
 
   async #callExchange(cacheKey: string, { key, workspaceId, ...options }: ExchangeRequest): Promise<Grant> {
-    const askedAtMs = monotonicMs();
-    const changesBefore = this.#changes;
+    const changes: IsChanged[] = [];
+    this.#changesMeanwhile.add(changes);
     try {
-      const answer = await this.#access.exchangeKey({ key, workspaceId }, options);
-      const grant = grantFrom(answer, askedAtMs);
-      if (this.#changes === changesBefore) this.#grants.set(cacheKey, grant);
-      return grant;
+      for (;;) {
+        const askedAtMs = monotonicMs();
+        const grant = grantFrom(await this.#access.exchangeKey({ key, workspaceId }, options), askedAtMs);
+        if (!changes.some((isChanged) => isChanged(grant.principal))) {
+          this.#grants.set(cacheKey, grant);
+          return grant;
+        }
+        changes.length = 0;
+      }
     } catch (error) {
       if (isRefusal(error)) {
         this.#grants.delete(cacheKey);
-        if (this.#changes === changesBefore) this.#refusals.set(cacheKey, error);
+        if (changes.length === 0) this.#refusals.set(cacheKey, error);
       }
       throw error;
+    } finally {
+      this.#changesMeanwhile.delete(changes);
     }
   }
 }

@@ -96,6 +96,15 @@ describe.concurrent("a key that works on two gateways", () => {
     await becomes(there, 403);
   });
 
+  it("and administers changes nothing from the moment that it was ended, wherever that was done", async () => {
+    const { data, key } = await admin.makeKey({ kind: "management" });
+    const rename = async () =>
+      (await request("PATCH", `${otherUrl}/api/v1/keys/${data.id}`, { key, body: { name: "Renamed" } })).status;
+    expect(await rename()).toBe(200);
+    await change("DELETE", `/keys/${data.id}`);
+    expect(await rename()).toBe(401);
+  });
+
   it("and is disabled works again as soon as it is enabled", async () => {
     const { data, key } = await admin.makeKey();
     const { here } = await statusesOf(key);
