@@ -1,6 +1,6 @@
-import { setFlagsFromString } from "node:v8";
 import type { Logger } from "../observe/logger.ts";
 import { exitCodeOf } from "./exit-code.ts";
+import { limitHeapGrowth } from "./heap-growth.ts";
 
 type Close = () => Promise<void> | void;
 
@@ -43,9 +43,7 @@ export class Lifecycle {
  * unknown then.
  */
 export async function runProcess(logger: Logger, open: (lifecycle: Lifecycle) => Promise<unknown>): Promise<void> {
-  // On a large machine V8 lets the heap grow to four times what is in use before it looks for garbage.
-  // Twice keeps a process under 200 MiB and costs little processor time.
-  setFlagsFromString("--heap-growing-percent=100");
+  limitHeapGrowth();
   const lifecycle = new Lifecycle(logger);
   const exit = async (code: number): Promise<void> => {
     await lifecycle.close();

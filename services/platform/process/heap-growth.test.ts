@@ -1,0 +1,34 @@
+import { execFileSync } from "node:child_process";
+import { expect, it } from "vitest";
+
+/** What node prints with a heap that may become as large as on a large machine. */
+function node(...args: readonly string[]): string {
+  return execFileSync(process.execPath, ["--max-old-space-size=4096", ...args], { encoding: "utf8" });
+}
+
+/** The most that the heap grows to, in bytes, where 96 MiB are in use and two gigabytes come and go. */
+function peakHeap(prelude: string): number {
+  const script = `
+    import { getHeapStatistics } from "node:v8";
+    ${prelude}
+    const array = () => new Array(131_072).fill(0);
+    const inUse = Array.from({ length: 96 }, array);
+    let peak = 0;
+    for (let n = 0; n < 2_048; n++) {
+      // What lives for a while is not found by a look at the nursery alone.
+      inUse[n % 32] = array();
+      peak = Math.max(peak, getHeapStatistics().used_heap_size);
+    }
+    console.log(peak);`;
+  return Number(node("--input-type=module", "--eval", script));
+}
+
+it("is by a flag that this version of V8 knows", () => {
+  expect(node("--v8-options")).toMatch(/^\s*--heap-growing-percent /m);
+});
+
+it("keeps the heap smaller than V8 would let it become", () => {
+  const url = new URL("./heap-growth.ts", import.meta.url);
+  const limited = peakHeap(`import { limitHeapGrowth } from ${JSON.stringify(url)};\nlimitHeapGrowth();`);
+  expect(limited).toBeLessThan(0.8 * peakHeap(""));
+});
