@@ -21,7 +21,7 @@ describe("the gateway's config", () => {
       refusedKeyRateLimit: { perSecond: 10, burst: 100 },
       trustedProxies: [],
       keyRequestsMax: 1024,
-      inFlightBytesMax: 134_217_728,
+      inFlightBytesMax: 67_108_864,
       httpTimeouts,
     });
   });

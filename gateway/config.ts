@@ -53,7 +53,7 @@ function readBytes(reader: EnvironmentReader): Pick<GatewayConfig, "bodyBytesMax
   const bodyBytesMax = reader.integer("BODY_BYTES_MAX", { default: 10 * mebibyte, min: 1024, max: 100 * mebibyte });
   const min = Math.max(32 * mebibyte, 2 * bodyBytesMax);
   const inFlightBytesMax = reader.integer("INFLIGHT_BYTES_MAX", {
-    default: Math.max(128 * mebibyte, min),
+    default: Math.max(64 * mebibyte, min),
     min,
     max: 64 * 1024 * mebibyte,
   });

@@ -33,8 +33,9 @@ export interface DatabaseUrls {
 export function serviceEnvironment(home: Home, ports: Ports, databases: DatabaseUrls): NodeJS.ProcessEnv {
   const portTexts = Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, String(port)]));
   return {
-    // Memory that glibc keeps for each thread is hardly ever given back. The image has the same.
+    // Memory that glibc keeps for each thread, or of large blocks, is hardly ever given back. The image has the same.
     MALLOC_ARENA_MAX: "2",
+    MALLOC_MMAP_THRESHOLD_: "131072",
     ...process.env,
     ...databases,
     ...portTexts,

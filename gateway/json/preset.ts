@@ -11,6 +11,9 @@ import type { DiffVersionsResponse } from "../../proto/gen/setpoint/preset/v1/pr
 import { etagHeader, isNotModified } from "./etag.ts";
 import { isoTime } from "./time.ts";
 
+/** A WeakMap would cost more than it saves where an answer is smaller. */
+const largeLength = 64 * 1024;
+
 // Answers are put together as text: a config is JSON already and goes out exactly as it was stored.
 
 /** The public name of each status. */
@@ -33,7 +36,24 @@ export function sendPreset(reply: FastifyReply, preset: Preset | undefined, ifNo
   if (!preset) throw new Error("The preset service answered without a preset");
   reply.header("etag", etagHeader(preset.etag));
   if (isNotModified(ifNoneMatch, preset.etag)) return reply.status(304).send();
-  return reply.type("application/json").send(`{"data":${presetJson(preset)}}`);
+  return reply.type("application/json").send(presetAnswer(preset));
+}
+
+/** Of presets that several have asked for together. */
+const largeAnswers = new WeakMap<Preset, Buffer>();
+
+/**
+ * Putting a large one together takes milliseconds and its size in memory, so that is done once for all who asked for it
+ * together: they are answered in one turn of the event loop.
+ */
+function presetAnswer(preset: Preset): string | Buffer {
+  const known = largeAnswers.get(preset);
+  if (known) return known;
+  const json = `{"data":${presetJson(preset)}}`;
+  if (json.length <= largeLength) return json;
+  const bytes = Buffer.from(json);
+  largeAnswers.set(preset, bytes);
+  return bytes;
 }
 
 /** A preset as it stands in lists. */

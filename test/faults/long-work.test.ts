@@ -1,7 +1,16 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
-import { create, type DescMethod, toBinary } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  fromBinary,
+  type MessageInitShape,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
+import type { FastifyReply } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chatCompletions } from "../../gateway/dialects/chat-completions.ts";
 import { messages } from "../../gateway/dialects/messages.ts";
@@ -9,9 +18,17 @@ import { readLongBody } from "../../gateway/dialects/read-body.ts";
 import { bodyText } from "../../gateway/json/body.ts";
 import { smallBodyBytesMax } from "../../gateway/json/body-reader.ts";
 import { etagsOfIfMatch } from "../../gateway/json/etag.ts";
+import { pageJson } from "../../gateway/json/page.ts";
+import { changeJson, listedPresetJson, sendPreset, versionJson } from "../../gateway/json/preset.ts";
 import { parseQuery } from "../../gateway/json/query.ts";
 import { updateFrom } from "../../gateway/json/update.ts";
-import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import {
+  GetPresetResponseSchema,
+  ListChangesResponseSchema,
+  ListPresetsResponseSchema,
+  ListVersionsResponseSchema,
+  PresetService,
+} from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import type { Principal } from "../../services/platform/auth/principal.ts";
 import { fieldsMax } from "../../services/platform/rpc/field-count.ts";
 import { requestBytesMax, smallRequestBytesMax } from "../../services/platform/rpc/grpc-definition.ts";
@@ -242,6 +259,55 @@ describe("an RPC", () => {
     const get = () => fetch(url, { headers: { authorization: `Bearer ${service.token}` } });
     expect([200, 400, 415]).toContain((await get()).status);
     expect(await longestBlock(get)).toBeLessThan(blockMsMax);
+  });
+});
+
+describe("an answer of the preset service", () => {
+  const time = timestampFromMs(1_700_000_000_000);
+  const ids = { id: principal.keyId, presetId: principal.workspaceId as string, creatorId: principal.userId };
+  const quotes = (bytes: number) => '"'.repeat(bytes);
+  const version = {
+    ...ids,
+    version: 1,
+    systemPrompt: quotes(mebibyte),
+    configJson: `{"stop":"${"x".repeat(mebibyte)}"}`,
+  };
+  const preset = { slug: "s", name: "😀".repeat(255), description: quotes(2_000), createTime: time, updateTime: time };
+  const bytesOf = <Schema extends DescMessage>(schema: Schema, message: MessageInitShape<Schema>) =>
+    toBinary(schema, create(schema, message));
+
+  it("does not block as a page of presets", async () => {
+    const bytes = bytesOf(ListPresetsResponseSchema, { presets: Array(100).fill(preset), totalCount: 100 });
+    const write = () => pageJson(fromBinary(ListPresetsResponseSchema, bytes).presets.map(listedPresetJson), 100);
+    expect(await longestBlock(write)).toBeLessThan(blockMsMax);
+  });
+
+  it("does not block as a page of changes", async () => {
+    const json = JSON.stringify(quotes(2_000));
+    const change = {
+      revision: 1,
+      createTime: time,
+      fields: Array(4).fill({ field: "f", fromJson: json, toJson: json }),
+    };
+    const bytes = bytesOf(ListChangesResponseSchema, { changes: Array(100).fill(change), totalCount: 100 });
+    const write = () => pageJson(fromBinary(ListChangesResponseSchema, bytes).changes.map(changeJson), 100);
+    expect(await longestBlock(write)).toBeLessThan(blockMsMax);
+  });
+
+  it("does not block as a page of versions", async () => {
+    const bytes = bytesOf(ListVersionsResponseSchema, { versions: [version, version], totalCount: 2 });
+    const write = () => pageJson(fromBinary(ListVersionsResponseSchema, bytes).versions.map(versionJson), 2);
+    expect(await longestBlock(write)).toBeLessThan(blockMsMax);
+  });
+
+  it("does not block where hundreds have asked for one large preset together", async () => {
+    const bytes = bytesOf(GetPresetResponseSchema, { preset: { ...preset, designatedVersion: version } });
+    const reply = { header: () => reply, type: () => reply, send: () => reply } as unknown as FastifyReply;
+    const answerAll = () => {
+      const { preset: found } = fromBinary(GetPresetResponseSchema, bytes);
+      for (let n = 0; n < 400; n++) sendPreset(reply, found);
+    };
+    expect(await longestBlock(answerAll)).toBeLessThan(blockMsMax);
   });
 });
 

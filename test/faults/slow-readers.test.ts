@@ -10,9 +10,11 @@ import { request } from "../support/rest.ts";
 
 const mebibyte = 1024 * 1024;
 /** By default. */
-const inFlightBytesMax = 128 * mebibyte;
+const inFlightBytesMax = 64 * mebibyte;
 /** Of the pod that the manifests ask for. */
 const podBytes = 512 * mebibyte;
+/** What Node gives itself in it. */
+const heapOfPod = "--max-old-space-size=256";
 
 let home: string;
 let system: LocalSystem;
@@ -22,7 +24,7 @@ beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), "setpoint-slow-readers-"));
   const metricsPort = await findFreePort();
   metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
-  system = await startLocalSystem(home, { METRICS_PORT: String(metricsPort) });
+  system = await startLocalSystem(home, { METRICS_PORT: String(metricsPort), NODE_OPTIONS: heapOfPod });
 }, 120_000);
 
 afterAll(async () => {
