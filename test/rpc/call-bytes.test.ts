@@ -155,6 +155,35 @@ async function openLarge(answerBytes: number, callBytes: { maxBytes: number; unr
   return opened;
 }
 
+describe("answers that are being made", () => {
+  it("are refused before their content is read where there is no room for it, and give their room back", async () => {
+    const waiting: (() => void)[] = [];
+    const configJson = "a".repeat(1.5 * mebibyte);
+    const opened = await openStubService({
+      callBytes: { maxBytes: 8 * mebibyte },
+      methods: {
+        getPreset: async (_request, { admit }) => {
+          admit(configJson.length);
+          await new Promise<void>((resolve) => waiting.push(resolve));
+          return { preset: { designatedVersion: { configJson } } };
+        },
+      },
+    });
+    service = opened;
+    const [greedy, modest] = [newSession(opened), newSession(opened)];
+    const read = (session: ClientHttp2Session) => send(session, opened, readPath, Buffer.alloc(0));
+    for (let round = 0; round < 10; round += 1) {
+      const taken = [read(greedy), read(greedy), read(modest)];
+      await expect.poll(() => waiting.length, soon).toBe(3);
+      const refused = read(greedy);
+      expect(await statusOf(refused)).toBe(unavailable);
+      expect(refused.retryMs()).toBe(1_000);
+      for (const release of waiting.splice(0)) release();
+      expect(await Promise.all(taken.map(statusOf))).toEqual([0, 0, 0]);
+    }
+  });
+});
+
 describe("answers that nobody reads", () => {
   it("keep their connection from more, and nobody else, and are dropped in the end, over gRPC", async () => {
     const opened = await openLarge(3 * mebibyte, { maxBytes: 10 * mebibyte, unreadMaxMs: 3_000 });

@@ -82,6 +82,7 @@ export class CallHold {
   readonly #reservation: Reservation;
   readonly #answered: Set<CallHold>;
   #isRefused: boolean;
+  #expectedBytes = 0;
 
   constructor(reservation: Reservation, outlet: Outlet, answered: Set<CallHold>) {
     this.outlet = outlet;
@@ -101,9 +102,18 @@ export class CallHold {
     this.#reservation.overdraw(bytes);
   }
 
+  /** Whether there is room for so much of an answer, which is taken then. To be asked before it is read. */
+  expects(bytes: number): boolean {
+    if (!this.#reservation.grow(bytes)) return false;
+    this.#expectedBytes += bytes;
+    return true;
+  }
+
   /** What was worked for is sent, also where there is no room for it. */
   answered(bytes: number): void {
-    this.#reservation.overdraw(bytes);
+    const expectedBytes = Math.min(bytes, this.#expectedBytes);
+    this.#expectedBytes -= expectedBytes;
+    this.#reservation.overdraw(bytes - expectedBytes);
     this.answeredAtMs = monotonicMs();
     this.#answered.add(this);
   }

@@ -3,6 +3,8 @@ import type { AccessTokenVerifier } from "../auth/access-token.ts";
 import type { Principal } from "../auth/principal.ts";
 import { invalidRequest } from "../domain/domain-error.ts";
 import { monotonicMs } from "../process/clock.ts";
+import type { CallHold } from "./call-bytes.ts";
+import { overloaded } from "./refusals.ts";
 
 /** What a transport knows about one call. */
 export interface IncomingCall {
@@ -13,6 +15,8 @@ export interface IncomingCall {
   readonly isCanceled: () => boolean;
   /** Aborted when the caller is gone. Streams always have one. */
   readonly signal: AbortSignal | undefined;
+  /** What it holds in memory; undefined where that is not counted. */
+  readonly hold: CallHold | undefined;
 }
 
 /** What a method knows about any call. */
@@ -22,6 +26,8 @@ export interface OpenContext {
   /** Whether the caller has given up, so that nothing may be stored for them any more. */
   readonly isCanceled: () => boolean;
   readonly signal: AbortSignal | undefined;
+  /** To be called before large content is read for the answer, with its size. Throws where there is no room for it. */
+  readonly admit: (bytes: number) => void;
   /** For a part of a call that fails on its own: what the caller may see of the error. The log sees the rest. */
   readonly partFailed: (thrown: unknown, part: number) => Status;
 }
@@ -37,11 +43,14 @@ export interface CallContext extends OpenContext {
 const callTimeoutMaxMs = 15_000;
 
 export function openContext(
-  { deadlineMs, isCanceled, signal }: IncomingCall,
+  { deadlineMs, isCanceled, signal, hold }: IncomingCall,
   partFailed: OpenContext["partFailed"],
 ): OpenContext {
   const ours = monotonicMs() + callTimeoutMaxMs;
-  return { deadlineMs: Math.min(deadlineMs ?? Number.POSITIVE_INFINITY, ours), isCanceled, signal, partFailed };
+  const admit = (bytes: number) => {
+    if (hold && !hold.expects(bytes)) throw overloaded();
+  };
+  return { deadlineMs: Math.min(deadlineMs ?? Number.POSITIVE_INFINITY, ours), isCanceled, signal, admit, partFailed };
 }
 
 /** Throws where the call has no access token that will do. */

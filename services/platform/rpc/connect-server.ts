@@ -88,5 +88,6 @@ function incomingCall(context: HandlerContext): IncomingCall {
     deadlineMs: timeoutMs === undefined ? undefined : monotonicMs() + timeoutMs,
     isCanceled: () => context.signal.aborted,
     signal: context.signal,
+    hold: context.values.get(holdKey),
   };
 }

@@ -13,7 +13,7 @@ import {
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
 import type { DomainError } from "../domain/domain-error.ts";
 import { monotonicMs } from "../process/clock.ts";
-import { CallBytes } from "./call-bytes.ts";
+import { CallBytes, type CallHold } from "./call-bytes.ts";
 import type { IncomingCall } from "./call-context.ts";
 import { toRpcError, toStatusMessage } from "./errors.ts";
 import { readMessage } from "./field-count.ts";
@@ -98,7 +98,7 @@ function handlerOf(method: ServedMethod, streams: GrpcStreams): UntypedHandleCal
     return (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => {
       const { hold, refusal } = streams.handled(call.metadata, method);
       method
-        .handle(() => decode(method, call.request, refusal), incomingCall(call))
+        .handle(() => decode(method, call.request, refusal), incomingCall(call, hold))
         .then(
           ({ message, encoded, notEncoded }) => {
             try {
@@ -121,7 +121,7 @@ function handlerOf(method: ServedMethod, streams: GrpcStreams): UntypedHandleCal
     call.on("cancelled", () => canceled.abort());
     try {
       const received = () => decode(method, call.request, refusal);
-      for await (const message of method.handle(received, { ...incomingCall(call), signal: canceled.signal })) {
+      for await (const message of method.handle(received, { ...incomingCall(call, hold), signal: canceled.signal })) {
         const bytes = encode(output, message);
         hold?.answered(bytes.length);
         call.write(bytes);
@@ -139,13 +139,17 @@ function decode(method: ServedMethod, bytes: Buffer, refusal: DomainError | unde
   return readMessage(method.descriptor.input, bytes);
 }
 
-function incomingCall(call: ServerUnaryCall<Buffer, Buffer> | ServerWritableStream<Buffer, Buffer>): IncomingCall {
+function incomingCall(
+  call: ServerUnaryCall<Buffer, Buffer> | ServerWritableStream<Buffer, Buffer>,
+  hold: CallHold | undefined,
+): IncomingCall {
   const deadline = Number(call.getDeadline());
   return {
     header: (name) => call.metadata.get(name)[0]?.toString(),
     deadlineMs: Number.isFinite(deadline) ? monotonicMs() + deadline - Date.now() : undefined,
     isCanceled: () => call.cancelled,
     signal: undefined,
+    hold,
   };
 }
 

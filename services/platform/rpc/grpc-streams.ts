@@ -77,7 +77,13 @@ export class GrpcStreams {
       this.#streams.delete(id);
       if (opened.isHandled) return;
       const header = (name: string) => headers[name]?.toString();
-      method.refused(codeSent(stream), { header, deadlineMs: undefined, isCanceled: () => true, signal: undefined });
+      method.refused(codeSent(stream), {
+        header,
+        deadlineMs: undefined,
+        isCanceled: () => true,
+        signal: undefined,
+        hold,
+      });
     });
   }
 }

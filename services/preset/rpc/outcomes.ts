@@ -77,12 +77,13 @@ export async function outcomesOf<Part>(
 
 /**
  * Lets large content be read for a batch only as long as it fits into the answer. What is small is not asked for: all of
- * it together is less than that.
+ * it together is less than that. `admit` says whether there is room for that at all.
  */
-export function admitForAnswer(): Admit {
+export function admitForAnswer(admit: Admit): Admit {
   let leftBytes = outcomesBytesMax;
   return (bytes) => {
     if (bytes > leftBytes) throw answerTooLarge();
+    admit(bytes);
     leftBytes -= bytes;
   };
 }

@@ -52,7 +52,7 @@ export function presetService({
   const getVersion = async (slug: string, version: number, context: CallContext): Promise<PresetVersion> => {
     const workspaceId = workspaceToRead(context);
     checkSlug(slug);
-    const found = await reader.findVersion(workspaceId, slug, version, context);
+    const found = await reader.findVersion(workspaceId, slug, version, context, context.admit);
     if (found) return found;
     throw (await reader.findPreset(workspaceId, slug, context)) ? versionNotFound(slug, version) : presetNotFound(slug);
   };
@@ -60,7 +60,7 @@ export function presetService({
   const createVersion = async (request: CreateVersionRequest, context: CallContext): Promise<ServedPreset> =>
     writer.createVersion(newVersion(context.principal, request), context);
 
-  const getPreset = async (slug: string, context: CallContext, admit?: Admit): Promise<ServedPreset> => {
+  const getPreset = async (slug: string, context: CallContext, admit: Admit = context.admit): Promise<ServedPreset> => {
     const workspaceId = workspaceToRead(context);
     checkSlug(slug);
     const preset = await reader.findPreset(workspaceId, slug, context, admit);
@@ -91,7 +91,7 @@ export function presetService({
     async batchGetPresets({ slugs, reads }, context) {
       checkBatch(["slugs", slugs], ["reads", reads]);
       const parts = [...slugs.map((part) => ({ part })), ...reads.map(({ slug, ...name }) => ({ name, part: slug }))];
-      const admit = admitForAnswer();
+      const admit = admitForAnswer(context.admit);
       return { outcomes: await outcomesOf(parts, context, (slug, named) => getPreset(slug, named, admit)) };
     },
 

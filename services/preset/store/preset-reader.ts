@@ -43,8 +43,9 @@ export class PresetReader {
     slug: string,
     version: number,
     caller: Deadline,
+    admit?: Admit,
   ): Promise<PresetVersion | undefined> {
-    return this.#versions.find({ workspaceId, slug, version }, caller);
+    return this.#versions.find({ workspaceId, slug, version }, caller, admit);
   }
 }
 
