@@ -18,6 +18,7 @@ class AccessDouble {
 
   /** How far the clock of the service is ahead of ours. */
   aheadMs = 0;
+  ttlMs = ttlMs;
 
   readonly client: AccessClient = {
     exchangeKey: async ({ key = "", workspaceId = "" }, { requestId }) => {
@@ -26,8 +27,8 @@ class AccessDouble {
       if (this.failure) throw this.failure;
       return create(ExchangeKeyResponseSchema, {
         accessToken: `token-${number}`,
-        expireTime: timestampFromMs(Date.now() + this.aheadMs + ttlMs),
-        expiresInSeconds: ttlMs / 1000,
+        expireTime: timestampFromMs(Date.now() + this.aheadMs + this.ttlMs),
+        expiresInSeconds: this.ttlMs / 1000,
         principal: { keyId: `id of ${key}`, keyKind: key === "management" ? KeyKind.MANAGEMENT : KeyKind.API },
       });
     },
@@ -109,6 +110,17 @@ describe("KeyExchange", () => {
     expect(access.calls).toHaveLength(2);
     await vi.waitFor(async () => expect(await tokenFor()).toBe("token-2"));
     expect(access.calls).toHaveLength(2);
+  });
+
+  it("asks again in the last second of a key, in which its token may end at any moment", async () => {
+    access.ttlMs = 3_000;
+    await tokenFor();
+    vi.advanceTimersByTime(1_799);
+    await tokenFor();
+    expect(access.calls).toHaveLength(1);
+    access.failure = refusal();
+    vi.advanceTimersByTime(201);
+    await expect(tokenFor()).rejects.toBe(access.failure);
   });
 
   it("goes on with a good grant where it cannot be renewed, until it ends", async () => {

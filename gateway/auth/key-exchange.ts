@@ -32,8 +32,9 @@ export interface ExchangeRequest {
 type IsChanged = (principal: Principal) => boolean;
 
 const refusalTtlMs = 5_000;
-/** No grant is used in the last tenth of its life. */
+/** No grant is used in the last tenth of its life, nor in the last second: lives are whole ones, of which a part may be over. */
 const usableShare = 0.9;
+const lastMs = 1_000;
 const renewShare = 0.6;
 
 /**
@@ -148,7 +149,7 @@ function grantFrom(answer: Awaited<ReturnType<AccessClient["exchangeKey"]>>, ask
     principal,
     rateLimit: rateLimit && rateLimitFrom(rateLimit),
     isManagement: principal.keyKind === KeyKind.MANAGEMENT,
-    useUntilMs: askedAtMs + lifeMs * usableShare,
+    useUntilMs: askedAtMs + Math.min(lifeMs * usableShare, lifeMs - lastMs),
     renewAtMs: askedAtMs + lifeMs * renewShare,
   };
 }
