@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { administrator, type KeyJson, pathsOf } from "../support/administration-rest.ts";
 import { isoTime, userId, uuidV7 } from "../support/patterns.ts";
@@ -106,6 +107,24 @@ describe("a member", () => {
     expect((await call("DELETE", `/organization/members/${id}?disable_keys=true`)).status).toBe(200);
     expect((await stack.create("theirs", undefined, { key })).status).toBe(401);
     expect((await call<KeyJson>("GET", `/keys/${data.hash}`)).json.data.disabled).toBe(true);
+  });
+
+  it("who was removed has no key that can be made to work again (409) until they are back", async () => {
+    const id = await admin.makeMember("revived@example.com");
+    const { data, key } = await admin.makeKey({ kind: "management", creator_user_id: id });
+    const expiresAt = new Date(Date.now() + 1_500).toISOString();
+    const { data: expired } = await admin.makeKey({ creator_user_id: id, expires_at: expiresAt });
+    await sleep(1_600);
+    expect((await call("DELETE", `/organization/members/${id}?disable_keys=true`)).status).toBe(200);
+    const revive = async () => [
+      (await call("PATCH", `/keys/${data.hash}`, { disabled: false })).status,
+      (await call("PATCH", `/keys/${expired.hash}`, { expires_at: null })).status,
+    ];
+    expect(await revive()).toEqual([409, 409]);
+    expect((await call("GET", "/key", undefined, { key })).status).toBe(401);
+    expect((await call("PATCH", `/keys/${data.hash}`, { name: "Kept for the record" })).status).toBe(200);
+    await admin.makeMember("revived@example.com");
+    expect(await revive()).toEqual([200, 200]);
   });
 
   it("is not removed by a query that says something else", async () => {

@@ -48,6 +48,13 @@ export function lastManagementKey(): DomainError {
   });
 }
 
+export function keyOfNoMember(): DomainError {
+  return new DomainError("failed_precondition", {
+    reason: "KEY_OF_NO_MEMBER",
+    message: "Whose key this is has left the organization. Make another one for someone who is a member.",
+  });
+}
+
 export function lastAdmin(): DomainError {
   return new DomainError("failed_precondition", {
     reason: "LAST_ADMIN",

@@ -3,7 +3,7 @@ import { type KeyKind, knownPermissions, type Permission } from "../../platform/
 import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
 import { lastManagementKey } from "./errors.ts";
 import { futureViolations, nameViolations, requestIdViolations } from "./field-rules.ts";
-import { type Key, type KeyRateLimit, type NewSecret, permissionsOf, workingKeys } from "./keys.ts";
+import { type Key, type KeyRateLimit, keyStatus, type NewSecret, permissionsOf, workingKeys } from "./keys.ts";
 
 /** A key that a caller wants. */
 export interface KeyCreation {
@@ -101,6 +101,11 @@ export function updatedKey(key: Key, update: KeyUpdate, now: Date): Key {
     expiresAt?.getTime() === key.expiresAt?.getTime() &&
     allowed.join() === key.permissions.join();
   return isSame ? key : { ...key, name, disabled, expiresAt, permissions: allowed, updatedAt: now };
+}
+
+/** Whether a change lets a key work that did not. */
+export function startsToWork(before: Key, after: Key, now: Date): boolean {
+  return keyStatus(before, now) !== "active" && keyStatus(after, now) === "active";
 }
 
 export function rotatedKey(key: Key, { hash, label }: NewSecret, graceSeconds: number, now: Date): Key {

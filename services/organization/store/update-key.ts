@@ -1,18 +1,28 @@
 import type { PoolConnection } from "../../platform/mysql/pool.ts";
 import { differencesOf } from "../domain/changes.ts";
-import { keyNotFound } from "../domain/errors.ts";
-import { checkKeyUpdate, checkManagementRemains, type KeyUpdate, updatedKey } from "../domain/key-changes.ts";
+import { keyNotFound, keyOfNoMember } from "../domain/errors.ts";
+import {
+  checkKeyUpdate,
+  checkManagementRemains,
+  type KeyUpdate,
+  startsToWork,
+  updatedKey,
+} from "../domain/key-changes.ts";
 import { type Key, loggedKey } from "../domain/keys.ts";
 import type { Work } from "./change-organization.ts";
 import { findKey, listEnabledKeys, updateKey as updateKeyRow } from "./keys.ts";
+import { findMember } from "./members.ts";
 
-/** Makes all changes of an update, or none. */
+/** Makes all changes of an update, or none. A key whose creator is no member any more cannot be made to work again. */
 export function updateKey(name: string, update: KeyUpdate): Work<Key> {
   checkKeyUpdate(update, new Date());
   return async (connection, organization, now) => {
     const before = await getKey(connection, organization.id, name);
     const key = updatedKey(before, update, now);
     if (key === before) return { result: key, changes: [] };
+    if (startsToWork(before, key, now) && !(await findMember(connection, organization.id, key.creatorUserId))) {
+      throw keyOfNoMember();
+    }
     await writeKeys(connection, [key], now);
     const target = { kind: "key", id: key.id, name: key.name } as const;
     const fields = differencesOf(loggedKey(before), loggedKey(key));

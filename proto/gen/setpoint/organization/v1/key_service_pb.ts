@@ -501,7 +501,8 @@ export const KeyService: GenService<{
    * Changes fields of a key: all that the mask names, or nothing.
    *
    * FAILED_PRECONDITION with the reason LAST_MANAGEMENT_KEY where the organization would be left without a management key
-   * that works, or be left so earlier than without the change.
+   * that works, or be left so earlier than without the change; KEY_OF_NO_MEMBER where a key
+   * is to work again whose creator has left the organization.
    *
    * @generated from rpc setpoint.organization.v1.KeyService.UpdateKey
    */
