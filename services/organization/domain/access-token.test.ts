@@ -45,6 +45,7 @@ describe("an access token", () => {
     ["its own life", undefined, "2026-01-01T00:01:00.000Z"],
     ["its own life where the key lives longer", "2026-01-01T00:01:01.000Z", "2026-01-01T00:01:00.000Z"],
     ["the key's life where that is shorter", "2026-01-01T00:00:30.999Z", "2026-01-01T00:00:30.000Z"],
+    ["the second in which the key ends", "2026-01-01T00:00:00.999Z", "2026-01-01T00:00:01.000Z"],
   ])("expires after %s", (_name, keyExpiry, expected) => {
     const keyExpiresAt = keyExpiry === undefined ? undefined : new Date(keyExpiry);
     const token = mintAccessToken(principal, signingKey, { now, ttlSeconds: 60, keyExpiresAt });

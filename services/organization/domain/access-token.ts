@@ -1,7 +1,6 @@
 import jwt from "jsonwebtoken";
 import { accessTokenIssuer, claimsFromPrincipal } from "../../platform/auth/claims.ts";
 import type { Principal } from "../../platform/auth/principal.ts";
-import { wholeSeconds } from "./keys.ts";
 import type { SigningKey } from "./signing-keys.ts";
 
 export interface AccessToken {
@@ -13,18 +12,23 @@ export interface AccessToken {
 interface TokenLife {
   readonly now: Date;
   readonly ttlSeconds: number;
-  /** When the key stops working; its tokens stop no later. */
+  /** When the key stops working. Its tokens stop no later, but for one of its last second, which ends with that. */
   readonly keyExpiresAt: Date | undefined;
 }
 
 /** Signs what a principal is and may do, for services that trust nothing else. */
 export function mintAccessToken(principal: Principal, signingKey: SigningKey, life: TokenLife): AccessToken {
   const iat = wholeSeconds(life.now);
-  const exp = Math.min(iat + life.ttlSeconds, life.keyExpiresAt ? wholeSeconds(life.keyExpiresAt) : Infinity);
+  const keyExp = life.keyExpiresAt ? Math.max(wholeSeconds(life.keyExpiresAt), iat + 1) : Infinity;
+  const exp = Math.min(iat + life.ttlSeconds, keyExp);
   const text = jwt.sign({ ...claimsFromPrincipal(principal), iat, exp }, signingKey.privateKey, {
     algorithm: "ES256",
     keyid: signingKey.jwk.kid,
     issuer: accessTokenIssuer,
   });
   return { text, expiresAt: new Date(exp * 1000), lifeSeconds: exp - iat };
+}
+
+function wholeSeconds(date: Date): number {
+  return Math.floor(date.getTime() / 1000);
 }

@@ -25,7 +25,8 @@ describe("the status of a key", () => {
   it.each([
     ["active", unlimited],
     ["active", { ...unlimited, expiresAt: new Date("2026-01-01T00:00:01.000Z") }],
-    ["expired", { ...unlimited, expiresAt: new Date("2026-01-01T00:00:00.999Z") }],
+    ["active", { ...unlimited, expiresAt: new Date("2026-01-01T00:00:00.501Z") }],
+    ["expired", { ...unlimited, expiresAt: new Date("2026-01-01T00:00:00.500Z") }],
     ["expired", { ...unlimited, expiresAt: new Date("2025-12-31T00:00:00.000Z") }],
     ["disabled", { ...unlimited, disabled: true }],
     ["revoked", { ...unlimited, disabled: true, revokedAt: now }],

@@ -121,8 +121,7 @@ export function loggedKey(key: Key): LoggedFields {
 
 export function keyStatus(key: Pick<Key, "disabled" | "expiresAt" | "revokedAt">, now: Date): KeyStatus {
   if (key.revokedAt) return "revoked";
-  // Access tokens end on whole seconds, so a key must have one left to be worth a token.
-  if (key.expiresAt && wholeSeconds(key.expiresAt) <= wholeSeconds(now)) return "expired";
+  if (key.expiresAt && key.expiresAt <= now) return "expired";
   return key.disabled ? "disabled" : "active";
 }
 
@@ -154,8 +153,4 @@ export function getPrincipal(
     workspaceId,
     permissions: permissionsOf(key),
   };
-}
-
-export function wholeSeconds(date: Date): number {
-  return Math.floor(date.getTime() / 1000);
 }
