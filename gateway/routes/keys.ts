@@ -123,7 +123,7 @@ interface KeyChange extends OneKey {
   Body: string | undefined;
 }
 
-/** The keys of the organization, and the caller's own. */
+/** The keys of the organization, and the caller's own. Every change has a name, because a call that is not answered is made again. */
 export function keyRoutes(app: FastifyInstance, access: Access, { keys }: Clients): void {
   const onRequest = access.withManagementKey();
   const bodyLimit = smallBodyBytesMax;
@@ -159,7 +159,7 @@ export function keyRoutes(app: FastifyInstance, access: Access, { keys }: Client
     "/api/v1/keys/:hash",
     { schema: updateSchema, onRequest, bodyLimit },
     async ({ params, body, caller }, reply) => {
-      const update = { key: params.hash, ...keyUpdateFrom(body) };
+      const update = { key: params.hash, ...keyUpdateFrom(body), requestId: newId() };
       const signal = untilGone(reply);
       const { key } = await caller.call<{ readonly key?: Key | undefined }>((options) =>
         update.updateMask.paths.length > 0
@@ -172,8 +172,9 @@ export function keyRoutes(app: FastifyInstance, access: Access, { keys }: Client
   );
 
   app.delete<OneKey>("/api/v1/keys/:hash", { schema: deleteSchema, onRequest }, async ({ params, caller }, reply) => {
+    const deletion = { key: params.hash, requestId: newId() };
     const signal = untilGone(reply);
-    const { key } = await caller.call((options) => keys.deleteKey({ key: params.hash }, { ...options, signal }));
+    const { key } = await caller.call((options) => keys.deleteKey(deletion, { ...options, signal }));
     forget(key);
     return reply.send({ deleted: true });
   });

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import type { ListMembersResponse } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
+import { newId } from "../../services/platform/domain/ids.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { untilGone } from "../http/until-gone.ts";
@@ -72,7 +73,7 @@ interface OneMember {
 
 const membersJson = pageWriter<ListMembersResponse>(({ members }) => members.map(memberJson));
 
-/** Who belongs to the organization. */
+/** Who belongs to the organization. Every change has a name, because a call that is not answered is made again. */
 export function memberRoutes(app: FastifyInstance, access: Access, { organization }: Clients): void {
   const onRequest = access.withManagementKey();
   const bodyLimit = smallBodyBytesMax;
@@ -90,7 +91,7 @@ export function memberRoutes(app: FastifyInstance, access: Access, { organizatio
     "/api/v1/organization/members",
     { schema: addSchema, onRequest, bodyLimit },
     async ({ body, caller }, reply) => {
-      const creation = memberCreationFrom(body);
+      const creation = { ...memberCreationFrom(body), requestId: newId() };
       const signal = untilGone(reply);
       const { member } = await caller.call((options) => organization.addMember(creation, { ...options, signal }));
       return sendMember(reply.status(201), member);
@@ -101,7 +102,7 @@ export function memberRoutes(app: FastifyInstance, access: Access, { organizatio
     "/api/v1/organization/members/:user_id",
     { schema: updateSchema, onRequest, bodyLimit },
     async ({ params, body, caller }, reply) => {
-      const update = { userId: params.user_id, ...memberUpdateFrom(body) };
+      const update = { userId: params.user_id, ...memberUpdateFrom(body), requestId: newId() };
       const signal = untilGone(reply);
       const { member } = await caller.call((options) => organization.updateMember(update, { ...options, signal }));
       return sendMember(reply, member);
@@ -112,7 +113,7 @@ export function memberRoutes(app: FastifyInstance, access: Access, { organizatio
     "/api/v1/organization/members/:user_id",
     { schema: removeSchema, onRequest },
     async ({ params, query, caller }, reply) => {
-      const removal = { userId: params.user_id, disableKeys: query.disable_keys };
+      const removal = { userId: params.user_id, disableKeys: query.disable_keys, requestId: newId() };
       const signal = untilGone(reply);
       const { member } = await caller.call((options) => organization.removeMember(removal, { ...options, signal }));
       // Also keys of other organizations that the user has: they are exchanged once more, and that is all.

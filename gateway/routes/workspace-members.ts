@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import { DomainError } from "../../services/platform/domain/domain-error.ts";
+import { newId } from "../../services/platform/domain/ids.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { untilGone } from "../http/until-gone.ts";
@@ -66,7 +67,7 @@ interface MembersChange extends OneWorkspace {
   Body: string | undefined;
 }
 
-/** Who belongs to a workspace. */
+/** Who belongs to a workspace. Every change has a name, because a call that is not answered is made again. */
 export function workspaceMemberRoutes(app: FastifyInstance, access: Access, { workspaces }: Clients): void {
   const onRequest = access.withManagementKey();
   const bodyLimit = smallBodyBytesMax;
@@ -85,7 +86,7 @@ export function workspaceMemberRoutes(app: FastifyInstance, access: Access, { wo
     "/api/v1/workspaces/:workspace/members/add",
     { schema: addSchema, onRequest, bodyLimit },
     async ({ params, body, caller }, reply) => {
-      const request = { ...params, ...userIdsFrom(body) };
+      const request = { ...params, ...userIdsFrom(body), requestId: newId() };
       const signal = untilGone(reply);
       const { members, addedCount } = await caller.call((options) =>
         workspaces.addWorkspaceMembers(request, { ...options, signal }),
@@ -99,7 +100,7 @@ export function workspaceMemberRoutes(app: FastifyInstance, access: Access, { wo
     "/api/v1/workspaces/:workspace/members/remove",
     { schema: removeSchema, onRequest, bodyLimit },
     async ({ params, body, caller }, reply) => {
-      const request = { ...params, ...userIdsFrom(body) };
+      const request = { ...params, ...userIdsFrom(body), requestId: newId() };
       const signal = untilGone(reply);
       const { removedCount } = await caller
         .call((options) => workspaces.removeWorkspaceMembers(request, { ...options, signal }))

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import type { Workspace } from "../../proto/gen/setpoint/organization/v1/workspace_pb.ts";
+import { newId } from "../../services/platform/domain/ids.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { untilGone } from "../http/until-gone.ts";
@@ -75,7 +76,7 @@ interface OneWorkspace {
   Params: Static<typeof params>;
 }
 
-/** The workspaces of the organization. */
+/** The workspaces of the organization. Every change has a name, because a call that is not answered is made again. */
 export function workspaceRoutes(app: FastifyInstance, access: Access, { workspaces }: Clients): void {
   const onRequest = access.withManagementKey();
   const bodyLimit = smallBodyBytesMax;
@@ -93,7 +94,7 @@ export function workspaceRoutes(app: FastifyInstance, access: Access, { workspac
     "/api/v1/workspaces",
     { schema: createSchema, onRequest, bodyLimit },
     async ({ body, caller }, reply) => {
-      const creation = workspaceCreationFrom(body);
+      const creation = { ...workspaceCreationFrom(body), requestId: newId() };
       const signal = untilGone(reply);
       const made = await caller.call((options) => workspaces.createWorkspace(creation, { ...options, signal }));
       return sendWorkspace(reply.status(201), made.workspace);
@@ -113,7 +114,7 @@ export function workspaceRoutes(app: FastifyInstance, access: Access, { workspac
     "/api/v1/workspaces/:workspace",
     { schema: updateSchema, onRequest, bodyLimit },
     async ({ params, body, caller }, reply) => {
-      const update = { ...params, ...workspaceUpdateFrom(body) };
+      const update = { ...params, ...workspaceUpdateFrom(body), requestId: newId() };
       const signal = untilGone(reply);
       const { workspace } = await caller.call<{ readonly workspace?: Workspace | undefined }>((options) =>
         update.updateMask.paths.length > 0
@@ -128,8 +129,11 @@ export function workspaceRoutes(app: FastifyInstance, access: Access, { workspac
     "/api/v1/workspaces/:workspace",
     { schema: deleteSchema, onRequest },
     async ({ params, caller }, reply) => {
+      const deletion = { ...params, requestId: newId() };
       const signal = untilGone(reply);
-      const { workspace } = await caller.call((options) => workspaces.deleteWorkspace(params, { ...options, signal }));
+      const { workspace } = await caller.call((options) =>
+        workspaces.deleteWorkspace(deletion, { ...options, signal }),
+      );
       access.forgetWhere(({ workspaceId }) => workspaceId === workspace?.id);
       return reply.send({ deleted: true });
     },

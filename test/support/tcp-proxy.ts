@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { connect, createServer, type NetConnectOpts, type Socket } from "node:net";
 
-/** Stands between a process and its database, and can fail as a network does. */
+/** Stands between a process and what it calls, and can fail as a network does. */
 export interface TcpProxy {
   readonly port: number;
   /** Ends all connections and refuses new ones. */
@@ -12,7 +12,7 @@ export interface TcpProxy {
   close(): void;
 }
 
-async function openTcpProxy(target: NetConnectOpts): Promise<TcpProxy> {
+export async function openTcpProxy(target: NetConnectOpts): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let state: "open" | "cut" | "hanging" = "open";
   const server = createServer((near) => {

@@ -1,4 +1,4 @@
-import type { KeyService } from "../../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
+import { KeyService } from "../../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
 import { invalidRequest } from "../../platform/domain/domain-error.ts";
 import { pageFrom } from "../../platform/domain/page.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
@@ -52,11 +52,12 @@ export function keyService(pool: Pool, { read, change }: Administration): Implem
     },
 
     async updateKey(request, context) {
-      return change(context, () => updateKey(request.key, fromUpdateKeyRequest(request)), answerKey);
+      const prepare = () => updateKey(request.key, fromUpdateKeyRequest(request));
+      return change(context, prepare, answerKey, { method: KeyService.method.updateKey, request });
     },
 
     async deleteKey(request, context) {
-      return change(context, () => deleteKey(request.key), answerKey);
+      return change(context, () => deleteKey(request.key), answerKey, { method: KeyService.method.deleteKey, request });
     },
 
     async rotateKey(request, context) {

@@ -1,4 +1,4 @@
-import type { OrganizationService } from "../../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
+import { OrganizationService } from "../../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
 import { organizationNotFound, requireManagementKey, requireOrganization } from "../../platform/auth/principal.ts";
 import { pageFrom } from "../../platform/domain/page.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
@@ -11,6 +11,8 @@ import { listMembers } from "../store/members.ts";
 import type { Administration } from "./administration.ts";
 import { fromListChangesRequest, toChangeMessage } from "./change-mapper.ts";
 import { fromAddMemberRequest, fromUpdateMemberRequest, toMemberMessage } from "./member-mapper.ts";
+
+const { method: methods } = OrganizationService;
 
 export function organizationService(
   pool: Pool,
@@ -28,18 +30,21 @@ export function organizationService(
     },
 
     async addMember(request, context) {
-      return change(context, () => addMember(fromAddMemberRequest(request)), answerMember);
+      const prepare = () => addMember(fromAddMemberRequest(request));
+      return change(context, prepare, answerMember, { method: methods.addMember, request });
     },
 
     async updateMember(request, context) {
-      return change(context, () => updateMember(request.userId, fromUpdateMemberRequest(request)), answerMember);
+      const prepare = () => updateMember(request.userId, fromUpdateMemberRequest(request));
+      return change(context, prepare, answerMember, { method: methods.updateMember, request });
     },
 
-    async removeMember({ userId, disableKeys }, context) {
+    async removeMember(request, context) {
       return change(
         context,
-        () => removeMember(userId, disableKeys),
+        () => removeMember(request.userId, request.disableKeys),
         ({ member, disabledKeyCount }) => ({ ...answerMember(member), disabledKeyCount }),
+        { method: methods.removeMember, request },
       );
     },
 

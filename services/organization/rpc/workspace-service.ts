@@ -1,4 +1,4 @@
-import type { WorkspaceService } from "../../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
+import { WorkspaceService } from "../../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
 import { pageFrom } from "../../platform/domain/page.ts";
 import type { Implementation } from "../../platform/rpc/service.ts";
 import type { Organization } from "../domain/organizations.ts";
@@ -16,6 +16,8 @@ import {
   toWorkspaceMessage,
 } from "./workspace-mapper.ts";
 
+const { method: methods } = WorkspaceService;
+
 export function workspaceService({ read, change }: Administration): Implementation<typeof WorkspaceService> {
   return {
     async listWorkspaces(request, context) {
@@ -28,7 +30,8 @@ export function workspaceService({ read, change }: Administration): Implementati
 
     async createWorkspace(request, context) {
       const { userId } = context.principal;
-      return change(context, () => createWorkspace(fromCreateWorkspaceRequest(request), userId), answerWorkspace);
+      const prepare = () => createWorkspace(fromCreateWorkspaceRequest(request), userId);
+      return change(context, prepare, answerWorkspace, { method: methods.createWorkspace, request });
     },
 
     async getWorkspace(request, context) {
@@ -39,11 +42,12 @@ export function workspaceService({ read, change }: Administration): Implementati
 
     async updateWorkspace(request, context) {
       const prepare = () => updateWorkspace(request.workspace, fromUpdateWorkspaceRequest(request));
-      return change(context, prepare, answerWorkspace);
+      return change(context, prepare, answerWorkspace, { method: methods.updateWorkspace, request });
     },
 
     async deleteWorkspace(request, context) {
-      return change(context, () => deleteWorkspace(request.workspace), answerWorkspace);
+      const prepare = () => deleteWorkspace(request.workspace);
+      return change(context, prepare, answerWorkspace, { method: methods.deleteWorkspace, request });
     },
 
     async listWorkspaceMembers(request, context) {
@@ -55,19 +59,21 @@ export function workspaceService({ read, change }: Administration): Implementati
       });
     },
 
-    async addWorkspaceMembers({ workspace, userIds }, context) {
+    async addWorkspaceMembers(request, context) {
       return change(
         context,
-        () => addWorkspaceMembers(workspace, userIds),
+        () => addWorkspaceMembers(request.workspace, request.userIds),
         ({ members, addedCount }) => ({ members: members.map(toWorkspaceMemberMessage), addedCount }),
+        { method: methods.addWorkspaceMembers, request },
       );
     },
 
-    async removeWorkspaceMembers({ workspace, userIds }, context) {
+    async removeWorkspaceMembers(request, context) {
       return change(
         context,
-        () => removeWorkspaceMembers(workspace, userIds),
+        () => removeWorkspaceMembers(request.workspace, request.userIds),
         (removedCount) => ({ removedCount }),
+        { method: methods.removeWorkspaceMembers, request },
       );
     },
   };

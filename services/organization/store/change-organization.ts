@@ -8,6 +8,7 @@ import type { Actor, Changed } from "../domain/changes.ts";
 import { keyInvalid } from "../domain/errors.ts";
 import { keyStatus } from "../domain/keys.ts";
 import type { Organization } from "../domain/organizations.ts";
+import { findAnswer, insertAnswer, type NamedRequest } from "./change-requests.ts";
 import { hasChange, insertChanges } from "./changes.ts";
 import { findKeyById } from "./keys.ts";
 import { lockOrganization } from "./organizations.ts";
@@ -18,6 +19,7 @@ export type Work<T> = (connection: PoolConnection, organization: Organization, n
 /**
  * Makes a change with its entries in the change log, or neither; one change of an organization after the other.
  * After an error nothing is stored, unless the database did not say what became of a commit until the time was up.
+ * A request with a name that was carried out before gets the first answer, whichever process gave it.
  */
 export function changeOrganization<T>(
   pool: Pool,
@@ -25,6 +27,7 @@ export function changeOrganization<T>(
   actor: Actor,
   caller: Deadline,
   work: Work<T>,
+  request?: NamedRequest<T>,
 ): Promise<T> {
   const changeId = newId();
   let attempted: { readonly result: T } | undefined;
@@ -33,6 +36,9 @@ export function changeOrganization<T>(
     if (!organization) throw organizationNotFound();
     // Where the connection was lost during the commit of the attempt before, the log knows whether that was stored.
     if (attempted && (await hasChange(connection, changeId))) return attempted.result;
+    // Before anything is checked: the change may have ended the key that asks for it.
+    const first = request && (await findAnswer(connection, organizationId, request));
+    if (first) return first.answer;
     const now = new Date();
     await checkActor(connection, actor, now);
     const { result, changes } = await work(connection, organization, now);
@@ -42,7 +48,10 @@ export function changeOrganization<T>(
       actor,
       createdAt: now,
     }));
-    if (entries.length > 0) await insertChanges(connection, organizationId, entries);
+    if (entries.length > 0) {
+      await insertChanges(connection, organizationId, entries);
+      if (request) await insertAnswer(connection, organizationId, request, result, now);
+    }
     // The lock may have been waited for: who was not answered in time must not find the change later.
     if (hasGivenUp(caller)) throw deadlineExceeded();
     attempted = { result };

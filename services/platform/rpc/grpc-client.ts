@@ -39,7 +39,8 @@ export type Methods<S extends DescService> = {
 
 /**
  * The typed client of a service. A call that fails with UNAVAILABLE, or that one of several processes does not answer
- * soon, is made again until its deadline, so every method that is called through here must be safe to repeat.
+ * soon, is made again until its deadline, so every request that is sent through here must be safe to repeat: one that
+ * changes something has a `request_id`.
  */
 export function grpcClient<S extends DescService>(service: S, channel: Channel): Methods<S> {
   const methods = service.methods

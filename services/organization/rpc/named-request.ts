@@ -1,0 +1,37 @@
+import { createHash } from "node:crypto";
+import {
+  clone,
+  create,
+  type DescMessage,
+  type DescMethodUnary,
+  fromBinary,
+  type Message,
+  type MessageInitShape,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { invalidRequest } from "../../platform/domain/domain-error.ts";
+import { requestIdViolations } from "../domain/field-rules.ts";
+import type { NamedRequest } from "../store/change-requests.ts";
+
+/** A request that may have a name. */
+export type Nameable = Message & { readonly requestId: string };
+
+/** How a repeat of the request is told from other requests, and how its answer is kept. Undefined where it has no name. */
+export function namedRequest<I extends DescMessage, O extends DescMessage>(
+  { input, output }: DescMethodUnary<I, O>,
+  request: Nameable,
+): NamedRequest<MessageInitShape<O>> | undefined {
+  const { requestId } = request;
+  if (requestId === "") return undefined;
+  const violations = requestIdViolations(requestId);
+  if (violations.length > 0) throw invalidRequest(violations);
+  return {
+    requestId,
+    digest: createHash("sha256")
+      .update(`${input.typeName}\n`)
+      .update(toBinary<DescMessage>(input, Object.assign(clone<DescMessage>(input, request), { requestId: "" })))
+      .digest(),
+    toBytes: (answer) => toBinary(output, create(output, answer)),
+    fromBytes: (bytes) => fromBinary(output, bytes) as MessageInitShape<O>,
+  };
+}

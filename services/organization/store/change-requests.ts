@@ -1,0 +1,51 @@
+import { idToBytes } from "../../platform/domain/ids.ts";
+import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
+import { requestIdReused } from "../domain/errors.ts";
+
+/** A change that its caller has named, and how its answer is kept. */
+export interface NamedRequest<T> {
+  readonly requestId: string;
+  /** Of what was asked for. */
+  readonly digest: Buffer;
+  readonly toBytes: (answer: T) => Uint8Array;
+  readonly fromBytes: (bytes: Uint8Array) => T;
+}
+
+const keptMs = 24 * 60 * 60 * 1000;
+/** More than one, so that they go faster than they come. */
+const forgottenMax = 100;
+
+/** What the request was answered, where it was carried out before. */
+export async function findAnswer<T>(
+  executor: Executor,
+  organizationId: string,
+  { requestId, digest, fromBytes }: NamedRequest<T>,
+): Promise<{ readonly answer: T } | undefined> {
+  const [rows] = await executor.execute<RowDataPacket[]>(
+    "SELECT request_digest, answer FROM change_requests WHERE organization_id = ? AND request_id = ?",
+    [idToBytes(organizationId), requestId],
+  );
+  const [row] = rows;
+  if (!row) return undefined;
+  if (!digest.equals(row.request_digest)) throw requestIdReused();
+  return { answer: fromBytes(row.answer) };
+}
+
+/** Remembers an answer in the transaction of its change, and forgets some that are old enough. */
+export async function insertAnswer<T>(
+  executor: Executor,
+  organizationId: string,
+  { requestId, digest, toBytes }: NamedRequest<T>,
+  answer: T,
+  now: Date,
+): Promise<void> {
+  const organization = idToBytes(organizationId);
+  await executor.execute(
+    `DELETE FROM change_requests WHERE organization_id = ? AND created_at <= ? LIMIT ${forgottenMax}`,
+    [organization, new Date(now.getTime() - keptMs)],
+  );
+  await executor.execute(
+    `INSERT INTO change_requests (organization_id, request_id, request_digest, answer, created_at) VALUES (?, ?, ?, ?, ?)`,
+    [organization, requestId, digest, Buffer.from(toBytes(answer)), now],
+  );
+}

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
+import { inTransaction } from "../../services/platform/mysql/transaction.ts";
+import { waitsForLock } from "../support/lock-waits.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+import { openTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+
+let stack: Stack;
+let proxy: TcpProxy;
+
+/** The gateway reaches the organization service through a proxy. */
+beforeAll(async () => {
+  stack = await startStack();
+  proxy = await openTcpProxy({ host: "127.0.0.1", port: stack.organization.config.grpcPort });
+  await stack.gateway.stop();
+  await stack.gateway.start({ organizationTarget: `127.0.0.1:${proxy.port}` });
+});
+
+afterAll(async () => {
+  await stack.close();
+  proxy.close();
+});
+
+const manage = (method: string, path: string, body?: unknown) =>
+  stack.request<{ readonly id: string; readonly hash: string }>(method, path, { key: stack.managementKey, body });
+
+async function changeCount(): Promise<number> {
+  const [rows] = await stack.organizationPool.query<never>("SELECT COUNT(*) AS total FROM organization_changes");
+  return (rows as { total: number }[])[0]?.total ?? 0;
+}
+
+/** Has a change made whose answer does not arrive: it is carried out while nothing passes the proxy, which then breaks. */
+async function loseAnswer<T>(change: () => Promise<T>): Promise<T> {
+  const before = await changeCount();
+  let answer: Promise<T> | undefined;
+  await inTransaction(stack.organizationPool, async (connection) => {
+    await connection.execute("SELECT id FROM organizations WHERE id = ? FOR UPDATE", [idToBytes(stack.organizationId)]);
+    answer = change();
+    await expect.poll(() => waitsForLock(stack.organizationPool), { timeout: 2_500 }).toBe(true);
+    proxy.hang();
+  });
+  await expect.poll(changeCount, { timeout: 5_000 }).toBe(before + 1);
+  proxy.cut();
+  proxy.restore();
+  return answer as Promise<T>;
+}
+
+it.each([
+  ["a workspace that was made", async () => ["POST", "/workspaces", { name: "New", slug: `w-${newId()}` }], 201],
+  [
+    "a workspace that was deleted",
+    async () => {
+      const { json } = await manage("POST", "/workspaces", { name: "Old", slug: `w-${newId()}` });
+      return ["DELETE", `/workspaces/${json.data.id}`];
+    },
+    200,
+  ],
+  ["a member who was added", async () => ["POST", "/organization/members", { email: `${newId()}@example.com` }], 201],
+  [
+    "a member who was removed",
+    async () => {
+      const { json } = await manage("POST", "/organization/members", { email: `${newId()}@example.com` });
+      return ["DELETE", `/organization/members/${json.data.id}`];
+    },
+    200,
+  ],
+  [
+    "a key that was deleted",
+    async () => {
+      const { json } = await manage("POST", "/keys", { name: "Old" });
+      return ["DELETE", `/keys/${json.data.hash}`];
+    },
+    200,
+  ],
+] as const)("tells of %s although the first answer of the service was lost", async (_, prepare, status) => {
+  const [method, path, body] = await prepare();
+  const before = await changeCount();
+  const answer = await loseAnswer(() => manage(method as string, path as string, body));
+  expect(answer.status).toBe(status);
+  expect(await changeCount()).toBe(before + 1);
+});

@@ -1,0 +1,120 @@
+import { create, type DescMessage, type DescMethodUnary, type MessageInitShape } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
+import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
+import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
+import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
+import { newId } from "../../services/platform/domain/ids.ts";
+import { type Administrator, openOrganizations, type TestOrganizations } from "../support/administration.ts";
+import { failureOf } from "../support/rpc-calls.ts";
+
+const members = OrganizationService.method;
+const keys = KeyService.method;
+const workspaces = WorkspaceService.method;
+
+let organizations: TestOrganizations;
+let admin: Administrator;
+
+beforeAll(async () => {
+  organizations = await openOrganizations();
+  ({ admin } = await organizations.administer());
+});
+
+afterAll(() => organizations.close());
+
+const changeCount = async () => (await admin(members.listChanges, {})).totalCount;
+
+/** Makes a change twice under one name, and returns its answer once both are known to be alike, and one was stored. */
+async function changeTwice<I extends DescMessage, O extends DescMessage>(
+  method: DescMethodUnary<I, O>,
+  request: MessageInitShape<I>,
+  as = admin,
+) {
+  const named = create(method.input, { ...request, requestId: newId() } as MessageInitShape<I>);
+  const first = await as(method, named as MessageInitShape<I>);
+  const countBefore = await changeCount();
+  expect(await as(method, named as MessageInitShape<I>)).toEqual(first);
+  expect(await changeCount()).toBe(countBefore);
+  return first;
+}
+
+const newWorkspace = () => ({ name: "Staging", slug: `staging-${newId()}` });
+
+describe("a change whose first answer was lost", () => {
+  it("answers the repeat of a new, a changed and a deleted workspace as the first", async () => {
+    const made = newWorkspace();
+    const { workspace } = await changeTwice(workspaces.createWorkspace, made);
+    const slug = `other-${newId()}`;
+    // Its old slug names it no more.
+    await changeTwice(workspaces.updateWorkspace, { workspace: made.slug, updateMask: { paths: ["slug"] }, slug });
+    const deleted = await changeTwice(workspaces.deleteWorkspace, { workspace: slug });
+    expect(deleted.workspace?.id).toBe(workspace?.id);
+  });
+
+  it("answers the repeat of a new, a changed and a removed member as the first", async () => {
+    const { member } = await changeTwice(members.addMember, { email: `${newId()}@example.com` });
+    const userId = member?.id ?? "";
+    await changeTwice(members.updateMember, { userId, updateMask: { paths: ["first_name"] }, firstName: "Ada" });
+    await admin(keys.createKey, { name: "CI", creatorUserId: userId });
+    const removed = await changeTwice(members.removeMember, { userId, disableKeys: true });
+    expect(removed).toMatchObject({ member: { id: userId }, disabledKeyCount: 1 });
+  });
+
+  it("counts members that came to and left a workspace as the first answer did", async () => {
+    const { workspace } = await admin(workspaces.createWorkspace, newWorkspace());
+    const { member } = await admin(members.addMember, { email: `${newId()}@example.com` });
+    const request = { workspace: workspace?.id ?? "", userIds: [member?.id ?? ""] };
+    expect((await changeTwice(workspaces.addWorkspaceMembers, request)).addedCount).toBe(1);
+    expect((await changeTwice(workspaces.removeWorkspaceMembers, request)).removedCount).toBe(1);
+  });
+
+  it("answers the repeat of a deletion of a key as the first, also to the key itself", async () => {
+    const { key, secret } = await admin(keys.createKey, { name: "Second", kind: KeyKind.MANAGEMENT });
+    const second = await organizations.as(secret);
+    const id = key?.id ?? "";
+    await changeTwice(keys.updateKey, { key: id, updateMask: { paths: ["name"] }, name: "Third" });
+    const deleted = await changeTwice(keys.deleteKey, { key: id }, second);
+    expect(deleted.key?.id).toBe(id);
+  });
+
+  it("is made once where it is repeated before it is done", async () => {
+    const request = { ...newWorkspace(), requestId: newId() };
+    const answers = await Promise.all([1, 2, 3].map(() => admin(workspaces.createWorkspace, request)));
+    expect(new Set(answers.map(({ workspace }) => workspace?.id)).size).toBe(1);
+  });
+});
+
+describe("the name of a change", () => {
+  it("is for one request", async () => {
+    const requestId = newId();
+    await admin(workspaces.createWorkspace, { ...newWorkspace(), requestId });
+    const isReused = { code: "ALREADY_EXISTS", reason: "REQUEST_ID_REUSED" };
+    const another = admin(workspaces.createWorkspace, { ...newWorkspace(), requestId });
+    expect(await failureOf(another)).toMatchObject(isReused);
+    const ofAnotherKind = admin(workspaces.deleteWorkspace, { workspace: "staging", requestId });
+    expect(await failureOf(ofAnotherKind)).toMatchObject(isReused);
+  });
+
+  it("is for one organization", async () => {
+    const request = { ...newWorkspace(), requestId: newId() };
+    const { admin: other } = await organizations.administer();
+    const first = await admin(workspaces.createWorkspace, request);
+    const second = await other(workspaces.createWorkspace, request);
+    expect(second.workspace?.id).not.toBe(first.workspace?.id);
+  });
+
+  it("is not taken by a change that was refused", async () => {
+    const request = { ...newWorkspace(), requestId: newId() };
+    const { workspace: inTheWay } = await admin(workspaces.createWorkspace, { name: "First", slug: request.slug });
+    expect(await failureOf(admin(workspaces.createWorkspace, request))).toMatchObject({ reason: "SLUG_TAKEN" });
+    await admin(workspaces.deleteWorkspace, { workspace: inTheWay?.id ?? "" });
+    expect((await admin(workspaces.createWorkspace, request)).workspace?.slug).toBe(request.slug);
+  });
+
+  it("must be printable and not too long", async () => {
+    for (const requestId of ["\n", "a".repeat(256)]) {
+      const refused = admin(workspaces.createWorkspace, { ...newWorkspace(), requestId });
+      expect(await failureOf(refused)).toMatchObject({ code: "INVALID_ARGUMENT" });
+    }
+  });
+});
