@@ -87,6 +87,11 @@ export function unavailable(message: string, cause?: unknown): DomainError {
   return new DomainError("unavailable", { reason: "UNAVAILABLE", message, cause });
 }
 
+/** Nobody waits for the answer any more, so this is told to no one. */
+export function canceled(): DomainError {
+  return new DomainError("canceled", { reason: "CANCELED", message: "The caller has gone." });
+}
+
 /** The caller's time ran out before anything was stored. */
 export function deadlineExceeded(): DomainError {
   return new DomainError("deadline_exceeded", {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server as NetServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Server } from "@grpc/grpc-js";
+import { Metadata, Server, type sendUnaryData, status } from "@grpc/grpc-js";
 import { afterEach, describe, expect, it } from "vitest";
 import { AccessService } from "../../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import { unavailable } from "../domain/domain-error.ts";
@@ -11,6 +11,7 @@ import { monotonicMs } from "../process/clock.ts";
 import { Health } from "../process/health.ts";
 import { type Channel, openChannel } from "./channel.ts";
 import { grpcClient } from "./grpc-client.ts";
+import { grpcDefinitionOf } from "./grpc-definition.ts";
 import { bindGrpcServer, closeGrpcServer, createGrpcServer } from "./grpc-server.ts";
 import { serveHealth } from "./health-service.ts";
 import { serveOpenService } from "./service.ts";
@@ -79,8 +80,8 @@ function openTo(...processes: readonly { readonly port: number }[]): Channel {
 }
 
 /** The name of who answers. */
-async function call(channel: Channel, timeoutMs = 5_000): Promise<string> {
-  const options = { requestId: "test", deadlineMs: monotonicMs() + timeoutMs };
+async function call(channel: Channel, timeoutMs = 5_000, signal?: AbortSignal): Promise<string> {
+  const options = { requestId: "test", deadlineMs: monotonicMs() + timeoutMs, ...(signal && { signal }) };
   return (await grpcClient(AccessService, channel).getKeySet({}, options)).jwksJson;
 }
 
@@ -147,6 +148,38 @@ describe("a channel to several processes", () => {
     await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
     a.before = () => Promise.reject(unavailable("no database"));
     expect(await answersOf(channel, 10)).toEqual(new Set(["b"]));
+  });
+
+  it("makes no call, and none again, for a caller who has gone", async () => {
+    const a = await new Process("a").start();
+    const channel = openTo(a);
+    await expect(call(channel, 5_000, AbortSignal.abort())).rejects.toMatchObject({ kind: "canceled" });
+    expect(a.calls).toBe(0);
+    const gone = new AbortController();
+    a.before = () => {
+      // Its answer is on the way already; the pause before the next attempt is longer than that takes.
+      if (a.calls === 6) setTimeout(() => gone.abort(), 50);
+      return Promise.reject(unavailable("no database"));
+    };
+    await expect(call(channel, 5_000, gone.signal)).rejects.toMatchObject({ kind: "canceled" });
+    expect(a.calls).toBe(6);
+  });
+
+  it("fails a call whose error it cannot read, and goes on", async () => {
+    const server = new Server();
+    const metadata = new Metadata();
+    metadata.set("grpc-status-details-bin", Buffer.from([0xff, 0xff]));
+    server.addService(
+      { GetKeySet: grpcDefinitionOf(AccessService.method.getKeySet) },
+      {
+        GetKeySet: (_: unknown, callback: sendUnaryData<Buffer>) =>
+          callback({ code: status.FAILED_PRECONDITION, details: "no", metadata }),
+      },
+    );
+    const port = await bindGrpcServer(server, host, 0, undefined);
+    closers.push(() => closeGrpcServer(server, 0));
+    const channel = openTo({ port });
+    for (let n = 0; n < 2; n += 1) await expect(call(channel)).rejects.toThrow("cannot be read");
   });
 
   it("turns to another where one does not answer, within the time of the call", async () => {

@@ -10,7 +10,7 @@ import {
 } from "@bufbuild/protobuf";
 import { type Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
-import { type DomainError, isOfKind, unavailable } from "../domain/domain-error.ts";
+import { canceled, type DomainError, isOfKind, unavailable } from "../domain/domain-error.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { Channel } from "./channel.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -66,6 +66,8 @@ async function callUntilDeadline(
   let failed: Set<Endpoint> | undefined;
   let timeouts = 0;
   for (let attempt = 0; ; attempt += 1) {
+    // Also before the first: whoever asks may have gone while something else was waited for.
+    if (options.signal?.aborted) throw canceled();
     const endpoint = channel.pick(failed);
     const hasOthers = endpoint !== undefined && channel.hasOthers(endpoint, failed);
     const deadlineMs = hasOthers && timeouts < timeoutsMax ? attemptDeadlineMs(options) : options.deadlineMs;
@@ -121,11 +123,20 @@ function callOnce(
       request,
       metadata,
       { deadline: Date.now() + deadlineMs - monotonicMs() },
-      (error, response) => (error ? reject(domainErrorFrom(error)) : resolve(response as Message)),
+      (error, response) => (error ? rejectWith(error, reject) : resolve(response as Message)),
     );
     Error.stackTraceLimit = stackTraceLimit;
     options.signal?.addEventListener("abort", () => call.cancel(), { once: true });
   });
+}
+
+/** grpc-js calls back from a stack of its own, so that what is thrown there would end the process. */
+function rejectWith(error: ServiceError, reject: (reason: unknown) => void): void {
+  try {
+    reject(domainErrorFrom(error));
+  } catch (cause) {
+    reject(new Error("A service answered with an error that cannot be read", { cause }));
+  }
 }
 
 /** What the service said, or what grpc-js says of a service that did not answer. */
