@@ -80,6 +80,22 @@ describe("openPool", () => {
     },
   );
 
+  it("does not try again for a caller who left while they waited for a connection", async () => {
+    const pool = openPool(database.url, 1);
+    const held = await pool.getConnection();
+    let [isGone, tries, runs] = [false, 0, 0];
+    const caller = { deadlineMs: monotonicMs() + 10_000, isCanceled: () => isGone };
+    const work = retryTransient(caller.deadlineMs, () => {
+      tries += 1;
+      return inTransaction(pool, async () => (runs += 1), caller);
+    });
+    isGone = true;
+    held.release();
+    await expect(work).rejects.toMatchObject({ kind: "canceled" });
+    expect([tries, runs]).toEqual([1, 0]);
+    await pool.end();
+  });
+
   it("goes on after a connection was killed between two statements of a transaction", async () => {
     const pool = openPool(database.url, 1);
     const other = openPool(database.url, 1);

@@ -1,4 +1,5 @@
 import type { QueryResult } from "mysql2";
+import { canceled } from "../domain/domain-error.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { Deadline } from "../process/deadline.ts";
 import { type Answer, type ConnectionOwner, type ConnectionSettings, PoolConnection } from "./connection.ts";
@@ -177,7 +178,7 @@ export class Pool {
     for (const waiting of this.#waiting) {
       this.#dismiss(waiting);
       if (waiting.isCanceled()) {
-        waiting.reject(noLongerWaited());
+        waiting.reject(canceled());
         continue;
       }
       waiting.resolve(connection.take());
@@ -236,7 +237,7 @@ export class Pool {
     for (const waiting of this.#waiting) {
       if (!waiting.isCanceled()) continue;
       this.#dismiss(waiting);
-      waiting.reject(noLongerWaited());
+      waiting.reject(canceled());
     }
   }
 
@@ -256,8 +257,4 @@ export class Pool {
   #settleEnd(): void {
     if (this.#open.size + this.#opening === 0) this.#onEmpty?.();
   }
-}
-
-function noLongerWaited(): ConnectionError {
-  return new ConnectionError("Nobody waits for the answer any more");
 }
