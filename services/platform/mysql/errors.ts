@@ -195,11 +195,12 @@ export function outcomeUnknown(cause: unknown): DomainError {
   );
 }
 
-/** Others kept changing the same rows until the time was up. */
+/** Others kept changing the same rows until the time was up. One of them may be the same request, by way of another process. */
 export function conflictNotSettled(cause: unknown): DomainError {
   return new DomainError("aborted", {
     reason: "CONFLICT",
-    message: "Someone else is changing the same thing; nothing was stored. Try again in a moment.",
+    message:
+      "Someone else is changing the same thing. Try again in a moment; with the same request id, nothing is stored twice.",
     cause,
   });
 }
