@@ -163,6 +163,12 @@ describe("PresetReader, of large content", () => {
     expect(cost.statements).toBe(3);
   });
 
+  it("tells that there is a preset without reading it", async () => {
+    expect(await reader.hasPreset(workspaceId, "none", patient())).toBe(false);
+    expect(await reader.hasPreset(workspaceId, "p", patient())).toBe(true);
+    expect((await costOf(() => reader.hasPreset(workspaceId, "p", patient()))).statements).toBe(1);
+  });
+
   it("reads nothing that its reader does not admit", async () => {
     const admit = (bytes: number) => {
       throw new Error(`not ${bytes}`);

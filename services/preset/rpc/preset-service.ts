@@ -54,7 +54,7 @@ export function presetService({
     checkSlug(slug);
     const found = await reader.findVersion(workspaceId, slug, version, context, context.admit);
     if (found) return found;
-    throw (await reader.findPreset(workspaceId, slug, context)) ? versionNotFound(slug, version) : presetNotFound(slug);
+    throw (await reader.hasPreset(workspaceId, slug, context)) ? versionNotFound(slug, version) : presetNotFound(slug);
   };
 
   const createVersion = async (request: CreateVersionRequest, context: CallContext): Promise<ServedPreset> =>

@@ -38,6 +38,10 @@ export class PresetReader {
     return this.#presets.find({ workspaceId, slug }, caller, admit);
   }
 
+  hasPreset(workspaceId: string, slug: string, caller: Deadline): Promise<boolean> {
+    return this.#presets.has({ workspaceId, slug }, caller);
+  }
+
   findVersion(
     workspaceId: string,
     slug: string,

@@ -55,6 +55,11 @@ export class SizedLookup<Key, Value extends object> {
     );
   }
 
+  /** Whether there is such a thing. However large it is, it is not read for that. */
+  async has(key: Key, caller: Deadline): Promise<boolean> {
+    return (await this.#batcher.ask(key, caller)) !== undefined;
+  }
+
   async find(key: Key, caller: Deadline, admit?: Admit): Promise<Value | undefined> {
     const found = await this.#batcher.ask(key, caller);
     if (found === undefined || !("largeBytes" in found)) return found;
