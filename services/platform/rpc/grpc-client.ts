@@ -113,21 +113,30 @@ function callOnce(
   metadata.set("x-request-id", options.requestId);
   if (options.accessToken !== undefined) metadata.set("authorization", `Bearer ${options.accessToken}`);
   return new Promise((resolve, reject) => {
-    // grpc-js makes an Error for every call, for the stack of one that may fail. Our errors have a request id instead.
-    const { stackTraceLimit } = Error;
-    Error.stackTraceLimit = 0;
-    const call = client.makeUnaryRequest(
-      path,
-      requestSerialize,
-      responseDeserialize,
-      request,
-      metadata,
-      { deadline: Date.now() + deadlineMs - monotonicMs() },
-      (error, response) => (error ? rejectWith(error, reject) : resolve(response as Message)),
+    const call = withoutStacks(() =>
+      client.makeUnaryRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        request,
+        metadata,
+        { deadline: Date.now() + deadlineMs - monotonicMs() },
+        (error, response) => (error ? rejectWith(error, reject) : resolve(response as Message)),
+      ),
     );
-    Error.stackTraceLimit = stackTraceLimit;
     options.signal?.addEventListener("abort", () => call.cancel(), { once: true });
   });
+}
+
+/** grpc-js makes an Error for every call, for the stack of one that may fail. Our errors have a request id instead. */
+function withoutStacks<T>(start: () => T): T {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return start();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }
 
 /** grpc-js calls back from a stack of its own, so that what is thrown there would end the process. */
