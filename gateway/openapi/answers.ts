@@ -91,7 +91,7 @@ const refusals = {
     message: "Something went wrong on our side. Try again; if it stays, report the request id.",
   },
   503: {
-    when: "A service or the database is out of reach or has too much to do. Nothing was stored, unless the database went away while it committed.",
+    when: "A service or the database is out of reach or has too much to do. Nothing was stored, unless the database, or the service, went away while it committed.",
     message:
       "The service is out of reach or has too much to do. Try again in a moment; with an Idempotency-Key, nothing is created twice.",
     mayRetry: true,

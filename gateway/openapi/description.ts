@@ -23,7 +23,7 @@ export const description = {
 
 **Lists** take \`offset\` and \`limit\`; \`total_count\` counts all records, not those of the page. A value out of bounds is refused, never clamped.
 
-**Errors** have one shape: \`{"error": {"code", "message", "metadata"}}\`. After an answer with a status of 500 and above nothing was stored, so the request may be sent again. The one exception is a database that goes away while it commits and stays away: with an \`Idempotency-Key\` the repetition is safe then too, as it is after an answer that was lost.
+**Errors** have one shape: \`{"error": {"code", "message", "metadata"}}\`. After an answer with a status of 500 and above nothing was stored, so the request may be sent again. The one exception is a database, or a service, that goes away while it commits and stays away: with an \`Idempotency-Key\` the repetition is safe then too, as it is after an answer that was lost.
 
 **Changes.** Answers with a preset carry an \`ETag\`. Send it back as \`If-Match\`, and a change is made only where nobody else was faster.`,
   },
