@@ -216,6 +216,16 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
       expect((await call(getPreset, { slug })).preset).toEqual(first);
     });
 
+    it("refuses a creation by the request id of a change", async () => {
+      const slug = `${prefix}-reused-by-creation`;
+      await create(slug);
+      const requestId = `${slug} 1`;
+      const changed = await update(slug, { name: "First", requestId });
+      const creating = call(createVersion, { slug, configJson: '{"model":"m"}', requestId });
+      expect(await failureOf(creating)).toMatchObject({ code: "ALREADY_EXISTS", reason: "REQUEST_ID_REUSED" });
+      expect((await call(getPreset, { slug })).preset).toEqual(changed);
+    });
+
     it.each<[string, Update, string[], string[]]>([
       ["an empty mask", { name: "x" }, [], ["update_mask"]],
       ["an unknown path", { name: "x" }, ["name", "slug"], ["update_mask.paths[1]"]],

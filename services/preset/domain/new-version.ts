@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { type Principal, requirePermission, requireWorkspace } from "../../platform/auth/principal.ts";
 import { configChecks } from "../../platform/config-fields/config-fields.ts";
 import { DomainError, type FieldViolation, invalidRequest, violationsMax } from "../../platform/domain/domain-error.ts";
-import { newId } from "../../platform/domain/ids.ts";
+import { isId, newId } from "../../platform/domain/ids.ts";
 import { sizeViolations } from "../../platform/domain/text-violations.ts";
 import { fieldPath } from "../../platform/json/field-path.ts";
 import { ambiguities, parseJsonObject } from "../../platform/json/json-text.ts";
@@ -57,8 +57,8 @@ export function newVersion(principal: Principal, draft: VersionDraft): NewVersio
     systemPrompt: draft.systemPrompt || undefined,
     actor: principal,
     requestId: draft.requestId || newId(),
-    // The gateway gives every creation an id, and a digest only to those whose id is their caller's.
-    isNamedByCaller: draft.requestDigest.length > 0,
+    // The gateway gives every creation an id, a UUID, and a digest only to those whose id is their caller's.
+    isNamedByCaller: draft.requestDigest.length > 0 || (draft.requestId !== "" && !isId(draft.requestId)),
     requestDigest: draft.requestDigest.length > 0 ? Buffer.from(draft.requestDigest) : digestOf(draft),
   };
 }
