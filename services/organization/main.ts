@@ -1,3 +1,4 @@
+import { onDatabase } from "../platform/mysql/database-command.ts";
 import { migrateCommand } from "../platform/mysql/migrate-command.ts";
 import { createLogger } from "../platform/observe/logger.ts";
 import { defineCommand } from "../platform/process/command.ts";
@@ -13,10 +14,9 @@ import { enableKey } from "./commands/enable-key.ts";
 import { listKeys } from "./commands/list-keys.ts";
 import { listMembers } from "./commands/list-members.ts";
 import { listWorkspaces } from "./commands/list-workspaces.ts";
-import { onDatabase } from "./commands/on-database.ts";
 import { removeMember } from "./commands/remove-member.ts";
 import { revokeKey } from "./commands/revoke-key.ts";
-import { readOrganizationConfig, readOrganizationMigration } from "./config.ts";
+import { readOrganizationConfig, readOrganizationDatabaseUrl, readOrganizationMigration } from "./config.ts";
 
 const serve = defineCommand({
   name: "serve",
@@ -29,6 +29,11 @@ const serve = defineCommand({
     await runProcess(logger, (lifecycle) => openOrganizationService(config, logger, lifecycle));
   },
 });
+
+const database = {
+  readUrl: () => readOrganizationDatabaseUrl(process.env),
+  migrations: organizationMigrations,
+};
 
 const administration = [
   bootstrap,
@@ -47,5 +52,5 @@ const administration = [
 await runCommandLine([
   serve,
   migrateCommand(() => readOrganizationMigration(process.env), organizationMigrations),
-  ...administration.map(onDatabase),
+  ...administration.map((command) => onDatabase(command, database)),
 ]);

@@ -1,9 +1,11 @@
+import { onDatabase } from "../platform/mysql/database-command.ts";
 import { migrateCommand } from "../platform/mysql/migrate-command.ts";
 import { createLogger } from "../platform/observe/logger.ts";
 import { defineCommand } from "../platform/process/command.ts";
 import { runCommandLine } from "../platform/process/command-line.ts";
 import { runProcess } from "../platform/process/lifecycle.ts";
 import { openPresetService, presetMigrations } from "./app.ts";
+import { purgeWorkspace } from "./commands/purge-workspace.ts";
 import { readPresetConfig, readPresetMigration } from "./config.ts";
 
 const serve = defineCommand({
@@ -18,4 +20,11 @@ const serve = defineCommand({
   },
 });
 
-await runCommandLine([serve, migrateCommand(() => readPresetMigration(process.env), presetMigrations)]);
+await runCommandLine([
+  serve,
+  migrateCommand(() => readPresetMigration(process.env), presetMigrations),
+  onDatabase(purgeWorkspace, {
+    readUrl: () => readPresetMigration(process.env).databaseUrl,
+    migrations: presetMigrations,
+  }),
+]);

@@ -1,5 +1,5 @@
 import { bootstrap } from "../../services/organization/commands/bootstrap.ts";
-import type { DatabaseCommand } from "../../services/organization/commands/on-database.ts";
+import type { DatabaseCommand } from "../../services/platform/mysql/database-command.ts";
 import { openPool, type Pool } from "../../services/platform/mysql/pool.ts";
 import { createOrganizationDatabase } from "./organization-database.ts";
 

@@ -1,0 +1,41 @@
+import type { Command } from "../process/command.ts";
+import { CommandError } from "../process/command-error.ts";
+import { sayDatabaseFault } from "./command-fault.ts";
+import { schemaIsCurrent } from "./migrate.ts";
+import { openPool, type Pool } from "./pool.ts";
+
+/** A command of the administrator returns what there is to print, once all of it is stored. */
+export type DatabaseCommand = Command<Pool, string>;
+
+interface CommandDatabase {
+  /** Called only to run a command, so that its help needs no database. */
+  readonly readUrl: () => string;
+  readonly migrations: URL;
+}
+
+/** Gives a command the database that the environment names. */
+export function onDatabase(command: DatabaseCommand, { readUrl, migrations }: CommandDatabase): Command {
+  return {
+    ...command,
+    read: (parameters) => {
+      const work = command.read(parameters);
+      return async () => {
+        const pool = openPool(readUrl(), 1);
+        try {
+          await checkSchema(pool, migrations);
+          console.log(await work(pool).catch(sayDatabaseFault));
+        } finally {
+          await pool.end();
+        }
+      };
+    },
+  };
+}
+
+async function checkSchema(pool: Pool, migrations: URL): Promise<void> {
+  await schemaIsCurrent(pool, migrations)()
+    .catch(sayDatabaseFault)
+    .catch((error: Error) => {
+      throw error instanceof CommandError ? error : new CommandError(`The database cannot be used: ${error.message}`);
+    });
+}

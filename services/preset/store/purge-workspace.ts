@@ -1,0 +1,29 @@
+import { idToBytes } from "../../platform/domain/ids.ts";
+import type { Pool, ResultSetHeader } from "../../platform/mysql/pool.ts";
+
+/** The presets last: as long as one is there, a purge that was broken off is seen to be unfinished. */
+const tables = ["preset_updates", "preset_changes", "preset_versions", "presets", "preset_counts"] as const;
+
+/** So few that nobody waits for the locks of one statement. */
+const rowsAtOnce = 500;
+
+/** Deletes all that the service keeps of a workspace, and returns how many rows of each table. It may be repeated. */
+export async function purgeWorkspace(
+  pool: Pool,
+  workspaceId: string,
+  onProgress: (table: string, deletedCount: number) => void,
+): Promise<Record<(typeof tables)[number], number>> {
+  const deleted = Object.fromEntries(tables.map((table) => [table, 0])) as Record<(typeof tables)[number], number>;
+  for (const table of tables) {
+    for (let isDone = false; !isDone; ) {
+      const [{ affectedRows }] = await pool.execute<ResultSetHeader>(
+        `DELETE FROM ${table} WHERE workspace_id = ? LIMIT ${rowsAtOnce}`,
+        [idToBytes(workspaceId)],
+      );
+      deleted[table] += affectedRows;
+      isDone = affectedRows < rowsAtOnce;
+      onProgress(table, deleted[table]);
+    }
+  }
+  return deleted;
+}
