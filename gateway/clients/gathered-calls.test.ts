@@ -104,6 +104,18 @@ describe("gatherAlike", () => {
     ]);
   });
 
+  it("names no more requests of a crowd than a header holds, but one of each part", async () => {
+    const { call, made } = shout(gatherAlike);
+    await Promise.all(Array.from({ length: 1_000 }, (_, index) => call("a", options("token", `r${index}`))));
+    const crowd = made.flat().map((each) => each.options.requestId.split("|").length);
+    expect(crowd.every((count) => count <= 64)).toBe(true);
+    const parts = ["a", "b"].map((part) => {
+      const names = Array.from({ length: 40 }, (_, index) => `${part}${index}`).join("|");
+      return { request: part, options: options("token", names) };
+    });
+    expect(optionsTogether(parts).requestId).toBe("a0,b0");
+  });
+
   it("names every request to the service, those that are alike as one with the latest deadline", async () => {
     const { call, made } = shout(gatherAlike);
     await Promise.all([

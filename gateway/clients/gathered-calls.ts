@@ -86,10 +86,14 @@ async function callAll<Request, Answer>(
   }
 }
 
+/** As many as the log of a service takes. They travel in a header: those of a crowd would be more than HTTP/2 carries. */
+const namedMax = 64;
+
 /** One call for all who ask alike. It names them all, by another sign than the one between the parts of a batch. */
 function callOf<Request, Answer>({ request, requests, deadlineMs }: Member<Call<Request>, Answer>): Call<Request> {
   if (requests.length === 1) return request;
-  const requestId = requests.map(({ options }) => options.requestId).join("|");
+  const named = requests.slice(0, namedMax);
+  const requestId = named.map(({ options }) => options.requestId).join("|");
   return { request: request.request, options: { ...request.options, requestId, deadlineMs } };
 }
 
@@ -101,14 +105,20 @@ export function callEach<Request, Answer>(
     Promise.all(calls.map(({ request, options }) => call(request, options).catch((error: Error) => error)));
 }
 
-/** What goes with several calls as one: it may take as long as the most patient waits; the log of the service names every request. */
+/** What goes with several calls as one: it may take as long as the most patient waits; the log of the service names every request, or of many alike one. */
 export function optionsTogether(calls: readonly Call<unknown>[]): CallOptions {
   const [first] = calls as [Call<unknown>];
   return {
     ...first.options,
-    requestId: calls.map(({ options }) => options.requestId).join(","),
+    requestId: namesOf(calls.map(({ options }) => options.requestId)).join(","),
     deadlineMs: Math.max(...calls.map(({ options }) => options.deadlineMs)),
   };
+}
+
+/** The names of each part; where those are too many, the first of each. */
+function namesOf(parts: readonly string[]): readonly string[] {
+  const count = parts.reduce((sum, names) => sum + names.split("|").length, 0);
+  return count <= namedMax ? parts : parts.map((names) => names.split("|", 1)[0] as string);
 }
 
 /** Deadlines that differ by no more than this are as good as one. */

@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { newId } from "../../services/platform/domain/ids.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack();
+  await stack.create("popular");
+});
+
+afterAll(() => stack.close());
+
+it("answers a crowd that asks for one preset at once, however long its request ids are", async () => {
+  const ask = () =>
+    stack.request("GET", "/presets/popular", {
+      key: stack.apiKey,
+      headers: { "x-request-id": newId().padEnd(128, "x") },
+    });
+  // The first round also exchanges the key, so that its requests do not come together.
+  for (let round = 0; round < 2; round += 1) {
+    const answers = await Promise.all(Array.from({ length: 1_000 }, ask));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  }
+});
