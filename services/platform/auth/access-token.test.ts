@@ -380,6 +380,19 @@ describe("clocks that differ", () => {
     await verifier.check();
   });
 
+  it.each([
+    [-62, 0],
+    [-66, 1],
+  ])(
+    "of %i seconds make a token of a minute count %i times: one that has just ended was only slow",
+    async (ahead, times) => {
+      await authenticate(signAhead(ahead));
+      expect(await metrics.registry.getSingleMetricAsString("setpoint_tokens_out_of_time_total")).toMatch(
+        new RegExp(` ${times}$`, "m"),
+      );
+    },
+  );
+
   it("are told by a token that was issued in the future, counted each time and logged once a minute", async () => {
     for (let n = 0; n < 3; n += 1) await authenticate(signAhead(30, { jwtid: String(n) }));
     expect(await metrics.registry.getSingleMetricAsString("setpoint_tokens_out_of_time_total")).toMatch(/ 3$/m);

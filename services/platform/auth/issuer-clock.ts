@@ -31,7 +31,7 @@ export class IssuerClock {
   /** Whether a token is of now; "good" includes what the tolerance lets through. */
   judge({ iat, exp, nbf = iat }: Claimed): "good" | "early" | "expired" {
     const now = Date.now();
-    if (Math.max(iat, nbf) * 1000 - now > noticedMs || exp * 1000 <= now) {
+    if (Math.max(iat, nbf) * 1000 - now > noticedMs || now - exp * 1000 >= noticedMs) {
       this.#metrics?.tokenOutOfTime();
       this.#warn("token", "an access token is of another time: either clocks differ, or its caller kept it too long");
     }
