@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Body, largeBody, ordinaryBody } from "./bodies.ts";
-import { numberedSlug } from "./ids.ts";
+import { numberedKey, numberedSlug } from "./ids.ts";
 import type { SideName, Tenant } from "./tenant.ts";
 
 /** What a load process is told to do; plain data, because it goes to another process. */
@@ -9,6 +9,8 @@ export type Task =
   | { readonly kind: "create-hot"; readonly tenant: Tenant; readonly slugs: number }
   /** Reads `count` filled presets that lie evenly among the first `of`. */
   | { readonly kind: "get"; readonly tenant: Tenant; readonly count: number; readonly of: number }
+  /** Reads filled presets, each time with a key that was not used before. */
+  | { readonly kind: "get-by-new-keys"; readonly tenant: Tenant; readonly presets: number }
   | { readonly kind: "list-presets"; readonly tenant: Tenant; readonly offset: number; readonly total: number }
   | {
       readonly kind: "list-versions";
@@ -40,6 +42,8 @@ interface Answer {
 }
 
 const pageSize = 50;
+/** In all rounds together: in a later one, too, a key must be new. One that was not filled is refused. */
+let newKeysUsed = 0;
 
 /** Makes the calls of a task, one after another, as one side takes them. `run` keeps the slugs of two runs apart. */
 export function callsOf(task: Task, side: SideName, run: string): () => Call {
@@ -58,6 +62,11 @@ export function callsOf(task: Task, side: SideName, run: string): () => Call {
       const stride = Math.floor(task.of / task.count);
       return () => get(side, task.tenant, numberedSlug(random(task.count) * stride));
     }
+    case "get-by-new-keys":
+      return () => {
+        const apiKeys = side === "setpoint" ? [numberedKey(newKeysUsed++)] : [];
+        return get(side, { ...task.tenant, apiKeys }, numberedSlug(random(task.presets)));
+      };
     case "list-presets":
       return list(task, "/presets", workspaceHeader(side, task.tenant));
     case "list-versions":

@@ -1,4 +1,4 @@
-import { type NewKey, newApiKey, newManagementKey } from "../../services/organization/domain/keys.ts";
+import { hashKey, type NewKey, newApiKey, newManagementKey } from "../../services/organization/domain/keys.ts";
 import { newWorkspace } from "../../services/organization/domain/workspaces.ts";
 import { insertKey } from "../../services/organization/store/keys.ts";
 import { insertOrganization } from "../../services/organization/store/organizations.ts";
@@ -8,7 +8,7 @@ import { idToBytes } from "../../services/platform/domain/ids.ts";
 import { openPool, type Pool, type PoolConnection } from "../../services/platform/mysql/pool.ts";
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
 import { ordinaryBody } from "./bodies.ts";
-import { numberedId, numberedIdSql, numberedSlugSql } from "./ids.ts";
+import { numberedId, numberedIdSql, numberedKey, numberedSlugSql } from "./ids.ts";
 import type { Tenant } from "./tenant.ts";
 
 /** The databases of one side. */
@@ -21,6 +21,7 @@ export interface Databases {
 const fillCreator = "user_filled00000000000000000000";
 /** The table of numbers holds 0 to this. */
 const numbersSql = 10_000;
+const keysPerStatement = 1_000;
 const beginningSql = "'2025-01-01 00:00:00.000'";
 
 /** Opens both databases for bulk inserts, which the server makes from a table of numbers: nothing goes over the wire. */
@@ -73,6 +74,24 @@ async function fillTenant(connection: PoolConnection, n: number): Promise<Tenant
 
 function secretOf({ secret }: NewKey): string {
   return secret;
+}
+
+/** API keys 0 to `count` of the tenant's workspace, beside those that it has. */
+export async function fillKeys({ organization }: Databases, tenant: Tenant, count: number): Promise<void> {
+  const organizationId = idToBytes(tenant.organizationId);
+  const workspaceId = idToBytes(tenant.workspaceId);
+  const permissions = knownPermissions.join(",");
+  await inTransaction(organization, async (connection) => {
+    for (let from = 0; from < count; from += keysPerStatement) {
+      const numbers = Array.from({ length: Math.min(keysPerStatement, count - from) }, (_, index) => from + index);
+      const ids = numbers.map((n) => [idToBytes(numberedId("key", n)), hashKey(numberedKey(n))]);
+      await connection.query(
+        `INSERT INTO api_keys (id, key_hash, name, kind, permissions, organization_id, workspace_id, creator_user_id,
+          disabled, created_at) VALUES ${ids.map(() => `(?, ?, 'Bench', 'api', ?, ?, ?, ?, FALSE, ${beginningSql})`).join(", ")}`,
+        ids.flatMap((each) => [...each, permissions, organizationId, workspaceId, fillCreator]),
+      );
+    }
+  });
 }
 
 export async function fillMembers(

@@ -1,3 +1,6 @@
+import { createHash } from "node:crypto";
+import { keyFromBytes } from "../../services/platform/auth/key-format.ts";
+
 /** What an id made here belongs to; ids of different kinds never meet. */
 export const idKinds = { organization: 1, workspace: 2, preset: 3, version: 4, key: 5 } as const;
 export type IdKind = keyof typeof idKinds;
@@ -20,4 +23,9 @@ export function numberedSlug(n: number): string {
 
 export function numberedSlugSql(n: string): string {
   return `CONCAT('preset-', LPAD(${n}, 7, '0'))`;
+}
+
+/** The secret of the n-th key, which the one who fills and the one who calls can both say. */
+export function numberedKey(n: number): string {
+  return keyFromBytes(createHash("sha256").update(`bench key ${n}`).digest());
 }

@@ -26,4 +26,11 @@ describe("the comparison", () => {
     expect(table).toContain("301 (≤ 300: MISSED)");
     expect(table).toContain("gateway 200 + database 100");
   });
+
+  it("holds processor time against that of the workload beside it", () => {
+    const dear = measurement("setpoint", [500], { gateway: 500, database: 402 });
+    const workload = { name: "sparse", title: "sparse", cpuTimesMax: { of: "get", times: 2.5 } };
+    const table = comparisonTable([{ workload, ours: dear, yardstick, cpuBase: ours }]);
+    expect(table).toContain("get 301 × 3.00 (≤ 2.50: MISSED)");
+  });
 });

@@ -5,9 +5,11 @@ import type { Workload } from "./workloads.ts";
 
 /** A workload and what each side did with it. */
 export interface Comparison {
-  readonly workload: Pick<Workload, "name" | "title" | "ratioMin" | "cpuUsMax">;
+  readonly workload: Pick<Workload, "name" | "title" | "ratioMin" | "cpuUsMax" | "cpuTimesMax">;
   readonly ours: Measurement;
   readonly yardstick: Measurement;
+  /** What ours did meanwhile with the workload that this one's processor time is held against, if any. */
+  readonly cpuBase?: Measurement | undefined;
 }
 
 /** The median of what each round of ours was to the yardstick's round beside it. */
@@ -25,13 +27,21 @@ export function comparisonTable(comparisons: readonly Comparison[]): string {
   const rows = comparisons.flatMap((comparison) => {
     const { workload, ours, yardstick } = comparison;
     const ratio = verdict(ratioOf(comparison), workload.ratioMin, { digits: 2, sign: "≥" });
-    const cpu = verdict(cpuUsTotal(ours), workload.cpuUsMax, { digits: 0, sign: "≤" });
     return [
-      [workload.title, ...measurementCells(ours), ratio, workload.cpuUsMax === undefined ? "" : cpu],
+      [workload.title, ...measurementCells(ours), ratio, cpuVerdict(comparison)],
       ["", ...measurementCells(yardstick), "", ""],
     ];
   });
   return textTable(header, rows);
+}
+
+/** Processor time beside its target; nothing where it has none. */
+function cpuVerdict({ workload: { cpuUsMax, cpuTimesMax }, ours, cpuBase }: Comparison): string {
+  if (cpuUsMax !== undefined) return verdict(cpuUsTotal(ours), cpuUsMax, { digits: 0, sign: "≤" });
+  if (!cpuTimesMax || !cpuBase) return "";
+  const base = cpuUsTotal(cpuBase);
+  const times = verdict(cpuUsTotal(ours) / base, cpuTimesMax.times, { digits: 2, sign: "≤" });
+  return `${cpuTimesMax.of} ${numberText(base)} × ${times}`;
 }
 
 function measurementCells(measurement: Measurement): string[] {

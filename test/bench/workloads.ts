@@ -9,6 +9,10 @@ export interface Workload {
   readonly ratioMin?: number;
   /** The most processor time of all processes and the database together. */
   readonly cpuUsMax?: number;
+  /** The most processor time, as a multiple of what another workload takes, whose rounds alternate with these. */
+  readonly cpuTimesMax?: { readonly of: string; readonly times: number };
+  /** Whether it needs a new key for every request. */
+  readonly needsNewKeys?: boolean;
   /** Whether it needs the many small tenants, which take a while to fill. */
   readonly needsCrowd?: boolean;
   readonly task: (fixture: Fixture) => Task;
@@ -69,5 +73,13 @@ export const workloads: readonly Workload[] = [
     title: "90/10 mix, 1,000 tenants",
     needsCrowd: true,
     task: ({ crowd, crowdPresets }) => ({ kind: "mixed", tenants: crowd, presets: crowdPresets }),
+  },
+  // The last one: the gateway goes on holding what it got for the keys, and the organization service notes their use.
+  {
+    name: "sparse-keys",
+    title: "get preset, each with a new key",
+    cpuTimesMax: { of: "get", times: 2.5 },
+    needsNewKeys: true,
+    task: ({ reader, readerPresets }) => ({ kind: "get-by-new-keys", tenant: reader, presets: readerPresets }),
   },
 ];
