@@ -1,5 +1,6 @@
 import { type TSchema, Type } from "typebox";
 import { presetDescriptionLengthMax, presetNameLengthMax } from "../../services/platform/domain/limits.ts";
+import { dialectNames } from "../dialects/dialect-name.ts";
 import { componentSchema, nullable, time, uuid } from "./schema-parts.ts";
 
 // The JSON that preset.ts writes. Every field is always there; one without a value is null.
@@ -15,6 +16,7 @@ const versionExample = {
   preset_id: "0198c59f-3b10-7f2c-8a55-61d07c9be204",
   version: 2,
   system_prompt: "You answer questions about invoices, briefly.",
+  dialect: "chat/completions",
   creator_id: "user_2xQ7LhV0bTn4RkYc9WmDsEaP",
   created_at: "2026-03-14T09:26:53.589Z",
   updated_at: "2026-03-14T09:26:53.589Z",
@@ -44,6 +46,10 @@ export const versionSchema = Type.Object(
       description: "1 for the first version of a preset, then 2, 3, … without gaps.",
     }),
     system_prompt: nullable("string", { description: "Null where the request had none." }),
+    dialect: nullable("string", {
+      enum: [...dialectNames, null],
+      description: "The inference API that the request was written for. Null where that is not known.",
+    }),
     creator_id: Type.String({ description: "The user whose key created the version." }),
     created_at: time("When the version was created."),
     updated_at: time("Equals `created_at`: a version never changes."),

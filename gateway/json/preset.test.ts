@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { describe, expect, it } from "vitest";
 import {
+  Dialect,
   PresetChangeAction,
   PresetChangeSchema,
   PresetSchema,
@@ -86,10 +87,21 @@ describe("a version as JSON", () => {
       version: 2,
       config: JSON.parse(version.configJson),
       system_prompt: null,
+      dialect: null,
       creator_id: "user_1",
       created_at: isoTime,
       updated_at: isoTime,
     });
+  });
+
+  it.each([
+    ["chat/completions", Dialect.CHAT_COMPLETIONS],
+    ["messages", Dialect.MESSAGES],
+    ["responses", Dialect.RESPONSES],
+    [null, Dialect.UNSPECIFIED],
+    [null, 99 as Dialect],
+  ])("names its dialect %s", (name, dialect) => {
+    expect(JSON.parse(versionJson({ ...version, dialect })).dialect).toBe(name);
   });
 
   it("holds the config byte for byte", () => {

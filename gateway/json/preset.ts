@@ -8,6 +8,7 @@ import {
   type PresetVersion,
 } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import type { DiffVersionsResponse } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { dialectNameOf } from "../dialects/dialect-name.ts";
 import { etagHeader, isNotModified } from "./etag.ts";
 import { isoTime } from "./time.ts";
 
@@ -85,6 +86,7 @@ export function versionJson(version: PresetVersion): string {
     preset_id: version.presetId,
     version: version.version,
     system_prompt: version.systemPrompt ?? null,
+    dialect: dialectNameOf(version.dialect),
     creator_id: version.creatorId,
     created_at: isoTime(version.createTime),
     updated_at: isoTime(version.updateTime),

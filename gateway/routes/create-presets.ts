@@ -8,6 +8,7 @@ import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { chatCompletions } from "../dialects/chat-completions.ts";
 import type { Dialect } from "../dialects/dialect.ts";
+import { type DialectName, dialectByName, dialectNames } from "../dialects/dialect-name.ts";
 import { messages } from "../dialects/messages.ts";
 import { readBody, readLongBody } from "../dialects/read-body.ts";
 import { responses } from "../dialects/responses.ts";
@@ -17,12 +18,11 @@ import { sendPreset } from "../json/preset.ts";
 import { dataOf, etag, refusedWith, success } from "../openapi/answers.ts";
 import { slugParams, workspaceQuery } from "./preset-parameters.ts";
 
-/** By the last part of their path, which is that of the inference API they come from. */
 const dialects = {
   "chat/completions": { dialect: chatCompletions, operationId: "createPresetsChatCompletions" },
   messages: { dialect: messages, operationId: "createPresetsMessages" },
   responses: { dialect: responses, operationId: "createPresetsResponses" },
-};
+} satisfies Record<DialectName, { readonly dialect: Dialect; readonly operationId: string }>;
 
 function schemaOf(path: string, { bodySchema }: Dialect, operationId: string) {
   return {
@@ -49,7 +49,8 @@ interface Creation {
 
 /** A creation from an inference request body, in each dialect. */
 export function createPresetRoutes(app: FastifyInstance, access: Access, { presets }: Clients): void {
-  for (const [path, { dialect, operationId }] of Object.entries(dialects)) {
+  for (const path of dialectNames) {
+    const { dialect, operationId } = dialects[path];
     app.post<Creation>(
       `/api/v1/presets/:slug/${path}`,
       { schema: schemaOf(path, dialect, operationId), onRequest: access.withPermission("presets:write") },
@@ -59,7 +60,7 @@ export function createPresetRoutes(app: FastifyInstance, access: Access, { prese
         const isLong = body.length > longTextLength;
         const content = isLong ? await readLongBody(dialect, body) : readBody(dialect, body);
         if (isLong) await nextTurn();
-        const creation = { slug, ...content, ...idempotencyOf(request, path, body) };
+        const creation = { slug, ...content, dialect: dialectByName[path], ...idempotencyOf(request, path, body) };
         const preset = await request.caller.call((options) => presets.createVersion(creation, options));
         return sendPreset(reply, preset);
       },

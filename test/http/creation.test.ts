@@ -64,6 +64,7 @@ describe.each(dialects)("a creation from %s", (dialect) => {
           version: 1,
           config: { model: "openai/gpt-4.1", temperature: 0.3 },
           system_prompt: "Be brief.",
+          dialect,
           creator_id: data.creator_user_id,
           created_at: data.created_at,
           updated_at: data.created_at,

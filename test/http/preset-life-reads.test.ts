@@ -45,6 +45,7 @@ describe("GET /presets/{slug}", () => {
         version: 1,
         config: { model: "m" },
         system_prompt: "Be brief.",
+        dialect: "chat/completions",
         creator_id: stack.userId,
         created_at: json.data.created_at,
         updated_at: json.data.created_at,

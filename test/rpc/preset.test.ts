@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { ClientReadableStream } from "@grpc/grpc-js";
 import jwt from "jsonwebtoken";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Dialect } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { mintAccessToken } from "../../services/organization/domain/access-token.ts";
 import { parseSigningKeys, type SigningKey } from "../../services/organization/domain/signing-keys.ts";
 import type { Principal } from "../../services/platform/auth/principal.ts";
@@ -56,7 +57,7 @@ function mint({
 
 async function storedVersions(slug: string): Promise<RowDataPacket[]> {
   const [rows] = await stack.presetPool.execute<RowDataPacket[]>(
-    `SELECT v.config, v.system_prompt FROM preset_versions v
+    `SELECT v.config, v.system_prompt, v.dialect FROM preset_versions v
       JOIN presets p ON p.workspace_id = v.workspace_id AND p.id = v.preset_id
       WHERE p.workspace_id = ? AND p.slug = ? ORDER BY v.version`,
     [idToBytes(stack.workspaceId), slug],
@@ -74,14 +75,17 @@ describe.each(names)("CreateVersion over %s", (name) => {
   it("stores the version as given and answers with the preset", async () => {
     const slug = `${prefix}-first`;
     const configJson = '{ "temperature": 1.0, "logit_bias": {"10": 1, "2": -1e1}, "model": "é🙂" }';
-    const created = await create({ slug, configJson, systemPrompt: "Be brief." }, {});
+    const request = { slug, configJson, systemPrompt: "Be brief.", dialect: Dialect.MESSAGES };
+    const created = await create(request, {});
     expect(created).toMatchObject({
       slug,
       workspaceId: stack.workspaceId,
       designatedVersion: { version: 1, configJson, systemPrompt: "Be brief." },
     });
-    expect(await storedVersions(slug)).toEqual([{ config: configJson, system_prompt: "Be brief." }]);
+    const stored = { config: configJson, system_prompt: "Be brief.", dialect: "messages" };
+    expect(await storedVersions(slug)).toEqual([stored]);
     expect((await create({ slug, configJson: "{}" }, {})).designatedVersion?.version).toBe(2);
+    expect(await storedVersions(slug)).toEqual([stored, { config: "{}", system_prompt: null, dialect: null }]);
   });
 
   it.each([undefined, ""])("takes the system prompt %j for none", async (systemPrompt) => {
@@ -100,6 +104,7 @@ describe.each(names)("CreateVersion over %s", (name) => {
     ["config that is not JSON", { ...good, configJson: "{" }, ["config_json"]],
     ["config that is a list", { ...good, configJson: "[]" }, ["config_json"]],
     ["config that is null", { ...good, configJson: "null" }, ["config_json"]],
+    ["an unknown dialect", { ...good, slug: "", dialect: 99 as Dialect }, ["slug", "dialect"]],
     ["an unknown config field", { ...good, configJson: '{"messages":[]}' }, ["config_json.messages"]],
     ["a prototype as config field", { ...good, configJson: '{"__proto__":{}}' }, ["config_json.__proto__"]],
     ["two unknown config fields", { ...good, configJson: '{"a":1,"b":2}' }, ["config_json.a", "config_json.b"]],
@@ -157,7 +162,12 @@ describe.each(names)("CreateVersion over %s", (name) => {
 
   describe("with a request id", () => {
     const slug = `${prefix}-retried`;
-    const request = { slug, configJson: '{"model":"m"}', requestId: `${prefix} retry` };
+    const request = {
+      slug,
+      configJson: '{"model":"m"}',
+      requestId: `${prefix} retry`,
+      dialect: Dialect.RESPONSES,
+    };
 
     it("that was stored before gives the first answer again", async () => {
       const first = await create(request, {});
@@ -170,6 +180,7 @@ describe.each(names)("CreateVersion over %s", (name) => {
       ["system prompt", { ...request, systemPrompt: "Other." }],
       ["slug", { ...request, slug: `${slug}-other` }],
       ["digest", { ...request, requestDigest: new Uint8Array(32) }],
+      ["dialect", { ...request, dialect: Dialect.MESSAGES }],
     ])("that was used with another %s is refused", async (_name, other) => {
       await create(request, {});
       expect(await failureOf(create(other, {}))).toMatchObject({

@@ -44,7 +44,8 @@ async function costOf(work: () => Promise<unknown>): Promise<{ statements: numbe
 
 describe("PresetReader", () => {
   it("finds a preset with its designated version, as the last change left it", async () => {
-    const created = await store.create(workspaceId, "found", { systemPrompt: "Be brief." });
+    const created = await store.create(workspaceId, "found", { systemPrompt: "Be brief.", dialect: "messages" });
+    expect(created.designatedVersion.dialect).toBe("messages");
     expect(await reader.findPreset(workspaceId, "found", patient())).toEqual(created);
     await store.create(workspaceId, "found");
     const rolledBack = await store.update(workspaceId, "found", { designatedVersion: 1, status: "archived" });

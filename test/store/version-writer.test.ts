@@ -84,6 +84,19 @@ describe("VersionWriter", () => {
     expect(preset.designatedVersion.configJson).toBe(configJson);
   });
 
+  it("stores the dialect of each creation of a batch, and null where it is not known", async () => {
+    const known = ["chat/completions", "messages", "responses", undefined] as const;
+    const answers = await Promise.all(
+      known.map((dialect) => writer.createVersion(creation("dialects", { dialect }), patient())),
+    );
+    expect(answers.map(({ designatedVersion }) => designatedVersion.dialect)).toEqual(known);
+    const [rows] = await pool.execute<RowDataPacket[]>(
+      "SELECT dialect FROM preset_versions WHERE workspace_id = ? ORDER BY version",
+      [idToBytes(workspaceId)],
+    );
+    expect(rows.map(({ dialect }) => dialect)).toEqual([...known.slice(0, 3), null]);
+  });
+
   it("adds version 2 to a slug that exists and designates it", async () => {
     const first = await writer.createVersion(creation("again"), patient());
     const second = await writer.createVersion(creation("again"), patient());
@@ -161,6 +174,26 @@ describe("VersionWriter", () => {
       reason: "REQUEST_ID_REUSED",
     });
     expect(await storedVersions("used")).toHaveLength(1);
+  });
+
+  it.each([
+    ["messages", "messages"],
+    ["messages", undefined],
+    [undefined, "messages"],
+  ] as const)("repeats the first answer of a request with the dialect %s to one with %s", async (dialect, repeated) => {
+    const request = creation("dialect", { dialect });
+    const first = await writer.createVersion(request, patient());
+    expect(first.designatedVersion.dialect).toBe(dialect);
+    expect(await otherWriter.createVersion({ ...request, dialect: repeated }, patient())).toEqual(first);
+    expect(await storedVersions("dialect")).toHaveLength(1);
+  });
+
+  it("refuses a request id that was used with another dialect", async () => {
+    const request = creation("dialect", { dialect: "messages" });
+    await writer.createVersion(request, patient());
+    const other = writer.createVersion({ ...request, dialect: "responses" }, patient());
+    await expect(other).rejects.toMatchObject({ reason: "REQUEST_ID_REUSED" });
+    expect(await storedVersions("dialect")).toHaveLength(1);
   });
 
   it("keeps request ids apart that differ in trailing spaces or in case", async () => {

@@ -65,6 +65,7 @@ export function creation(workspaceId: string, slug: string, overrides: Partial<N
     slug,
     configJson,
     systemPrompt: undefined,
+    dialect: undefined,
     actor,
     requestId: randomUUID(),
     isNamedByCaller: false,

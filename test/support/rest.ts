@@ -21,6 +21,7 @@ export interface PresetJson {
     readonly version: number;
     readonly config: Readonly<Record<string, unknown>>;
     readonly system_prompt: string | null;
+    readonly dialect: string | null;
     readonly creator_id: string;
     readonly created_at: string;
     readonly updated_at: string;

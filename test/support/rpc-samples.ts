@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { MemberRole } from "../../proto/gen/setpoint/organization/v1/member_pb.ts";
+import { Dialect } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
 import type { Stack } from "./stack.ts";
 import type { SeenError } from "./transports.ts";
@@ -30,10 +31,10 @@ export function presetSamples(slug: string): Samples {
   const preset = { slug, designatedVersion: {} };
   return {
     "setpoint.preset.v1.PresetService/CreateVersion": {
-      good: () => ({ slug, configJson: "{}" }),
-      answer: { preset },
-      bad: { slug: "-", configJson: "[]" },
-      error: invalid("slug", "config_json"),
+      good: () => ({ slug, configJson: "{}", dialect: Dialect.MESSAGES }),
+      answer: { preset: { slug, designatedVersion: { dialect: Dialect.MESSAGES } } },
+      bad: { slug: "-", configJson: "[]", dialect: 99 },
+      error: invalid("slug", "config_json", "dialect"),
     },
     "setpoint.preset.v1.PresetService/BatchCreateVersions": {
       good: () => ({
@@ -74,13 +75,13 @@ export function presetSamples(slug: string): Samples {
     },
     "setpoint.preset.v1.PresetService/GetVersion": {
       good: () => ({ slug, version: 2 }),
-      answer: { version: { version: 2, configJson: '{"seed":2}' } },
+      answer: { version: { version: 2, configJson: '{"seed":2}', dialect: Dialect.CHAT_COMPLETIONS } },
       bad: { slug, version: 0 },
       error: invalid("version"),
     },
     "setpoint.preset.v1.PresetService/ListVersions": {
       good: () => ({ slug, limit: 2 }),
-      answer: { versions: [{ version: 1 }, { version: 2 }] },
+      answer: { versions: [{ version: 1, dialect: Dialect.CHAT_COMPLETIONS }, { version: 2 }] },
       bad: { slug, offset: -1 },
       error: invalid("offset"),
     },

@@ -49,6 +49,7 @@ function withNextVersion(preset: Preset, creation: NewVersion, now: Date): Serve
       version,
       configJson: creation.configJson,
       systemPrompt: creation.systemPrompt,
+      dialect: creation.dialect,
       creatorId: creation.actor.userId,
       createdAt,
     },

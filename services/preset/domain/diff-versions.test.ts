@@ -9,6 +9,7 @@ function version(configJson: string, systemPrompt?: string): PresetVersion {
     version: 1,
     configJson,
     systemPrompt,
+    dialect: undefined,
     creatorId: "user_000000000000000000000001",
     createdAt: new Date(0),
   };

@@ -67,6 +67,16 @@ describe("newVersion", () => {
     expect(new Set([{}, ...others].map(digest)).size).toBe(5);
   });
 
+  it("has a digest that does not depend on the dialect: a retry may come from a process that knows none", () => {
+    const digest = createHash("sha256").update('support\0{"model":"m"}\0').digest();
+    expect(newVersion(principal, draft()).requestDigest).toEqual(digest);
+    expect(newVersion(principal, draft({ dialect: "messages" })).requestDigest).toEqual(digest);
+  });
+
+  it.each([undefined, "chat/completions", "messages", "responses"])("takes the dialect %j", (dialect) => {
+    expect(newVersion(principal, draft({ dialect })).dialect).toBe(dialect);
+  });
+
   it("takes the caller's own digest", () => {
     const requestDigest = createHash("sha256").update("body").digest();
     expect(newVersion(principal, draft({ requestDigest })).requestDigest).toEqual(requestDigest);
@@ -106,6 +116,7 @@ describe("newVersion", () => {
     ["65 levels", { configJson: `{"tools":${"[".repeat(64)}${"]".repeat(64)}}` }, ["config_json"]],
     ["a config that is too large", { configJson: configOf(contentBytesMax + 1) }, ["config_json"]],
     ["a prompt that is too large in bytes", { systemPrompt: "é".repeat(contentBytesMax / 2 + 1) }, ["system_prompt"]],
+    ["an unknown dialect", { dialect: "unknown" }, ["dialect"]],
     ["a request id that is too long", { requestId: "x".repeat(256) }, ["request_id"]],
     ["a request id with a tab", { requestId: "\t" }, ["request_id"]],
     ["a digest that is too short", { requestDigest: new Uint8Array(31) }, ["request_digest"]],

@@ -7,6 +7,7 @@ import { sizeViolations } from "../../platform/domain/text-violations.ts";
 import { fieldPath } from "../../platform/json/field-path.ts";
 import { ambiguities, parseJsonObject } from "../../platform/json/json-text.ts";
 import type { Actor } from "./change.ts";
+import { type Dialect, dialects } from "./preset.ts";
 import { requestIdViolations } from "./request-id.ts";
 import { slugViolations } from "./slug.ts";
 
@@ -15,9 +16,11 @@ export interface VersionDraft {
   readonly slug: string;
   readonly configJson: string;
   readonly systemPrompt?: string | undefined;
+  /** Undefined: not known. */
+  readonly dialect?: string | undefined;
   /** Empty: a new one. */
   readonly requestId: string;
-  /** Empty: a digest of the fields above. */
+  /** Empty: a digest of slug, config and system prompt. */
   readonly requestDigest: Uint8Array;
 }
 
@@ -27,6 +30,7 @@ export interface NewVersion {
   readonly slug: string;
   readonly configJson: string;
   readonly systemPrompt: string | undefined;
+  readonly dialect: Dialect | undefined;
   readonly actor: Actor;
   /** Names this creation within the workspace. */
   readonly requestId: string;
@@ -46,6 +50,7 @@ export function newVersion(principal: Principal, draft: VersionDraft): NewVersio
     ...slugViolations(draft.slug),
     ...configViolations(draft.configJson),
     ...sizeViolations("system_prompt", draft.systemPrompt ?? ""),
+    ...dialectViolations(draft.dialect),
     ...requestIdViolations(draft.requestId),
     ...digestViolations(draft.requestDigest),
   ];
@@ -55,6 +60,7 @@ export function newVersion(principal: Principal, draft: VersionDraft): NewVersio
     slug: draft.slug,
     configJson: draft.configJson,
     systemPrompt: draft.systemPrompt || undefined,
+    dialect: draft.dialect as Dialect | undefined,
     actor: principal,
     requestId: draft.requestId || newId(),
     // The gateway gives every creation an id, a UUID, and a digest only to those whose id is their caller's.
@@ -85,6 +91,11 @@ function configViolations(configJson: string): readonly FieldViolation[] {
   }
 }
 
+function dialectViolations(dialect: string | undefined): FieldViolation[] {
+  if (dialect === undefined || dialects.includes(dialect as Dialect)) return [];
+  return [{ path: "dialect", message: "must be a known dialect" }];
+}
+
 function digestViolations(digest: Uint8Array): FieldViolation[] {
   if (digest.length === 0 || digest.length === digestBytes) return [];
   return [{ path: "request_digest", message: `must be ${digestBytes} bytes` }];
@@ -92,5 +103,6 @@ function digestViolations(digest: Uint8Array): FieldViolation[] {
 
 function digestOf({ slug, configJson, systemPrompt }: VersionDraft): Buffer {
   // Neither a slug nor JSON text holds a NUL, so the parts cannot run into each other.
+  // Without the dialect: during an upgrade, a retry may come to a process that knows of it from one that does not.
   return hash("sha256", `${slug}\0${configJson}\0${systemPrompt ?? ""}`, "buffer");
 }

@@ -2,6 +2,10 @@ import type { DomainError } from "../../platform/domain/domain-error.ts";
 
 export type PresetStatus = "active" | "disabled" | "archived";
 
+/** The inference APIs that a config may be written for. */
+export const dialects = ["chat/completions", "messages", "responses"] as const;
+export type Dialect = (typeof dialects)[number];
+
 /** What a preset is found by. */
 export interface PresetKey {
   readonly workspaceId: string;
@@ -37,6 +41,8 @@ export interface PresetVersion {
   /** A JSON object as text, exactly as it was given. */
   readonly configJson: string;
   readonly systemPrompt: string | undefined;
+  /** Undefined where whoever made the version did not say. */
+  readonly dialect: Dialect | undefined;
   readonly creatorId: string;
   readonly createdAt: Date;
 }

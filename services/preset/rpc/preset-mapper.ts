@@ -2,6 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type ConfigDifferenceSchema,
+  Dialect as DialectMessage,
   PresetChangeAction,
   type PresetChangeSchema,
   type PresetSchema,
@@ -9,13 +10,23 @@ import {
   PresetStatus as StatusMessage,
 } from "../../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import type {
+  CreateVersionRequest,
   ListPresetsRequest,
   UpdatePresetRequest,
 } from "../../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
 import type { PresetChange } from "../domain/change.ts";
 import type { ConfigDifference } from "../domain/diff-versions.ts";
-import { etagOf, type Preset, type PresetStatus, type PresetVersion, type ServedPreset } from "../domain/preset.ts";
+import type { VersionDraft } from "../domain/new-version.ts";
+import {
+  type Dialect,
+  dialects,
+  etagOf,
+  type Preset,
+  type PresetStatus,
+  type PresetVersion,
+  type ServedPreset,
+} from "../domain/preset.ts";
 import { type PresetFilter, queryViolations } from "../domain/preset-filter.ts";
 import type { PresetUpdate } from "../domain/update-preset.ts";
 
@@ -28,6 +39,17 @@ const statusMessages = {
 const statusesByMessage = new Map<number, PresetStatus>(
   Object.entries(statusMessages).map(([status, message]) => [message, status as PresetStatus]),
 );
+
+const dialectMessages = {
+  "chat/completions": DialectMessage.CHAT_COMPLETIONS,
+  messages: DialectMessage.MESSAGES,
+  responses: DialectMessage.RESPONSES,
+} as const;
+
+const dialectsByMessage = new Map<number, Dialect | undefined>([
+  [DialectMessage.UNSPECIFIED, undefined],
+  ...dialects.map((dialect) => [dialectMessages[dialect], dialect] as const),
+]);
 
 const actionMessages = {
   preset_created: PresetChangeAction.PRESET_CREATED,
@@ -62,6 +84,8 @@ export function toVersionMessage(version: PresetVersion): MessageInitShape<typeo
     version: version.version,
     configJson: version.configJson,
     systemPrompt: version.systemPrompt,
+    // One that only a later release knows of counts as not known.
+    dialect: (version.dialect && dialectMessages[version.dialect]) ?? DialectMessage.UNSPECIFIED,
     creatorId: version.creatorId,
     createTime,
     updateTime: createTime,
@@ -89,6 +113,13 @@ export function toDifferenceMessage({
   to,
 }: ConfigDifference): MessageInitShape<typeof ConfigDifferenceSchema> {
   return { key, fromJson: from, toJson: to };
+}
+
+/** A number that names no dialect becomes a word that names none, to be refused with whatever else is wrong. */
+export function fromCreateVersionRequest(request: CreateVersionRequest): VersionDraft {
+  const { slug, configJson, systemPrompt, requestId, requestDigest } = request;
+  const dialect = dialectsByMessage.has(request.dialect) ? dialectsByMessage.get(request.dialect) : "unknown";
+  return { slug, configJson, systemPrompt, dialect, requestId, requestDigest };
 }
 
 /** More elements than any list has that means something. */

@@ -26,6 +26,7 @@ import { updatePreset } from "../store/update-preset.ts";
 import type { VersionWriter } from "../store/version-writer.ts";
 import { admitForAnswer, contentBytes, outcomesOf } from "./outcomes.ts";
 import {
+  fromCreateVersionRequest,
   fromListPresetsRequest,
   fromUpdatePresetRequest,
   toChangeMessage,
@@ -58,7 +59,7 @@ export function presetService({
   };
 
   const createVersion = async (request: CreateVersionRequest, context: CallContext): Promise<ServedPreset> =>
-    writer.createVersion(newVersion(context.principal, request), context);
+    writer.createVersion(newVersion(context.principal, fromCreateVersionRequest(request)), context);
 
   const getPreset = async (slug: string, context: CallContext, admit: Admit = context.admit): Promise<ServedPreset> => {
     const workspaceId = workspaceToRead(context);

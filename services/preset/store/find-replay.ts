@@ -29,8 +29,9 @@ export async function findReplay(executor: Executor, creation: NewVersion): Prom
   );
   const [row] = rows;
   if (!row) return undefined;
-  if (!row.request_digest.equals(creation.requestDigest)) return requestIdReused();
   const version = versionFromRow(row);
+  if (!row.request_digest.equals(creation.requestDigest)) return requestIdReused();
+  if (version.dialect && creation.dialect && version.dialect !== creation.dialect) return requestIdReused();
   // The preset as the first answer showed it, whatever has become of it since.
   return {
     ...presetFromRow(row),

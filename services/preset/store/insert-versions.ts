@@ -102,8 +102,8 @@ async function insertVersionRows(connection: PoolConnection, additions: readonly
   try {
     await connection.execute(
       `INSERT INTO preset_versions (workspace_id, preset_id, version, id, config, system_prompt, creator_id, request_id,
-        request_digest, revision, preset_state, created_at)
-        VALUES ${Array(additions.length).fill("(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").join(", ")}`,
+        request_digest, revision, preset_state, created_at, dialect)
+        VALUES ${Array(additions.length).fill("(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").join(", ")}`,
       additions.flatMap(({ creation, preset }) => [
         idToBytes(preset.workspaceId),
         idToBytes(preset.id),
@@ -117,6 +117,7 @@ async function insertVersionRows(connection: PoolConnection, additions: readonly
         preset.revision,
         presetStateToJson(preset),
         preset.updatedAt,
+        creation.dialect ?? null,
       ]),
     );
   } catch (error) {

@@ -1,6 +1,6 @@
 import { idFromBytes } from "../../platform/domain/ids.ts";
 import type { RowDataPacket } from "../../platform/mysql/pool.ts";
-import type { Preset, PresetStatus, PresetVersion } from "../domain/preset.ts";
+import type { Dialect, Preset, PresetStatus, PresetVersion } from "../domain/preset.ts";
 
 /** The columns of `presets` that a Preset is made of, under the names that presetFromRow reads. */
 export const presetColumns = `p.id, p.workspace_id, p.slug, p.name, p.description, p.status, p.status_updated_at,
@@ -44,8 +44,8 @@ export function presetFromRow(row: PresetRow): Preset {
 }
 
 /** The columns of `preset_versions` that a PresetVersion is made of, under the names that versionFromRow reads. */
-export const versionColumns = `v.id AS version_id, v.preset_id, v.version, v.config, v.system_prompt, v.creator_id,
-  v.created_at AS version_created_at`;
+export const versionColumns = `v.id AS version_id, v.preset_id, v.version, v.config, v.system_prompt, v.dialect,
+  v.creator_id, v.created_at AS version_created_at`;
 
 export interface VersionRow extends RowDataPacket {
   readonly version_id: Buffer;
@@ -53,6 +53,7 @@ export interface VersionRow extends RowDataPacket {
   readonly version: number;
   readonly config: string;
   readonly system_prompt: string | null;
+  readonly dialect: Dialect | null;
   readonly creator_id: string;
   readonly version_created_at: Date;
 }
@@ -64,6 +65,7 @@ export function versionFromRow(row: VersionRow): PresetVersion {
     version: row.version,
     configJson: row.config,
     systemPrompt: row.system_prompt ?? undefined,
+    dialect: row.dialect ?? undefined,
     creatorId: row.creator_id,
     createdAt: row.version_created_at,
   };

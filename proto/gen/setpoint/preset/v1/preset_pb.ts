@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file setpoint/preset/v1/preset.proto.
  */
 export const file_setpoint_preset_v1_preset: GenFile = /*@__PURE__*/
-  fileDesc("Ch9zZXRwb2ludC9wcmVzZXQvdjEvcHJlc2V0LnByb3RvEhJzZXRwb2ludC5wcmVzZXQudjEiwQMKBlByZXNldBIKCgJpZBgBIAEoCRIMCgRzbHVnGAIgASgJEgwKBG5hbWUYAyABKAkSGAoLZGVzY3JpcHRpb24YBCABKAlIAIgBARIwCgZzdGF0dXMYBSABKA4yIC5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0U3RhdHVzEjYKEnN0YXR1c191cGRhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLY3JlYXRlX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCg9jcmVhdG9yX3VzZXJfaWQYCSABKAkSFAoMd29ya3NwYWNlX2lkGAogASgJEh0KFWRlc2lnbmF0ZWRfdmVyc2lvbl9pZBgLIAEoCRI9ChJkZXNpZ25hdGVkX3ZlcnNpb24YDCABKAsyIS5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0VmVyc2lvbhIMCgRldGFnGA0gASgJQg4KDF9kZXNjcmlwdGlvbiL4AQoNUHJlc2V0VmVyc2lvbhIKCgJpZBgBIAEoCRIRCglwcmVzZXRfaWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoBRITCgtjb25maWdfanNvbhgEIAEoCRIaCg1zeXN0ZW1fcHJvbXB0GAUgASgJSACIAQESEgoKY3JlYXRvcl9pZBgGIAEoCRIvCgtjcmVhdGVfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLdXBkYXRlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQhAKDl9zeXN0ZW1fcHJvbXB0ItsBCgxQcmVzZXRDaGFuZ2USEAoIcmV2aXNpb24YASABKAUSNgoGYWN0aW9uGAIgASgOMiYuc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldENoYW5nZUFjdGlvbhIPCgd1c2VyX2lkGAMgASgJEg4KBmtleV9pZBgEIAEoCRIvCgtjcmVhdGVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoGZmllbGRzGAYgAygLMh8uc2V0cG9pbnQucHJlc2V0LnYxLkZpZWxkQ2hhbmdlIkAKC0ZpZWxkQ2hhbmdlEg0KBWZpZWxkGAEgASgJEhEKCWZyb21fanNvbhgCIAEoCRIPCgd0b19qc29uGAMgASgJImcKEENvbmZpZ0RpZmZlcmVuY2USCwoDa2V5GAEgASgJEhYKCWZyb21fanNvbhgCIAEoCUgAiAEBEhQKB3RvX2pzb24YAyABKAlIAYgBAUIMCgpfZnJvbV9qc29uQgoKCF90b19qc29uKrYBChJQcmVzZXRDaGFuZ2VBY3Rpb24SJAogUFJFU0VUX0NIQU5HRV9BQ1RJT05fVU5TUEVDSUZJRUQQABInCiNQUkVTRVRfQ0hBTkdFX0FDVElPTl9QUkVTRVRfQ1JFQVRFRBABEigKJFBSRVNFVF9DSEFOR0VfQUNUSU9OX1ZFUlNJT05fQ1JFQVRFRBACEicKI1BSRVNFVF9DSEFOR0VfQUNUSU9OX1BSRVNFVF9VUERBVEVEEAMqfwoMUHJlc2V0U3RhdHVzEh0KGVBSRVNFVF9TVEFUVVNfVU5TUEVDSUZJRUQQABIYChRQUkVTRVRfU1RBVFVTX0FDVElWRRABEhoKFlBSRVNFVF9TVEFUVVNfRElTQUJMRUQQAhIaChZQUkVTRVRfU1RBVFVTX0FSQ0hJVkVEEANiBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("Ch9zZXRwb2ludC9wcmVzZXQvdjEvcHJlc2V0LnByb3RvEhJzZXRwb2ludC5wcmVzZXQudjEiwQMKBlByZXNldBIKCgJpZBgBIAEoCRIMCgRzbHVnGAIgASgJEgwKBG5hbWUYAyABKAkSGAoLZGVzY3JpcHRpb24YBCABKAlIAIgBARIwCgZzdGF0dXMYBSABKA4yIC5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0U3RhdHVzEjYKEnN0YXR1c191cGRhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLY3JlYXRlX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCg9jcmVhdG9yX3VzZXJfaWQYCSABKAkSFAoMd29ya3NwYWNlX2lkGAogASgJEh0KFWRlc2lnbmF0ZWRfdmVyc2lvbl9pZBgLIAEoCRI9ChJkZXNpZ25hdGVkX3ZlcnNpb24YDCABKAsyIS5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0VmVyc2lvbhIMCgRldGFnGA0gASgJQg4KDF9kZXNjcmlwdGlvbiKmAgoNUHJlc2V0VmVyc2lvbhIKCgJpZBgBIAEoCRIRCglwcmVzZXRfaWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoBRITCgtjb25maWdfanNvbhgEIAEoCRIaCg1zeXN0ZW1fcHJvbXB0GAUgASgJSACIAQESEgoKY3JlYXRvcl9pZBgGIAEoCRIvCgtjcmVhdGVfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLdXBkYXRlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKB2RpYWxlY3QYCSABKA4yGy5zZXRwb2ludC5wcmVzZXQudjEuRGlhbGVjdEIQCg5fc3lzdGVtX3Byb21wdCLbAQoMUHJlc2V0Q2hhbmdlEhAKCHJldmlzaW9uGAEgASgFEjYKBmFjdGlvbhgCIAEoDjImLnNldHBvaW50LnByZXNldC52MS5QcmVzZXRDaGFuZ2VBY3Rpb24SDwoHdXNlcl9pZBgDIAEoCRIOCgZrZXlfaWQYBCABKAkSLwoLY3JlYXRlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KBmZpZWxkcxgGIAMoCzIfLnNldHBvaW50LnByZXNldC52MS5GaWVsZENoYW5nZSJACgtGaWVsZENoYW5nZRINCgVmaWVsZBgBIAEoCRIRCglmcm9tX2pzb24YAiABKAkSDwoHdG9fanNvbhgDIAEoCSJnChBDb25maWdEaWZmZXJlbmNlEgsKA2tleRgBIAEoCRIWCglmcm9tX2pzb24YAiABKAlIAIgBARIUCgd0b19qc29uGAMgASgJSAGIAQFCDAoKX2Zyb21fanNvbkIKCghfdG9fanNvbiq2AQoSUHJlc2V0Q2hhbmdlQWN0aW9uEiQKIFBSRVNFVF9DSEFOR0VfQUNUSU9OX1VOU1BFQ0lGSUVEEAASJwojUFJFU0VUX0NIQU5HRV9BQ1RJT05fUFJFU0VUX0NSRUFURUQQARIoCiRQUkVTRVRfQ0hBTkdFX0FDVElPTl9WRVJTSU9OX0NSRUFURUQQAhInCiNQUkVTRVRfQ0hBTkdFX0FDVElPTl9QUkVTRVRfVVBEQVRFRBADKm0KB0RpYWxlY3QSFwoTRElBTEVDVF9VTlNQRUNJRklFRBAAEhwKGERJQUxFQ1RfQ0hBVF9DT01QTEVUSU9OUxABEhQKEERJQUxFQ1RfTUVTU0FHRVMQAhIVChFESUFMRUNUX1JFU1BPTlNFUxADKn8KDFByZXNldFN0YXR1cxIdChlQUkVTRVRfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGAoUUFJFU0VUX1NUQVRVU19BQ1RJVkUQARIaChZQUkVTRVRfU1RBVFVTX0RJU0FCTEVEEAISGgoWUFJFU0VUX1NUQVRVU19BUkNISVZFRBADYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * A named, reusable LLM configuration in one workspace, found by its slug.
@@ -180,6 +180,13 @@ export type PresetVersion = Message<"setpoint.preset.v1.PresetVersion"> & {
    * @generated from field: google.protobuf.Timestamp update_time = 8;
    */
   updateTime?: Timestamp | undefined;
+
+  /**
+   * The API whose fields config_json has. DIALECT_UNSPECIFIED where whoever made the version did not say.
+   *
+   * @generated from field: setpoint.preset.v1.Dialect dialect = 9;
+   */
+  dialect: Dialect;
 };
 
 /**
@@ -364,6 +371,54 @@ export const PresetChangeActionSchema: GenEnum<PresetChangeAction> = /*@__PURE__
   enumDesc(file_setpoint_preset_v1_preset, 0);
 
 /**
+ * The inference API that a config was written for: its fields go by other names in another one.
+ *
+ * @generated from enum setpoint.preset.v1.Dialect
+ */
+export const Dialect = {
+  /**
+   * Not known.
+   *
+   * @generated from enum value: DIALECT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * POST /chat/completions, as OpenAI has it.
+   *
+   * @generated from enum value: DIALECT_CHAT_COMPLETIONS = 1;
+   */
+  CHAT_COMPLETIONS: 1,
+
+  /**
+   * POST /messages, as Anthropic has it.
+   *
+   * @generated from enum value: DIALECT_MESSAGES = 2;
+   */
+  MESSAGES: 2,
+
+  /**
+   * POST /responses, as OpenAI has it.
+   *
+   * @generated from enum value: DIALECT_RESPONSES = 3;
+   */
+  RESPONSES: 3,
+} as const;
+
+/**
+ * The inference API that a config was written for: its fields go by other names in another one.
+ *
+ * @generated from enum setpoint.preset.v1.Dialect
+ */
+export type Dialect = (typeof Dialect)[keyof typeof Dialect] | UnknownEnum;
+
+/**
+ * Describes the enum setpoint.preset.v1.Dialect.
+ */
+export const DialectSchema: GenEnum<Dialect> = /*@__PURE__*/
+  enumDesc(file_setpoint_preset_v1_preset, 1);
+
+/**
  * What a preset may be used for.
  *
  * @generated from enum setpoint.preset.v1.PresetStatus
@@ -409,5 +464,5 @@ export type PresetStatus = (typeof PresetStatus)[keyof typeof PresetStatus] | Un
  * Describes the enum setpoint.preset.v1.PresetStatus.
  */
 export const PresetStatusSchema: GenEnum<PresetStatus> = /*@__PURE__*/
-  enumDesc(file_setpoint_preset_v1_preset, 1);
+  enumDesc(file_setpoint_preset_v1_preset, 2);
 
