@@ -13,6 +13,7 @@ const ports = {
   PRESET_HTTP_PORT: 8081,
   ORGANIZATION_GRPC_PORT: 50052,
   ORGANIZATION_HTTP_PORT: 8082,
+  ECHO_PORT: 8083,
 };
 const databases = {
   PRESET_DATABASE_URL: "mysql://root@localhost/setpoint_preset",

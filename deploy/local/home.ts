@@ -12,6 +12,7 @@ export interface Home {
   readonly runFile: string;
   readonly credentialsFile: string;
   readonly signingKeyFile: string;
+  readonly upstreamsFile: string;
   logFile(process: string): string;
 }
 
@@ -27,6 +28,7 @@ export function openHome(environment: NodeJS.ProcessEnv): Home {
     runFile: join(path, "run.json"),
     credentialsFile: join(path, "credentials.json"),
     signingKeyFile: join(path, "signing-key.pem"),
+    upstreamsFile: join(path, "upstreams.json"),
     logFile: (process) => join(logs, `${process}.log`),
   };
 }

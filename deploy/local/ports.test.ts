@@ -25,6 +25,7 @@ async function freeDefaults(): Promise<Ports> {
     PRESET_HTTP_PORT: await findFreePort(),
     ORGANIZATION_GRPC_PORT: await findFreePort(),
     ORGANIZATION_HTTP_PORT: await findFreePort(),
+    ECHO_PORT: await findFreePort(),
   };
 }
 
@@ -46,7 +47,7 @@ describe("choosePorts", () => {
     const defaults = await freeDefaults();
     const ports = await choosePorts({ PORT: String(defaults.METRICS_PORT) }, defaults);
     expect(ports.PORT).toBe(defaults.METRICS_PORT);
-    expect(new Set(Object.values(ports)).size).toBe(6);
+    expect(new Set(Object.values(ports)).size).toBe(7);
   });
 
   it("says that the gateway's port is in use, and how to choose another", async () => {

@@ -12,6 +12,7 @@ export interface Ports {
   readonly PRESET_HTTP_PORT: number;
   readonly ORGANIZATION_GRPC_PORT: number;
   readonly ORGANIZATION_HTTP_PORT: number;
+  readonly ECHO_PORT: number;
 }
 
 const portDefaults: Ports = {
@@ -21,6 +22,7 @@ const portDefaults: Ports = {
   PRESET_HTTP_PORT: 8081,
   ORGANIZATION_GRPC_PORT: 50052,
   ORGANIZATION_HTTP_PORT: 8082,
+  ECHO_PORT: 8083,
 };
 
 /**

@@ -7,18 +7,20 @@ import { ProgramFailure, runProgram } from "./program.ts";
 import { lookForHttpFault, waitUntilUp } from "./readiness.ts";
 import { StartError } from "./start-error.ts";
 
-export type ServiceName = "preset" | "organization" | "gateway";
+export type ServiceName = "preset" | "organization" | "gateway" | "echo";
 
 const entryFiles: Readonly<Record<ServiceName, string>> = {
   preset: "services/preset/main.ts",
   organization: "services/organization/main.ts",
   gateway: "gateway/main.ts",
+  echo: "deploy/local/echo-upstream/main.ts",
 };
 
 const probePorts: Readonly<Record<ServiceName, keyof Ports>> = {
   preset: "PRESET_HTTP_PORT",
   organization: "ORGANIZATION_HTTP_PORT",
   gateway: "PORT",
+  echo: "ECHO_PORT",
 };
 
 /** Nothing that a request makes lives long, so a larger nursery takes memory and saves nothing. The image has the same. */
@@ -29,7 +31,7 @@ export interface DatabaseUrls {
   readonly ORGANIZATION_DATABASE_URL: string;
 }
 
-/** What the three processes read. Each takes its own from it. */
+/** What the processes read. Each takes its own from it. */
 export function serviceEnvironment(home: Home, ports: Ports, databases: DatabaseUrls): NodeJS.ProcessEnv {
   const portTexts = Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, String(port)]));
   return {

@@ -22,6 +22,7 @@ import { ensureSigningKey } from "./signing-key.ts";
 import { FailedStart, StartError } from "./start-error.ts";
 import { type Supervised, supervise } from "./supervisor.ts";
 import { tellTroubles } from "./troubles.ts";
+import { keepUpstreams } from "./upstreams.ts";
 
 export interface SystemOptions {
   readonly environment: NodeJS.ProcessEnv;
@@ -44,10 +45,12 @@ export async function openSystem(options: SystemOptions): Promise<void> {
   opened(record.remove);
   const ports = await choosePorts(given);
   record.update({ baseUrl: baseUrl(ports) });
+  const upstreams = { file: home.upstreamsFile, ownFile: given.UPSTREAMS_FILE, echoPort: ports.ECHO_PORT, say };
+  opened(keepUpstreams(upstreams));
   say("Starting Setpoint");
   const context = { ...options, home, record };
   const urls = givenDatabases(given) ?? (await openDatabase(context));
-  const environment = serviceEnvironment(home, ports, urls);
+  const environment = { ...serviceEnvironment(home, ports, urls), UPSTREAMS_FILE: home.upstreamsFile };
   const service = { home, environment, signal };
   await step("schema", async (detail) => {
     const printed = await Promise.all(
@@ -126,14 +129,14 @@ function openServices(context: Context, environment: NodeJS.ProcessEnv): Promise
       ),
     );
   return step("processes", async (detail) => {
-    const behind = [open("organization"), open("preset")];
+    const behind = [open("organization"), open("preset"), open("echo")];
     opened(async () => {
       await Promise.all(behind.map((supervised) => supervised.stop()));
     });
     const gateway = open("gateway");
     opened(gateway.stop);
     await Promise.all([...behind, gateway].map((supervised) => supervised.up));
-    for (const name of ["organization", "preset", "gateway"] as const) {
+    for (const name of ["organization", "preset", "echo", "gateway"] as const) {
       await waitUntilReady({
         title: `The ${name} process`,
         logFile: home.logFile(name),
@@ -141,7 +144,7 @@ function openServices(context: Context, environment: NodeJS.ProcessEnv): Promise
         signal,
       });
     }
-    detail("organization, preset, gateway");
+    detail("organization, preset, gateway, echo upstream");
   });
 }
 

@@ -48,6 +48,7 @@ const anyPorts = {
   PRESET_HTTP_PORT: 0,
   ORGANIZATION_GRPC_PORT: 0,
   ORGANIZATION_HTTP_PORT: 0,
+  ECHO_PORT: 0,
 };
 
 /**

@@ -42,7 +42,7 @@ beforeAll(async () => {
   await runProgram("sh", ["-c", `cd '${app}' && ${installs[0]}`], { env });
   copySources(final, app);
   writeFileSync(signingKeyFile, newSigningKeyPem(), { mode: 0o600 });
-  ports = await choosePorts({}, { ...anyPort, ORGANIZATION_GRPC_PORT: 0, ORGANIZATION_HTTP_PORT: 0 });
+  ports = await choosePorts({}, { ...anyPort, ORGANIZATION_GRPC_PORT: 0, ORGANIZATION_HTTP_PORT: 0, ECHO_PORT: 0 });
   [presets, organizations] = await Promise.all([createTestDatabase(), createTestDatabase()]);
 }, 120_000);
 

@@ -71,7 +71,7 @@ describe("a process that cannot be started again", () => {
     const before = countFailedStarts();
     const inTheWay = await takeGatewayPort();
     await expect.poll(() => countFailedStarts() - before, { timeout: pollMs }).toBeGreaterThanOrEqual(3);
-    const names: ProcessName[] = ["organization", "preset", "gateway", "database"];
+    const names: ProcessName[] = ["organization", "preset", "gateway", "echo", "database"];
     const pids = names.map((name) => system.pidOf(name));
     expect(await system.stop()).toBe(0);
     expect(pids.filter(isRunning)).toEqual([]);
@@ -90,6 +90,7 @@ describe("a start with a setting that cannot work", () => {
 
   it.each([
     [{ LOG_LEVEL: "loud" }, "LOG_LEVEL must be one of"],
+    [{ UPSTREAMS_FILE: "/none" }, "UPSTREAMS_FILE /none cannot be read: ENOENT"],
     [{ GRPC_TLS_CERT_FILE: "/none", GRPC_TLS_KEY_FILE: "/none", GRPC_TLS_CA_FILE: "/none" }, "ENOENT"],
   ])("ends at once, and says so: %j", { timeout: timeoutMs }, async (environment, message) => {
     const refusal: Refusal = await startLocalSystem(otherHome, environment).then(

@@ -22,7 +22,7 @@ import { type Answer, request } from "../support/rest.ts";
 import { callStock, stockClient } from "../support/stock-grpc.ts";
 
 const run = promisify(execFile);
-const names: ProcessName[] = ["organization", "preset", "gateway", "database"];
+const names: ProcessName[] = ["organization", "preset", "gateway", "echo", "database"];
 const startTimeoutMs = 60_000;
 
 let home: string;

@@ -18,7 +18,7 @@ export interface Credentials {
   readonly organization_http: string;
 }
 
-export type ProcessName = "organization" | "preset" | "gateway" | "database";
+export type ProcessName = "organization" | "preset" | "gateway" | "echo" | "database";
 
 /** What `npm start` starts: the three processes and their database, for real. */
 export interface LocalSystem {
@@ -82,6 +82,7 @@ async function freePorts(): Promise<Record<string, string>> {
     "PRESET_HTTP_PORT",
     "ORGANIZATION_GRPC_PORT",
     "ORGANIZATION_HTTP_PORT",
+    "ECHO_PORT",
   ];
   return Object.fromEntries(await Promise.all(names.map(async (name) => [name, String(await findFreePort())])));
 }
