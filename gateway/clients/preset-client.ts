@@ -18,7 +18,7 @@ type PresetMethods = Methods<typeof PresetService>;
 export interface PresetClient
   extends Pick<
     PresetMethods,
-    "listPresets" | "updatePreset" | "getVersion" | "listVersions" | "diffVersions" | "listChanges"
+    "listPresets" | "updatePreset" | "getVersion" | "findSimilarSlug" | "listVersions" | "diffVersions" | "listChanges"
   > {
   readonly createVersion: (creation: Creation, options: CallOptions) => Promise<Preset>;
   readonly getPreset: (slug: string, options: CallOptions) => Promise<Preset>;

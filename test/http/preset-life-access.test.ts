@@ -32,6 +32,7 @@ const writing: [string, Route][] = Object.entries({ ...change, ...creations });
 let stack: Stack;
 let readOnly: string;
 let writeOnly: string;
+let inferenceOnly: string;
 let other: Tenant;
 
 beforeAll(async () => {
@@ -40,6 +41,7 @@ beforeAll(async () => {
   await stack.create("owned", { messages: [], seed: 1 });
   readOnly = (await stack.tenants.createKey(stack, { permissions: ["presets:read"] })).secret;
   writeOnly = (await stack.tenants.createKey(stack, { permissions: ["presets:write"] })).secret;
+  inferenceOnly = (await stack.tenants.createKey(stack, { permissions: ["inference"] })).secret;
   other = await stack.tenants.createOrganization();
 });
 
@@ -81,6 +83,14 @@ describe("a write-only key", () => {
 
   it.each(writing)("may %s", async (_name, route) => {
     expect((await send(route, writeOnly)).status).toBe(200);
+  });
+});
+
+describe("a key for inference alone", () => {
+  it.each(every)("may not %s: 403", async (_name, route) => {
+    const before = await stateOfOwned();
+    expect((await send(route, inferenceOnly)).status).toBe(403);
+    expect(await stateOfOwned()).toEqual(before);
   });
 });
 

@@ -15,6 +15,7 @@ let token: string;
 let other: Tenant;
 let otherToken: string;
 let readerToken: string;
+let inferenceToken: string;
 
 beforeAll(async () => {
   stack = await startStack();
@@ -25,6 +26,7 @@ beforeAll(async () => {
   token = await tokenOf(stack.apiKey);
   otherToken = await tokenOf(other.apiKey);
   readerToken = await tokenOf((await stack.tenants.createKey(stack, { permissions: ["presets:read"] })).secret);
+  inferenceToken = await tokenOf((await stack.tenants.createKey(stack, { permissions: ["inference"] })).secret);
   access.close();
 });
 
@@ -71,7 +73,7 @@ describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
 
   it("does each part in the name of its own token, and refuses only the part whose token will not do", async () => {
     const slug = `mine-${protocol}`;
-    const tokens = [token, otherToken, "bad", readerToken, "", token];
+    const tokens = [token, otherToken, "bad", readerToken, inferenceToken, "", token];
     const creations = tokens.map((accessToken, index) => ({
       accessToken,
       request: { slug, configJson: `{"seed":${index}}` },
@@ -83,16 +85,18 @@ describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
       { workspaceId: other.workspaceId, designatedVersion: { version: 1 } },
       "TOKEN_INVALID",
       "PERMISSION_MISSING",
+      "PERMISSION_MISSING",
       "TOKEN_INVALID",
       { ...mine, designatedVersion: { version: 2 } },
     ]);
     const reads = tokens.map((accessToken) => ({ accessToken, slug }));
     const read = await calls[protocol](batchGetPresets, { reads }, otherToken);
-    const newest = { ...mine, designatedVersion: { configJson: '{"seed":5}' } };
+    const newest = { ...mine, designatedVersion: { configJson: '{"seed":6}' } };
     expect(read.outcomes.map(seenOf)).toMatchObject([
       newest,
       { workspaceId: other.workspaceId, designatedVersion: { configJson: '{"seed":1}' } },
       "TOKEN_INVALID",
+      newest,
       newest,
       "TOKEN_INVALID",
       newest,

@@ -13,8 +13,8 @@ import { type Call, failureOf, openRpcCalls, type RpcCalls } from "../support/rp
 import { type Stack, startStack } from "../support/stack.ts";
 import { callStock, stockClient } from "../support/stock-grpc.ts";
 
-const { createVersion, getPreset, listPresets, updatePreset, getVersion, listVersions, diffVersions, listChanges } =
-  PresetService.method;
+const { createVersion, getPreset, listPresets, updatePreset } = PresetService.method;
+const { getVersion, findSimilarSlug, listVersions, diffVersions, listChanges } = PresetService.method;
 
 type Update = Omit<MessageInitShape<typeof UpdatePresetRequestSchema>, "$typeName" | "updateMask">;
 
@@ -401,14 +401,37 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
       await run(tokenWith(["presets:read"]));
     });
 
+    it.each(Object.entries(reads))("that uses a preset, and no other, may be of inference: %s", async (name, run) => {
+      const answer = run(tokenWith(["inference"]));
+      if (["GetPreset", "GetVersion"].includes(name)) await answer;
+      else expect(await failureOf(answer)).toMatchObject({ code: "PERMISSION_DENIED" });
+    });
+
     it("that reads needs presets:read: ListPresets", async () => {
       expect(await failureOf(call(listPresets, {}, tokenWith(["presets:write"])))).toMatchObject({
         code: "PERMISSION_DENIED",
       });
     });
 
+    it("finds a similar slug for whoever may read or use presets", async () => {
+      const find = (permission: Permission) => call(findSimilarSlug, { slug: `${slug}x` }, tokenWith([permission]));
+      expect(await find("presets:read")).toMatchObject({ slug });
+      expect(await find("inference")).toMatchObject({ slug });
+      expect(await failureOf(find("presets:write"))).toMatchObject({
+        code: "PERMISSION_DENIED",
+        message: expect.stringContaining("presets:read or inference"),
+      });
+    });
+
+    it("finds no similar slug in another workspace", async () => {
+      const other = await stack.tenants.createOrganization();
+      expect(await call(findSimilarSlug, { slug: `${slug}x` }, await tokenFor(other.apiKey))).toMatchObject({
+        slug: "",
+      });
+    });
+
     it("that writes needs presets:write, before anything else is looked at", async () => {
-      const readOnly = tokenWith(["presets:read"]);
+      const readOnly = tokenWith(["presets:read", "inference"]);
       expect(await failureOf(call(updatePreset, { slug: "" }, readOnly))).toMatchObject({ code: "PERMISSION_DENIED" });
       expect(await failureOf(call(createVersion, { slug: "" }, readOnly))).toMatchObject({ code: "PERMISSION_DENIED" });
     });

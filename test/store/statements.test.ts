@@ -104,6 +104,7 @@ async function callEverything(call: Call): Promise<void> {
   await refused(call(methods.getPreset, { slug: "none" }));
   await Promise.all(upTo(3).map((version) => call(methods.getVersion, { slug: "a", version })));
   await refused(call(methods.getVersion, { slug: "a", version: 9 }));
+  await call(methods.findSimilarSlug, { slug: "preset-11" });
   await call(methods.diffVersions, { slug: "a", fromVersion: 1, toVersion: 2 });
   for (const filter of [{}, { offset: 7 }, { query: "a" }, { statuses: [PresetStatus.ARCHIVED] }]) {
     await call(methods.listPresets, { limit: 2, ...filter });

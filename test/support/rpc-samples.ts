@@ -79,6 +79,12 @@ export function presetSamples(slug: string): Samples {
       bad: { slug, version: 0 },
       error: invalid("version"),
     },
+    "setpoint.preset.v1.PresetService/FindSimilarSlug": {
+      good: () => ({ slug: `${slug}x` }),
+      answer: { slug },
+      bad: { slug: "-" },
+      error: invalid("slug"),
+    },
     "setpoint.preset.v1.PresetService/ListVersions": {
       good: () => ({ slug, limit: 2 }),
       answer: { versions: [{ version: 1, dialect: Dialect.CHAT_COMPLETIONS }, { version: 2 }] },

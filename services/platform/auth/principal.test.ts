@@ -19,6 +19,7 @@ const principal: Principal = {
 describe("what a principal must have", () => {
   it("is there", () => {
     requirePermission(principal, "presets:read");
+    requirePermission(principal, "inference", "presets:read");
     requireManagementKey(principal);
     expect(requireWorkspace(principal)).toBe("workspace");
     expect(requireOrganization(principal)).toBe("organization");
@@ -26,6 +27,12 @@ describe("what a principal must have", () => {
 
   it.each<[string, () => unknown, string, string]>([
     ["a permission", () => requirePermission(principal, "presets:write"), "permission_denied", "PERMISSION_MISSING"],
+    [
+      "one of two permissions",
+      () => requirePermission(principal, "presets:write", "inference"),
+      "permission_denied",
+      "PERMISSION_MISSING",
+    ],
     [
       "a management key",
       () => requireManagementKey({ ...principal, keyKind: "api" }),

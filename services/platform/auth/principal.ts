@@ -19,14 +19,15 @@ export interface Principal {
   readonly permissions: readonly Permission[];
 }
 
+/** One of them will do. */
 export function requirePermission(
   principal: { readonly permissions: readonly string[] },
-  permission: Permission,
+  ...oneOf: readonly [Permission, ...Permission[]]
 ): void {
-  if (principal.permissions.includes(permission)) return;
+  if (oneOf.some((permission) => principal.permissions.includes(permission))) return;
   throw new DomainError("permission_denied", {
     reason: "PERMISSION_MISSING",
-    message: `This key does not have the permission ${permission}. Use a key that has it.`,
+    message: `This key does not have the permission ${oneOf.join(" or ")}. Use a key that has it.`,
   });
 }
 

@@ -16,6 +16,7 @@ import { diffVersions } from "../domain/diff-versions.ts";
 import { presetNotFound, versionNotFound } from "../domain/errors.ts";
 import { newVersion } from "../domain/new-version.ts";
 import type { PresetVersion, ServedPreset } from "../domain/preset.ts";
+import { mostSimilar } from "../domain/similar-slug.ts";
 import { checkSlug } from "../domain/slug.ts";
 import { checkUpdate } from "../domain/update-preset.ts";
 import { checkVersionNumber } from "../domain/version-number.ts";
@@ -50,8 +51,12 @@ export function presetService({
   reader,
   writer,
 }: PresetStore): Implementation<typeof PresetService> {
-  const getVersion = async (slug: string, version: number, context: CallContext): Promise<PresetVersion> => {
-    const workspaceId = workspaceToRead(context);
+  const getVersion = async (
+    workspaceId: string,
+    slug: string,
+    version: number,
+    context: CallContext,
+  ): Promise<PresetVersion> => {
     checkSlug(slug);
     const found = await reader.findVersion(workspaceId, slug, version, context, context.admit);
     if (found) return found;
@@ -62,7 +67,7 @@ export function presetService({
     writer.createVersion(newVersion(context.principal, fromCreateVersionRequest(request)), context);
 
   const getPreset = async (slug: string, context: CallContext, admit: Admit = context.admit): Promise<ServedPreset> => {
-    const workspaceId = workspaceToRead(context);
+    const workspaceId = workspaceToUse(context);
     checkSlug(slug);
     const preset = await reader.findPreset(workspaceId, slug, context, admit);
     if (!preset) throw presetNotFound(slug);
@@ -119,8 +124,16 @@ export function presetService({
     },
 
     async getVersion({ slug, version }, context) {
+      const workspaceId = workspaceToUse(context);
       checkVersionNumber("version", version);
-      return { version: toVersionMessage(await getVersion(slug, version, context)) };
+      return { version: toVersionMessage(await getVersion(workspaceId, slug, version, context)) };
+    },
+
+    async findSimilarSlug({ slug }, context) {
+      const workspaceId = workspaceToUse(context);
+      checkSlug(slug);
+      const slugs = await retryTransient(context.deadlineMs, () => lists.listSlugsNear(workspaceId, slug));
+      return { slug: mostSimilar(slug, slugs) ?? "" };
     },
 
     async listVersions(request, context) {
@@ -133,11 +146,12 @@ export function presetService({
     },
 
     async diffVersions({ slug, fromVersion, toVersion }, context) {
+      const workspaceId = workspaceToRead(context);
       checkVersionNumber("from_version", fromVersion);
       checkVersionNumber("to_version", toVersion);
       const [from, to] = await Promise.all([
-        getVersion(slug, fromVersion, context),
-        getVersion(slug, toVersion, context),
+        getVersion(workspaceId, slug, fromVersion, context),
+        getVersion(workspaceId, slug, toVersion, context),
       ]);
       const { config, systemPromptChanged } = await diffVersions(from, to);
       return { config: config.map(toDifferenceMessage), systemPromptChanged };
@@ -159,5 +173,11 @@ const missingRequest = create(CreateVersionRequestSchema);
 
 function workspaceToRead({ principal }: CallContext): string {
   requirePermission(principal, "presets:read");
+  return requireWorkspace(principal);
+}
+
+/** For what using a preset takes, which an application may do that may not look around. */
+function workspaceToUse({ principal }: CallContext): string {
+  requirePermission(principal, "presets:read", "inference");
   return requireWorkspace(principal);
 }

@@ -3,6 +3,7 @@ import type { Executor, Pool } from "../../platform/mysql/pool.ts";
 import type { PresetFilter } from "../domain/preset-filter.ts";
 import { type ChangePage, listChanges } from "./list-changes.ts";
 import { listPresets, type PresetPage } from "./list-presets.ts";
+import { listSlugsNear } from "./list-slugs-near.ts";
 import { listVersions, type VersionPage } from "./list-versions.ts";
 
 /**
@@ -21,6 +22,10 @@ export class PresetLists {
 
   listPresets(workspaceId: string, filter: PresetFilter, page: Page): Promise<PresetPage> {
     return listPresets(this.#replica, workspaceId, filter, page);
+  }
+
+  listSlugsNear(workspaceId: string, slug: string): Promise<string[]> {
+    return listSlugsNear(this.#replica, workspaceId, slug);
   }
 
   /** Undefined where there is no such preset. */

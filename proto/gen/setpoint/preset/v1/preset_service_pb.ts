@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file setpoint/preset/v1/preset_service.proto.
  */
 export const file_setpoint_preset_v1_preset_service: GenFile = /*@__PURE__*/
-  fileDesc("CidzZXRwb2ludC9wcmVzZXQvdjEvcHJlc2V0X3NlcnZpY2UucHJvdG8SEnNldHBvaW50LnByZXNldC52MSLBAQoUQ3JlYXRlVmVyc2lvblJlcXVlc3QSDAoEc2x1ZxgBIAEoCRITCgtjb25maWdfanNvbhgCIAEoCRIaCg1zeXN0ZW1fcHJvbXB0GAMgASgJSACIAQESEgoKcmVxdWVzdF9pZBgEIAEoCRIWCg5yZXF1ZXN0X2RpZ2VzdBgFIAEoDBIsCgdkaWFsZWN0GAYgASgOMhsuc2V0cG9pbnQucHJlc2V0LnYxLkRpYWxlY3RCEAoOX3N5c3RlbV9wcm9tcHQiQwoVQ3JlYXRlVmVyc2lvblJlc3BvbnNlEioKBnByZXNldBgBIAEoCzIaLnNldHBvaW50LnByZXNldC52MS5QcmVzZXQijwEKGkJhdGNoQ3JlYXRlVmVyc2lvbnNSZXF1ZXN0EjoKCHJlcXVlc3RzGAEgAygLMiguc2V0cG9pbnQucHJlc2V0LnYxLkNyZWF0ZVZlcnNpb25SZXF1ZXN0EjUKCWNyZWF0aW9ucxgCIAMoCzIiLnNldHBvaW50LnByZXNldC52MS5DcmVhdGlvbkluTmFtZSJ1Cg5DcmVhdGlvbkluTmFtZRIUCgxhY2Nlc3NfdG9rZW4YASABKAkSOQoHcmVxdWVzdBgCIAEoCzIoLnNldHBvaW50LnByZXNldC52MS5DcmVhdGVWZXJzaW9uUmVxdWVzdBISCgp0aW1lb3V0X21zGAMgASgFIlIKG0JhdGNoQ3JlYXRlVmVyc2lvbnNSZXNwb25zZRIzCghvdXRjb21lcxgBIAMoCzIhLnNldHBvaW50LnByZXNldC52MS5QcmVzZXRPdXRjb21lIm0KDVByZXNldE91dGNvbWUSLAoGcHJlc2V0GAEgASgLMhouc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldEgAEiMKBWVycm9yGAIgASgLMhIuZ29vZ2xlLnJwYy5TdGF0dXNIAEIJCgdvdXRjb21lIiAKEEdldFByZXNldFJlcXVlc3QSDAoEc2x1ZxgBIAEoCSI/ChFHZXRQcmVzZXRSZXNwb25zZRIqCgZwcmVzZXQYASABKAsyGi5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0IlYKFkJhdGNoR2V0UHJlc2V0c1JlcXVlc3QSDQoFc2x1Z3MYASADKAkSLQoFcmVhZHMYAiADKAsyHi5zZXRwb2ludC5wcmVzZXQudjEuUmVhZEluTmFtZSJECgpSZWFkSW5OYW1lEhQKDGFjY2Vzc190b2tlbhgBIAEoCRIMCgRzbHVnGAIgASgJEhIKCnRpbWVvdXRfbXMYAyABKAUiTgoXQmF0Y2hHZXRQcmVzZXRzUmVzcG9uc2USMwoIb3V0Y29tZXMYASADKAsyIS5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0T3V0Y29tZSJ2ChJMaXN0UHJlc2V0c1JlcXVlc3QSDgoGb2Zmc2V0GAEgASgFEg0KBWxpbWl0GAIgASgFEjIKCHN0YXR1c2VzGAMgAygOMiAuc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldFN0YXR1cxINCgVxdWVyeRgEIAEoCSJXChNMaXN0UHJlc2V0c1Jlc3BvbnNlEisKB3ByZXNldHMYASADKAsyGi5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0EhMKC3RvdGFsX2NvdW50GAIgASgFIv0BChNVcGRhdGVQcmVzZXRSZXF1ZXN0EgwKBHNsdWcYASABKAkSLwoLdXBkYXRlX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEgwKBG5hbWUYAyABKAkSGAoLZGVzY3JpcHRpb24YBCABKAlIAIgBARIwCgZzdGF0dXMYBSABKA4yIC5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0U3RhdHVzEhoKEmRlc2lnbmF0ZWRfdmVyc2lvbhgGIAEoBRINCgVldGFncxgHIAMoCRISCgpyZXF1ZXN0X2lkGAggASgJQg4KDF9kZXNjcmlwdGlvbiJCChRVcGRhdGVQcmVzZXRSZXNwb25zZRIqCgZwcmVzZXQYASABKAsyGi5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0IjIKEUdldFZlcnNpb25SZXF1ZXN0EgwKBHNsdWcYASABKAkSDwoHdmVyc2lvbhgCIAEoBSJIChJHZXRWZXJzaW9uUmVzcG9uc2USMgoHdmVyc2lvbhgBIAEoCzIhLnNldHBvaW50LnByZXNldC52MS5QcmVzZXRWZXJzaW9uIkIKE0xpc3RWZXJzaW9uc1JlcXVlc3QSDAoEc2x1ZxgBIAEoCRIOCgZvZmZzZXQYAiABKAUSDQoFbGltaXQYAyABKAUiYAoUTGlzdFZlcnNpb25zUmVzcG9uc2USMwoIdmVyc2lvbnMYASADKAsyIS5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0VmVyc2lvbhITCgt0b3RhbF9jb3VudBgCIAEoBSJNChNEaWZmVmVyc2lvbnNSZXF1ZXN0EgwKBHNsdWcYASABKAkSFAoMZnJvbV92ZXJzaW9uGAIgASgFEhIKCnRvX3ZlcnNpb24YAyABKAUiawoURGlmZlZlcnNpb25zUmVzcG9uc2USNAoGY29uZmlnGAEgAygLMiQuc2V0cG9pbnQucHJlc2V0LnYxLkNvbmZpZ0RpZmZlcmVuY2USHQoVc3lzdGVtX3Byb21wdF9jaGFuZ2VkGAIgASgIIkEKEkxpc3RDaGFuZ2VzUmVxdWVzdBIMCgRzbHVnGAEgASgJEg4KBm9mZnNldBgCIAEoBRINCgVsaW1pdBgDIAEoBSJdChNMaXN0Q2hhbmdlc1Jlc3BvbnNlEjEKB2NoYW5nZXMYASADKAsyIC5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0Q2hhbmdlEhMKC3RvdGFsX2NvdW50GAIgASgFMpcICg1QcmVzZXRTZXJ2aWNlEmQKDUNyZWF0ZVZlcnNpb24SKC5zZXRwb2ludC5wcmVzZXQudjEuQ3JlYXRlVmVyc2lvblJlcXVlc3QaKS5zZXRwb2ludC5wcmVzZXQudjEuQ3JlYXRlVmVyc2lvblJlc3BvbnNlEnYKE0JhdGNoQ3JlYXRlVmVyc2lvbnMSLi5zZXRwb2ludC5wcmVzZXQudjEuQmF0Y2hDcmVhdGVWZXJzaW9uc1JlcXVlc3QaLy5zZXRwb2ludC5wcmVzZXQudjEuQmF0Y2hDcmVhdGVWZXJzaW9uc1Jlc3BvbnNlEl0KCUdldFByZXNldBIkLnNldHBvaW50LnByZXNldC52MS5HZXRQcmVzZXRSZXF1ZXN0GiUuc2V0cG9pbnQucHJlc2V0LnYxLkdldFByZXNldFJlc3BvbnNlIgOQAgESagoPQmF0Y2hHZXRQcmVzZXRzEiouc2V0cG9pbnQucHJlc2V0LnYxLkJhdGNoR2V0UHJlc2V0c1JlcXVlc3QaKy5zZXRwb2ludC5wcmVzZXQudjEuQmF0Y2hHZXRQcmVzZXRzUmVzcG9uc2USYwoLTGlzdFByZXNldHMSJi5zZXRwb2ludC5wcmVzZXQudjEuTGlzdFByZXNldHNSZXF1ZXN0Gicuc2V0cG9pbnQucHJlc2V0LnYxLkxpc3RQcmVzZXRzUmVzcG9uc2UiA5ACARJhCgxVcGRhdGVQcmVzZXQSJy5zZXRwb2ludC5wcmVzZXQudjEuVXBkYXRlUHJlc2V0UmVxdWVzdBooLnNldHBvaW50LnByZXNldC52MS5VcGRhdGVQcmVzZXRSZXNwb25zZRJgCgpHZXRWZXJzaW9uEiUuc2V0cG9pbnQucHJlc2V0LnYxLkdldFZlcnNpb25SZXF1ZXN0GiYuc2V0cG9pbnQucHJlc2V0LnYxLkdldFZlcnNpb25SZXNwb25zZSIDkAIBEmYKDExpc3RWZXJzaW9ucxInLnNldHBvaW50LnByZXNldC52MS5MaXN0VmVyc2lvbnNSZXF1ZXN0Giguc2V0cG9pbnQucHJlc2V0LnYxLkxpc3RWZXJzaW9uc1Jlc3BvbnNlIgOQAgESZgoMRGlmZlZlcnNpb25zEicuc2V0cG9pbnQucHJlc2V0LnYxLkRpZmZWZXJzaW9uc1JlcXVlc3QaKC5zZXRwb2ludC5wcmVzZXQudjEuRGlmZlZlcnNpb25zUmVzcG9uc2UiA5ACARJjCgtMaXN0Q2hhbmdlcxImLnNldHBvaW50LnByZXNldC52MS5MaXN0Q2hhbmdlc1JlcXVlc3QaJy5zZXRwb2ludC5wcmVzZXQudjEuTGlzdENoYW5nZXNSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_google_protobuf_field_mask, file_google_rpc_status, file_setpoint_preset_v1_preset]);
+  fileDesc("CidzZXRwb2ludC9wcmVzZXQvdjEvcHJlc2V0X3NlcnZpY2UucHJvdG8SEnNldHBvaW50LnByZXNldC52MSLBAQoUQ3JlYXRlVmVyc2lvblJlcXVlc3QSDAoEc2x1ZxgBIAEoCRITCgtjb25maWdfanNvbhgCIAEoCRIaCg1zeXN0ZW1fcHJvbXB0GAMgASgJSACIAQESEgoKcmVxdWVzdF9pZBgEIAEoCRIWCg5yZXF1ZXN0X2RpZ2VzdBgFIAEoDBIsCgdkaWFsZWN0GAYgASgOMhsuc2V0cG9pbnQucHJlc2V0LnYxLkRpYWxlY3RCEAoOX3N5c3RlbV9wcm9tcHQiQwoVQ3JlYXRlVmVyc2lvblJlc3BvbnNlEioKBnByZXNldBgBIAEoCzIaLnNldHBvaW50LnByZXNldC52MS5QcmVzZXQijwEKGkJhdGNoQ3JlYXRlVmVyc2lvbnNSZXF1ZXN0EjoKCHJlcXVlc3RzGAEgAygLMiguc2V0cG9pbnQucHJlc2V0LnYxLkNyZWF0ZVZlcnNpb25SZXF1ZXN0EjUKCWNyZWF0aW9ucxgCIAMoCzIiLnNldHBvaW50LnByZXNldC52MS5DcmVhdGlvbkluTmFtZSJ1Cg5DcmVhdGlvbkluTmFtZRIUCgxhY2Nlc3NfdG9rZW4YASABKAkSOQoHcmVxdWVzdBgCIAEoCzIoLnNldHBvaW50LnByZXNldC52MS5DcmVhdGVWZXJzaW9uUmVxdWVzdBISCgp0aW1lb3V0X21zGAMgASgFIlIKG0JhdGNoQ3JlYXRlVmVyc2lvbnNSZXNwb25zZRIzCghvdXRjb21lcxgBIAMoCzIhLnNldHBvaW50LnByZXNldC52MS5QcmVzZXRPdXRjb21lIm0KDVByZXNldE91dGNvbWUSLAoGcHJlc2V0GAEgASgLMhouc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldEgAEiMKBWVycm9yGAIgASgLMhIuZ29vZ2xlLnJwYy5TdGF0dXNIAEIJCgdvdXRjb21lIiAKEEdldFByZXNldFJlcXVlc3QSDAoEc2x1ZxgBIAEoCSI/ChFHZXRQcmVzZXRSZXNwb25zZRIqCgZwcmVzZXQYASABKAsyGi5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0IlYKFkJhdGNoR2V0UHJlc2V0c1JlcXVlc3QSDQoFc2x1Z3MYASADKAkSLQoFcmVhZHMYAiADKAsyHi5zZXRwb2ludC5wcmVzZXQudjEuUmVhZEluTmFtZSJECgpSZWFkSW5OYW1lEhQKDGFjY2Vzc190b2tlbhgBIAEoCRIMCgRzbHVnGAIgASgJEhIKCnRpbWVvdXRfbXMYAyABKAUiTgoXQmF0Y2hHZXRQcmVzZXRzUmVzcG9uc2USMwoIb3V0Y29tZXMYASADKAsyIS5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0T3V0Y29tZSJ2ChJMaXN0UHJlc2V0c1JlcXVlc3QSDgoGb2Zmc2V0GAEgASgFEg0KBWxpbWl0GAIgASgFEjIKCHN0YXR1c2VzGAMgAygOMiAuc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldFN0YXR1cxINCgVxdWVyeRgEIAEoCSJXChNMaXN0UHJlc2V0c1Jlc3BvbnNlEisKB3ByZXNldHMYASADKAsyGi5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0EhMKC3RvdGFsX2NvdW50GAIgASgFIv0BChNVcGRhdGVQcmVzZXRSZXF1ZXN0EgwKBHNsdWcYASABKAkSLwoLdXBkYXRlX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEgwKBG5hbWUYAyABKAkSGAoLZGVzY3JpcHRpb24YBCABKAlIAIgBARIwCgZzdGF0dXMYBSABKA4yIC5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0U3RhdHVzEhoKEmRlc2lnbmF0ZWRfdmVyc2lvbhgGIAEoBRINCgVldGFncxgHIAMoCRISCgpyZXF1ZXN0X2lkGAggASgJQg4KDF9kZXNjcmlwdGlvbiJCChRVcGRhdGVQcmVzZXRSZXNwb25zZRIqCgZwcmVzZXQYASABKAsyGi5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0IjIKEUdldFZlcnNpb25SZXF1ZXN0EgwKBHNsdWcYASABKAkSDwoHdmVyc2lvbhgCIAEoBSJIChJHZXRWZXJzaW9uUmVzcG9uc2USMgoHdmVyc2lvbhgBIAEoCzIhLnNldHBvaW50LnByZXNldC52MS5QcmVzZXRWZXJzaW9uIiYKFkZpbmRTaW1pbGFyU2x1Z1JlcXVlc3QSDAoEc2x1ZxgBIAEoCSInChdGaW5kU2ltaWxhclNsdWdSZXNwb25zZRIMCgRzbHVnGAEgASgJIkIKE0xpc3RWZXJzaW9uc1JlcXVlc3QSDAoEc2x1ZxgBIAEoCRIOCgZvZmZzZXQYAiABKAUSDQoFbGltaXQYAyABKAUiYAoUTGlzdFZlcnNpb25zUmVzcG9uc2USMwoIdmVyc2lvbnMYASADKAsyIS5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0VmVyc2lvbhITCgt0b3RhbF9jb3VudBgCIAEoBSJNChNEaWZmVmVyc2lvbnNSZXF1ZXN0EgwKBHNsdWcYASABKAkSFAoMZnJvbV92ZXJzaW9uGAIgASgFEhIKCnRvX3ZlcnNpb24YAyABKAUiawoURGlmZlZlcnNpb25zUmVzcG9uc2USNAoGY29uZmlnGAEgAygLMiQuc2V0cG9pbnQucHJlc2V0LnYxLkNvbmZpZ0RpZmZlcmVuY2USHQoVc3lzdGVtX3Byb21wdF9jaGFuZ2VkGAIgASgIIkEKEkxpc3RDaGFuZ2VzUmVxdWVzdBIMCgRzbHVnGAEgASgJEg4KBm9mZnNldBgCIAEoBRINCgVsaW1pdBgDIAEoBSJdChNMaXN0Q2hhbmdlc1Jlc3BvbnNlEjEKB2NoYW5nZXMYASADKAsyIC5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0Q2hhbmdlEhMKC3RvdGFsX2NvdW50GAIgASgFMogJCg1QcmVzZXRTZXJ2aWNlEmQKDUNyZWF0ZVZlcnNpb24SKC5zZXRwb2ludC5wcmVzZXQudjEuQ3JlYXRlVmVyc2lvblJlcXVlc3QaKS5zZXRwb2ludC5wcmVzZXQudjEuQ3JlYXRlVmVyc2lvblJlc3BvbnNlEnYKE0JhdGNoQ3JlYXRlVmVyc2lvbnMSLi5zZXRwb2ludC5wcmVzZXQudjEuQmF0Y2hDcmVhdGVWZXJzaW9uc1JlcXVlc3QaLy5zZXRwb2ludC5wcmVzZXQudjEuQmF0Y2hDcmVhdGVWZXJzaW9uc1Jlc3BvbnNlEl0KCUdldFByZXNldBIkLnNldHBvaW50LnByZXNldC52MS5HZXRQcmVzZXRSZXF1ZXN0GiUuc2V0cG9pbnQucHJlc2V0LnYxLkdldFByZXNldFJlc3BvbnNlIgOQAgESagoPQmF0Y2hHZXRQcmVzZXRzEiouc2V0cG9pbnQucHJlc2V0LnYxLkJhdGNoR2V0UHJlc2V0c1JlcXVlc3QaKy5zZXRwb2ludC5wcmVzZXQudjEuQmF0Y2hHZXRQcmVzZXRzUmVzcG9uc2USYwoLTGlzdFByZXNldHMSJi5zZXRwb2ludC5wcmVzZXQudjEuTGlzdFByZXNldHNSZXF1ZXN0Gicuc2V0cG9pbnQucHJlc2V0LnYxLkxpc3RQcmVzZXRzUmVzcG9uc2UiA5ACARJhCgxVcGRhdGVQcmVzZXQSJy5zZXRwb2ludC5wcmVzZXQudjEuVXBkYXRlUHJlc2V0UmVxdWVzdBooLnNldHBvaW50LnByZXNldC52MS5VcGRhdGVQcmVzZXRSZXNwb25zZRJgCgpHZXRWZXJzaW9uEiUuc2V0cG9pbnQucHJlc2V0LnYxLkdldFZlcnNpb25SZXF1ZXN0GiYuc2V0cG9pbnQucHJlc2V0LnYxLkdldFZlcnNpb25SZXNwb25zZSIDkAIBEm8KD0ZpbmRTaW1pbGFyU2x1ZxIqLnNldHBvaW50LnByZXNldC52MS5GaW5kU2ltaWxhclNsdWdSZXF1ZXN0Gisuc2V0cG9pbnQucHJlc2V0LnYxLkZpbmRTaW1pbGFyU2x1Z1Jlc3BvbnNlIgOQAgESZgoMTGlzdFZlcnNpb25zEicuc2V0cG9pbnQucHJlc2V0LnYxLkxpc3RWZXJzaW9uc1JlcXVlc3QaKC5zZXRwb2ludC5wcmVzZXQudjEuTGlzdFZlcnNpb25zUmVzcG9uc2UiA5ACARJmCgxEaWZmVmVyc2lvbnMSJy5zZXRwb2ludC5wcmVzZXQudjEuRGlmZlZlcnNpb25zUmVxdWVzdBooLnNldHBvaW50LnByZXNldC52MS5EaWZmVmVyc2lvbnNSZXNwb25zZSIDkAIBEmMKC0xpc3RDaGFuZ2VzEiYuc2V0cG9pbnQucHJlc2V0LnYxLkxpc3RDaGFuZ2VzUmVxdWVzdBonLnNldHBvaW50LnByZXNldC52MS5MaXN0Q2hhbmdlc1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_google_protobuf_field_mask, file_google_rpc_status, file_setpoint_preset_v1_preset]);
 
 /**
  * The content of a new version.
@@ -565,6 +565,49 @@ export const GetVersionResponseSchema: GenMessage<GetVersionResponse> = /*@__PUR
   messageDesc(file_setpoint_preset_v1_preset_service, 16);
 
 /**
+ * What was asked for in vain.
+ *
+ * @generated from message setpoint.preset.v1.FindSimilarSlugRequest
+ */
+export type FindSimilarSlugRequest = Message<"setpoint.preset.v1.FindSimilarSlugRequest"> & {
+  /**
+   * As in CreateVersionRequest.
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+};
+
+/**
+ * Describes the message setpoint.preset.v1.FindSimilarSlugRequest.
+ * Use `create(FindSimilarSlugRequestSchema)` to create a new message.
+ */
+export const FindSimilarSlugRequestSchema: GenMessage<FindSimilarSlugRequest> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset_service, 17);
+
+/**
+ * What was most likely meant.
+ *
+ * @generated from message setpoint.preset.v1.FindSimilarSlugResponse
+ */
+export type FindSimilarSlugResponse = Message<"setpoint.preset.v1.FindSimilarSlugResponse"> & {
+  /**
+   * The nearest other slug of an active preset of the workspace. Empty where none is close: for each three characters that
+   * were given one slip, four at most; upper and lower case, and `.`, `_`, `~` and `-`, count as the same.
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+};
+
+/**
+ * Describes the message setpoint.preset.v1.FindSimilarSlugResponse.
+ * Use `create(FindSimilarSlugResponseSchema)` to create a new message.
+ */
+export const FindSimilarSlugResponseSchema: GenMessage<FindSimilarSlugResponse> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset_service, 18);
+
+/**
  * Which versions.
  *
  * @generated from message setpoint.preset.v1.ListVersionsRequest
@@ -597,7 +640,7 @@ export type ListVersionsRequest = Message<"setpoint.preset.v1.ListVersionsReques
  * Use `create(ListVersionsRequestSchema)` to create a new message.
  */
 export const ListVersionsRequestSchema: GenMessage<ListVersionsRequest> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 17);
+  messageDesc(file_setpoint_preset_v1_preset_service, 19);
 
 /**
  * One page of versions.
@@ -626,7 +669,7 @@ export type ListVersionsResponse = Message<"setpoint.preset.v1.ListVersionsRespo
  * Use `create(ListVersionsResponseSchema)` to create a new message.
  */
 export const ListVersionsResponseSchema: GenMessage<ListVersionsResponse> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 18);
+  messageDesc(file_setpoint_preset_v1_preset_service, 20);
 
 /**
  * Which versions to compare.
@@ -661,7 +704,7 @@ export type DiffVersionsRequest = Message<"setpoint.preset.v1.DiffVersionsReques
  * Use `create(DiffVersionsRequestSchema)` to create a new message.
  */
 export const DiffVersionsRequestSchema: GenMessage<DiffVersionsRequest> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 19);
+  messageDesc(file_setpoint_preset_v1_preset_service, 21);
 
 /**
  * What differs between the two versions.
@@ -689,7 +732,7 @@ export type DiffVersionsResponse = Message<"setpoint.preset.v1.DiffVersionsRespo
  * Use `create(DiffVersionsResponseSchema)` to create a new message.
  */
 export const DiffVersionsResponseSchema: GenMessage<DiffVersionsResponse> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 20);
+  messageDesc(file_setpoint_preset_v1_preset_service, 22);
 
 /**
  * Which changes.
@@ -724,7 +767,7 @@ export type ListChangesRequest = Message<"setpoint.preset.v1.ListChangesRequest"
  * Use `create(ListChangesRequestSchema)` to create a new message.
  */
 export const ListChangesRequestSchema: GenMessage<ListChangesRequest> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 21);
+  messageDesc(file_setpoint_preset_v1_preset_service, 23);
 
 /**
  * One page of the change log.
@@ -752,14 +795,15 @@ export type ListChangesResponse = Message<"setpoint.preset.v1.ListChangesRespons
  * Use `create(ListChangesResponseSchema)` to create a new message.
  */
 export const ListChangesResponseSchema: GenMessage<ListChangesResponse> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset_service, 22);
+  messageDesc(file_setpoint_preset_v1_preset_service, 24);
 
 /**
  * Presets of the workspace that the caller's access token names, or that of a part of a batch its own.
  *
  * Every call needs the header `authorization: Bearer <access token>`; AccessService.ExchangeKey gives one for a key.
  * An error carries google.rpc.ErrorInfo (domain `setpoint`) and, for INVALID_ARGUMENT, google.rpc.BadRequest.
- * Every read needs the permission presets:read, every other call presets:write.
+ * Every read needs the permission presets:read, every other call presets:write. For GetPreset, BatchGetPresets, GetVersion
+ * and FindSimilarSlug the permission inference will do as well: they are what using a preset takes.
  * NOT_FOUND has the reason PRESET_NOT_FOUND, VERSION_NOT_FOUND, or WORKSPACE_NOT_FOUND where the token names no workspace.
  *
  * @generated from service setpoint.preset.v1.PresetService
@@ -851,6 +895,17 @@ export const PresetService: GenService<{
     methodKind: "unary";
     input: typeof GetVersionRequestSchema;
     output: typeof GetVersionResponseSchema;
+  },
+  /**
+   * Returns the slug that was most likely meant, where there is no preset of the slug that was given.
+   * It answers from a bounded number of rows, so where slips are many it may miss one.
+   *
+   * @generated from rpc setpoint.preset.v1.PresetService.FindSimilarSlug
+   */
+  findSimilarSlug: {
+    methodKind: "unary";
+    input: typeof FindSimilarSlugRequestSchema;
+    output: typeof FindSimilarSlugResponseSchema;
   },
   /**
    * Lists the versions of a preset, in ascending order.

@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { mostSimilar, spellingsNear } from "./similar-slug.ts";
+
+describe("mostSimilar", () => {
+  it.each([
+    ["a letter that is missing", "suport-bot", "support-bot"],
+    ["a letter too many", "supportt-bot", "support-bot"],
+    ["another letter", "suppert-bot", "support-bot"],
+    ["two letters that are swapped", "supprot-bot", "support-bot"],
+    ["upper case", "Support-Bot", "support-bot"],
+    ["another separator", "support_bot", "support-bot"],
+    ["a separator that is missing", "supportbot", "support-bot"],
+    ["three slips in ten letters", "spuport-bt", "support-bot"],
+    ["upper case of one letter", "A", "a"],
+  ])("is found in spite of %s", (_name, given, meant) => {
+    expect(mostSimilar(given, ["billing", meant, "zebra"])).toBe(meant);
+  });
+
+  it.each([
+    ["nothing is there", "support", []],
+    ["nothing is close", "support", ["billing", "suborn", "s"]],
+    ["it is short and the other is not the same", "ab", ["ac", "a", "abc"]],
+    ["there is more than one slip in three letters", "abcdef", ["xyzdef", "abc"]],
+    ["it is long and there are more than four slips", "a".repeat(60), [`${"a".repeat(55)}bbbbb`, "a".repeat(55)]],
+  ])("is none where %s", (_name, given, others) => {
+    expect(mostSimilar(given, others)).toBeUndefined();
+  });
+
+  it("is the nearest, and the first of those that are equally near", () => {
+    expect(mostSimilar("support", ["suppo", "supporter", "suport", "sport"])).toBe("suport");
+    expect(mostSimilar("bot-a", ["bot-z", "bot-c", "bot-y"])).toBe("bot-c");
+  });
+});
+
+describe("spellingsNear", () => {
+  it.each(["upport", "spport", "uspport", "xupport", "xsupport", "suport", "suppotr", "sup-port", "support_"])(
+    "holds %s for support",
+    (spelling) => {
+      expect(spellingsNear("support")).toContain(spelling);
+    },
+  );
+
+  it.each(["my-bot", "my.bot", "my_bot"])("holds %s for My~Bot", (spelling) => {
+    expect(spellingsNear("My~Bot")).toContain(spelling);
+  });
+
+  it("holds neither the slug itself nor nothing, and each but once", () => {
+    const spellings = spellingsNear("a");
+    expect(spellings).not.toContain("a");
+    expect(spellings).not.toContain("");
+    expect(new Set(spellings).size).toBe(spellings.length);
+  });
+
+  it("are bounded, however long the slug", () => {
+    expect(spellingsNear("ab".repeat(64)).length).toBeLessThan(1_500);
+  });
+});
