@@ -1,4 +1,5 @@
-/** Letters are tried this far into a slug. What goes wrong behind that has neighbours in the order of slugs. */
+/** How far into a slug slips are tried, and other letters. What goes wrong behind that has neighbours in the order of slugs. */
+const slipsTriedTo = 32;
 const lettersTriedTo = 4;
 const letters = "abcdefghijklmnopqrstuvwxyz0123456789";
 const separators = ["-", "_", "."];
@@ -11,7 +12,7 @@ export function spellingsNear(slug: string): string[] {
     spellings.add(withSeparator(slug, separator));
     spellings.add(withSeparator(slug.toLowerCase(), separator));
   }
-  for (let at = 0; at <= slug.length; at += 1) {
+  for (let at = 0; at <= Math.min(slug.length, slipsTriedTo); at += 1) {
     const [before, letter, behind] = [slug.slice(0, at), slug.charAt(at), slug.slice(at + 1)];
     spellings.add(before + behind);
     spellings.add(before + behind.slice(0, 1) + letter + behind.slice(1));

@@ -898,7 +898,7 @@ export const PresetService: GenService<{
   },
   /**
    * Returns the slug that was most likely meant, where there is no preset of the slug that was given.
-   * It answers from a bounded number of rows, so where slips are many it may miss one.
+   * It looks at a bounded number of presets, so among many it may miss one.
    *
    * @generated from rpc setpoint.preset.v1.PresetService.FindSimilarSlug
    */
