@@ -69,6 +69,15 @@ describe("a read replica", () => {
     expect((await get("/presets/none/changes")).status).toBe(404);
   });
 
+  it("that lacks a column yet, as while a release is rolled out, leaves the list to the primary", async () => {
+    await createVersions("upgraded", 1);
+    await replicate("upgraded", 1);
+    await replicaPool.query("ALTER TABLE preset_versions DROP COLUMN dialect");
+    const versions = await get("/presets/upgraded/versions");
+    await replicaPool.query("ALTER TABLE preset_versions ADD COLUMN dialect VARCHAR(32) NULL");
+    expect(versions).toMatchObject({ status: 200, json: { data: [{ version: 1, dialect: "responses" }] } });
+  });
+
   it("that is behind serves what it has, and what it lacks comes from the primary", async () => {
     await createVersions("behind", 3);
     await replicate("behind", 1);

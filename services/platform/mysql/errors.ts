@@ -15,6 +15,7 @@ const lockNowait = 3572;
 const accessDenied = 1045;
 const unknownDatabase = 1049;
 const unknownTable = 1146;
+const unknownColumn = 1054;
 const duplicateColumn = 1060;
 const needsReprepare = 1615;
 /** The disk, and a table or its tablespace. */
@@ -140,6 +141,10 @@ export function isDuplicateKey(error: unknown, index?: string): boolean {
 
 export function isUnknownTable(error: unknown): boolean {
   return (error as MysqlError).errno === unknownTable;
+}
+
+export function isUnknownColumn(error: unknown): boolean {
+  return (error as MysqlError).errno === unknownColumn;
 }
 
 export function isDuplicateColumn(error: unknown): boolean {

@@ -1,4 +1,5 @@
 import type { Page } from "../../platform/domain/page.ts";
+import { isUnknownColumn } from "../../platform/mysql/errors.ts";
 import type { Executor, Pool } from "../../platform/mysql/pool.ts";
 import type { PresetFilter } from "../domain/preset-filter.ts";
 import { type ChangePage, listChanges } from "./list-changes.ts";
@@ -48,8 +49,12 @@ export class PresetLists {
     list: (executor: Executor) => Promise<P | undefined>,
     rowsOf: (page: P) => readonly unknown[],
   ): Promise<P | undefined> {
-    const found = await list(this.#replica);
-    if (this.#replica === this.#primary || (found && rowsOf(found).length > 0)) return found;
-    return list(this.#primary);
+    if (this.#replica === this.#primary) return list(this.#primary);
+    const found = await list(this.#replica).catch((error: unknown) => {
+      // The primary has been migrated, or we would not be here; the replica is about to be.
+      if (!isUnknownColumn(error)) throw error;
+      return undefined;
+    });
+    return found && rowsOf(found).length > 0 ? found : list(this.#primary);
   }
 }
