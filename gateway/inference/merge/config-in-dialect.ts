@@ -1,0 +1,186 @@
+import { chatCompletions } from "../../dialects/chat-completions.ts";
+import type { Dialect } from "../../dialects/dialect.ts";
+import type { DialectName } from "../../dialects/dialect-name.ts";
+import { messages } from "../../dialects/messages.ts";
+import { responses } from "../../dialects/responses.ts";
+import { JsonScan } from "../request/json-scan.ts";
+import { JsonValue } from "./json-value.ts";
+import { type Dropped, pointer } from "./provenance.ts";
+import { membersOf, toolChoiceIn, toolIn } from "./tool-mapping.ts";
+
+/** A config as one dialect writes it: the JSON text of each field, and what the dialect has no equivalent of. */
+export interface DialectConfig {
+  readonly fields: ReadonlyMap<string, string>;
+  readonly dropped: readonly Dropped[];
+}
+
+const dialects: Readonly<Record<DialectName, Dialect>> = {
+  "chat/completions": chatCompletions,
+  messages,
+  responses,
+};
+
+/** The config in the words of the dialect `to`. One whose own dialect is not known is taken as it is. */
+export function configIn(to: DialectName, configJson: string, from: DialectName | null): DialectConfig {
+  const config = parsedConfig(configJson).members();
+  if (from === null || from === to) {
+    return { fields: new Map(config.entries().map(([key, value]) => [key, value.json])), dropped: [] };
+  }
+  const mapping = new Mapping(config, from, to);
+  mapLength(mapping);
+  mapStop(mapping);
+  mapEffort(mapping);
+  mapFormat(mapping);
+  mapTools(mapping);
+  mapping.keepTheRest(dialects[to].keptKeys);
+  return mapping;
+}
+
+function parsedConfig(configJson: string): JsonValue {
+  const bytes = Buffer.from(configJson);
+  const scan = new JsonScan(bytes);
+  scan.read(bytes.length);
+  return new JsonValue({ bytes, longValues: scan.longValues }, { start: configJson.indexOf("{"), end: bytes.length });
+}
+
+/** A config on its way from one dialect to another. */
+class Mapping implements DialectConfig {
+  readonly fields = new Map<string, string>();
+  readonly dropped: Dropped[] = [];
+  readonly from: DialectName;
+  readonly to: DialectName;
+  readonly #left: Map<string, JsonValue>;
+
+  constructor(config: Map<string, JsonValue>, from: DialectName, to: DialectName) {
+    this.#left = config;
+    this.from = from;
+    this.to = to;
+  }
+
+  /** A field of the config, which is then dealt with. */
+  take(key: string): JsonValue | undefined {
+    const value = this.#left.get(key);
+    this.#left.delete(key);
+    return value;
+  }
+
+  has(key: string): boolean {
+    return this.#left.has(key);
+  }
+
+  drop(path: readonly (string | number)[], reason = `has no equivalent in ${this.to}`): void {
+    this.dropped.push({ field: pointer(...path), from: "preset", reason });
+  }
+
+  /** What is left over has the same meaning where the dialect knows it, and none where it does not. */
+  keepTheRest(known: ReadonlySet<string>): void {
+    for (const [key, value] of this.#left) {
+      if (known.has(key)) this.fields.set(key, value.json);
+      else this.drop([key]);
+    }
+  }
+}
+
+function mapLength(mapping: Mapping): void {
+  const { from, to, fields } = mapping;
+  const outputTokens = mapping.take("max_output_tokens");
+  const completionTokens = mapping.take("max_completion_tokens");
+  const tokens = mapping.take("max_tokens");
+  const value = outputTokens ?? completionTokens ?? tokens;
+  if (!value) return;
+  if (completionTokens && tokens) mapping.drop(["max_tokens"], "max_completion_tokens takes its place");
+  // Of the two that chat has, the newer one counts reasoning, as that of responses does.
+  const inChat = from === "responses" ? "max_completion_tokens" : "max_tokens";
+  fields.set({ "chat/completions": inChat, messages: "max_tokens", responses: "max_output_tokens" }[to], value.json);
+}
+
+function mapStop(mapping: Mapping): void {
+  const { to, fields } = mapping;
+  const stop = mapping.take("stop");
+  const sequences = mapping.take("stop_sequences");
+  if (stop && to === "messages") fields.set("stop_sequences", stop.text === undefined ? stop.json : `[${stop.json}]`);
+  else if (stop) mapping.drop(["stop"]);
+  if (sequences && to === "chat/completions") fields.set("stop", sequences.json);
+  else if (sequences) mapping.drop(["stop_sequences"]);
+}
+
+function mapEffort(mapping: Mapping): void {
+  const { from, to, fields } = mapping;
+  const effort = mapping.take("reasoning_effort");
+  const reasoning = from === "responses" && to === "chat/completions" ? mapping.take("reasoning") : undefined;
+  for (const [key, value] of reasoning?.members() ?? []) {
+    if (key === "effort") fields.set("reasoning_effort", value.json);
+    else mapping.drop(["reasoning", key]);
+  }
+  if (!effort) return;
+  if (to !== "responses") mapping.drop(["reasoning_effort"]);
+  else if (mapping.has("reasoning")) mapping.drop(["reasoning_effort"], "reasoning takes its place");
+  else fields.set("reasoning", `{"effort":${effort.json}}`);
+}
+
+function mapFormat(mapping: Mapping): void {
+  const { to, fields } = mapping;
+  const text = to === "chat/completions" ? mapping.take("text") : undefined;
+  for (const [key, value] of text?.members() ?? []) {
+    const format = key === "format" ? formatInChat(value) : undefined;
+    if (format !== undefined) fields.set("response_format", format);
+    else if (key === "verbosity") fields.set("verbosity", value.json);
+    else mapping.drop(["text", key]);
+  }
+  if (to !== "responses") return;
+  const parts = new Map<string, string>();
+  const format = mapping.take("response_format");
+  const verbosity = mapping.take("verbosity");
+  if (format) {
+    const json = formatInResponses(format);
+    if (json === undefined) mapping.drop(["response_format"]);
+    else parts.set("format", json);
+  }
+  if (verbosity) parts.set("verbosity", verbosity.json);
+  if (parts.size > 0) fields.set("text", `{${membersOf(parts)}}`);
+}
+
+/** Both have these, written alike. */
+const plainFormats: ReadonlySet<string | undefined> = new Set(["text", "json_object"]);
+
+/** Chat keeps a schema in an object of its own, responses beside the type. */
+function formatInResponses(format: JsonValue): string | undefined {
+  const { type, json_schema: schema } = Object.fromEntries(format.members());
+  if (plainFormats.has(type?.text)) return format.json;
+  if (type?.text !== "json_schema" || !schema?.isObject) return undefined;
+  return `{"type":"json_schema",${membersOf(jsonOf(schema))}}`;
+}
+
+function formatInChat(format: JsonValue): string | undefined {
+  const members = jsonOf(format);
+  const type = format.members().get("type")?.text;
+  if (plainFormats.has(type)) return format.json;
+  if (type !== "json_schema") return undefined;
+  members.delete("type");
+  return `{"type":"json_schema","json_schema":{${membersOf(members)}}}`;
+}
+
+function jsonOf(object: JsonValue): Map<string, string> {
+  return new Map(
+    object
+      .members()
+      .entries()
+      .map(([key, value]) => [key, value.json]),
+  );
+}
+
+function mapTools(mapping: Mapping): void {
+  const { fields } = mapping;
+  const tools = mapping.take("tools")?.elements() ?? [];
+  const mapped = tools.flatMap((tool, index) => {
+    const json = toolIn(tool, mapping, (...keys) => mapping.drop(["tools", index, ...keys]));
+    if (json === undefined) mapping.drop(["tools", index]);
+    return json ?? [];
+  });
+  if (mapped.length > 0) fields.set("tools", `[${mapped.join()}]`);
+  const choice = mapping.take("tool_choice");
+  if (!choice) return;
+  const json = toolChoiceIn(choice, mapping, (...keys) => mapping.drop(["tool_choice", ...keys]));
+  if (json === undefined) mapping.drop(["tool_choice"]);
+  else fields.set("tool_choice", json);
+}

@@ -1,0 +1,49 @@
+import { openBrace, openBracket } from "../request/json-scan.ts";
+import { eachMember, elementsAt, type JsonSource, type Place, textAt } from "../request/json-walk.ts";
+
+/** A value within JSON text. It is looked at in place, and goes elsewhere as the text that it is. */
+export class JsonValue {
+  readonly source: JsonSource;
+  readonly place: Place;
+
+  constructor(source: JsonSource, place: Place) {
+    this.source = source;
+    this.place = place;
+  }
+
+  get json(): string {
+    return this.source.bytes.toString("utf8", this.place.start, this.place.end);
+  }
+
+  get isNull(): boolean {
+    return this.source.bytes[this.place.start] === 0x6e;
+  }
+
+  get isObject(): boolean {
+    return this.source.bytes[this.place.start] === openBrace;
+  }
+
+  /** What a string says; undefined where it is none. */
+  get text(): string | undefined {
+    return textAt(this.source, this.place.start, this.place.end, Number.POSITIVE_INFINITY);
+  }
+
+  /** The members of an object that have a value. None where it is no object. */
+  members(): Map<string, JsonValue> {
+    const members = new Map<string, JsonValue>();
+    if (!this.isObject) return members;
+    eachMember(this.source, this.place.start, (key = "…", place) => {
+      const value = new JsonValue(this.source, place);
+      if (!value.isNull) members.set(key, value);
+    });
+    return members;
+  }
+
+  /** The elements of a list. None where it is no list. */
+  elements(): JsonValue[] {
+    if (this.source.bytes[this.place.start] !== openBracket) return [];
+    return elementsAt(this.source, this.place.start, Number.POSITIVE_INFINITY).map(
+      (place) => new JsonValue(this.source, place),
+    );
+  }
+}

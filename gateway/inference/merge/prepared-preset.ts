@@ -1,0 +1,85 @@
+import type { DialectName } from "../../dialects/dialect-name.ts";
+import type { PresetContent } from "../preset-content.ts";
+import { elementsAt, type JsonSource } from "../request/json-walk.ts";
+import { configIn } from "./config-in-dialect.ts";
+import type { Dropped } from "./provenance.ts";
+import { type PresetTool, toolIdentity } from "./tools.ts";
+
+/** A version of a preset, made ready to be spliced into requests of one dialect. */
+export interface PreparedPreset {
+  readonly slug: string;
+  readonly version: number;
+  readonly versionId: string;
+  /** The members of the config in their order. */
+  readonly fields: ReadonlyMap<string, PresetField>;
+  /** The elements of its `tools`. */
+  readonly tools: readonly PresetTool[];
+  /** Undefined where it has none, or only `models`. */
+  readonly model: string | undefined;
+  readonly models: readonly string[];
+  /** The system prompt as JSON text without its quotes; undefined where there is nothing to say. */
+  readonly prompt: Buffer | undefined;
+  /** What has no equivalent in the dialect. */
+  readonly dropped: readonly Dropped[];
+  /** About how much memory it takes. */
+  readonly bytes: number;
+}
+
+/** A member of a config as it goes out. */
+export interface PresetField {
+  readonly key: string;
+  /** The key with its colon, and the value. */
+  readonly member: Buffer;
+  readonly value: Buffer;
+}
+
+/** What an object of a few fields takes beside its texts. */
+const overheadBytes = 1_024;
+const fieldBytes = 256;
+
+/** Makes a version ready for requests of a dialect. It may be kept: what is made of it never changes. */
+export function preparePreset(content: PresetContent, dialect: DialectName): PreparedPreset {
+  const { slug, version, versionId, configJson, systemPrompt = "" } = content;
+  const { fields: texts, dropped } = configIn(dialect, configJson, content.dialect);
+  const fields = new Map(texts.entries().map(([key, json]) => [key, presetField(key, json)]));
+  const tools = toolsOf(fields.get("tools"));
+  // A text block of white space alone is refused by some upstreams.
+  const prompt = systemPrompt.trim() === "" ? undefined : Buffer.from(JSON.stringify(systemPrompt).slice(1, -1));
+  const contentBytes = fields.values().reduce((sum, { member }) => sum + member.length, prompt?.length ?? 0);
+  return {
+    slug,
+    version,
+    versionId,
+    fields,
+    tools,
+    model: parsed<string>(fields.get("model")),
+    models: parsed<string[]>(fields.get("models")) ?? [],
+    prompt,
+    dropped,
+    bytes: overheadBytes + contentBytes + fieldBytes * (fields.size + tools.length + dropped.length),
+  };
+}
+
+function presetField(key: string, json: string): PresetField {
+  const name = `${JSON.stringify(key)}:`;
+  const member = Buffer.from(name + json);
+  return { key, member, value: member.subarray(Buffer.byteLength(name)) };
+}
+
+function toolsOf(field: PresetField | undefined): PresetTool[] {
+  if (!field) return [];
+  const source = sourceOf(field.value);
+  return elementsAt(source, 0, Number.POSITIVE_INFINITY).map((place) => ({
+    identity: toolIdentity(source, place),
+    json: field.value.subarray(place.start, place.end),
+  }));
+}
+
+/** No long value is known of it, so all are walked through: a config is small. */
+function sourceOf(bytes: Buffer): JsonSource {
+  return { bytes, longValues: new Map() };
+}
+
+function parsed<Value>(field: PresetField | undefined): Value | undefined {
+  return field && JSON.parse(field.value.toString());
+}

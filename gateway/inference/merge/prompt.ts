@@ -1,0 +1,144 @@
+import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
+import type { DialectName } from "../../dialects/dialect-name.ts";
+import { openBrace, openBracket, quote } from "../request/json-scan.ts";
+import { elementsAt, type Place, textAt, valuesAt } from "../request/json-walk.ts";
+import type { BodyMember, RequestBody } from "../request/request-body.ts";
+import { type Edit, spliced } from "./splice.ts";
+
+/** Where the system prompt of a preset goes in a request. */
+export interface PromptSplice {
+  /** The member of the outgoing body that holds it, with its new value. */
+  readonly key: string;
+  readonly value: readonly Buffer[];
+  /** The JSON pointer of the prompt. */
+  readonly pointer: string;
+  /** `merged` where the request has one of its own behind it. */
+  readonly from: "preset" | "merged";
+}
+
+/**
+ * Puts a preset's prompt, which is JSON text without its quotes, ahead of what the request says itself. Undefined where
+ * the request has a prompt of its own, and that is to stand alone.
+ */
+export function splicePrompt(
+  body: RequestBody,
+  dialect: DialectName,
+  prompt: Buffer,
+  ownStandsAlone: boolean,
+): PromptSplice | undefined {
+  const key = promptFields[dialect];
+  const member = body.sent(key);
+  const splice = { key, pointer: dialect === "chat/completions" ? "/messages/0" : `/${key}` };
+  if (!member) {
+    const [before, after] = wrapped[dialect];
+    return { ...splice, value: [before, prompt, after], from: "preset" };
+  }
+  const { edit, isOwn } =
+    dialect === "chat/completions" ? inMessages(body, member, prompt) : inField(body, member, prompt, dialect);
+  if (isOwn && ownStandsAlone) return undefined;
+  const value = spliced(body.bytes, [edit], member.valueStart, member.valueEnd);
+  return { ...splice, value, from: isOwn ? "merged" : "preset" };
+}
+
+/** The member of a body that holds the system prompt. */
+const promptFields = {
+  "chat/completions": "messages",
+  messages: "system",
+  responses: "instructions",
+} as const satisfies Record<DialectName, string>;
+
+const asText = [Buffer.from('"'), Buffer.from('"')] as const;
+const asPart = [Buffer.from('{"type":"text","text":"'), Buffer.from('"}')] as const;
+const asMessage = [Buffer.from('{"role":"system","content":"'), Buffer.from('"}')] as const;
+const asContent = [Buffer.from('"content":"'), Buffer.from('",')] as const;
+const asMessages = [Buffer.from('[{"role":"system","content":"'), Buffer.from('"}]')] as const;
+const comma = Buffer.from(",");
+/** A blank line, as JSON writes it. */
+const gap = Buffer.from("\\n\\n");
+
+/** How a prompt stands in a body that has no such member. */
+const wrapped = { "chat/completions": asMessages, messages: asText, responses: asText } as const;
+
+/** Where a prompt is put, and whether there is one of the request's own. */
+interface Spot {
+  readonly edit: Edit;
+  readonly isOwn: boolean;
+}
+
+function inMessages(body: RequestBody, messages: BodyMember, prompt: Buffer): Spot {
+  if (body.bytes[messages.valueStart] !== openBracket) throw mustBe("messages", "a list");
+  const [first] = elementsAt(body, messages.valueStart, 1);
+  const isObject = first !== undefined && body.bytes[first.start] === openBrace;
+  const { role, content } = isObject ? valuesAt(body, first.start, ["role", "content"]) : {};
+  if (!first || !isPromptRole(role && textAt(body, role.start, role.end, 64))) {
+    return { edit: inFront(messages.valueStart + 1, prompt, asMessage, first), isOwn: false };
+  }
+  if (!content) return { edit: insertion(first.start + 1, asContent[0], prompt, asContent[1]), isOwn: false };
+  return inContent(body, content, prompt, "messages[0].content");
+}
+
+function isPromptRole(role: string | undefined): boolean {
+  return role === "system" || role === "developer";
+}
+
+function inField(
+  body: RequestBody,
+  { key, valueStart, valueEnd }: BodyMember,
+  prompt: Buffer,
+  dialect: DialectName,
+): Spot {
+  const place = { start: valueStart, end: valueEnd };
+  const first = body.bytes[valueStart];
+  if (dialect === "responses" || first !== openBracket) return inContent(body, place, prompt, key);
+  // The blocks of a list stay as they are, each with its `cache_control`.
+  const [block] = elementsAt(body, valueStart, 1);
+  return { edit: inFront(valueStart + 1, prompt, asPart, block), isOwn: block !== undefined };
+}
+
+/** A string, or a list of parts, or null. */
+function inContent(body: RequestBody, content: Place, prompt: Buffer, path: string): Spot {
+  const { bytes } = body;
+  const first = bytes[content.start];
+  if (first === quote) return inText(content, prompt);
+  if (first === letterN)
+    return { edit: { from: content.start, to: content.end, parts: [asText[0], prompt, asText[1]] }, isOwn: false };
+  if (first !== openBracket || path === "instructions") {
+    throw mustBe(path, path === "instructions" ? "a string" : "a string or a list");
+  }
+  const [part] = elementsAt(body, content.start, 1);
+  const { type, text } = part && bytes[part.start] === openBrace ? valuesAt(body, part.start, ["type", "text"]) : {};
+  const isText = text && bytes[text.start] === quote && (!type || isTextType(textAt(body, type.start, type.end, 64)));
+  if (isText) return { edit: inText(text, prompt).edit, isOwn: true };
+  return { edit: inFront(content.start + 1, prompt, asPart, part), isOwn: part !== undefined };
+}
+
+const letterN = 0x6e;
+
+function isTextType(type: string | undefined): boolean {
+  return type === "text" || type === "input_text";
+}
+
+/** An empty text says nothing, so nothing follows. */
+function inText({ start, end }: Place, prompt: Buffer): Spot {
+  const isOwn = end - start > 2;
+  return { edit: isOwn ? insertion(start + 1, prompt, gap) : insertion(start + 1, prompt), isOwn };
+}
+
+function inFront(
+  at: number,
+  prompt: Buffer,
+  [before, after]: readonly [Buffer, Buffer],
+  next: Place | undefined,
+): Edit {
+  return next ? insertion(at, before, prompt, after, comma) : insertion(at, before, prompt, after);
+}
+
+function insertion(at: number, ...parts: readonly Buffer[]): Edit {
+  return { from: at, to: at, parts };
+}
+
+function mustBe(path: string, what: string): Error {
+  return invalidRequest([
+    { path, message: `must be ${what}, so that the system prompt of the preset can stand ahead of it` },
+  ]);
+}

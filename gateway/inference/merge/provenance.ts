@@ -1,0 +1,34 @@
+/** Where the parts of an outgoing request come from. */
+export interface Provenance {
+  /** Null where the request names none. */
+  readonly preset: {
+    readonly slug: string;
+    readonly version: number;
+    readonly version_id: string;
+    readonly pinned: boolean;
+  } | null;
+  /** By the JSON pointer of the outgoing body. Of two that fit, the longer one tells. */
+  readonly fields: Readonly<Record<string, FieldOrigin>>;
+  readonly dropped: readonly Dropped[];
+}
+
+export interface FieldOrigin {
+  /** `merged`: a system prompt of both. */
+  readonly from: "request" | "preset" | "merged";
+  /** Whose value would stand here otherwise. */
+  readonly overrides?: "preset";
+}
+
+/** Something that does not go out. */
+export interface Dropped {
+  /** The JSON pointer of where it stood: in the config of the preset, or in the body of the request. */
+  readonly field: string;
+  readonly from: "request" | "preset";
+  /** Why, in words. */
+  readonly reason: string;
+}
+
+/** A JSON pointer, RFC 6901. */
+export function pointer(...keys: readonly (string | number)[]): string {
+  return keys.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}

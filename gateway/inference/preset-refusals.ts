@@ -1,0 +1,38 @@
+import { DomainError } from "../../services/platform/domain/domain-error.ts";
+
+// Why a preset cannot be used. A service knows its presets by the same reasons.
+
+/** `nearest` is the slug that was most likely meant, where one is near. */
+export function presetNotFound(slug: string, nearest?: string): DomainError {
+  const hint = nearest === undefined ? "Check the slug, or create it first." : `Did you mean ${nearest}?`;
+  return new DomainError("not_found", {
+    reason: "PRESET_NOT_FOUND",
+    message: `There is no preset ${slug} in this workspace. ${hint}`,
+  });
+}
+
+/** The version may be too large for a number. */
+export function versionNotFound(slug: string, version: number | string): DomainError {
+  return new DomainError("not_found", {
+    reason: "VERSION_NOT_FOUND",
+    message: `The preset ${slug} has no version ${version}. List its versions to see which there are: GET /api/v1/presets/${slug}/versions.`,
+  });
+}
+
+export function presetDisabled(slug: string): DomainError {
+  return new DomainError("failed_precondition", {
+    reason: "PRESET_DISABLED",
+    message: `The preset ${slug} is disabled. ${howToRestore(slug)}`,
+  });
+}
+
+export function presetArchived(slug: string): DomainError {
+  return new DomainError("failed_precondition", {
+    reason: "PRESET_ARCHIVED",
+    message: `The preset ${slug} is archived. ${howToRestore(slug)}`,
+  });
+}
+
+function howToRestore(slug: string): string {
+  return `Restore it first: PATCH /api/v1/presets/${slug} with {"status": "active"}.`;
+}

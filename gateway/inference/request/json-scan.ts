@@ -1,0 +1,243 @@
+import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
+import { jsonDepthMax } from "../../../services/platform/json/json-outline.ts";
+
+// Inference bodies may have 32 MiB, and JSON.parse would keep everybody else waiting for all of that. So they are never
+// parsed as a whole: one walk over their bytes checks that they are JSON, as strictly as JSON.parse does, a part at a
+// time, and finds the members of the outermost object. That the bytes are UTF-8 was checked before.
+
+/** The place of a member of an object: its key with the quotes, and its value. */
+export interface MemberPlace {
+  readonly keyStart: number;
+  readonly keyEnd: number;
+  readonly valueStart: number;
+  readonly valueEnd: number;
+}
+
+/** Values of at least this many bytes are remembered, so that no later walk goes through them again. */
+const longValueBytes = 65_536;
+
+/** Nobody means to send more; each takes many times its bytes in memory. */
+const membersMax = 10_000;
+
+export const quote = 0x22;
+export const comma = 0x2c;
+export const openBracket = 0x5b;
+export const closeBracket = 0x5d;
+export const openBrace = 0x7b;
+export const closeBrace = 0x7d;
+const minus = 0x2d;
+const digit0 = 0x30;
+const digit9 = 0x39;
+const colon = 0x3a;
+const backslash = 0x5c;
+const letterU = 0x75;
+
+/** What may come next. */
+const aValue = 0;
+const aValueOrEnd = 1;
+const aKey = 2;
+const aKeyOrEnd = 3;
+const aColon = 4;
+const aCommaOrEnd = 5;
+const nothing = 6;
+
+export class JsonScan {
+  readonly members: MemberPlace[] = [];
+  /** The ends of long values, by where they begin. */
+  readonly longValues = new Map<number, number>();
+  readonly #bytes: Buffer;
+  #at = 0;
+  #next = aValue;
+  /** Where each container begins that is open. */
+  readonly #open: number[] = [];
+  /** The string that the last part ended in; -1: none. */
+  #stringStart = -1;
+  #keyStart = 0;
+  #keyEnd = 0;
+  #valueStart = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+    // So that the rest can rely on it: the outermost value is an object.
+    const first = spaceEnd(bytes, 0);
+    if (bytes[first] !== openBrace) throw invalidRequest([{ path: "", message: "must be a JSON object" }]);
+  }
+
+  get isDone(): boolean {
+    return this.#at >= this.#bytes.length;
+  }
+
+  /** Reads on, about this many bytes. Throws an invalid request where the text is not JSON, or is too much. */
+  read(count: number): void {
+    const bytes = this.#bytes;
+    const until = Math.min(bytes.length, this.#at + count);
+    let at = this.#at;
+    if (this.#stringStart !== -1) at = this.#readString(at, until);
+    while (at < until) {
+      const code = bytes[at] as number;
+      if (code <= 0x20) {
+        if (!isSpace(code)) throw notJson();
+        at++;
+        continue;
+      }
+      const next = this.#next;
+      if (next === aCommaOrEnd) {
+        if (code === comma) {
+          this.#next = bytes[this.#open.at(-1) as number] === openBrace ? aKey : aValue;
+          at++;
+        } else at = this.#close(code, at);
+      } else if (next === aColon) {
+        if (code !== colon) throw notJson();
+        this.#next = aValue;
+        at++;
+      } else if (next === nothing) {
+        throw notJson();
+      } else if (code === quote) {
+        this.#stringStart = at;
+        if (next <= aValueOrEnd) this.#begin(at);
+        at = this.#readString(at + 1, until);
+      } else if (next >= aKey) {
+        if (next !== aKeyOrEnd) throw notJson();
+        at = this.#close(code, at);
+      } else if (code === openBrace || code === openBracket) {
+        this.#begin(at);
+        this.#open.push(at);
+        if (this.#open.length > jsonDepthMax) throw tooDeep();
+        this.#next = code === openBrace ? aKeyOrEnd : aValueOrEnd;
+        at++;
+      } else if (code === closeBracket && next === aValueOrEnd) {
+        at = this.#close(code, at);
+      } else {
+        const start = at;
+        this.#begin(start);
+        at = code === minus || (code >= digit0 && code <= digit9) ? numberEnd(bytes, start) : wordEnd(bytes, start);
+        this.#end(start, at);
+      }
+    }
+    this.#at = at;
+    if (at >= bytes.length && this.#next !== nothing) throw notJson();
+  }
+
+  #begin(at: number): void {
+    if (this.#open.length === 1) this.#valueStart = at;
+  }
+
+  #end(start: number, end: number): void {
+    if (end - start >= longValueBytes) this.longValues.set(start, end);
+    const depth = this.#open.length;
+    this.#next = depth === 0 ? nothing : aCommaOrEnd;
+    if (depth !== 1) return;
+    if (this.members.length === membersMax) throw tooManyMembers();
+    this.members.push({
+      keyStart: this.#keyStart,
+      keyEnd: this.#keyEnd,
+      valueStart: this.#valueStart,
+      valueEnd: end,
+    });
+  }
+
+  #close(code: number, at: number): number {
+    const start = this.#open.pop();
+    // The codes of the two kinds of brackets are two apart.
+    if (start === undefined || code !== (this.#bytes[start] as number) + 2) throw notJson();
+    this.#end(start, at + 1);
+    return at + 1;
+  }
+
+  #readString(from: number, until: number): number {
+    const bytes = this.#bytes;
+    for (let at = from; at < until; at++) {
+      const code = bytes[at] as number;
+      if (code === quote) {
+        this.#endString(at + 1);
+        return at + 1;
+      }
+      if (code === backslash) at = escapeEnd(bytes, at) - 1;
+      else if (code < 0x20) throw notJson();
+      if (at + 1 >= until) return at + 1;
+    }
+    return from;
+  }
+
+  #endString(end: number): void {
+    const start = this.#stringStart;
+    this.#stringStart = -1;
+    if (this.#next <= aValueOrEnd) {
+      this.#end(start, end);
+      return;
+    }
+    this.#next = aColon;
+    if (this.#open.length !== 1) return;
+    this.#keyStart = start;
+    this.#keyEnd = end;
+  }
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+}
+
+export function spaceEnd(bytes: Buffer, from: number): number {
+  let at = from;
+  while (isSpace(bytes[at] as number)) at++;
+  return at;
+}
+
+const escapable = new Uint8Array(256);
+for (const code of Buffer.from('"\\/bfnrt')) escapable[code] = 1;
+
+function escapeEnd(bytes: Buffer, at: number): number {
+  const code = bytes[at + 1] as number;
+  if (escapable[code] === 1) return at + 2;
+  if (code !== letterU) throw notJson();
+  for (let digit = at + 2; digit < at + 6; digit++) {
+    if (!isHex(bytes[digit] as number)) throw notJson();
+  }
+  return at + 6;
+}
+
+function isHex(code: number): boolean {
+  const lower = code | 0x20;
+  return (code >= digit0 && code <= digit9) || (lower >= 0x61 && lower <= 0x66);
+}
+
+function numberEnd(bytes: Buffer, start: number): number {
+  let at = bytes[start] === minus ? start + 1 : start;
+  // No digit but the zero itself may follow a leading zero.
+  at = bytes[at] === digit0 ? at + 1 : digitsEnd(bytes, at);
+  if (bytes[at] === 0x2e) at = digitsEnd(bytes, at + 1);
+  if (((bytes[at] as number) | 0x20) === 0x65) {
+    at++;
+    if (bytes[at] === minus || bytes[at] === 0x2b) at++;
+    at = digitsEnd(bytes, at);
+  }
+  return at;
+}
+
+/** At least one digit must be there. */
+function digitsEnd(bytes: Buffer, start: number): number {
+  let at = start;
+  while ((bytes[at] as number) >= digit0 && (bytes[at] as number) <= digit9) at++;
+  if (at === start) throw notJson();
+  return at;
+}
+
+const words = ["true", "false", "null"].map((word) => Buffer.from(word));
+
+function wordEnd(bytes: Buffer, start: number): number {
+  const word = words.find((each) => each[0] === bytes[start]);
+  if (!word?.every((code, index) => bytes[start + index] === code)) throw notJson();
+  return start + word.length;
+}
+
+function notJson(): Error {
+  return invalidRequest([{ path: "", message: "must be valid JSON" }]);
+}
+
+function tooDeep(): Error {
+  return invalidRequest([{ path: "", message: `must not be nested deeper than ${jsonDepthMax} levels` }]);
+}
+
+function tooManyMembers(): Error {
+  return invalidRequest([{ path: "", message: `must not have more than ${membersMax} fields` }]);
+}

@@ -1,0 +1,114 @@
+import { closeBrace, closeBracket, comma, openBrace, openBracket, quote, spaceEnd } from "./json-scan.ts";
+
+// Walks through parts of a text that is known to be JSON. What is long is jumped over, so all walks together cost no more
+// than the text is long.
+
+/** JSON bytes, and where their long values end, by where they begin. */
+export interface JsonSource {
+  readonly bytes: Buffer;
+  readonly longValues: ReadonlyMap<number, number>;
+}
+
+/** The place of a value. */
+export interface Place {
+  readonly start: number;
+  readonly end: number;
+}
+
+const backslash = 0x5c;
+
+/** What the string says that stands here, quotes and all; undefined where it is no string, or one of more bytes than that. */
+export function textAt({ bytes }: JsonSource, start: number, end: number, bytesMax: number): string | undefined {
+  if (bytes[start] !== quote || end - start - 2 > bytesMax) return undefined;
+  const text = bytes.toString("utf8", start + 1, end - 1);
+  return text.includes("\\") ? JSON.parse(`"${text}"`) : text;
+}
+
+/** Where a value ends. */
+export function valueEnd({ bytes, longValues }: JsonSource, start: number): number {
+  const known = longValues.get(start);
+  if (known !== undefined) return known;
+  const first = bytes[start];
+  if (first === quote) return stringEnd(bytes, start);
+  if (first !== openBrace && first !== openBracket) return wordEnd(bytes, start);
+  let depth = 0;
+  for (let at = start; ; at++) {
+    const code = bytes[at];
+    if (code === quote) at = (longValues.get(at) ?? stringEnd(bytes, at)) - 1;
+    else if (code === openBrace || code === openBracket) {
+      const end = longValues.get(at);
+      if (end === undefined) depth++;
+      else at = end - 1;
+    } else if (code === closeBrace || code === closeBracket) {
+      depth--;
+      if (depth === 0) return at + 1;
+    }
+  }
+}
+
+/** The values of the object that begins here, of those keys that are asked for. Of a repeated key the last counts. */
+export function valuesAt<Key extends string>(
+  source: JsonSource,
+  start: number,
+  keys: readonly Key[],
+): Partial<Record<Key, Place>> {
+  const values: Partial<Record<Key, Place>> = {};
+  eachMember(source, start, (key, value) => {
+    const wanted = keys.find((each) => each === key);
+    if (wanted !== undefined) values[wanted] = value;
+  });
+  return values;
+}
+
+/** Calls for every member of the object that begins here. A key that is longer than any that has a meaning is undefined. */
+export function eachMember(
+  source: JsonSource,
+  start: number,
+  take: (key: string | undefined, value: Place) => void,
+): void {
+  const { bytes } = source;
+  for (let at = spaceEnd(bytes, start + 1); bytes[at] !== closeBrace; at = spaceEnd(bytes, at)) {
+    if (bytes[at] === comma) at = spaceEnd(bytes, at + 1);
+    const keyEnd = valueEnd(source, at);
+    const key = textAt(source, at, keyEnd, keyBytesMax);
+    // One past the colon.
+    const valueStart = spaceEnd(bytes, spaceEnd(bytes, keyEnd) + 1);
+    const end = valueEnd(source, valueStart);
+    take(key, { start: valueStart, end });
+    at = end;
+  }
+}
+
+const keyBytesMax = 256;
+
+/** The elements of the list that begins here; no more than so many. */
+export function elementsAt(source: JsonSource, start: number, countMax: number): Place[] {
+  const { bytes } = source;
+  const elements: Place[] = [];
+  for (let at = spaceEnd(bytes, start + 1); bytes[at] !== closeBracket; at = spaceEnd(bytes, at)) {
+    if (elements.length === countMax) break;
+    if (bytes[at] === comma) at = spaceEnd(bytes, at + 1);
+    const end = valueEnd(source, at);
+    elements.push({ start: at, end });
+    at = end;
+  }
+  return elements;
+}
+
+function stringEnd(bytes: Buffer, start: number): number {
+  for (let at = start + 1; ; at++) {
+    const code = bytes[at];
+    if (code === quote) return at + 1;
+    if (code === backslash) at++;
+  }
+}
+
+function wordEnd(bytes: Buffer, start: number): number {
+  let at = start;
+  while (isOfWord(bytes[at])) at++;
+  return at;
+}
+
+function isOfWord(code: number | undefined): boolean {
+  return code !== undefined && code > 0x20 && code !== comma && code !== closeBrace && code !== closeBracket;
+}

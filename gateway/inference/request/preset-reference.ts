@@ -1,0 +1,87 @@
+import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
+import { int32Max, slugPattern, slugRule } from "../../../services/platform/domain/limits.ts";
+import { versionNotFound } from "../preset-refusals.ts";
+import { textAt } from "./json-walk.ts";
+import type { BodyMember, RequestBody } from "./request-body.ts";
+
+/** The preset that a request names. */
+export interface PresetReference {
+  readonly slug: string;
+  /** The version, where the request names one; undefined: the designated one. */
+  readonly version: number | undefined;
+}
+
+/** What `model` says: a model, a preset, or both. */
+export interface ModelReference {
+  /** Empty where it names none. */
+  readonly model: string;
+  readonly preset: PresetReference | undefined;
+}
+
+const mark = "@preset/";
+
+/** The preset that the request names, in `model`, in `preset`, or the same in both. Throws where it names two, or none rightly. */
+export function presetReferenceOf(body: RequestBody): PresetReference | undefined {
+  const inModel = modelReferenceOf(body)?.preset;
+  const field = body.sent("preset");
+  if (!field) return inModel;
+  const inField = referenceFrom(nameAt(body, field), "preset");
+  if (inModel && !isSame(inModel, inField)) {
+    throw invalid("preset", `must be the preset that model names, or be left out: model names ${shown(inModel)}`);
+  }
+  return inField;
+}
+
+/** What `model` says; undefined where there is none. */
+export function modelReferenceOf(body: RequestBody): ModelReference | undefined {
+  const member = body.sent("model");
+  if (!member) return undefined;
+  const name = nameAt(body, member);
+  const at = name.indexOf(mark);
+  if (at !== -1) return { model: name.slice(0, at), preset: referenceFrom(name.slice(at + mark.length), "model") };
+  // A model of this name there is not.
+  if (/^@presets?\b/i.test(name)) throw invalid("model", howToWrite.model);
+  return { model: name, preset: undefined };
+}
+
+/** Whether a name of a model refers to a preset. */
+export function namesPreset(model: string): boolean {
+  return model.includes(mark);
+}
+
+export function isSame(a: PresetReference, b: PresetReference): boolean {
+  return a.slug === b.slug && a.version === b.version;
+}
+
+const howToWrite = {
+  model: `must be written @preset/slug, @preset/slug@7 or vendor/model@preset/slug to name a preset; a slug is ${slugRule}, a version 1, 2, 3 …`,
+  preset: `must be written slug or slug@7; a slug is ${slugRule}, a version 1, 2, 3 …`,
+};
+
+function referenceFrom(name: string, field: keyof typeof howToWrite): PresetReference {
+  const [slug = "", version, ...rest] = name.split("@", 3);
+  const isWritten = rest.length === 0 && slugPattern.test(slug) && (version === undefined || isNumber.test(version));
+  if (!isWritten) throw invalid(field, howToWrite[field]);
+  if (version === undefined) return { slug, version: undefined };
+  if (Number(version) > int32Max) throw versionNotFound(slug, version);
+  return { slug, version: Number(version) };
+}
+
+const isNumber = /^[1-9][0-9]{0,9}$/;
+
+/** The longest that a vendor, a model, a slug and a version may be together, and much more. */
+const nameBytesMax = 4_096;
+
+function nameAt(body: RequestBody, { key, valueStart, valueEnd }: BodyMember): string {
+  const name = textAt(body, valueStart, valueEnd, nameBytesMax);
+  if (name === undefined) throw invalid(key, `must be a string of at most ${nameBytesMax} bytes`);
+  return name;
+}
+
+function shown({ slug, version }: PresetReference): string {
+  return version === undefined ? slug : `${slug}@${version}`;
+}
+
+function invalid(path: string, message: string): Error {
+  return invalidRequest([{ path, message }]);
+}

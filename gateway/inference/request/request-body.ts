@@ -1,0 +1,79 @@
+import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
+import { fieldPath } from "../../../services/platform/json/field-path.ts";
+import { isRepeated } from "../../../services/platform/json/repetition-violations.ts";
+import { nextTurn } from "../../../services/platform/process/next-turn.ts";
+import { JsonScan, type MemberPlace } from "./json-scan.ts";
+import { type JsonSource, textAt } from "./json-walk.ts";
+
+/** A member of the outermost object. */
+export interface BodyMember extends MemberPlace {
+  readonly key: string;
+  /** A `null` counts as not sent. */
+  readonly isNull: boolean;
+}
+
+/** The body of an inference request, as it came. What it says is read from its bytes, one value at a time. */
+export class RequestBody implements JsonSource {
+  readonly bytes: Buffer;
+  readonly longValues: ReadonlyMap<number, number>;
+  /** In the order they were sent. */
+  readonly members: readonly BodyMember[];
+  readonly #byKey = new Map<string, BodyMember>();
+
+  constructor(bytes: Buffer, { members, longValues }: JsonScan) {
+    this.bytes = bytes;
+    this.longValues = longValues;
+    this.members = members.map((place) => this.#named(place));
+  }
+
+  /** The member of this key where it has a value. */
+  sent(key: string): BodyMember | undefined {
+    const member = this.#byKey.get(key);
+    return member?.isNull ? undefined : member;
+  }
+
+  /** Whether there is a member of this key, of whatever value. */
+  has(key: string): boolean {
+    return this.#byKey.has(key);
+  }
+
+  #named({ keyStart, keyEnd, valueStart, valueEnd }: MemberPlace): BodyMember {
+    const key = textAt(this, keyStart, keyEnd, keyBytesMax);
+    if (key === undefined) throw invalidRequest([{ path: "", message: keyTooLong }]);
+    if (this.#byKey.has(key)) throw invalidRequest([{ path: fieldPath("", key), message: isRepeated }]);
+    const isNull = this.bytes[valueStart] === letterN;
+    const member = { key, keyStart, keyEnd, valueStart, valueEnd, isNull };
+    this.#byKey.set(key, member);
+    return member;
+  }
+}
+
+const keyBytesMax = 1_024;
+const keyTooLong = `must not have a field whose name is longer than ${keyBytesMax} bytes`;
+const letterN = 0x6e;
+
+/** A body of more bytes than this is read in several turns of the event loop. */
+const bytesPerTurn = 65_536 * 8;
+
+/** Reads the body of an inference request, which must be UTF-8. Throws an invalid request. Long ones take several turns. */
+export function readRequestBody(bytes: Buffer): Promise<RequestBody> | RequestBody {
+  const text = withoutMark(bytes);
+  const scan = new JsonScan(text);
+  if (text.length > bytesPerTurn) return readLong(text, scan);
+  scan.read(text.length);
+  return new RequestBody(text, scan);
+}
+
+async function readLong(bytes: Buffer, scan: JsonScan): Promise<RequestBody> {
+  while (!scan.isDone) {
+    await nextTurn();
+    scan.read(bytesPerTurn);
+  }
+  await nextTurn();
+  return new RequestBody(bytes, scan);
+}
+
+/** Some editors put a byte order mark in front. */
+function withoutMark(bytes: Buffer): Buffer {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+}
