@@ -6,6 +6,8 @@ import { Health } from "../services/platform/process/health.ts";
 import type { Lifecycle } from "../services/platform/process/lifecycle.ts";
 import { openClients } from "./clients/clients.ts";
 import type { GatewayConfig } from "./config.ts";
+import { InferenceMetrics } from "./inference/inference-metrics.ts";
+import { Upstreams } from "./inference/upstreams/upstreams.ts";
 import { createRestServer } from "./rest-server.ts";
 
 /** Opens everything that the gateway is made of and returns its ports; the lifecycle closes it again. */
@@ -23,7 +25,17 @@ export async function openGateway(
   const metricsPort = await bindHttpServer(metricsServer, config.host, config.metricsPort);
   lifecycle.opened("metrics server", () => closeHttpServer(metricsServer, config.drainTimeoutMs));
 
-  const rest = await createRestServer({ config, clients, health, logger, metrics });
+  const inferenceMetrics = new InferenceMetrics(metrics.registry);
+  const upstreams = await Upstreams.open({
+    file: config.upstreamsFile,
+    environment: process.env,
+    logger,
+    onCheck: (isGood) => inferenceMetrics.fileChecked(isGood),
+  });
+  lifecycle.opened("upstreams", () => upstreams.close());
+  inferenceMetrics.watchInFlight(() => upstreams.list(), metrics.registry);
+
+  const rest = await createRestServer({ config, clients, upstreams, inferenceMetrics, health, logger, metrics });
   await rest.ready();
   metrics.showConnections(rest.server);
   const port = await bindHttpServer(rest.server, config.host, config.port);

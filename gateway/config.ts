@@ -13,6 +13,8 @@ export interface GatewayConfig extends ProcessConfig {
   readonly presetTarget: string;
   readonly organizationTarget: string;
   readonly bodyBytesMax: number;
+  /** Of requests that are sent to an upstream. */
+  readonly inferenceBodyBytesMax: number;
   /** How long the exchange of a key may take, and the call that follows; what is not answered by then is a 503. */
   readonly requestTimeoutMs: number;
   readonly keyCacheMax: number;
@@ -26,6 +28,8 @@ export interface GatewayConfig extends ProcessConfig {
   readonly keyRequestsMax: number;
   /** Bytes of bodies and answers that are under way at once. A key may have half of it. */
   readonly inFlightBytesMax: number;
+  /** The table of the upstreams that inference is sent to; undefined: none. */
+  readonly upstreamsFile: string | undefined;
   /** Of connections from outside. Nothing that one would want to set. */
   readonly httpTimeouts: HttpTimeouts;
 }
@@ -44,20 +48,28 @@ export function readGatewayConfig(environment: Environment): GatewayConfig {
     refusedKeyRateLimit: readRateLimit(reader, "REFUSED_KEY_RATE", { perSecond: 10, burst: 100 }),
     trustedProxies: readTrustedProxies(reader),
     keyRequestsMax: reader.integer("KEY_REQUESTS_MAX", { default: 1024, min: 1, max: 1_000_000 }),
+    upstreamsFile: reader.optional("UPSTREAMS_FILE"),
     httpTimeouts,
   }));
 }
 
 /** A key has half of what may be in flight, and that must hold at least one body. */
-function readBytes(reader: EnvironmentReader): Pick<GatewayConfig, "bodyBytesMax" | "inFlightBytesMax"> {
+function readBytes(
+  reader: EnvironmentReader,
+): Pick<GatewayConfig, "bodyBytesMax" | "inferenceBodyBytesMax" | "inFlightBytesMax"> {
   const bodyBytesMax = reader.integer("BODY_BYTES_MAX", { default: 10 * mebibyte, min: 1024, max: 100 * mebibyte });
-  const min = Math.max(32 * mebibyte, 2 * bodyBytesMax);
+  const inferenceBodyBytesMax = reader.integer("INFERENCE_BODY_BYTES_MAX", {
+    default: 32 * mebibyte,
+    min: 1024,
+    max: 100 * mebibyte,
+  });
+  const min = 2 * Math.max(16 * mebibyte, bodyBytesMax, inferenceBodyBytesMax);
   const inFlightBytesMax = reader.integer("INFLIGHT_BYTES_MAX", {
     default: Math.max(64 * mebibyte, min),
     min,
     max: 64 * 1024 * mebibyte,
   });
-  return { bodyBytesMax, inFlightBytesMax };
+  return { bodyBytesMax, inferenceBodyBytesMax, inFlightBytesMax };
 }
 
 /** No limit where it is 0. A burst that is not given is a second's worth. */

@@ -16,9 +16,13 @@ import type { Clients } from "./clients/clients.ts";
 import type { GatewayConfig } from "./config.ts";
 import { AccessLog } from "./http/access-log.ts";
 import { createEdgeServer } from "./http/edge-server.ts";
+import { errorShapeOf } from "./http/error-shape.ts";
 import { Exchanges } from "./http/exchanges.ts";
 import { checkHeaders } from "./http/header-rules.ts";
 import { Refusals } from "./http/refusals.ts";
+import { Forwarder } from "./inference/forward/forward.ts";
+import type { InferenceMetrics } from "./inference/inference-metrics.ts";
+import type { Upstreams } from "./inference/upstreams/upstreams.ts";
 import { bodyText } from "./json/body.ts";
 import { errorAnswer, HttpError, nothingAt } from "./json/errors.ts";
 import { parseQuery } from "./json/query.ts";
@@ -27,6 +31,7 @@ import { Limits, type LimitsConfig } from "./limits/limits.ts";
 import { describedRoutes } from "./openapi/described-routes.ts";
 import { referenceRoutes } from "./openapi/reference.ts";
 import { createPresetRoutes } from "./routes/create-presets.ts";
+import { inferenceRoutes } from "./routes/inference.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { memberRoutes } from "./routes/members.ts";
 import { organizationChangeRoutes } from "./routes/organization-changes.ts";
@@ -38,8 +43,10 @@ import { workspaceRoutes } from "./routes/workspaces.ts";
 
 /** What the REST server is made of. */
 interface RestParts {
-  readonly config: Pick<GatewayConfig, "requestTimeoutMs" | "httpTimeouts"> & LimitsConfig;
+  readonly config: Pick<GatewayConfig, "requestTimeoutMs" | "httpTimeouts" | "inferenceBodyBytesMax"> & LimitsConfig;
   readonly clients: Clients;
+  readonly upstreams: Upstreams;
+  readonly inferenceMetrics: InferenceMetrics;
   readonly health: Health;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -83,6 +90,13 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
   answerErrors(app, logger, refusals);
 
   const access = new Access(new KeyExchange(clients.access, config.keyCacheMax), limits, config.requestTimeoutMs);
+  const forwarder = new Forwarder({
+    upstreams: parts.upstreams,
+    metrics: parts.inferenceMetrics,
+    logger,
+    isDraining: parts.health.isDraining,
+    settle: (reply, status) => exchanges.settle(reply, status),
+  });
   const described = describedRoutes(app);
   await withMethodsRefused(app, async () => {
     createPresetRoutes(app, access, clients);
@@ -94,6 +108,7 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     memberRoutes(app, access, clients);
     organizationChangeRoutes(app, access, clients);
     probeRoutes(app, parts.health);
+    await inferenceRoutes(app, access, forwarder, config.inferenceBodyBytesMax);
     referenceRoutes(app, described);
   });
   return app;
@@ -121,7 +136,7 @@ function answerErrors(app: FastifyInstance, logger: Logger, refusals: Refusals):
   app.setErrorHandler(async (error, request, reply) => {
     // Nobody is left to answer: the caller hung up in the middle of their body, or while a call was made for them.
     if (error === request.raw.errored || isOfKind(error, "canceled")) return reply.hijack();
-    const { status, headers, body } = errorAnswer(error, request.id);
+    const { status, headers, body } = errorAnswer(error, request.id, errorShapeOf(request));
     // What is refused on purpose is counted, and need not fill the log.
     if (status >= 500 && !(error instanceof HttpError))
       logger.error({ err: error, request_id: request.id, status }, "request failed");

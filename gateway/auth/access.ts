@@ -12,7 +12,7 @@ import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { RateLimit } from "../limits/token-buckets.ts";
-import { keyFrom, managementKeyRequired } from "./bearer.ts";
+import { apiKeyRequired, keyFrom, keyFromEither, managementKeyRequired } from "./bearer.ts";
 import type { ExchangeRequest, Grant, KeyExchange } from "./key-exchange.ts";
 
 declare module "fastify" {
@@ -27,6 +27,7 @@ interface Caller {
   call<T>(rpc: (options: CallOptions) => Promise<T>): Promise<T>;
   /** How often they may; undefined: as often as they like. */
   readonly rateLimit: RateLimit | undefined;
+  readonly principal: Principal;
 }
 
 /** Makes the hooks that check a credential before the body is read. */
@@ -63,17 +64,34 @@ export class Access {
     };
   }
 
+  /** For inference: an API key, in either of the headers that clients send it in, and in its own workspace. */
+  withInferenceKey(bodyBytesMax: number): onRequestAsyncHookHandler {
+    return async (request, reply) => {
+      const grant = await this.#authenticate(request, reply, {}, { takesApiKeyHeader: true, bodyBytesMax });
+      if (grant.isManagement) throw apiKeyRequired();
+      requirePermission(grant.principal, "inference");
+    };
+  }
+
   /** To be called where keys were changed through this gateway; others notice within the life of an access token. */
   forgetWhere(isChanged: (principal: Principal) => boolean): void {
     this.#exchange.forgetWhere(isChanged);
   }
 
-  async #authenticate(request: FastifyRequest, reply: FastifyReply, query: unknown): Promise<Grant> {
+  async #authenticate(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    query: unknown,
+    { takesApiKeyHeader = false, bodyBytesMax }: { takesApiKeyHeader?: boolean; bodyBytesMax?: number } = {},
+  ): Promise<Grant> {
     const { workspaceId, violations } = readWorkspaceId(query);
     let exchangeRequest: () => ExchangeRequest;
     let grant: Grant;
     try {
-      const key = keyFrom(request.headers.authorization);
+      const { authorization } = request.headers;
+      const key = takesApiKeyHeader
+        ? keyFromEither(authorization, request.headers["x-api-key"])
+        : keyFrom(authorization);
       const requestId = request.id;
       exchangeRequest = () => ({ key, workspaceId, requestId, deadlineMs: monotonicMs() + this.#requestTimeoutMs });
       if (!this.#exchange.knows(key, workspaceId)) this.#limits.refusedKeys.requireAllowance(request.raw);
@@ -81,12 +99,13 @@ export class Access {
     } catch (error) {
       throw this.#limits.refusedKeys.answerTo(request.raw, error);
     }
-    this.#limits.admit(request, reply, grant);
+    this.#limits.admit(request, reply, grant, bodyBytesMax);
     // A bad key is told so first.
     if (violations.length > 0) throw invalidRequest(violations);
     request.caller = {
       call: (rpc) => this.#call(exchangeRequest(), grant, rpc),
       rateLimit: this.#limits.rateLimitOf(grant),
+      principal: grant.principal,
     };
     return grant;
   }

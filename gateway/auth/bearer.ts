@@ -20,6 +20,19 @@ export function keyFrom(authorization: string | undefined): string {
   return key;
 }
 
+/** As Anthropic's clients send it. What both headers hold must be the same key. */
+export function keyFromEither(authorization: string | undefined, apiKey: string | string[] | undefined): string {
+  if (apiKey === undefined) return keyFrom(authorization);
+  const key = keyFrom(`Bearer ${apiKey}`);
+  if (authorization === undefined || keyFrom(authorization) === key) return key;
+  throw unauthorized("KEY_AMBIGUOUS", "Authorization and x-api-key hold different keys. Send one of them.");
+}
+
+/** The other way round, and with the same status. */
+export function apiKeyRequired(): DomainError {
+  return unauthorized("API_KEY_REQUIRED", "This operation needs an API key; a management key cannot do it.");
+}
+
 /** Not a 403, as services have it: the public API answers a key of the wrong kind with 401. */
 export function managementKeyRequired(): DomainError {
   return new DomainError("unauthenticated", managementKeyRefusal);

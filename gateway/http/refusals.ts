@@ -6,6 +6,7 @@ import { newId } from "../../services/platform/domain/ids.ts";
 import { errorAnswer, HttpError } from "../json/errors.ts";
 import type { AccessLog } from "./access-log.ts";
 import { dropBody } from "./drop-body.ts";
+import { errorShapeOf } from "./error-shape.ts";
 import type { Exchanges } from "./exchanges.ts";
 
 /** Time to read an answer to no request, for those who are still sending. */
@@ -28,7 +29,7 @@ export class Refusals {
   /** Sends the answer at once; what is left of the body is received behind it. */
   refuse(reply: FastifyReply, error: unknown): void {
     const { raw: request, id } = reply.request;
-    const { status, headers, body } = errorAnswer(error, id);
+    const { status, headers, body } = errorAnswer(error, id, errorShapeOf(reply.request));
     const response = reply.hijack().raw;
     response.writeHead(status, {
       ...(reply.getHeaders() as OutgoingHttpHeaders),

@@ -5,6 +5,7 @@ import {
   type FieldViolation,
   invalidRequest,
 } from "../../services/platform/domain/domain-error.ts";
+import { anthropicErrorType } from "./anthropic-error.ts";
 
 /** The one table from the kind of an error, which is its RPC code, to its HTTP status. */
 const statusByKind: Readonly<Record<ErrorKind, number>> = {
@@ -99,10 +100,15 @@ const headersByStatus: Readonly<Record<number, Readonly<Record<string, string>>>
   401: { "www-authenticate": "Bearer" },
 };
 
+/** Whose words an error is told in: ours, or those of Anthropic's API, where a route is one of that. */
+export type ErrorShape = "own" | "anthropic";
+
 /** The answer to anything that was thrown. A fault of ours tells nothing but the request id to look for. */
-export function errorAnswer(thrown: unknown, requestId: string): ErrorAnswer {
+export function errorAnswer(thrown: unknown, requestId: string, shape: ErrorShape = "own"): ErrorAnswer {
   const parts = publicParts(thrown);
-  return { status: parts.status, headers: parts.headers, body: errorBody(parts, requestId) };
+  const body = shape === "anthropic" ? anthropicBody(parts, requestId) : errorBody(parts, requestId);
+  // A message may name a path, a slug or a field that the caller made of their key.
+  return { status: parts.status, headers: parts.headers, body: withoutKeys(body) };
 }
 
 function publicParts(thrown: unknown): PublicParts {
@@ -170,6 +176,10 @@ const outOfReach: PublicParts = {
 function errorBody({ status, message, violations, metadata }: PublicParts, requestId: string): string {
   const issues = violations.length > 0 ? { issues: violations } : {};
   const error = { code: status, message, metadata: { ...metadata, request_id: requestId, ...issues } };
-  // A message may name a path, a slug or a field that the caller made of their key.
-  return withoutKeys(JSON.stringify({ error }));
+  return JSON.stringify({ error });
+}
+
+function anthropicBody({ status, message }: PublicParts, requestId: string): string {
+  const error = { type: anthropicErrorType(status), message };
+  return JSON.stringify({ type: "error", error, request_id: requestId });
 }

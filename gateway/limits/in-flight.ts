@@ -44,6 +44,11 @@ class Held {
     this.#onRelease = onRelease;
   }
 
+  /** Where the body is not needed any more, and the answer is sent as it comes. */
+  shrink(): void {
+    this.reservation.shrinkTo(requestBytes);
+  }
+
   release(): void {
     this.reservation.release();
     if (this.readTimer) clearTimeout(this.readTimer);
@@ -82,13 +87,13 @@ export class InFlight {
     return this.#shares.size;
   }
 
-  /** Lets a request of a key in, ahead of its body, or throws. */
-  admit(request: FastifyRequest, keyId: string): void {
+  /** Lets a request of a key in, ahead of its body, or throws. Some routes take larger bodies than others. */
+  admit(request: FastifyRequest, keyId: string, bodyBytesMax = this.#limits.bodyBytesMax): void {
     // Nothing will tell when the request of a client that has left by now is over.
     if (request.raw.socket.destroyed) return;
     const share = this.#shares.get(keyId) ?? this.#newShare();
     if (share.requests >= this.#limits.keyRequestsMax) throw this.#keyRefusal();
-    const bytes = Math.max(requestBytes, this.#announcedBytes(request));
+    const bytes = Math.max(requestBytes, this.#announcedBytes(request, bodyBytesMax));
     const reservation = share.budget.reserve(bytes);
     if (!reservation) throw this.#refusal(share.budget, bytes);
     share.requests += 1;
@@ -142,10 +147,10 @@ export class InFlight {
   }
 
   /** What is over the limit of a body is not read, so it needs no room. */
-  #announcedBytes({ method, headers }: FastifyRequest): number {
+  #announcedBytes({ method, headers }: FastifyRequest, bodyBytesMax: number): number {
     if (method === "GET" || method === "HEAD") return 0;
     const bytes = Number(headers["content-length"] ?? 0);
-    return bytes <= this.#limits.bodyBytesMax ? bytes : 0;
+    return bytes <= bodyBytesMax ? bytes : 0;
   }
 
   async *#countedChunks({ budget, reservation }: Held, body: Readable): AsyncGenerator<Buffer> {

@@ -4,6 +4,8 @@ import { Health } from "../../services/platform/process/health.ts";
 import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
 import { openClients } from "../clients/clients.ts";
 import { readGatewayConfig } from "../config.ts";
+import { InferenceMetrics } from "../inference/inference-metrics.ts";
+import { Upstreams } from "../inference/upstreams/upstreams.ts";
 import { createRestServer } from "../rest-server.ts";
 
 /** The text of `/openapi.json`, from a gateway that listens nowhere and calls nobody. */
@@ -13,7 +15,10 @@ export async function openApiDocument(): Promise<string> {
   const lifecycle = new Lifecycle(logger);
   const clients = openClients(config, lifecycle);
   const health = new Health([], () => false);
-  const rest = await createRestServer({ config, clients, health, logger, metrics: new Metrics("gateway") });
+  const metrics = new Metrics("gateway");
+  const inferenceMetrics = new InferenceMetrics(metrics.registry);
+  const upstreams = await Upstreams.open({ file: undefined, environment: {}, logger, onCheck: () => {} });
+  const rest = await createRestServer({ config, clients, upstreams, inferenceMetrics, health, logger, metrics });
   lifecycle.opened("rest server", () => rest.close());
   const { statusCode, body } = await rest.inject("/openapi.json");
   await lifecycle.close();

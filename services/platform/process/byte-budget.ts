@@ -71,6 +71,13 @@ export class Reservation {
     this.#take(bytes, true);
   }
 
+  /** Gives back what it holds beyond so many bytes. */
+  shrinkTo(bytes: number): void {
+    if (bytes >= this.#bytes) return;
+    this.#budget.give(this.#bytes - bytes);
+    this.#bytes = bytes;
+  }
+
   /** May be called again, to no effect. */
   release(): void {
     if (this.#isReleased) return;

@@ -1,0 +1,38 @@
+import { monotonicMs } from "../../../services/platform/process/clock.ts";
+
+/** What must not go on for ever. */
+export interface Deadlined {
+  /** Looked at now and then, so that it may change with every chunk at no cost. */
+  readonly deadlineMs: number;
+  onDeadline(): void;
+}
+
+const sweepMs = 100;
+
+/** One timer for all calls that are under way. */
+export class Deadlines {
+  readonly #watched = new Set<Deadlined>();
+  #timer: NodeJS.Timeout | undefined;
+
+  watch(call: Deadlined): void {
+    this.#watched.add(call);
+    this.#timer ??= setInterval(() => this.#sweep(), sweepMs).unref();
+  }
+
+  forget(call: Deadlined): void {
+    this.#watched.delete(call);
+  }
+
+  #sweep(): void {
+    // Not with the last call that ends: the next one comes soon.
+    if (this.#watched.size === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+      return;
+    }
+    const nowMs = monotonicMs();
+    for (const call of this.#watched) {
+      if (call.deadlineMs < nowMs) call.onDeadline();
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import { HttpError } from "../../json/errors.ts";
+
+/** How a call of an upstream failed. */
+export type FailureKind =
+  /** No connection: nothing was sent. */
+  | "unreachable"
+  /** A connection that had been idle was closed as the request went out: nothing of it was looked at. */
+  | "stale_connection"
+  /** The connection broke, so nobody knows how far the request came. */
+  | "broken"
+  | "timeout"
+  /** It answered with what cannot be passed on. */
+  | "bad_answer"
+  /** It answered that it cannot now. */
+  | "refused"
+  /** It has as much to do as it may. */
+  | "full";
+
+export interface Failure {
+  readonly kind: FailureKind;
+  /** What happened, behind "the upstream x". It names no address and no value. */
+  readonly reason: string;
+}
+
+const statuses: Readonly<Record<FailureKind, number>> = {
+  unreachable: 502,
+  stale_connection: 502,
+  broken: 502,
+  timeout: 504,
+  bad_answer: 502,
+  refused: 502,
+  full: 429,
+};
+
+export function statusOf({ kind }: Failure): number {
+  return statuses[kind];
+}
+
+/** What a client is told where nothing was sent to it yet. */
+export function failureError(failure: Failure, upstreamName: string): HttpError {
+  const headers = { "x-setpoint-upstream": upstreamName };
+  const message = `The upstream ${upstreamName} ${failure.reason}.`;
+  if (failure.kind !== "full") return new HttpError(statusOf(failure), `${message} Try again in a moment.`, headers);
+  return new HttpError(429, `${message} Wait as long as Retry-After says.`, { ...headers, "retry-after": "1" });
+}
+
+const connectCodes = new Set([
+  "UND_ERR_CONNECT_TIMEOUT",
+  "ECONNREFUSED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "ETIMEDOUT",
+]);
+
+/** What an error of the transport means. `isSent`: the request, or a part of it, went out. */
+export function failureOf(error: unknown, isSent: boolean, isReused: boolean, isHeard: boolean): Failure {
+  const code = String((error as NodeJS.ErrnoException | undefined)?.code ?? "");
+  if (!isSent) {
+    const detail = connectCodes.has(code) ? ` (${code})` : "";
+    return { kind: "unreachable", reason: `cannot be reached${detail}` };
+  }
+  if (code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW") {
+    return { kind: "bad_answer", reason: "did not answer in HTTP" };
+  }
+  if (isReused && !isHeard) return { kind: "stale_connection", reason: "closed the connection without an answer" };
+  return { kind: "broken", reason: isHeard ? "broke off its answer" : "closed the connection without an answer" };
+}

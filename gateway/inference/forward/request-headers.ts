@@ -1,0 +1,40 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Upstream, UpstreamCaller } from "../upstreams/upstreams.ts";
+
+/** All that an upstream learns of a client's headers. */
+const passedOn = new Set([
+  "accept",
+  "anthropic-beta",
+  "anthropic-version",
+  "content-type",
+  "http-referer",
+  "idempotency-key",
+  "openai-beta",
+  "traceparent",
+  "x-title",
+]);
+const passedOnPrefix = "x-openrouter-";
+
+/** The headers of the request to an upstream: names and values in turn. */
+export function requestHeaders(
+  given: IncomingHttpHeaders,
+  upstream: Upstream,
+  caller: UpstreamCaller,
+  byteLength: number,
+): string[] {
+  const credential = upstream.credentialFor(caller);
+  const own = upstream.headers;
+  // What is sent on as it comes must not be compressed: events would wait in the upstream's buffer.
+  const headers = ["accept-encoding", "identity", "content-length", String(byteLength)];
+  for (const name in given) {
+    if (!passedOn.has(name) && !name.startsWith(passedOnPrefix)) continue;
+    if (name in own || name === credential?.[0]) continue;
+    const value = given[name];
+    if (value !== undefined) headers.push(name, typeof value === "string" ? value : value.join(", "));
+  }
+  for (const name in own) {
+    if (name !== credential?.[0]) headers.push(name, own[name] as string);
+  }
+  if (credential) headers.push(credential[0], credential[1]);
+  return headers;
+}

@@ -1,0 +1,38 @@
+import type { OutgoingHttpHeaders } from "node:http";
+
+type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/**
+ * All that a client learns of an upstream's headers. A length and an encoding describe the bytes, which are passed on
+ * as they are: an upstream that compresses although it was asked not to must still be understood.
+ */
+const passedOn = new Set(["content-encoding", "content-length", "content-type", "retry-after", "x-generation-id"]);
+const passedOnPrefixes = ["x-ratelimit-", "openai-", "anthropic-"];
+const sendable = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Adds to `headers` what is passed on of an upstream's. */
+export function passOnHeaders(given: AnswerHeaders, headers: OutgoingHttpHeaders): void {
+  for (const name in given) {
+    if (!passedOn.has(name) && !passedOnPrefixes.some((prefix) => name.startsWith(prefix))) continue;
+    const value = given[name];
+    if (typeof value === "string" && sendable.test(value)) headers[name] = value;
+  }
+}
+
+/** Whether an answer is a stream of events. */
+export function isEventStream(given: AnswerHeaders): boolean {
+  const type = given["content-type"];
+  return typeof type === "string" && /^text\/event-stream\b/i.test(type);
+}
+
+const longestWaitMs = 2_000;
+
+/** How long an upstream asks to wait, where that is short enough to be waited for here. */
+export function shortWaitMs(given: AnswerHeaders): number | undefined {
+  const value = given["retry-after"];
+  if (typeof value !== "string") return undefined;
+  const text = value.trim();
+  // A date is of the wall clock, by the contract of the header.
+  const waitMs = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return waitMs <= longestWaitMs ? Math.max(0, waitMs) : undefined;
+}

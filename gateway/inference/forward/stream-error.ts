@@ -1,0 +1,50 @@
+import type { DialectName } from "../../dialects/dialect-name.ts";
+import { anthropicErrorType } from "../../json/anthropic-error.ts";
+
+/** What is known of a stream that broke. */
+export interface BrokenStream {
+  readonly dialect: DialectName;
+  readonly status: number;
+  readonly message: string;
+  readonly model: string;
+  readonly requestId: string;
+  /** The last bytes of it, as Latin-1. */
+  readonly tail: string;
+}
+
+/** The last event of a stream that broke, as its dialect has it. It ends what was begun before it. */
+export function errorEvent(broken: BrokenStream): string {
+  const { dialect, tail } = broken;
+  const isBetweenEvents = tail === "" || /(\n\n|\r\r|\r\n\r\n)$/.test(tail);
+  const name = dialect === "chat/completions" ? "" : "event: error\n";
+  return `${isBetweenEvents ? "" : "\n\n"}${name}data: ${JSON.stringify(errorData[dialect](broken))}\n\n`;
+}
+
+/** Clients that check what they get want each of these fields. */
+const errorData: Readonly<Record<DialectName, (broken: BrokenStream) => unknown>> = {
+  "chat/completions": ({ status, message, model, requestId }) => ({
+    id: requestId,
+    object: "chat.completion.chunk",
+    created: Math.floor(Date.now() / 1000),
+    model,
+    error: { code: status, message },
+    choices: [{ index: 0, delta: { content: "" }, finish_reason: "error" }],
+  }),
+  messages: ({ status, message, requestId }) => ({
+    type: "error",
+    error: { type: anthropicErrorType(status), message },
+    request_id: requestId,
+  }),
+  responses: ({ status, message, tail }) => ({
+    type: "error",
+    code: String(status),
+    message,
+    param: null,
+    sequence_number: nextSequenceNumber(tail),
+  }),
+};
+
+function nextSequenceNumber(tail: string): number {
+  const last = [...tail.matchAll(/"sequence_number": ?(\d{1,9})\b/g)].at(-1)?.[1];
+  return last === undefined ? 0 : Number(last) + 1;
+}

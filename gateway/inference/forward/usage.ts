@@ -1,0 +1,46 @@
+/** Tokens, as far as an answer tells. */
+export interface Usage {
+  readonly input: number | undefined;
+  readonly output: number | undefined;
+}
+
+/** Looks for the last `usage` of an answer in its last bytes, and for what that leaves out in the first. */
+export function usageIn(tail: string, first: string): Usage | undefined {
+  const last = lastUsage(tail);
+  if (!last || last.input !== undefined) return last;
+  return { input: lastUsage(first)?.input, output: last.output };
+}
+
+const usageMember = /"usage"\s*:\s*\{/g;
+
+function lastUsage(text: string): Usage | undefined {
+  const start = [...text.matchAll(usageMember)].at(-1);
+  if (!start) return undefined;
+  const from = start.index + start[0].length - 1;
+  const usage = parsedObject(text, from);
+  if (!usage) return undefined;
+  return {
+    input: count(usage.prompt_tokens ?? usage.input_tokens),
+    output: count(usage.completion_tokens ?? usage.output_tokens),
+  };
+}
+
+function parsedObject(text: string, from: number): Readonly<Record<string, unknown>> | undefined {
+  let depth = 0;
+  for (let index = from; index < text.length; index++) {
+    const character = text[index];
+    if (character === "{") depth++;
+    else if (character === "}" && --depth === 0) {
+      try {
+        return JSON.parse(text.slice(from, index + 1));
+      } catch {
+        return undefined;
+      }
+    }
+  }
+  return undefined;
+}
+
+function count(value: unknown): number | undefined {
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
+}

@@ -1,0 +1,65 @@
+import { Client, type Dispatcher, Pool } from "undici";
+
+/** What is told of the connection that its request goes over. */
+export interface ConnectionListener {
+  /** May come again: a request that waits is handed on where a connection fails to open. */
+  onConnectionChosen(connection: Connection): void;
+}
+
+/** A client that is not there for this long may have gone; most servers close their side after a minute. */
+const idleMs = 30_000;
+
+/** One connection to an upstream, which knows whether it was used before. */
+export class Connection extends Client {
+  #requests = 0;
+
+  constructor(origin: URL, options: object) {
+    super(origin, options);
+    this.on("connect", () => {
+      this.#requests = 0;
+    });
+  }
+
+  /** How many requests were sent on it before this one. */
+  countRequest(): number {
+    return this.#requests++;
+  }
+
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    (handler as Dispatcher.DispatchHandler & ConnectionListener).onConnectionChosen(this);
+    return super.dispatch(options, handler);
+  }
+}
+
+/** The open connections to one upstream, and how many requests are under way on them. */
+export class Connections {
+  readonly #pool: Pool;
+  inFlight = 0;
+
+  constructor(origin: string, connectMs: number) {
+    this.#pool = new Pool(origin, {
+      // A stream that breaks must not take others with it, and backpressure is that of its own socket.
+      allowH2: false,
+      pipelining: 1,
+      keepAliveTimeout: idleMs,
+      connect: { timeout: connectMs },
+      // Both are counted by the call itself.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      factory: (url, options) => new Connection(url, options),
+    });
+  }
+
+  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler & ConnectionListener): void {
+    this.#pool.dispatch(options, handler);
+  }
+
+  /** Takes no more requests; those under way end as they would. */
+  retire(): void {
+    void this.#pool.close();
+  }
+
+  async destroy(): Promise<void> {
+    await this.#pool.destroy();
+  }
+}

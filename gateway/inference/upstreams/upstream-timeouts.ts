@@ -1,0 +1,59 @@
+import { type Static, Type } from "typebox";
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+function milliseconds() {
+  return Type.Optional(Type.Integer({ minimum: 1, maximum: dayMs }));
+}
+
+/** As the file has them. */
+export const timeoutsSchema = Type.Object(
+  {
+    connect_ms: milliseconds(),
+    first_byte_ms: milliseconds(),
+    first_byte_streamed_ms: milliseconds(),
+    between_chunks_ms: milliseconds(),
+    total_ms: milliseconds(),
+    client_read_ms: milliseconds(),
+  },
+  { additionalProperties: false },
+);
+
+/** How long a call of an upstream may take, by what it is at. */
+export interface UpstreamTimeouts {
+  readonly connectMs: number;
+  /** From the request to the head of its answer: of one that is not streamed, and of one that is. */
+  readonly firstByteMs: number;
+  readonly firstByteStreamedMs: number;
+  readonly betweenChunksMs: number;
+  /** All of it, with retries. */
+  readonly totalMs: number;
+  /** How long a client may take to read any part of what it was sent. */
+  readonly clientReadMs: number;
+}
+
+const minuteMs = 60_000;
+
+export const defaultTimeouts: UpstreamTimeouts = {
+  connectMs: 5_000,
+  // An answer that is not streamed begins when all of it is generated.
+  firstByteMs: 10 * minuteMs,
+  firstByteStreamedMs: 2 * minuteMs,
+  betweenChunksMs: 5 * minuteMs,
+  totalMs: 30 * minuteMs,
+  clientReadMs: minuteMs,
+};
+
+export function timeoutsFrom(
+  given: Static<typeof timeoutsSchema> | undefined,
+  otherwise: UpstreamTimeouts,
+): UpstreamTimeouts {
+  return {
+    connectMs: given?.connect_ms ?? otherwise.connectMs,
+    firstByteMs: given?.first_byte_ms ?? otherwise.firstByteMs,
+    firstByteStreamedMs: given?.first_byte_streamed_ms ?? otherwise.firstByteStreamedMs,
+    betweenChunksMs: given?.between_chunks_ms ?? otherwise.betweenChunksMs,
+    totalMs: given?.total_ms ?? otherwise.totalMs,
+    clientReadMs: given?.client_read_ms ?? otherwise.clientReadMs,
+  };
+}

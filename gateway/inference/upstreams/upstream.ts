@@ -1,0 +1,103 @@
+import type { DialectName } from "../../dialects/dialect-name.ts";
+import type { Connections } from "./connections.ts";
+import type { UpstreamTimeouts } from "./upstream-timeouts.ts";
+import type { UpstreamDefinition } from "./upstreams-file.ts";
+
+/** Who a request is sent for. */
+export interface UpstreamCaller {
+  readonly organizationId: string;
+}
+
+/** A server that requests are sent to. */
+export class Upstream {
+  readonly connections: Connections;
+  readonly #definition: UpstreamDefinition;
+  readonly #paths: Readonly<Record<DialectName, string>>;
+  #secret: string | undefined;
+
+  constructor(definition: UpstreamDefinition, connections: Connections, secret: string | undefined) {
+    this.#definition = definition;
+    this.connections = connections;
+    this.#secret = secret;
+    const { pathname, search } = definition.baseUrl;
+    const pathOf = (dialect: DialectName) => `${pathname.replace(/\/+$/, "")}/${dialect}${search}`;
+    this.#paths = {
+      "chat/completions": pathOf("chat/completions"),
+      messages: pathOf("messages"),
+      responses: pathOf("responses"),
+    };
+  }
+
+  get name(): string {
+    return this.#definition.name;
+  }
+
+  get baseUrl(): URL {
+    return this.#definition.baseUrl;
+  }
+
+  get dialects(): readonly DialectName[] {
+    return this.#definition.dialects;
+  }
+
+  /** The patterns of the models that it serves. */
+  get models(): readonly string[] {
+    return this.#definition.models;
+  }
+
+  get timeouts(): UpstreamTimeouts {
+    return this.#definition.timeouts;
+  }
+
+  get hasNativeFallbacks(): boolean {
+    return this.#definition.hasNativeFallbacks;
+  }
+
+  get mayRetryAny(): boolean {
+    return this.#definition.mayRetryAny;
+  }
+
+  /** Whether it has as much to do as it may. */
+  get isFull(): boolean {
+    return this.connections.inFlight >= (this.#definition.concurrencyMax ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** The operator's own headers, which no client can change. */
+  get headers(): Readonly<Record<string, string>> {
+    return this.#definition.headers;
+  }
+
+  serves(dialect: DialectName, model: string): boolean {
+    return this.dialects.includes(dialect) && this.models.some((pattern) => fits(pattern, model));
+  }
+
+  pathOf(dialect: DialectName): string {
+    return this.#paths[dialect];
+  }
+
+  /** The name that the upstream itself has for a model. */
+  modelFor(model: string): string {
+    const { stripPrefix } = this.#definition;
+    return model.length > stripPrefix.length && model.startsWith(stripPrefix) ? model.slice(stripPrefix.length) : model;
+  }
+
+  /** The headers that show who pays: today one credential for all. The one place that knows. */
+  credentialFor(_caller: UpstreamCaller): readonly [name: string, value: string] | undefined {
+    const { credential } = this.#definition;
+    return credential && this.#secret !== undefined ? [credential.header, credential.prefix + this.#secret] : undefined;
+  }
+
+  /** For the table alone: where the file of a secret has changed. */
+  setSecret(secret: string): void {
+    this.#secret = secret;
+  }
+
+  /** For the table alone. */
+  get definition(): UpstreamDefinition {
+    return this.#definition;
+  }
+}
+
+function fits(pattern: string, model: string): boolean {
+  return pattern.endsWith("*") ? model.startsWith(pattern.slice(0, -1)) : model === pattern;
+}

@@ -1,0 +1,212 @@
+import type { AddressInfo } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
+
+/** A request as it came in, and what became of its connection. */
+export interface ReceivedRequest {
+  readonly requestLine: string;
+  /** By lower-case name; of a repeated header the values are joined. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly rawHead: string;
+  body(): string;
+  readonly bodyBytes: number;
+  /** How many requests came on its connection before it. */
+  readonly earlierOnConnection: number;
+  /** Whether its client has closed the connection, in any way. */
+  readonly isClosed: boolean;
+  readonly socket: Socket;
+  /** Resolves when the connection is closed. */
+  readonly closed: Promise<void>;
+}
+
+/** What is done for a request, once all of it, or with `atHead` its head, has come. */
+export type Script = (request: ReceivedRequest, socket: Socket) => void | Promise<void>;
+
+/** An upstream that does as it is told, byte by byte: what no server of good manners would do. */
+export class HostileUpstream {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  readonly received: ReceivedRequest[] = [];
+  connections = 0;
+  /** For every request that has no script of its own. */
+  script: Script = answerWith(200, '{"ok":true}');
+  /** Scripts of the next requests, in the order of their arrival. */
+  readonly next: Script[] = [];
+  /** Run at the head of a request, ahead of its body. */
+  atHead: Script | undefined;
+  /** Reads nothing of a connection until told to. */
+  isDeaf = false;
+
+  private constructor() {
+    this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#serve(socket));
+  }
+
+  static async start(port = 0): Promise<HostileUpstream> {
+    const upstream = new HostileUpstream();
+    await new Promise<void>((resolve) => upstream.#server.listen(port, "127.0.0.1", resolve));
+    return upstream;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}/v1`;
+  }
+
+  /** Connections that are open now. */
+  get openConnections(): number {
+    return this.#sockets.size;
+  }
+
+  get last(): ReceivedRequest {
+    const last = this.received.at(-1);
+    if (!last) throw new Error("The upstream has received nothing");
+    return last;
+  }
+
+  reset(): void {
+    this.received.length = 0;
+    this.next.length = 0;
+    this.atHead = undefined;
+    this.isDeaf = false;
+    this.script = answerWith(200, '{"ok":true}');
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #serve(socket: Socket): void {
+    this.connections++;
+    this.#sockets.add(socket);
+    const closed = new Promise<void>((resolve) => {
+      socket.once("close", () => {
+        this.#sockets.delete(socket);
+        resolve();
+      });
+    });
+    let isClosed = false;
+    socket.on("error", () => {});
+    socket.on("end", () => {
+      isClosed = true;
+      socket.destroy();
+    });
+    socket.on("close", () => {
+      isClosed = true;
+    });
+    if (this.isDeaf) {
+      socket.pause();
+      return;
+    }
+    let pending = Buffer.alloc(0);
+    let chunks: Buffer[] = [];
+    let bodyBytes = 0;
+    let count = 0;
+    let head: { text: string; request: ReceivedRequest; length: number } | undefined;
+    socket.on("data", (data: Buffer) => {
+      let rest = data;
+      for (;;) {
+        if (!head) {
+          pending = Buffer.concat([pending, rest]);
+          const end = pending.indexOf("\r\n\r\n");
+          if (end === -1) return;
+          const text = pending.toString("latin1", 0, end);
+          rest = pending.subarray(end + 4);
+          pending = Buffer.alloc(0);
+          const bodyChunks: Buffer[] = [];
+          chunks = bodyChunks;
+          const headers = headersOf(text);
+          bodyBytes = 0;
+          const request: ReceivedRequest = {
+            requestLine: text.split("\r\n")[0] ?? "",
+            headers,
+            rawHead: text,
+            body: () => Buffer.concat(bodyChunks).toString(),
+            get bodyBytes() {
+              return bodyChunks.reduce((sum, { length }) => sum + length, 0);
+            },
+            earlierOnConnection: count++,
+            get isClosed() {
+              return isClosed;
+            },
+            socket,
+            closed,
+          };
+          head = { text, request, length: Number(headers["content-length"] ?? 0) };
+          this.received.push(request);
+          void this.atHead?.(request, socket);
+        }
+        const taken = rest.subarray(0, head.length - bodyBytes);
+        chunks.push(taken);
+        bodyBytes += taken.length;
+        if (bodyBytes < head.length) return;
+        const { request } = head;
+        head = undefined;
+        rest = rest.subarray(taken.length);
+        void (this.next.shift() ?? this.script)(request, socket);
+        if (rest.length === 0) return;
+      }
+    });
+  }
+}
+
+function headersOf(head: string): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const line of head.split("\r\n").slice(1)) {
+    const colon = line.indexOf(":");
+    const name = line.slice(0, colon).toLowerCase();
+    const value = line.slice(colon + 1).trim();
+    headers[name] = name in headers ? `${headers[name]}, ${value}` : value;
+  }
+  return headers;
+}
+
+export function headOf(status: number, headers: Readonly<Record<string, string>> = {}): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} Status\r\n${lines.join("")}\r\n`;
+}
+
+/** A whole answer. */
+export function answerWith(
+  status: number,
+  body: string | Buffer,
+  headers: Readonly<Record<string, string>> = {},
+): Script {
+  const bytes = Buffer.from(body);
+  const head = headOf(status, {
+    "content-type": "application/json",
+    "content-length": String(bytes.length),
+    ...headers,
+  });
+  return (_request, socket) => {
+    socket.write(Buffer.concat([Buffer.from(head), bytes]));
+  };
+}
+
+export const streamHead = headOf(200, { "content-type": "text/event-stream", "transfer-encoding": "chunked" });
+
+/** One piece of a chunked body. */
+export function chunkOf(data: string | Buffer): Buffer {
+  const bytes = Buffer.from(data);
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n")]);
+}
+
+export const lastChunk = "0\r\n\r\n";
+
+/** A stream of pieces, one after the other, that comes to its end. */
+export function streamOf(pieces: readonly (string | Buffer)[], { gapMs = 0 } = {}): Script {
+  return async (_request, socket) => {
+    socket.write(streamHead);
+    for (const piece of pieces) {
+      if (gapMs > 0) await new Promise((resolve) => setTimeout(resolve, gapMs));
+      if (socket.destroyed) return;
+      socket.write(chunkOf(piece));
+    }
+    socket.write(lastChunk);
+  };
+}
+
+/** Neither answers nor closes. */
+export const silence: Script = () => {};

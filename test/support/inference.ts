@@ -1,0 +1,84 @@
+import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { DialectName } from "../../gateway/dialects/dialect-name.ts";
+import { type Stack, startStack } from "./stack.ts";
+
+type StackOptions = NonNullable<Parameters<typeof startStack>[0]>;
+
+/** An upstreams file that a test may change. */
+export class UpstreamsFile {
+  readonly path: string;
+  readonly #folder: string;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+    this.path = join(folder, "upstreams.json");
+  }
+
+  static async create(content: unknown): Promise<UpstreamsFile> {
+    const file = new UpstreamsFile(await mkdtemp(join(tmpdir(), "setpoint-upstreams-")));
+    await file.write(content);
+    return file;
+  }
+
+  /** A path beside it, for secrets. */
+  beside(name: string): string {
+    return join(this.#folder, name);
+  }
+
+  /** At once, as a whole. Text is written as it stands. */
+  async write(content: unknown): Promise<void> {
+    const next = join(this.#folder, "next");
+    await writeFile(next, typeof content === "string" ? content : JSON.stringify(content));
+    await rename(next, this.path);
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.#folder, { recursive: true });
+  }
+}
+
+/** A stack whose gateway has these upstreams. */
+export interface InferenceStack extends Stack {
+  readonly file: UpstreamsFile;
+  /** A request with the API key of the organization; the answer is not read. */
+  send(
+    dialect: DialectName,
+    body: unknown,
+    init?: RequestInit & { headers?: Record<string, string> },
+  ): Promise<Response>;
+  /** The value of a metric, by the start of its line and a part of its labels. */
+  metric(name: string, ...labels: readonly string[]): Promise<number>;
+}
+
+export async function startInferenceStack(upstreams: unknown, options: StackOptions = {}): Promise<InferenceStack> {
+  const file = await UpstreamsFile.create(upstreams);
+  const stack = await startStack({ ...options, gateway: { upstreamsFile: file.path, ...options.gateway } });
+  return {
+    ...stack,
+    file,
+    send: (dialect, body, init = {}) =>
+      fetch(`${stack.baseUrl}/api/v1/${dialect}`, {
+        method: "POST",
+        body: typeof body === "string" ? body : JSON.stringify(body),
+        ...init,
+        headers: {
+          authorization: `Bearer ${stack.apiKey}`,
+          "content-type": "application/json",
+          ...init.headers,
+        },
+      }),
+    metric: async (name, ...labels) => {
+      const page = await (await fetch(stack.metricsUrl)).text();
+      const lines = page
+        .split("\n")
+        .filter((line) => line.startsWith(name) && labels.every((each) => line.includes(each)));
+      return lines.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
+    },
+    close: async () => {
+      await stack.close();
+      await file.remove();
+    },
+  };
+}
