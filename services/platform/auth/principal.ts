@@ -43,7 +43,7 @@ export function requireManagementKey(principal: Principal): void {
 }
 
 /** The workspace that the principal acts in. */
-export function requireWorkspace(principal: Principal): string {
+export function requireWorkspace(principal: Pick<Principal, "workspaceId">): string {
   if (principal.workspaceId !== undefined) return principal.workspaceId;
   throw new DomainError("not_found", {
     reason: "WORKSPACE_NOT_FOUND",

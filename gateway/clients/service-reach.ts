@@ -1,0 +1,62 @@
+import { isOfKind } from "../../services/platform/domain/domain-error.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
+
+/** A failure tells how things are for this long; after that one has to ask. */
+const failureTtlMs = 5_000;
+
+/**
+ * Whether a service answers at all; an error that it sends is an answer. It counts as out of reach where a call failed
+ * since it was last heard of, and where calls wait and none of them has been answered for a while: a call is made again
+ * until its deadline, and whoever can do without the answer should not wait for that.
+ */
+export class ServiceReach {
+  readonly #silenceMaxMs: number;
+  #callCount = 0;
+  #heardAtMs = Number.NEGATIVE_INFINITY;
+  #failedAtMs = Number.NEGATIVE_INFINITY;
+  /** When the service was last heard of, or when after that somebody began to wait. */
+  #silentSinceMs = 0;
+
+  constructor(silenceMaxMs: number) {
+    this.#silenceMaxMs = silenceMaxMs;
+  }
+
+  /** Has a call to the service taken into account. */
+  async watch<Answer>(call: Promise<Answer>): Promise<Answer> {
+    if (this.#callCount === 0) this.#silentSinceMs = monotonicMs();
+    this.#callCount += 1;
+    try {
+      const answer = await call;
+      this.#hear();
+      return answer;
+    } catch (error) {
+      if (isOutOfReach(error)) this.#failedAtMs = monotonicMs();
+      else this.#hear();
+      throw error;
+    } finally {
+      this.#callCount -= 1;
+    }
+  }
+
+  get isOut(): boolean {
+    const nowMs = monotonicMs();
+    if (nowMs < this.#failedAtMs + failureTtlMs) return true;
+    return this.#callCount > 0 && nowMs >= this.#silentSinceMs + this.#silenceMaxMs;
+  }
+
+  /** When it counts as out of reach for somebody who has asked it then, unless it is heard of before. */
+  silentAtMs(askedAtMs: number): number {
+    return Math.max(askedAtMs, this.#heardAtMs) + this.#silenceMaxMs;
+  }
+
+  #hear(): void {
+    this.#heardAtMs = monotonicMs();
+    this.#silentSinceMs = this.#heardAtMs;
+    this.#failedAtMs = Number.NEGATIVE_INFINITY;
+  }
+}
+
+/** As opposed to what a service says. */
+export function isOutOfReach(error: unknown): boolean {
+  return isOfKind(error, "unavailable", "deadline_exceeded");
+}

@@ -1,0 +1,103 @@
+import { type Preset, PresetStatus, type PresetVersion } from "../../../proto/gen/setpoint/preset/v1/preset_pb.ts";
+import { DomainError } from "../../../services/platform/domain/domain-error.ts";
+import { monotonicMs } from "../../../services/platform/process/clock.ts";
+import {
+  type DialectName,
+  dialectNameOf,
+  type PreparedPreset,
+  type PresetContent,
+  preparePreset,
+} from "./placeholder.ts";
+import type { Asker } from "./shared-questions.ts";
+
+/** What was not answered is asked again after this. */
+const retryMs = 1_000;
+
+/** What an entry weighs beside its texts. */
+const entryBytes = 1024;
+
+/** The content of one version, which never changes, and what was made of it for the dialects that it is used in. */
+export class KnownVersion {
+  readonly content: PresetContent;
+  readonly #prepared: { [Name in DialectName]?: PreparedPreset } = {};
+  #bytes: number;
+
+  constructor(slug: string, { id, version, configJson, systemPrompt }: PresetVersion) {
+    this.content = { slug, version, versionId: id, dialect: dialectNameOf(undefined), configJson, systemPrompt };
+    this.#bytes = entryBytes + textBytes(configJson) + textBytes(systemPrompt ?? "");
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  preparedFor(dialect: DialectName): PreparedPreset | undefined {
+    return this.#prepared[dialect];
+  }
+
+  prepare(dialect: DialectName): PreparedPreset {
+    const prepared = preparePreset(this.content, dialect);
+    this.#prepared[dialect] = prepared;
+    this.#bytes += prepared.bytes;
+    return prepared;
+  }
+}
+
+/** What the preset service said of a preset. */
+export class KnownPreset {
+  readonly id: string;
+  readonly designated: KnownVersion;
+  /** By the monotonic clock. What was asked for then is at least as new. */
+  readonly askedAtMs: number;
+  readonly #status: PresetStatus;
+  /** It may have been changed since it was asked for: nobody knows whether a change was made that was not answered. */
+  isInDoubt = false;
+  #retryAtMs = Number.NEGATIVE_INFINITY;
+  #retryWithStaleGrantAtMs = Number.NEGATIVE_INFINITY;
+  /** Versions that it does not have, with what to say of them. As short-lived as the rest. */
+  readonly absentVersions = new Map<number, DomainError>();
+
+  /** What was known before is taken over where it is the same version, and with it what was made of it. */
+  constructor({ id, slug, status, designatedVersion }: Preset, askedAtMs: number, before: KnownPreset | undefined) {
+    if (!designatedVersion) throw new Error("The preset service answered without a designated version");
+    this.id = id;
+    this.askedAtMs = askedAtMs;
+    this.#status = status;
+    this.designated =
+      before?.designated.content.versionId === designatedVersion.id
+        ? before.designated
+        : new KnownVersion(slug, designatedVersion);
+  }
+
+  get bytes(): number {
+    return entryBytes + this.designated.bytes;
+  }
+
+  /** When to ask again where that has failed. */
+  retryAtMs({ isStale }: Asker): number {
+    return isStale ? Math.max(this.#retryAtMs, this.#retryWithStaleGrantAtMs) : this.#retryAtMs;
+  }
+
+  /** Where somebody was refused, others may be luckier; but not with a grant that has run out, too. */
+  renewalFailed({ isStale }: Asker, isAboutAsker: boolean): void {
+    const retryAtMs = monotonicMs() + retryMs;
+    if (!isAboutAsker) this.#retryAtMs = retryAtMs;
+    else if (isStale) this.#retryWithStaleGrantAtMs = retryAtMs;
+  }
+
+  /** Why it may not be used now; undefined where it may. */
+  refusal(): DomainError | undefined {
+    if (this.#status === PresetStatus.ACTIVE) return undefined;
+    const { slug } = this.designated.content;
+    const state = this.#status === PresetStatus.ARCHIVED ? "archived" : "disabled";
+    return new DomainError("failed_precondition", {
+      reason: state === "archived" ? "PRESET_ARCHIVED" : "PRESET_DISABLED",
+      message: `The preset ${slug} is ${state} and cannot be used. Restore it first: PATCH /api/v1/presets/${slug} with {"status": "active"}.`,
+    });
+  }
+}
+
+/** What a text takes in memory: two bytes for each character, unless all of them are in Latin-1. */
+function textBytes(text: string): number {
+  return Buffer.byteLength(text) === text.length ? text.length : 2 * text.length;
+}

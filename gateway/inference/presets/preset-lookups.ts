@@ -1,0 +1,46 @@
+import { Counter, Gauge } from "prom-client";
+import type { Metrics } from "../../../services/platform/observe/metrics.ts";
+
+const outcomes = ["hit", "renewed", "miss", "stale", "refused"] as const;
+export type LookupOutcome = (typeof outcomes)[number];
+
+/** Counts what became of looking for presets. Plain numbers, because a label costs more than a lookup. */
+export class PresetLookups {
+  readonly #counts: Record<LookupOutcome, number> = { hit: 0, renewed: 0, miss: 0, stale: 0, refused: 0 };
+  readonly #failures: Counter;
+
+  constructor(metrics: Metrics, readBytes: () => number) {
+    const counts = this.#counts;
+    new Counter({
+      name: "setpoint_preset_lookups_total",
+      help: "Presets that requests named, by outcome: hit, renewed (waited for the service to confirm it), miss (was not at hand), stale (older than it should be, because the service did not answer), refused (unknown, disabled, archived).",
+      labelNames: ["outcome"],
+      registers: [metrics.registry],
+      collect() {
+        this.reset();
+        for (const outcome of outcomes) this.inc({ outcome }, counts[outcome]);
+      },
+    });
+    new Gauge({
+      name: "setpoint_preset_cache_bytes",
+      help: "Bytes of the presets that are at hand.",
+      registers: [metrics.registry],
+      collect() {
+        this.set(readBytes());
+      },
+    });
+    this.#failures = new Counter({
+      name: "setpoint_preset_renewal_failures_total",
+      help: "Questions to the preset service about a preset that is at hand and may have changed, which it did not answer.",
+      registers: [metrics.registry],
+    });
+  }
+
+  count(outcome: LookupOutcome): void {
+    this.#counts[outcome] += 1;
+  }
+
+  renewalFailed(): void {
+    this.#failures.inc();
+  }
+}

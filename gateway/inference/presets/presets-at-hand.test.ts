@@ -1,0 +1,563 @@
+import { create } from "@bufbuild/protobuf";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { PresetSchema, PresetStatus, PresetVersionSchema } from "../../../proto/gen/setpoint/preset/v1/preset_pb.ts";
+import { DomainError, deadlineExceeded, unavailable } from "../../../services/platform/domain/domain-error.ts";
+import { Metrics } from "../../../services/platform/observe/metrics.ts";
+import { monotonicMs } from "../../../services/platform/process/clock.ts";
+import type { CallOptions } from "../../../services/platform/rpc/grpc-client.ts";
+import { type InferenceCaller, type PresetAtHand, PresetsAtHand, type PresetsAtHandConfig } from "./presets-at-hand.ts";
+
+const mebibyte = 1024 * 1024;
+const chat = "chat/completions";
+
+interface StoredPreset {
+  version: number;
+  status: PresetStatus;
+  systemPrompt: string;
+}
+
+/** A preset service that knows what the test puts there, and answers at once unless it is told otherwise. */
+class PresetDouble {
+  readonly stored = new Map<string, StoredPreset>();
+  calls: string[] = [];
+  failure: Error | undefined;
+  /** Refused by the token that they show. */
+  readonly refused = new Map<string, Error>();
+  #held: (() => void)[] | undefined;
+
+  readonly client = {
+    getPreset: (slug: string, options: CallOptions) =>
+      this.#answer(options, slug, (workspace) => {
+        const stored = this.stored.get(`${workspace} ${slug}`);
+        if (!stored) throw notFound("PRESET_NOT_FOUND");
+        return create(PresetSchema, {
+          id: `id of ${workspace} ${slug}`,
+          slug,
+          workspaceId: workspace,
+          status: stored.status,
+          designatedVersion: this.#version(workspace, slug, stored.version),
+        });
+      }),
+    getVersion: ({ slug = "", version = 0 }, options: CallOptions) =>
+      this.#answer(options, `${slug}@${version}`, (workspace) => {
+        if (version > (this.stored.get(`${workspace} ${slug}`)?.version ?? 0)) throw notFound("VERSION_NOT_FOUND");
+        return { version: this.#version(workspace, slug, version) };
+      }),
+  } as unknown as ConstructorParameters<typeof PresetsAtHand>[0];
+
+  put(slug: string, change: Partial<StoredPreset> = {}, workspace = "ws"): void {
+    const key = `${workspace} ${slug}`;
+    const before = this.stored.get(key) ?? { version: 1, status: PresetStatus.ACTIVE, systemPrompt: "" };
+    this.stored.set(key, { ...before, ...change });
+  }
+
+  /** From here on calls see what is stored now, but their answers do not come. */
+  hold(): void {
+    this.#held ??= [];
+  }
+
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const answer of held) answer();
+  }
+
+  #version(workspace: string, slug: string, version: number) {
+    const { systemPrompt = "" } = this.stored.get(`${workspace} ${slug}`) ?? {};
+    return create(PresetVersionSchema, {
+      id: `${workspace} ${slug} ${version}`,
+      presetId: `id of ${workspace} ${slug}`,
+      version,
+      configJson: `{"seed":${version}}`,
+      systemPrompt,
+    });
+  }
+
+  async #answer<T>({ accessToken = "" }: CallOptions, what: string, make: (workspace: string) => T): Promise<T> {
+    const [, workspace = ""] = accessToken.split(" of ");
+    this.calls.push(what);
+    const outcome = attempt(() => {
+      const failure = this.failure ?? this.refused.get(accessToken);
+      if (failure) throw failure;
+      return make(workspace);
+    });
+    if (this.#held) await new Promise<void>((resolve) => this.#held?.push(resolve));
+    return outcome();
+  }
+}
+
+function attempt<T>(make: () => T): () => T {
+  try {
+    const made = make();
+    return () => made;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}
+
+function notFound(reason: string): DomainError {
+  return new DomainError("not_found", { reason, message: "There is none." });
+}
+
+function refusal(kind: "permission_denied" | "unauthenticated"): DomainError {
+  return new DomainError(kind, { reason: "NO", message: "No." });
+}
+
+function callerOf(keyId = "key", { workspaceId = "ws", isStale = false } = {}): InferenceCaller {
+  const accessToken = `${keyId} of ${workspaceId}`;
+  return {
+    principal: { keyId, workspaceId },
+    isStale,
+    call: (rpc) => rpc({ accessToken, requestId: "request", deadlineMs: monotonicMs() + 10_000 }),
+  };
+}
+
+let service: PresetDouble;
+let metrics: Metrics;
+let presets: PresetsAtHand;
+
+function open(config: Partial<PresetsAtHandConfig> = {}): void {
+  metrics = new Metrics("test");
+  const defaults = { presetCacheBytesMax: 32 * mebibyte, presetStaleMaxMs: 24 * 3_600_000 };
+  presets = new PresetsAtHand(service.client, { ...defaults, ...config }, metrics);
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
+  vi.spyOn(performance, "now").mockImplementation(() => Date.now());
+  service = new PresetDouble();
+  service.put("bot");
+  open();
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+async function find(slug = "bot", caller = callerOf(), version?: number): Promise<PresetAtHand> {
+  return presets.find(caller, { slug, version }, chat);
+}
+
+async function versionOf(...parts: Parameters<typeof find>): Promise<string> {
+  const { version, isStale } = await find(...parts);
+  return isStale ? `${version}, stale` : `${version}`;
+}
+
+/** What comes of it without any time going by. */
+async function atOnce<T>(promise: Promise<T>): Promise<T | "waits"> {
+  let outcome: () => T | "waits" = () => "waits";
+  promise.then(
+    (value) => {
+      outcome = () => value;
+    },
+    (error) => {
+      outcome = () => {
+        throw error;
+      };
+    },
+  );
+  await pass(0);
+  return outcome();
+}
+
+async function counted(name: string): Promise<number> {
+  const line = (await metrics.registry.metrics())
+    .split("\n")
+    .find((each) => each.startsWith("setpoint_") && each.includes(name));
+  return Number(line?.split(" ").at(-1));
+}
+
+describe("a preset at hand, by its age", () => {
+  it("is served without a question and without a wait up to 0.7 s", async () => {
+    await find();
+    await pass(699);
+    const found = presets.find(callerOf("another"), { slug: "bot", version: undefined }, chat);
+    expect(found).toMatchObject({ slug: "bot", version: 1, isStale: false });
+    expect(service.calls).toEqual(["bot"]);
+  });
+
+  it("is served up to 1 s, and asked for again in the background, once", async () => {
+    await find();
+    service.put("bot", { version: 2 });
+    service.hold();
+    await pass(700);
+    for (let n = 0; n < 3; n += 1) expect(await versionOf()).toBe("1");
+    expect(service.calls).toEqual(["bot", "bot"]);
+    service.release();
+    await pass(0);
+    expect(await versionOf()).toBe("2");
+  });
+
+  it("is always fresh while it is in use, and nobody waits", async () => {
+    await find();
+    for (let n = 0; n < 100; n += 1) {
+      await pass(100);
+      expect(presets.find(callerOf(), { slug: "bot", version: undefined }, chat)).not.toBeInstanceOf(Promise);
+    }
+    expect(await counted('outcome="hit"')).toBe(100);
+    expect(service.calls.length).toBeLessThanOrEqual(1 + 10_000 / 700);
+  });
+
+  it.each([1_000, 10_000, 3_600_000])(
+    "is asked for again before it is served at %i ms, by all who come at once",
+    async (ms) => {
+      await find();
+      service.put("bot", { version: 2 });
+      await pass(ms);
+      expect(await Promise.all([versionOf(), versionOf(), versionOf()])).toEqual(["2", "2", "2"]);
+      expect(service.calls).toHaveLength(2);
+    },
+  );
+
+  it("is served up to 10 s where the answer takes more than 100 ms, counted from the question", async () => {
+    await find();
+    await pass(5_000);
+    service.hold();
+    const first = versionOf();
+    await pass(60);
+    const second = versionOf();
+    await pass(39);
+    expect(await atOnce(second)).toBe("waits");
+    await pass(1);
+    expect(await Promise.all([first, second])).toEqual(["1, stale", "1, stale"]);
+    expect(await atOnce(versionOf())).toBe("1, stale");
+    expect(service.calls).toHaveLength(2);
+  });
+
+  it("waits for the answer of a service that is slow, where it is older than 10 s", async () => {
+    await find();
+    service.put("bot", { version: 2 });
+    await pass(10_001);
+    service.hold();
+    const found = versionOf();
+    await pass(400);
+    expect(await atOnce(found)).toBe("waits");
+    service.release();
+    expect(await found).toBe("2");
+  });
+});
+
+describe("a preset at hand, while the preset service is out of reach", () => {
+  it.each([unavailable("down"), deadlineExceeded()])("is served up to 24 h, and then no more: %s", async (failure) => {
+    await find();
+    service.failure = failure;
+    for (let n = 0; n < 24; n += 1) {
+      await pass(3_600_000 - 5);
+      expect(await versionOf()).toBe("1, stale");
+    }
+    await pass(200);
+    await expect(find()).rejects.toBe(failure);
+    service.failure = undefined;
+    expect(await versionOf()).toBe("1");
+  });
+
+  it("is not served after 10 s where that is switched off", async () => {
+    open({ presetStaleMaxMs: 0 });
+    await find();
+    service.failure = unavailable("down");
+    await pass(9_000);
+    expect(await versionOf()).toBe("1, stale");
+    await pass(1_001);
+    await expect(find()).rejects.toBe(service.failure);
+  });
+
+  it("is served at once after the first failure, and asked for again once a second", async () => {
+    await find();
+    await pass(60_000);
+    service.failure = unavailable("down");
+    await find();
+    service.calls = [];
+    for (let n = 0; n < 100; n += 1) {
+      expect(await atOnce(versionOf())).toBe("1, stale");
+      await pass(100);
+    }
+    expect(service.calls.length).toBeGreaterThanOrEqual(9);
+    expect(service.calls.length).toBeLessThanOrEqual(11);
+    expect(await counted("renewal_failures")).toBe(service.calls.length + 1);
+  });
+
+  it("is served after half a second where the service says nothing, and then at once, as are all others", async () => {
+    service.put("other");
+    await find();
+    await find("other");
+    await pass(60_000);
+    service.hold();
+    const first = versionOf();
+    await pass(499);
+    expect(await atOnce(first)).toBe("waits");
+    await pass(1);
+    expect(await first).toBe("1, stale");
+    expect(await atOnce(versionOf())).toBe("1, stale");
+    expect(await atOnce(versionOf("other"))).toBe("1, stale");
+    expect(service.calls).toEqual(["bot", "other", "bot", "other"]);
+  });
+
+  it("is as new as the service has it when that is back", async () => {
+    await find();
+    await pass(60_000);
+    service.failure = unavailable("down");
+    expect(await versionOf()).toBe("1, stale");
+    service.failure = undefined;
+    service.put("bot", { version: 2 });
+    await pass(1_000);
+    await find();
+    await pass(0);
+    expect(await versionOf()).toBe("2");
+  });
+
+  it("is served to a key whose grant has run out, which the service does not take, and renewed by others", async () => {
+    const stale = callerOf("old", { isStale: true });
+    service.refused.set("old of ws", refusal("unauthenticated"));
+    await find();
+    await pass(60_000);
+    service.put("bot", { version: 2 });
+    expect(await versionOf("bot", stale)).toBe("1, stale");
+    expect(await versionOf()).toBe("2");
+    expect(await versionOf("bot", stale)).toBe("2");
+  });
+
+  it("has few questions put about it, however many presets there are", async () => {
+    const slugs = Array.from({ length: 1_000 }, (_, index) => `bot-${index}`);
+    for (const slug of slugs) {
+      service.put(slug);
+      await find(slug);
+    }
+    await pass(60_000);
+    service.hold();
+    const first = find("bot-0");
+    await pass(500);
+    await first;
+    service.calls = [];
+    for (const slug of slugs) expect(await atOnce(versionOf(slug))).toBe("1, stale");
+    expect(service.calls.length).toBeLessThanOrEqual(64);
+  });
+});
+
+describe("a preset that may not be used", () => {
+  it.each([
+    [PresetStatus.DISABLED, "PRESET_DISABLED"],
+    [PresetStatus.ARCHIVED, "PRESET_ARCHIVED"],
+  ])(
+    "is refused as soon as a change is seen, with how to restore it, and served again after that: %i",
+    async (status, reason) => {
+      await find();
+      service.put("bot", { status });
+      await pass(1_000);
+      const error = await find().catch((thrown) => thrown);
+      expect(error).toMatchObject({ kind: "failed_precondition", reason });
+      expect(error.message).toContain('PATCH /api/v1/presets/bot with {"status": "active"}');
+      await expect(find("bot", callerOf(), 1)).rejects.toMatchObject({ reason });
+      expect(service.calls).toHaveLength(2);
+      service.put("bot", { status: PresetStatus.ACTIVE });
+      await pass(1_000);
+      expect(await versionOf()).toBe("1");
+    },
+  );
+
+  it("stays refused while the service is out of reach", async () => {
+    service.put("bot", { status: PresetStatus.DISABLED });
+    await expect(find()).rejects.toMatchObject({ reason: "PRESET_DISABLED" });
+    service.failure = unavailable("down");
+    await pass(60_000);
+    await expect(find()).rejects.toMatchObject({ reason: "PRESET_DISABLED" });
+  });
+
+  it("is not there for a second after it was not", async () => {
+    for (let n = 0; n < 3; n += 1) await expect(find("none")).rejects.toMatchObject({ kind: "not_found" });
+    expect(service.calls).toEqual(["none"]);
+    service.put("none");
+    await pass(999);
+    await expect(find("none")).rejects.toMatchObject({ kind: "not_found" });
+    await pass(1);
+    expect(await versionOf("none")).toBe("1");
+    expect(await counted('outcome="refused"')).toBe(4);
+  });
+
+  it("is dropped where it is gone, also for the time that the service is out of reach", async () => {
+    await find();
+    service.stored.clear();
+    await pass(1_000);
+    await expect(find()).rejects.toMatchObject({ reason: "PRESET_NOT_FOUND" });
+    service.failure = unavailable("down");
+    await pass(1_000);
+    await expect(find()).rejects.toBe(service.failure);
+  });
+});
+
+describe("callers", () => {
+  it("never see another workspace's preset of the same slug", async () => {
+    service.put("bot", { version: 7, systemPrompt: "theirs" }, "other");
+    expect(await versionOf("bot", callerOf("a"))).toBe("1");
+    expect(await versionOf("bot", callerOf("b", { workspaceId: "other" }))).toBe("7");
+    await expect(find("bot", callerOf("c", { workspaceId: "third" }))).rejects.toMatchObject({ kind: "not_found" });
+    await expect(find("bot", callerOf("d", { workspaceId: "" }))).rejects.toMatchObject({
+      reason: "WORKSPACE_NOT_FOUND",
+    });
+    service.failure = unavailable("down");
+    await pass(60_000);
+    expect(await versionOf("bot", callerOf("a"))).toBe("1, stale");
+    expect(await versionOf("bot", callerOf("b", { workspaceId: "other" }))).toBe("7, stale");
+  });
+
+  it("who are refused are told so, and take nothing from the others", async () => {
+    service.refused.set("bad of ws", refusal("permission_denied"));
+    await find();
+    await pass(2_000);
+    await expect(find("bot", callerOf("bad"))).rejects.toMatchObject({ kind: "permission_denied" });
+    await expect(find("bot", callerOf("bad"))).rejects.toMatchObject({ kind: "permission_denied" });
+    service.failure = unavailable("down");
+    expect(await versionOf()).toBe("1, stale");
+  });
+
+  it("do not share what another is refused, but ask in their own name", async () => {
+    service.refused.set("bad of ws", refusal("permission_denied"));
+    const results = await Promise.allSettled([
+      find("bot", callerOf("bad")),
+      find("bot", callerOf("bad")),
+      find("bot", callerOf("good")),
+      find("bot", callerOf("also")),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled", "fulfilled"]);
+    expect(service.calls).toHaveLength(2);
+  });
+
+  it("have their own time, and not what is left of another's", async () => {
+    service.failure = deadlineExceeded();
+    service.hold();
+    const first = find();
+    await pass(9_000);
+    const second = find();
+    service.failure = undefined;
+    service.release();
+    await expect(first).rejects.toMatchObject({ kind: "deadline_exceeded" });
+    expect((await second).version).toBe(1);
+    expect(service.calls).toHaveLength(2);
+  });
+});
+
+describe("a change through this gateway", () => {
+  it("is seen by the next request, and is not undone by an answer to an earlier question", async () => {
+    await find();
+    await pass(700);
+    service.hold();
+    await find();
+    service.put("bot", { version: 2 });
+    presets.forget("ws", "bot");
+    const next = versionOf();
+    service.release();
+    expect(await next).toBe("2");
+    expect(await versionOf()).toBe("2");
+  });
+
+  it("makes a preset that was not there", async () => {
+    await expect(find("new")).rejects.toThrow();
+    service.hold();
+    const before = find("new", callerOf("other")).catch(() => "not found");
+    service.put("new");
+    presets.forget("ws", "new");
+    service.release();
+    await before;
+    expect(await versionOf("new")).toBe("1");
+  });
+
+  it("makes a version that was not there", async () => {
+    await expect(find("bot", callerOf(), 2)).rejects.toMatchObject({ reason: "VERSION_NOT_FOUND" });
+    service.put("bot", { version: 3 });
+    presets.forget("ws", "bot");
+    expect(await versionOf("bot", callerOf(), 2)).toBe("2");
+  });
+
+  it("of which nobody knows whether it was made has the preset asked for again, but not forgotten", async () => {
+    await find();
+    service.put("bot", { version: 2 });
+    presets.doubt("ws", "bot");
+    expect(await versionOf()).toBe("2");
+    service.failure = unavailable("down");
+    presets.doubt("ws", "bot");
+    expect(await versionOf()).toBe("2, stale");
+  });
+});
+
+describe("a pinned version", () => {
+  it("is asked for once, and its preset as any other", async () => {
+    service.put("bot", { version: 3 });
+    expect(await versionOf("bot", callerOf(), 2)).toBe("2");
+    for (let n = 0; n < 5; n += 1) {
+      await pass(60_000);
+      expect(await versionOf("bot", callerOf(), 2)).toBe("2");
+    }
+    expect(service.calls.filter((call) => call === "bot@2")).toHaveLength(1);
+    expect(service.calls.filter((call) => call === "bot")).toHaveLength(6);
+    service.put("bot", { status: PresetStatus.ARCHIVED });
+    await pass(1_000);
+    await expect(find("bot", callerOf(), 2)).rejects.toMatchObject({ reason: "PRESET_ARCHIVED" });
+  });
+
+  it("that is the designated one needs no question of its own", async () => {
+    await find("bot", callerOf(), 1);
+    expect(service.calls).toEqual(["bot"]);
+  });
+
+  it("goes on being served while the service is out of reach", async () => {
+    service.put("bot", { version: 3 });
+    await find("bot", callerOf(), 2);
+    service.failure = unavailable("down");
+    await pass(60_000);
+    expect(await versionOf("bot", callerOf(), 2)).toBe("2, stale");
+    await expect(find("bot", callerOf(), 1)).rejects.toBe(service.failure);
+  });
+
+  it("that is not there is remembered for as long as the preset is fresh", async () => {
+    for (let n = 0; n < 3; n += 1)
+      await expect(find("bot", callerOf(), 9)).rejects.toMatchObject({ reason: "VERSION_NOT_FOUND" });
+    expect(service.calls).toEqual(["bot", "bot@9"]);
+    service.put("bot", { version: 9 });
+    await pass(1_000);
+    expect(await versionOf("bot", callerOf(), 9)).toBe("9");
+  });
+});
+
+describe("the memory of presets at hand", () => {
+  it("is bounded in bytes, with what is made of them for each dialect, and keeps those in use", async () => {
+    open({ presetCacheBytesMax: 16 * mebibyte });
+    for (let n = 0; n < 100; n += 1) {
+      service.put(`large-${n}`, { systemPrompt: "s".repeat(mebibyte) });
+      await presets.find(callerOf(), { slug: `large-${n}`, version: undefined }, chat);
+      await presets.find(callerOf(), { slug: `large-${n}`, version: undefined }, "messages");
+      await find();
+    }
+    const bytes = await counted("cache_bytes");
+    expect(bytes).toBeLessThanOrEqual(16 * mebibyte);
+    expect(bytes).toBeGreaterThan(12 * mebibyte);
+    service.calls = [];
+    await find("bot");
+    await find("large-99");
+    expect(service.calls).toEqual([]);
+    await find("large-90");
+    expect(service.calls).toEqual(["large-90"]);
+  });
+
+  it("is not filled by slugs that are not there", async () => {
+    await find();
+    for (let n = 0; n < 10_000; n += 1) await find(`none-${n}`).catch(() => {});
+    expect(await counted("cache_bytes")).toBeLessThan(10_000);
+    service.calls = [];
+    await find("none-9999").catch(() => {});
+    expect(service.calls).toEqual([]);
+    await find("none-0").catch(() => {});
+    expect(service.calls).toEqual(["none-0"]);
+    await find();
+    expect(service.calls).toEqual(["none-0"]);
+  });
+
+  it("holds presets that are prepared once, however often they are confirmed", async () => {
+    const { prepared } = await find();
+    await pass(60_000);
+    expect((await find()).prepared).toBe(prepared);
+  });
+});

@@ -1,0 +1,339 @@
+import { LRUCache } from "lru-cache";
+import { requireWorkspace } from "../../../services/platform/auth/principal.ts";
+import { type DomainError, isOfKind } from "../../../services/platform/domain/domain-error.ts";
+import type { Metrics } from "../../../services/platform/observe/metrics.ts";
+import { monotonicMs } from "../../../services/platform/process/clock.ts";
+import type { CallOptions } from "../../../services/platform/rpc/grpc-client.ts";
+import type { PresetClient } from "../../clients/preset-client.ts";
+import { ServiceReach } from "../../clients/service-reach.ts";
+import { KnownPreset, KnownVersion } from "./known-preset.ts";
+import type { DialectName, PreparedPreset, PresetReference } from "./placeholder.ts";
+import { type LookupOutcome, PresetLookups } from "./preset-lookups.ts";
+import { type Asker, isAboutAsker, type Question, SharedQuestions, settledBy } from "./shared-questions.ts";
+
+/** Who makes an inference request, and may: that is checked before. */
+export interface InferenceCaller extends Asker {
+  readonly principal: {
+    readonly keyId: string;
+    /** Empty where it is gone. */
+    readonly workspaceId: string;
+  };
+  call<T>(rpc: (options: CallOptions) => Promise<T>): Promise<T>;
+}
+
+export interface PresetAtHand {
+  readonly prepared: PreparedPreset;
+  /** Whether it may be older than it should be, because the preset service does not answer. */
+  readonly isStale: boolean;
+  readonly slug: string;
+  readonly version: number;
+}
+
+export interface PresetsAtHandConfig {
+  readonly presetCacheBytesMax: number;
+  /** How old a preset may be that is used while the preset service is out of reach; 0: that is not done. */
+  readonly presetStaleMaxMs: number;
+}
+
+/** A change made elsewhere is seen after this at the latest, while the preset service answers. */
+const freshMs = 1_000;
+/** From this age on a preset is asked for again in the background, so that nobody waits for one that is in use. */
+const renewAfterMs = 700;
+/** Up to this age it is used where the answer does not come soon; that comes for the next. */
+const usableMs = 10_000;
+const soonMs = 100;
+/** The preset service counts as out of reach where it is not heard of for so long. */
+const silenceMaxMs = 500;
+/** Questions that are under way at once while the service is out of reach. They only find out when it is back. */
+const questionsInOutageMax = 64;
+/** A slug that is not there weighs little, but anyone with a key can make up any number of them. */
+const absencesMax = 1_000;
+const absentVersionsMax = 100;
+
+/** One request's search for its preset. */
+interface Lookup {
+  readonly caller: InferenceCaller;
+  readonly reference: PresetReference;
+  readonly dialect: DialectName;
+  readonly workspaceId: string;
+  /** Of the preset in the cache. */
+  readonly key: string;
+}
+
+/** What a question brings: the preset, or what to say of one that is not there. */
+type Answer = KnownPreset | DomainError;
+
+/**
+ * Presets that inference requests use, prepared for that. They are kept in memory and asked for again while they are in
+ * use, so that requests wait neither for the preset service nor for its database, and go on without them. Entries are found
+ * by the workspace of a caller's grant: nobody sees another workspace's.
+ */
+export class PresetsAtHand {
+  readonly #client: Pick<PresetClient, "getPreset" | "getVersion">;
+  readonly #staleMaxMs: number;
+  readonly #cache: LRUCache<string, KnownPreset | KnownVersion>;
+  readonly #absences = new LRUCache<string, { readonly error: DomainError; readonly askedAtMs: number }>({
+    max: absencesMax,
+  });
+  readonly #questions = new SharedQuestions<Answer>();
+  readonly #versionQuestions = new SharedQuestions<KnownVersion | DomainError>();
+  readonly #reach = new ServiceReach(silenceMaxMs);
+  readonly #lookups: PresetLookups;
+
+  constructor(
+    client: Pick<PresetClient, "getPreset" | "getVersion">,
+    { presetCacheBytesMax, presetStaleMaxMs }: PresetsAtHandConfig,
+    metrics: Metrics,
+  ) {
+    this.#client = client;
+    this.#staleMaxMs = presetStaleMaxMs;
+    this.#cache = new LRUCache({ maxSize: presetCacheBytesMax, sizeCalculation: ({ bytes }) => bytes });
+    this.#lookups = new PresetLookups(metrics, () => this.#cache.calculatedSize);
+  }
+
+  /** The preset that a request names. Throws where there is none that may be used. */
+  find(
+    caller: InferenceCaller,
+    reference: PresetReference,
+    dialect: DialectName,
+  ): PresetAtHand | Promise<PresetAtHand> {
+    const workspaceId = caller.principal.workspaceId || requireWorkspace({ workspaceId: undefined });
+    const key = keyOf(workspaceId, reference.slug);
+    const lookup = { caller, reference, dialect, workspaceId, key };
+    const known = this.#known(key);
+    if (!known) return this.#findUnknown(lookup);
+    const nowMs = monotonicMs();
+    const ageMs = nowMs - known.askedAtMs;
+    if (known.isInDoubt || ageMs >= freshMs) return this.#findOld(lookup, known);
+    if (ageMs >= renewAfterMs) this.#askAgain(lookup, known);
+    return this.#serve(lookup, known, "hit");
+  }
+
+  /** To be called where a preset was changed through this gateway. What was asked for before is not kept. */
+  forget(workspaceId: string, slug: string): void {
+    const key = keyOf(workspaceId, slug);
+    this.#questions.outdate(key);
+    this.#cache.delete(key);
+    this.#absences.delete(key);
+  }
+
+  /** To be called where a change was tried, and nobody knows whether it was made: the preset is asked for again before it is used. */
+  doubt(workspaceId: string, slug: string): void {
+    const key = keyOf(workspaceId, slug);
+    this.#questions.outdate(key);
+    this.#absences.delete(key);
+    const known = this.#known(key);
+    if (known) known.isInDoubt = true;
+  }
+
+  #known(key: string): KnownPreset | undefined {
+    // Keys of versions have another form.
+    return this.#cache.get(key) as KnownPreset | undefined;
+  }
+
+  async #findUnknown(lookup: Lookup): Promise<PresetAtHand> {
+    const absence = this.#absences.get(lookup.key);
+    if (absence && monotonicMs() < absence.askedAtMs + freshMs) throw this.#refusal(absence.error);
+    return this.#serve(lookup, this.#present(await this.#answerFor(lookup)), "miss");
+  }
+
+  async #findOld(lookup: Lookup, known: KnownPreset): Promise<PresetAtHand> {
+    const renewed = await this.#renewed(lookup, known);
+    return this.#serve(lookup, this.#present(renewed), renewed === known ? "stale" : "renewed");
+  }
+
+  /** What the service says of it now; or what was known, where it does not say so in time. */
+  async #renewed(lookup: Lookup, known: KnownPreset): Promise<Answer> {
+    const ageMs = monotonicMs() - known.askedAtMs;
+    const isUsable = !known.isInDoubt && ageMs <= usableMs;
+    if (!isUsable && ageMs > this.#staleMaxMs) return this.#answerFor(lookup);
+
+    const cameAtMs = monotonicMs();
+    for (;;) {
+      const question = this.#askAgain(lookup, known);
+      if (!question || this.#reach.isOut) return known;
+      if (isUsable) await settledBy(question, question.askedAtMs + soonMs);
+      else await this.#settledOrOutOfReach(question);
+      if (!question.isSettled) return known;
+      if (question.isToBeRepeatedFor(lookup.caller, cameAtMs)) continue;
+      try {
+        return question.answer();
+      } catch (error) {
+        if (isRefusalOf(lookup.caller, error)) throw error;
+        return known;
+      }
+    }
+  }
+
+  async #settledOrOutOfReach(question: Question<Answer>): Promise<void> {
+    while (!question.isSettled && !this.#reach.isOut) {
+      const silentAtMs = this.#reach.silentAtMs(question.askedAtMs);
+      if (silentAtMs <= monotonicMs()) return;
+      await settledBy(question, silentAtMs);
+    }
+  }
+
+  /** The answer, however long it takes. */
+  async #answerFor(lookup: Lookup): Promise<Answer> {
+    const cameAtMs = monotonicMs();
+    for (;;) {
+      const question = this.#questions.find(lookup.key) ?? this.#ask(lookup);
+      await question.settled;
+      if (!question.isToBeRepeatedFor(lookup.caller, cameAtMs)) return question.answer();
+    }
+  }
+
+  /** The question that is under way, or a new one. None where that is left for later, because nobody would answer now. */
+  #askAgain(lookup: Lookup, known: KnownPreset): Question<Answer> | undefined {
+    const question = this.#questions.find(lookup.key);
+    if (question) return question;
+    if (monotonicMs() < known.retryAtMs(lookup.caller)) return undefined;
+    if (this.#reach.isOut && this.#questions.count >= questionsInOutageMax) return undefined;
+    return this.#ask(lookup);
+  }
+
+  #ask(lookup: Lookup): Question<Answer> {
+    return this.#questions.put(lookup.key, lookup.caller, (question) => this.#fetch(lookup, question));
+  }
+
+  async #fetch({ caller, reference, key, workspaceId }: Lookup, question: Question<Answer>): Promise<Answer> {
+    const { slug } = reference;
+    try {
+      const preset = await caller.call((options) => this.#reach.watch(this.#client.getPreset(slug, options)));
+      if (preset.workspaceId !== workspaceId) throw new Error("The preset service answered for another workspace");
+      const known = new KnownPreset(preset, question.askedAtMs, this.#known(key));
+      if (!question.isOutdated) this.#cache.set(key, known);
+      return known;
+    } catch (error) {
+      if (isOfKind(error, "not_found") && error.reason === "PRESET_NOT_FOUND") {
+        if (!question.isOutdated) this.#keepAbsence(key, error, question.askedAtMs);
+        return error;
+      }
+      this.#failed(key, error, caller);
+      throw error;
+    }
+  }
+
+  #keepAbsence(key: string, error: DomainError, askedAtMs: number): void {
+    this.#cache.delete(key);
+    this.#absences.set(key, { error, askedAtMs });
+  }
+
+  #failed(key: string, error: unknown, caller: InferenceCaller): void {
+    const known = this.#known(key);
+    if (!known) return;
+    this.#lookups.renewalFailed();
+    known.renewalFailed(caller, isAboutAsker(error));
+  }
+
+  #present(answer: Answer): KnownPreset {
+    if (answer instanceof KnownPreset) return answer;
+    throw this.#refusal(answer);
+  }
+
+  #refusal(error: DomainError): DomainError {
+    this.#lookups.count("refused");
+    return error;
+  }
+
+  #serve(lookup: Lookup, known: KnownPreset, outcome: LookupOutcome): PresetAtHand | Promise<PresetAtHand> {
+    const refusal = known.refusal();
+    if (refusal) throw this.#refusal(refusal);
+    const { version } = lookup.reference;
+    if (version === undefined || version === known.designated.content.version) {
+      return this.#use(lookup, known, known.designated, lookup.key, outcome);
+    }
+    const versionKey = versionKeyOf(known, version);
+    const pinned = this.#cache.get(versionKey) as KnownVersion | undefined;
+    return pinned
+      ? this.#use(lookup, pinned, pinned, versionKey, outcome)
+      : this.#servePinned(lookup, known, version, outcome);
+  }
+
+  async #servePinned(
+    lookup: Lookup,
+    known: KnownPreset,
+    version: number,
+    outcome: LookupOutcome,
+  ): Promise<PresetAtHand> {
+    const versionKey = versionKeyOf(known, version);
+    const pinned = known.absentVersions.get(version) ?? (await this.#versionFor(lookup, known, version, versionKey));
+    if (!(pinned instanceof KnownVersion)) throw this.#refusal(pinned);
+    return this.#use(lookup, pinned, pinned, versionKey, outcome === "hit" ? "miss" : outcome);
+  }
+
+  async #versionFor(
+    { caller, reference: { slug } }: Lookup,
+    known: KnownPreset,
+    version: number,
+    versionKey: string,
+  ): Promise<KnownVersion | DomainError> {
+    const cameAtMs = monotonicMs();
+    for (;;) {
+      const underWay = this.#versionQuestions.find(versionKey);
+      // One that was put before the preset was asked for may be from before a change: the version may be new.
+      const question =
+        underWay && underWay.askedAtMs >= known.askedAtMs
+          ? underWay
+          : this.#versionQuestions.put(versionKey, caller, () =>
+              this.#fetchVersion(caller, slug, known, version, versionKey),
+            );
+      await question.settled;
+      if (!question.isToBeRepeatedFor(caller, cameAtMs)) return question.answer();
+    }
+  }
+
+  async #fetchVersion(
+    caller: InferenceCaller,
+    slug: string,
+    known: KnownPreset,
+    version: number,
+    versionKey: string,
+  ): Promise<KnownVersion | DomainError> {
+    try {
+      const answer = await caller.call((options) =>
+        this.#reach.watch(this.#client.getVersion({ slug, version }, options)),
+      );
+      if (answer.version?.presetId !== known.id) throw new Error("The preset service answered for another preset");
+      const pinned = new KnownVersion(slug, answer.version);
+      this.#cache.set(versionKey, pinned);
+      return pinned;
+    } catch (error) {
+      if (!isOfKind(error, "not_found") || error.reason === "WORKSPACE_NOT_FOUND") throw error;
+      if (known.absentVersions.size < absentVersionsMax) known.absentVersions.set(version, error);
+      return error;
+    }
+  }
+
+  /** `entry` is what the version is kept in, under this key: it becomes larger where the version is prepared. */
+  #use(
+    { dialect, reference: { slug } }: Lookup,
+    entry: KnownPreset | KnownVersion,
+    version: KnownVersion,
+    key: string,
+    outcome: LookupOutcome,
+  ): PresetAtHand {
+    let prepared = version.preparedFor(dialect);
+    if (!prepared) {
+      prepared = version.prepare(dialect);
+      // The cache does not weigh an entry again that it has already.
+      if (this.#cache.peek(key) === entry && this.#cache.delete(key)) this.#cache.set(key, entry);
+    }
+    this.#lookups.count(outcome);
+    return { prepared, isStale: outcome === "stale", slug, version: version.content.version };
+  }
+}
+
+/** A space is in no id and in no slug. */
+function keyOf(workspaceId: string, slug: string): string {
+  return `${workspaceId} ${slug}`;
+}
+
+function versionKeyOf({ id }: KnownPreset, version: number): string {
+  return `${id}@${version}`;
+}
+
+/** Whether it was this caller who was refused. Of one whose grant has run out, the service cannot know better. */
+function isRefusalOf({ isStale }: InferenceCaller, error: unknown): boolean {
+  return isAboutAsker(error) && !(isStale && isOfKind(error, "unauthenticated"));
+}

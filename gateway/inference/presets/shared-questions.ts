@@ -1,0 +1,103 @@
+import { isOfKind } from "../../../services/platform/domain/domain-error.ts";
+import { monotonicMs } from "../../../services/platform/process/clock.ts";
+
+/** In whose name a question is put. */
+export interface Asker {
+  readonly principal: { readonly keyId: string };
+  /** Whether their grant has run out, so that a service may not take it. */
+  readonly isStale: boolean;
+}
+
+/** Something that a service was asked. Everybody who wants to know it meanwhile waits for the same answer. */
+export class Question<Answer> {
+  readonly askedAtMs = monotonicMs();
+  /** Never rejected. */
+  readonly settled: Promise<void>;
+  /** What it is about was changed since: whoever comes now has to ask again. */
+  isOutdated = false;
+  #outcome: { readonly answer: Answer } | { readonly error: unknown } | undefined;
+  readonly #asker: Asker;
+
+  constructor(asker: Asker, ask: (question: Question<Answer>) => Promise<Answer>) {
+    this.#asker = asker;
+    this.settled = ask(this).then(
+      (answer) => {
+        this.#outcome = { answer };
+      },
+      (error: unknown) => {
+        this.#outcome = { error };
+      },
+    );
+  }
+
+  get isSettled(): boolean {
+    return this.#outcome !== undefined;
+  }
+
+  /** Throws why there is none. Only for one that is settled. */
+  answer(): Answer {
+    if (!this.#outcome) throw new Error("A question is not answered yet");
+    if ("error" in this.#outcome) throw this.#outcome.error;
+    return this.#outcome.answer;
+  }
+
+  /**
+   * Whether it failed in a way that says nothing to this asker: another was refused, or another's time was up, which was
+   * less than this one has.
+   */
+  isToBeRepeatedFor({ principal, isStale }: Asker, cameAtMs: number): boolean {
+    if (!this.#outcome || !("error" in this.#outcome)) return false;
+    if (!isAboutAsker(this.#outcome.error)) return this.askedAtMs < cameAtMs;
+    return principal.keyId !== this.#asker.principal.keyId || isStale !== this.#asker.isStale;
+  }
+}
+
+/** What a service says of a caller, and not of what they ask for. */
+export function isAboutAsker(error: unknown): boolean {
+  return isOfKind(error, "permission_denied", "unauthenticated", "not_found", "invalid_argument");
+}
+
+/** The questions that are under way, by what they are about. */
+export class SharedQuestions<Answer> {
+  readonly #underWay = new Map<string, Question<Answer>>();
+
+  get count(): number {
+    return this.#underWay.size;
+  }
+
+  find(about: string): Question<Answer> | undefined {
+    return this.#underWay.get(about);
+  }
+
+  put(about: string, asker: Asker, ask: (question: Question<Answer>) => Promise<Answer>): Question<Answer> {
+    const question = new Question(asker, ask);
+    this.#underWay.set(about, question);
+    void question.settled.then(() => this.#end(about, question));
+    return question;
+  }
+
+  /** To be called where it was changed. An answer that comes yet may be from before. */
+  outdate(about: string): void {
+    const question = this.#underWay.get(about);
+    if (!question) return;
+    question.isOutdated = true;
+    this.#end(about, question);
+  }
+
+  #end(about: string, question: Question<Answer>): void {
+    if (this.#underWay.get(about) === question) this.#underWay.delete(about);
+  }
+}
+
+/** Waits until it is settled, or until then. */
+export function settledBy({ settled }: Question<unknown>, timeMs: number): Promise<void> {
+  const waitMs = timeMs - monotonicMs();
+  if (waitMs <= 0) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, waitMs);
+    void settled.then(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
