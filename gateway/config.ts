@@ -5,6 +5,8 @@ import { isAddressOrRange } from "./limits/client-address.ts";
 import type { RateLimit } from "./limits/token-buckets.ts";
 
 const mebibyte = 1024 * 1024;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 
 export interface GatewayConfig extends ProcessConfig {
   readonly port: number;
@@ -18,6 +20,12 @@ export interface GatewayConfig extends ProcessConfig {
   /** How long the exchange of a key may take, and the call that follows; what is not answered by then is a 503. */
   readonly requestTimeoutMs: number;
   readonly keyCacheMax: number;
+  /** How long a grant is good for inference after its token has expired, where the organization service is out of reach; 0: not at all. */
+  readonly grantStaleMaxMs: number;
+  /** Of the presets that inference requests use, in memory. */
+  readonly presetCacheBytesMax: number;
+  /** How old such a preset may be where the preset service is out of reach; 0: no older than any. */
+  readonly presetStaleMaxMs: number;
   /** For keys that have no limit of their own; undefined: none. */
   readonly keyRateLimit: RateLimit | undefined;
   /** Credentials that are refused, for each address they come from; undefined: no limit. */
@@ -44,6 +52,14 @@ export function readGatewayConfig(environment: Environment): GatewayConfig {
     ...readBytes(reader),
     requestTimeoutMs: reader.integer("REQUEST_TIMEOUT_MS", { default: 10_000, min: 100, max: 120_000 }),
     keyCacheMax: reader.integer("KEY_CACHE_MAX", { default: 10_000, min: 1, max: 1_000_000 }),
+    grantStaleMaxMs: reader.integer("GRANT_STALE_MAX_MS", { default: 15 * minuteMs, min: 0, max: 24 * hourMs }),
+    presetCacheBytesMax: reader.integer("PRESET_CACHE_BYTES_MAX", {
+      default: 32 * mebibyte,
+      // A preset of the largest size, made ready for each dialect.
+      min: 16 * mebibyte,
+      max: 16 * 1024 * mebibyte,
+    }),
+    presetStaleMaxMs: reader.integer("PRESET_STALE_MAX_MS", { default: 24 * hourMs, min: 0, max: 30 * 24 * hourMs }),
     keyRateLimit: readRateLimit(reader, "KEY_RATE", { perSecond: 0, burst: 0 }),
     refusedKeyRateLimit: readRateLimit(reader, "REFUSED_KEY_RATE", { perSecond: 10, burst: 100 }),
     trustedProxies: readTrustedProxies(reader),

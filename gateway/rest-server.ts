@@ -11,8 +11,10 @@ import type { Metrics } from "../services/platform/observe/metrics.ts";
 import { saneRequestId } from "../services/platform/observe/request-id.ts";
 import type { Health } from "../services/platform/process/health.ts";
 import { Access } from "./auth/access.ts";
+import { InferenceGrants } from "./auth/inference-grants.ts";
 import { KeyExchange } from "./auth/key-exchange.ts";
 import type { Clients } from "./clients/clients.ts";
+import { ServiceReach } from "./clients/service-reach.ts";
 import type { GatewayConfig } from "./config.ts";
 import { AccessLog } from "./http/access-log.ts";
 import { createEdgeServer } from "./http/edge-server.ts";
@@ -22,6 +24,7 @@ import { checkHeaders } from "./http/header-rules.ts";
 import { Refusals } from "./http/refusals.ts";
 import { Forwarder } from "./inference/forward/forward.ts";
 import type { InferenceMetrics } from "./inference/inference-metrics.ts";
+import { PresetsAtHand, type PresetsAtHandConfig } from "./inference/presets/presets-at-hand.ts";
 import type { Upstreams } from "./inference/upstreams/upstreams.ts";
 import { bodyText } from "./json/body.ts";
 import { errorAnswer, HttpError, nothingAt } from "./json/errors.ts";
@@ -43,7 +46,12 @@ import { workspaceRoutes } from "./routes/workspaces.ts";
 
 /** What the REST server is made of. */
 interface RestParts {
-  readonly config: Pick<GatewayConfig, "requestTimeoutMs" | "httpTimeouts" | "inferenceBodyBytesMax"> & LimitsConfig;
+  readonly config: Pick<
+    GatewayConfig,
+    "requestTimeoutMs" | "httpTimeouts" | "inferenceBodyBytesMax" | "grantStaleMaxMs"
+  > &
+    LimitsConfig &
+    PresetsAtHandConfig;
   readonly clients: Clients;
   readonly upstreams: Upstreams;
   readonly inferenceMetrics: InferenceMetrics;
@@ -89,7 +97,8 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
   observe(app, parts, exchanges);
   answerErrors(app, logger, refusals);
 
-  const access = new Access(new KeyExchange(clients.access, config.keyCacheMax), limits, config.requestTimeoutMs);
+  const access = openAccess(parts, limits);
+  const presetsAtHand = new PresetsAtHand(clients.presets, config, metrics);
   const forwarder = new Forwarder({
     upstreams: parts.upstreams,
     metrics: parts.inferenceMetrics,
@@ -99,8 +108,8 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
   });
   const described = describedRoutes(app);
   await withMethodsRefused(app, async () => {
-    createPresetRoutes(app, access, clients);
-    presetRoutes(app, access, clients);
+    createPresetRoutes(app, access, clients, presetsAtHand);
+    presetRoutes(app, access, clients, presetsAtHand);
     versionRoutes(app, access, clients);
     keyRoutes(app, access, clients);
     workspaceRoutes(app, access, clients);
@@ -112,6 +121,19 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     referenceRoutes(app, described);
   });
   return app;
+}
+
+/** The organization service counts as out of reach where it is not heard of for so long. */
+const organizationSilenceMaxMs = 1_000;
+
+function openAccess({ config, clients, metrics }: RestParts, limits: Limits): Access {
+  const reach = new ServiceReach(organizationSilenceMaxMs);
+  const exchange = new KeyExchange(
+    { exchangeKey: (request, options) => reach.watch(clients.access.exchangeKey(request, options)) },
+    config.keyCacheMax,
+  );
+  const inferenceGrants = new InferenceGrants(exchange, reach, config.grantStaleMaxMs, metrics);
+  return new Access(exchange, inferenceGrants, limits, config.requestTimeoutMs);
 }
 
 function probeRoutes(app: FastifyInstance, health: Health): void {

@@ -13,6 +13,7 @@ import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { RateLimit } from "../limits/token-buckets.ts";
 import { apiKeyRequired, keyFrom, keyFromEither, managementKeyRequired } from "./bearer.ts";
+import type { InferenceGrants } from "./inference-grants.ts";
 import type { ExchangeRequest, Grant, KeyExchange } from "./key-exchange.ts";
 
 declare module "fastify" {
@@ -24,20 +25,24 @@ declare module "fastify" {
 
 /** Who makes a request; calls services in their name. */
 interface Caller {
+  readonly principal: Principal;
+  /** Whether their grant has run out and cannot be renewed: only in inference, where the organization service is out of reach. */
+  readonly isStale: boolean;
   call<T>(rpc: (options: CallOptions) => Promise<T>): Promise<T>;
   /** How often they may; undefined: as often as they like. */
   readonly rateLimit: RateLimit | undefined;
-  readonly principal: Principal;
 }
 
 /** Makes the hooks that check a credential before the body is read. */
 export class Access {
   readonly #exchange: KeyExchange;
+  readonly #inferenceGrants: InferenceGrants;
   readonly #limits: Limits;
   readonly #requestTimeoutMs: number;
 
-  constructor(exchange: KeyExchange, limits: Limits, requestTimeoutMs: number) {
+  constructor(exchange: KeyExchange, inferenceGrants: InferenceGrants, limits: Limits, requestTimeoutMs: number) {
     this.#exchange = exchange;
+    this.#inferenceGrants = inferenceGrants;
     this.#limits = limits;
     this.#requestTimeoutMs = requestTimeoutMs;
   }
@@ -47,6 +52,18 @@ export class Access {
     return async (request, reply) => {
       const grant = await this.#authenticate(request, reply, request.query);
       requirePermission(grant.principal, permission);
+    };
+  }
+
+  /**
+   * For inference: an API key with the permission, also in the header `x-api-key`. Where the organization service is out
+   * of reach, what is known of the key is good enough for a while.
+   */
+  withInference(bodyBytesMax: number): onRequestAsyncHookHandler {
+    return async (request, reply) => {
+      const grant = await this.#authenticate(request, reply, {}, { isInference: true, bodyBytesMax });
+      if (grant.isManagement) throw apiKeyRequired();
+      requirePermission(grant.principal, "inference");
     };
   }
 
@@ -64,15 +81,6 @@ export class Access {
     };
   }
 
-  /** For inference: an API key, in either of the headers that clients send it in, and in its own workspace. */
-  withInferenceKey(bodyBytesMax: number): onRequestAsyncHookHandler {
-    return async (request, reply) => {
-      const grant = await this.#authenticate(request, reply, {}, { takesApiKeyHeader: true, bodyBytesMax });
-      if (grant.isManagement) throw apiKeyRequired();
-      requirePermission(grant.principal, "inference");
-    };
-  }
-
   /** To be called where keys were changed through this gateway; others notice within the life of an access token. */
   forgetWhere(isChanged: (principal: Principal) => boolean): void {
     this.#exchange.forgetWhere(isChanged);
@@ -82,20 +90,20 @@ export class Access {
     request: FastifyRequest,
     reply: FastifyReply,
     query: unknown,
-    { takesApiKeyHeader = false, bodyBytesMax }: { takesApiKeyHeader?: boolean; bodyBytesMax?: number } = {},
+    { isInference = false, bodyBytesMax }: { isInference?: boolean; bodyBytesMax?: number } = {},
   ): Promise<Grant> {
     const { workspaceId, violations } = readWorkspaceId(query);
     let exchangeRequest: () => ExchangeRequest;
     let grant: Grant;
+    let isStale = false;
     try {
       const { authorization } = request.headers;
-      const key = takesApiKeyHeader
-        ? keyFromEither(authorization, request.headers["x-api-key"])
-        : keyFrom(authorization);
+      const key = isInference ? keyFromEither(authorization, request.headers["x-api-key"]) : keyFrom(authorization);
       const requestId = request.id;
       exchangeRequest = () => ({ key, workspaceId, requestId, deadlineMs: monotonicMs() + this.#requestTimeoutMs });
       if (!this.#exchange.knows(key, workspaceId)) this.#limits.refusedKeys.requireAllowance(request.raw);
-      grant = await this.#exchange.grantFor(exchangeRequest());
+      if (isInference) ({ grant, isStale } = await this.#inferenceGrants.grantFor(exchangeRequest()));
+      else grant = await this.#exchange.grantFor(exchangeRequest());
     } catch (error) {
       throw this.#limits.refusedKeys.answerTo(request.raw, error);
     }
@@ -103,9 +111,10 @@ export class Access {
     // A bad key is told so first.
     if (violations.length > 0) throw invalidRequest(violations);
     request.caller = {
-      call: (rpc) => this.#call(exchangeRequest(), grant, rpc),
-      rateLimit: this.#limits.rateLimitOf(grant),
       principal: grant.principal,
+      isStale,
+      call: (rpc) => (isStale ? callOnce(exchangeRequest(), grant, rpc) : this.#call(exchangeRequest(), grant, rpc)),
+      rateLimit: this.#limits.rateLimitOf(grant),
     };
     return grant;
   }
@@ -131,6 +140,15 @@ export class Access {
         : error;
     }
   }
+}
+
+/** Nothing better than this grant can be had. */
+function callOnce<T>(
+  { requestId, deadlineMs }: ExchangeRequest,
+  { accessToken }: Grant,
+  rpc: (options: CallOptions) => Promise<T>,
+): Promise<T> {
+  return rpc({ accessToken, requestId, deadlineMs });
 }
 
 /** Empty where the query names none. It becomes part of a cache key, so it is checked here. */

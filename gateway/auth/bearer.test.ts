@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { keyFromBytes } from "../../services/platform/auth/key-format.ts";
 import { DomainError } from "../../services/platform/domain/domain-error.ts";
-import { keyFrom } from "./bearer.ts";
+import { keyFrom, keyFromEither } from "./bearer.ts";
 
 const key = keyFromBytes(Buffer.alloc(32, 1));
 
@@ -26,6 +26,26 @@ describe("keyFrom", () => {
     const error = catchError(() => keyFrom(header));
     expect(error).toMatchObject({ kind: "unauthenticated", reason });
     expect(error.message).not.toContain(key.slice(9, -6));
+  });
+});
+
+describe("keyFromEither", () => {
+  it.each([
+    [`Bearer ${key}`, undefined],
+    [undefined, key],
+    [`Bearer ${key}`, key],
+  ])("finds the key in either header", (authorization, apiKey) => {
+    expect(keyFromEither(authorization, apiKey)).toBe(key);
+  });
+
+  it.each([
+    [undefined, undefined, "KEY_MISSING"],
+    [undefined, "", "KEY_MALFORMED"],
+    [undefined, `${key}, ${key}`, "KEY_MALFORMED"],
+    ["Bearer no", key, "KEY_MALFORMED"],
+    [`Bearer ${key}`, keyFromBytes(Buffer.alloc(32, 2)), "KEY_AMBIGUOUS"],
+  ])("refuses what is no key, or two: %j, %j", (authorization, apiKey, reason) => {
+    expect(catchError(() => keyFromEither(authorization, apiKey))).toMatchObject({ kind: "unauthenticated", reason });
   });
 });
 

@@ -28,9 +28,11 @@ export function keyFromEither(authorization: string | undefined, apiKey: string 
   throw unauthorized("KEY_AMBIGUOUS", "Authorization and x-api-key hold different keys. Send one of them.");
 }
 
-/** The other way round, and with the same status. */
 export function apiKeyRequired(): DomainError {
-  return unauthorized("API_KEY_REQUIRED", "This operation needs an API key; a management key cannot do it.");
+  return new DomainError("permission_denied", {
+    reason: "API_KEY_REQUIRED",
+    message: "Inference needs an API key of the workspace whose presets you use; a management key cannot do it.",
+  });
 }
 
 /** Not a 403, as services have it: the public API answers a key of the wrong kind with 401. */

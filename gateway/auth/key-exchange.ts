@@ -15,6 +15,9 @@ export interface Grant {
   readonly rateLimit: RateLimit | undefined;
   /** Not used after this; a while before the token expires, so that it lives through the call it goes with. */
   readonly useUntilMs: number;
+  /** When the token expires, and when the key does. */
+  readonly endsAtMs: number;
+  readonly keyEndsAtMs: number;
   /** From here on it is renewed in the background, so that no caller waits for it. */
   readonly renewAtMs: number;
 }
@@ -75,10 +78,16 @@ export class KeyExchange {
     return this.#exchange(cacheKey, request);
   }
 
-  /** Forgets a grant that a service would not take, unless another has its place by now. */
+  /** The grant of the last exchange, also where it has run out; undefined where the key was refused or changed since. */
+  lastGrantOf(request: ExchangeRequest): Grant | undefined {
+    return this.#grants.get(cacheKeyOf(request));
+  }
+
+  /** Has a grant that a service would not take run out, unless another has its place by now. */
   forget(request: ExchangeRequest, refused: Grant): void {
     const cacheKey = cacheKeyOf(request);
-    if (this.#grants.peek(cacheKey)?.accessToken === refused.accessToken) this.#grants.delete(cacheKey);
+    const grant = this.#grants.peek(cacheKey);
+    if (grant?.accessToken === refused.accessToken) this.#grants.set(cacheKey, { ...grant, useUntilMs: 0 });
   }
 
   /**
@@ -140,7 +149,7 @@ function isRefusal(error: unknown): error is DomainError {
 
 /** Its life is counted from when it was asked for, and not by the wall clock: that of the service may show another time. */
 function grantFrom(answer: Awaited<ReturnType<AccessClient["exchangeKey"]>>, askedAtMs: number): Grant {
-  const { accessToken, expireTime, expiresInSeconds, principal, rateLimit } = answer;
+  const { accessToken, expireTime, expiresInSeconds, principal, rateLimit, keyExpiresInSeconds } = answer;
   if (!expireTime || !principal) throw new Error("ExchangeKey answered without expire_time or principal");
   // A service of the release before does not say how long the token lives.
   const lifeMs = expiresInSeconds > 0 ? expiresInSeconds * 1000 : timestampMs(expireTime) - Date.now();
@@ -150,6 +159,8 @@ function grantFrom(answer: Awaited<ReturnType<AccessClient["exchangeKey"]>>, ask
     rateLimit: rateLimit && rateLimitFrom(rateLimit),
     isManagement: principal.keyKind === KeyKind.MANAGEMENT,
     useUntilMs: askedAtMs + Math.min(lifeMs * usableShare, lifeMs - lastMs),
+    endsAtMs: askedAtMs + lifeMs,
+    keyEndsAtMs: askedAtMs + (keyExpiresInSeconds ?? Number.POSITIVE_INFINITY) * 1000,
     renewAtMs: askedAtMs + lifeMs * renewShare,
   };
 }

@@ -44,9 +44,22 @@ export class ServiceReach {
     return this.#callCount > 0 && nowMs >= this.#silentSinceMs + this.#silenceMaxMs;
   }
 
-  /** When it counts as out of reach for somebody who has asked it then, unless it is heard of before. */
-  silentAtMs(askedAtMs: number): number {
-    return Math.max(askedAtMs, this.#heardAtMs) + this.#silenceMaxMs;
+  /** Waits for the answer to something that was asked then, as long as the service counts as in reach. */
+  async answeredOrOut(answered: Promise<unknown>, askedAtMs: number): Promise<void> {
+    let isAnswered = false;
+    const settled = answered.then(
+      () => {
+        isAnswered = true;
+      },
+      () => {
+        isAnswered = true;
+      },
+    );
+    for (;;) {
+      const silentAtMs = Math.max(askedAtMs, this.#heardAtMs) + this.#silenceMaxMs;
+      await settledBy(settled, silentAtMs);
+      if (isAnswered || this.isOut || silentAtMs <= monotonicMs()) return;
+    }
   }
 
   #hear(): void {
@@ -56,7 +69,20 @@ export class ServiceReach {
   }
 }
 
+/** Waits for what is never rejected, or until then. */
+export function settledBy(settled: Promise<void>, timeMs: number): Promise<void> {
+  const waitMs = timeMs - monotonicMs();
+  if (waitMs <= 0) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, waitMs);
+    void settled.then(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
 /** As opposed to what a service says. */
-export function isOutOfReach(error: unknown): boolean {
+function isOutOfReach(error: unknown): boolean {
   return isOfKind(error, "unavailable", "deadline_exceeded");
 }

@@ -12,6 +12,7 @@ import { type DialectName, dialectByName, dialectNames } from "../dialects/diale
 import { messages } from "../dialects/messages.ts";
 import { readBody, readLongBody } from "../dialects/read-body.ts";
 import { responses } from "../dialects/responses.ts";
+import type { PresetsAtHand } from "../inference/presets/presets-at-hand.ts";
 import { requireBody } from "../json/body.ts";
 import { idempotencyHeader, idempotencyKeyFrom } from "../json/idempotency.ts";
 import { sendPreset } from "../json/preset.ts";
@@ -48,7 +49,12 @@ interface Creation {
 }
 
 /** A creation from an inference request body, in each dialect. */
-export function createPresetRoutes(app: FastifyInstance, access: Access, { presets }: Clients): void {
+export function createPresetRoutes(
+  app: FastifyInstance,
+  access: Access,
+  { presets }: Clients,
+  presetsAtHand: PresetsAtHand,
+): void {
   for (const path of dialectNames) {
     const { dialect, operationId } = dialects[path];
     app.post<Creation>(
@@ -61,7 +67,10 @@ export function createPresetRoutes(app: FastifyInstance, access: Access, { prese
         const content = isLong ? await readLongBody(dialect, body) : readBody(dialect, body);
         if (isLong) await nextTurn();
         const creation = { slug, ...content, dialect: dialectByName[path], ...idempotencyOf(request, path, body) };
-        const preset = await request.caller.call((options) => presets.createVersion(creation, options));
+        const { caller } = request;
+        const preset = await presetsAtHand.changing(caller.principal.workspaceId, slug, () =>
+          caller.call((options) => presets.createVersion(creation, options)),
+        );
         return sendPreset(reply, preset);
       },
     );

@@ -43,7 +43,7 @@ function inferenceRoute(
     {
       bodyLimit: bodyBytesMax,
       config: { errorShape: dialect === "messages" ? "anthropic" : "own" },
-      onRequest: access.withInferenceKey(bodyBytesMax),
+      onRequest: access.withInference(bodyBytesMax),
     },
     async (request, reply) => {
       const outgoing = plainRequest(requireBytes(request.body));

@@ -6,6 +6,7 @@ import { presetQueryLengthMax } from "../../services/platform/domain/limits.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { untilGone } from "../http/until-gone.ts";
+import type { PresetsAtHand } from "../inference/presets/presets-at-hand.ts";
 import { smallBodyBytesMax } from "../json/body-reader.ts";
 import { etagsOfIfMatch } from "../json/etag.ts";
 import { idempotencyHeader, idempotencyKeyFrom } from "../json/idempotency.ts";
@@ -94,7 +95,12 @@ interface OnePreset {
 const presetsJson = pageWriter<ListPresetsResponse>((page) => page.presets.map(listedPresetJson));
 
 /** What can be seen and changed of presets as a whole. */
-export function presetRoutes(app: FastifyInstance, access: Access, { presets }: Clients): void {
+export function presetRoutes(
+  app: FastifyInstance,
+  access: Access,
+  { presets }: Clients,
+  presetsAtHand: PresetsAtHand,
+): void {
   const reading = access.withPermission("presets:read");
   const writing = access.withPermission("presets:write");
 
@@ -126,7 +132,10 @@ export function presetRoutes(app: FastifyInstance, access: Access, { presets }: 
         requestId: idempotencyKeyFrom(request.headers) ?? newId(),
       };
       const signal = untilGone(reply);
-      const { preset } = await request.caller.call((options) => presets.updatePreset(update, { ...options, signal }));
+      const { caller } = request;
+      const { preset } = await presetsAtHand.changing(caller.principal.workspaceId, update.slug, () =>
+        caller.call((options) => presets.updatePreset(update, { ...options, signal })),
+      );
       return sendPreset(reply, preset);
     },
   );

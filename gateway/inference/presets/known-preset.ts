@@ -1,13 +1,8 @@
 import { type Preset, PresetStatus, type PresetVersion } from "../../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { DomainError } from "../../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
-import {
-  type DialectName,
-  dialectNameOf,
-  type PreparedPreset,
-  type PresetContent,
-  preparePreset,
-} from "./placeholder.ts";
+import { type DialectName, dialectNameOf } from "../../dialects/dialect-name.ts";
+import { type PreparedPreset, type PresetContent, preparePreset } from "./placeholder.ts";
 import type { Asker } from "./shared-questions.ts";
 
 /** What was not answered is asked again after this. */
@@ -22,8 +17,8 @@ export class KnownVersion {
   readonly #prepared: { [Name in DialectName]?: PreparedPreset } = {};
   #bytes: number;
 
-  constructor(slug: string, { id, version, configJson, systemPrompt }: PresetVersion) {
-    this.content = { slug, version, versionId: id, dialect: dialectNameOf(undefined), configJson, systemPrompt };
+  constructor(slug: string, { id, version, dialect, configJson, systemPrompt }: PresetVersion) {
+    this.content = { slug, version, versionId: id, dialect: dialectNameOf(dialect), configJson, systemPrompt };
     this.#bytes = entryBytes + textBytes(configJson) + textBytes(systemPrompt ?? "");
   }
 

@@ -1,6 +1,4 @@
-import type { Preset } from "../../../proto/gen/setpoint/preset/v1/preset_pb.ts";
-export const dialectNames = ["chat/completions", "messages", "responses"] as const;
-export type DialectName = (typeof dialectNames)[number];
+import type { DialectName } from "../../dialects/dialect-name.ts";
 export interface PresetContent {
   readonly slug: string;
   readonly version: number;
@@ -20,7 +18,3 @@ export interface PreparedPreset {
 export function preparePreset(content: PresetContent, _dialect: DialectName): PreparedPreset {
   return { content, bytes: content.configJson.length + (content.systemPrompt?.length ?? 0) };
 }
-export function dialectNameOf(_dialect: unknown): DialectName | null {
-  return null;
-}
-export type { Preset };

@@ -446,8 +446,7 @@ describe("a change through this gateway", () => {
     await pass(700);
     service.hold();
     await find();
-    service.put("bot", { version: 2 });
-    presets.forget("ws", "bot");
+    await presets.changing("ws", "bot", async () => service.put("bot", { version: 2 }));
     const next = versionOf();
     service.release();
     expect(await next).toBe("2");
@@ -475,10 +474,11 @@ describe("a change through this gateway", () => {
   it("of which nobody knows whether it was made has the preset asked for again, but not forgotten", async () => {
     await find();
     service.put("bot", { version: 2 });
-    presets.doubt("ws", "bot");
+    const change = () => presets.changing("ws", "bot", () => Promise.reject(unavailable("down")));
+    await expect(change()).rejects.toMatchObject({ kind: "unavailable" });
     expect(await versionOf()).toBe("2");
     service.failure = unavailable("down");
-    presets.doubt("ws", "bot");
+    await expect(change()).rejects.toMatchObject({ kind: "unavailable" });
     expect(await versionOf()).toBe("2, stale");
   });
 });

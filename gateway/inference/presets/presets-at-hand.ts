@@ -5,11 +5,12 @@ import type { Metrics } from "../../../services/platform/observe/metrics.ts";
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
 import type { CallOptions } from "../../../services/platform/rpc/grpc-client.ts";
 import type { PresetClient } from "../../clients/preset-client.ts";
-import { ServiceReach } from "../../clients/service-reach.ts";
+import { ServiceReach, settledBy } from "../../clients/service-reach.ts";
+import type { DialectName } from "../../dialects/dialect-name.ts";
 import { KnownPreset, KnownVersion } from "./known-preset.ts";
-import type { DialectName, PreparedPreset, PresetReference } from "./placeholder.ts";
+import type { PreparedPreset, PresetReference } from "./placeholder.ts";
 import { type LookupOutcome, PresetLookups } from "./preset-lookups.ts";
-import { type Asker, isAboutAsker, type Question, SharedQuestions, settledBy } from "./shared-questions.ts";
+import { type Asker, isAboutAsker, type Question, SharedQuestions } from "./shared-questions.ts";
 
 /** Who makes an inference request, and may: that is checked before. */
 export interface InferenceCaller extends Asker {
@@ -109,6 +110,18 @@ export class PresetsAtHand {
     return this.#serve(lookup, known, "hit");
   }
 
+  /** Makes a change of a preset, or of its versions, so that the next request through this gateway sees it. */
+  async changing<Answer>(workspaceId: string, slug: string, change: () => Promise<Answer>): Promise<Answer> {
+    try {
+      const answer = await change();
+      this.forget(workspaceId, slug);
+      return answer;
+    } catch (error) {
+      this.#doubt(workspaceId, slug);
+      throw error;
+    }
+  }
+
   /** To be called where a preset was changed through this gateway. What was asked for before is not kept. */
   forget(workspaceId: string, slug: string): void {
     const key = keyOf(workspaceId, slug);
@@ -117,8 +130,8 @@ export class PresetsAtHand {
     this.#absences.delete(key);
   }
 
-  /** To be called where a change was tried, and nobody knows whether it was made: the preset is asked for again before it is used. */
-  doubt(workspaceId: string, slug: string): void {
+  /** A change was tried, and it may have been made: the preset is asked for again before it is used. */
+  #doubt(workspaceId: string, slug: string): void {
     const key = keyOf(workspaceId, slug);
     this.#questions.outdate(key);
     this.#absences.delete(key);
@@ -152,8 +165,8 @@ export class PresetsAtHand {
     for (;;) {
       const question = this.#askAgain(lookup, known);
       if (!question || this.#reach.isOut) return known;
-      if (isUsable) await settledBy(question, question.askedAtMs + soonMs);
-      else await this.#settledOrOutOfReach(question);
+      if (isUsable) await settledBy(question.settled, question.askedAtMs + soonMs);
+      else await this.#reach.answeredOrOut(question.settled, question.askedAtMs);
       if (!question.isSettled) return known;
       if (question.isToBeRepeatedFor(lookup.caller, cameAtMs)) continue;
       try {
@@ -162,14 +175,6 @@ export class PresetsAtHand {
         if (isRefusalOf(lookup.caller, error)) throw error;
         return known;
       }
-    }
-  }
-
-  async #settledOrOutOfReach(question: Question<Answer>): Promise<void> {
-    while (!question.isSettled && !this.#reach.isOut) {
-      const silentAtMs = this.#reach.silentAtMs(question.askedAtMs);
-      if (silentAtMs <= monotonicMs()) return;
-      await settledBy(question, silentAtMs);
     }
   }
 

@@ -88,16 +88,3 @@ export class SharedQuestions<Answer> {
     if (this.#underWay.get(about) === question) this.#underWay.delete(about);
   }
 }
-
-/** Waits until it is settled, or until then. */
-export function settledBy({ settled }: Question<unknown>, timeMs: number): Promise<void> {
-  const waitMs = timeMs - monotonicMs();
-  if (waitMs <= 0) return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, waitMs);
-    void settled.then(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
-}

@@ -7,6 +7,8 @@ export interface AccessToken {
   readonly text: string;
   readonly expiresAt: Date;
   readonly lifeSeconds: number;
+  /** How long the key works from now on; undefined where it has no end. */
+  readonly keyLifeSeconds: number | undefined;
 }
 
 interface TokenLife {
@@ -26,7 +28,8 @@ export function mintAccessToken(principal: Principal, signingKey: SigningKey, li
     keyid: signingKey.jwk.kid,
     issuer: accessTokenIssuer,
   });
-  return { text, expiresAt: new Date(exp * 1000), lifeSeconds: exp - iat };
+  const keyLifeSeconds = keyExp === Infinity ? undefined : keyExp - iat;
+  return { text, expiresAt: new Date(exp * 1000), lifeSeconds: exp - iat, keyLifeSeconds };
 }
 
 function wholeSeconds(date: Date): number {

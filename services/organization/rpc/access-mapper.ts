@@ -21,6 +21,8 @@ export const kindMessages: Readonly<Record<KeyKind, KeyKindMessage>> = {
   management: KeyKindMessage.MANAGEMENT,
 };
 
+const int32Max = 2 ** 31 - 1;
+
 export interface KeyExchange {
   readonly secret: string;
   readonly workspaceId: string | undefined;
@@ -45,6 +47,7 @@ export function toExchangeKeyResponse(
     expiresInSeconds: token.lifeSeconds,
     principal: toPrincipalMessage(principal),
     ...toRateLimitField(rateLimit),
+    ...(token.keyLifeSeconds !== undefined && { keyExpiresInSeconds: Math.min(token.keyLifeSeconds, int32Max) }),
   };
 }
 

@@ -1,0 +1,206 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import {
+  type ExchangeKeyResponse,
+  ExchangeKeyResponseSchema,
+} from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import { DomainError, deadlineExceeded, unavailable } from "../../services/platform/domain/domain-error.ts";
+import { Metrics } from "../../services/platform/observe/metrics.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { ServiceReach } from "../clients/service-reach.ts";
+import { InferenceGrants } from "./inference-grants.ts";
+import { KeyExchange } from "./key-exchange.ts";
+
+const tokenLifeMs = 60_000;
+const staleMaxMs = 15 * 60_000;
+
+/** What the organization service does with an exchange. */
+let answer: () => Promise<ExchangeKeyResponse>;
+let calls: number;
+let keyExpiresInSeconds: number | undefined;
+let exchange: KeyExchange;
+let grants: InferenceGrants;
+let metrics: Metrics;
+
+function open(maxMs = staleMaxMs): void {
+  const reach = new ServiceReach(1_000);
+  metrics = new Metrics("test");
+  const exchangeKey = () => {
+    calls += 1;
+    return reach.watch(answer());
+  };
+  exchange = new KeyExchange({ exchangeKey }, 1_000);
+  grants = new InferenceGrants(exchange, reach, maxMs, metrics);
+}
+
+const good = async () =>
+  create(ExchangeKeyResponseSchema, {
+    accessToken: `token-${calls}`,
+    expireTime: timestampFromMs(Date.now() + tokenLifeMs),
+    expiresInSeconds: tokenLifeMs / 1000,
+    ...(keyExpiresInSeconds !== undefined && { keyExpiresInSeconds }),
+    principal: { keyId: "id" },
+  });
+const down = () => Promise.reject(unavailable("down"));
+const silent = () => new Promise<never>(() => {});
+const refusal = new DomainError("unauthenticated", { reason: "KEY_INVALID", message: "No." });
+const refused = () => Promise.reject(refusal);
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
+  vi.spyOn(performance, "now").mockImplementation(() => Date.now());
+  calls = 0;
+  keyExpiresInSeconds = undefined;
+  answer = good;
+  open();
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+function request(key = "key") {
+  return { key, workspaceId: "", requestId: "request", deadlineMs: monotonicMs() + 10_000 };
+}
+
+async function tokenFor(key?: string): Promise<string> {
+  const { grant, isStale } = await grants.grantFor(request(key));
+  return isStale ? `${grant.accessToken}, stale` : grant.accessToken;
+}
+
+async function staleCount(): Promise<number> {
+  return Number((await metrics.registry.metrics()).match(/^setpoint_stale_grants_total\{.*\} (\d+)$/m)?.[1] ?? 0);
+}
+
+describe("the grant of an inference request", () => {
+  it("is that of any request while the organization service answers", async () => {
+    expect(await tokenFor()).toBe("token-1");
+    await pass(tokenLifeMs * 10);
+    expect(await tokenFor()).toBe("token-2");
+    expect(await staleCount()).toBe(0);
+  });
+
+  it.each([down, () => Promise.reject(deadlineExceeded())])(
+    "is the last one up to 15 minutes after its token's end where the service is out of reach",
+    async (failing) => {
+      await tokenFor();
+      answer = failing;
+      await pass(tokenLifeMs);
+      expect(await tokenFor()).toBe("token-1, stale");
+      await pass(staleMaxMs - 100);
+      expect(await tokenFor()).toBe("token-1, stale");
+      expect(await staleCount()).toBe(2);
+      await pass(100);
+      await expect(tokenFor()).rejects.toThrow();
+      answer = good;
+      expect(await tokenFor()).toMatch(/^token-\d$/);
+    },
+  );
+
+  it("is the last one after a second where the service says nothing, and then at once", async () => {
+    await tokenFor();
+    await tokenFor("other");
+    answer = silent;
+    await pass(tokenLifeMs);
+    let first: string | undefined;
+    void tokenFor().then((token) => {
+      first = token;
+    });
+    await pass(999);
+    expect(first).toBeUndefined();
+    await pass(1);
+    expect(first).toBe("token-1, stale");
+    expect(await tokenFor()).toBe("token-1, stale");
+    expect(await tokenFor("other")).toBe("token-2, stale");
+  });
+
+  it("is asked for once a second while the service is out of reach, and nobody waits for that", async () => {
+    await tokenFor();
+    answer = down;
+    await pass(tokenLifeMs);
+    await tokenFor();
+    calls = 0;
+    for (let n = 0; n < 100; n += 1) {
+      expect(await tokenFor()).toBe("token-1, stale");
+      await pass(100);
+    }
+    expect(calls).toBeGreaterThanOrEqual(9);
+    expect(calls).toBeLessThanOrEqual(11);
+    answer = good;
+    await tokenFor();
+    await pass(0);
+    expect(await tokenFor()).not.toContain("stale");
+  });
+
+  it("is asked for by few keys at once while the service is out of reach", async () => {
+    const keys = Array.from({ length: 500 }, (_, index) => `key-${index}`);
+    for (const key of keys) await tokenFor(key);
+    answer = silent;
+    await pass(tokenLifeMs);
+    const first = tokenFor(keys[0]);
+    await pass(1_000);
+    await first;
+    calls = 0;
+    for (const key of keys) expect(await tokenFor(key)).toContain("stale");
+    expect(calls).toBeLessThanOrEqual(64);
+  });
+
+  it("is none where the service refuses the key, also while it is out of reach after that", async () => {
+    await tokenFor();
+    answer = refused;
+    await pass(tokenLifeMs);
+    await expect(tokenFor()).rejects.toBe(refusal);
+    answer = down;
+    await expect(tokenFor()).rejects.toBe(refusal);
+    await pass(60_000);
+    await expect(tokenFor()).rejects.toMatchObject({ kind: "unavailable" });
+  });
+
+  it("is none where a key is refused by a service that is back", async () => {
+    await tokenFor();
+    answer = down;
+    await pass(tokenLifeMs);
+    expect(await tokenFor()).toBe("token-1, stale");
+    answer = refused;
+    await pass(1_000);
+    await tokenFor();
+    await pass(0);
+    await expect(tokenFor()).rejects.toBe(refusal);
+  });
+
+  it("is none where the key was changed through this gateway", async () => {
+    await tokenFor();
+    answer = down;
+    exchange.forgetWhere(() => true);
+    await expect(tokenFor()).rejects.toMatchObject({ kind: "unavailable" });
+  });
+
+  it("is none of a key that has expired meanwhile", async () => {
+    keyExpiresInSeconds = 120;
+    await tokenFor();
+    answer = down;
+    await pass(119_999);
+    expect(await tokenFor()).toBe("token-1, stale");
+    await pass(1);
+    await expect(tokenFor()).rejects.toMatchObject({ kind: "unavailable" });
+  });
+
+  it("is the last one also where a service has not taken its token", async () => {
+    const { grant } = await grants.grantFor(request());
+    answer = down;
+    exchange.forget(request(), grant);
+    expect(await tokenFor()).toBe("token-1, stale");
+  });
+
+  it("is none where that is switched off", async () => {
+    open(0);
+    await tokenFor();
+    answer = down;
+    await pass(tokenLifeMs * 0.95);
+    await expect(tokenFor()).rejects.toMatchObject({ kind: "unavailable" });
+  });
+});

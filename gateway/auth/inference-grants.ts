@@ -1,0 +1,79 @@
+import { Counter } from "prom-client";
+import type { Metrics } from "../../services/platform/observe/metrics.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
+import type { ServiceReach } from "../clients/service-reach.ts";
+import type { ExchangeRequest, Grant, KeyExchange } from "./key-exchange.ts";
+
+interface InferenceGrant {
+  readonly grant: Grant;
+  /** Whether it has run out, and is used because nobody can say whether the key is still good. */
+  readonly isStale: boolean;
+}
+
+const retryMs = 1_000;
+/** Exchanges that are under way at once while the service is out of reach. They only find out when it is back. */
+const retriesMax = 64;
+
+/**
+ * The grants of inference requests. Where the organization service is out of reach, a key's last grant is good for a
+ * while after its token has expired, so that inference goes on; never longer than the key itself, and not where the
+ * service has refused the key.
+ */
+export class InferenceGrants {
+  readonly #exchange: KeyExchange;
+  /** Of the service that exchanges keys. */
+  readonly #reach: ServiceReach;
+  readonly #staleMaxMs: number;
+  readonly #staleCount: Counter;
+  readonly #retryAtMs = new WeakMap<Grant, number>();
+  #retries = 0;
+
+  constructor(exchange: KeyExchange, reach: ServiceReach, staleMaxMs: number, metrics: Metrics) {
+    this.#exchange = exchange;
+    this.#reach = reach;
+    this.#staleMaxMs = staleMaxMs;
+    this.#staleCount = new Counter({
+      name: "setpoint_stale_grants_total",
+      help: "Inference requests whose key could not be checked again, because the organization service was out of reach.",
+      registers: [metrics.registry],
+    });
+  }
+
+  async grantFor(request: ExchangeRequest): Promise<InferenceGrant> {
+    const last = this.#exchange.lastGrantOf(request);
+    if (!last || !this.#mayBeStale(last)) return { grant: await this.#exchange.grantFor(request), isStale: false };
+    if (this.#reach.isOut) {
+      this.#retry(request, last);
+      return this.#stale(last);
+    }
+    const exchange = this.#exchange.grantFor(request);
+    await this.#reach.answeredOrOut(exchange, monotonicMs());
+    // Another is in its place where the key is good, and none where it was refused.
+    if (this.#reach.isOut && this.#exchange.lastGrantOf(request) === last) return this.#stale(last);
+    return { grant: await exchange, isStale: false };
+  }
+
+  /** Whether it has run out, but not so long ago that it could not be used. */
+  #mayBeStale({ useUntilMs, endsAtMs, keyEndsAtMs }: Grant): boolean {
+    if (this.#staleMaxMs === 0) return false;
+    const nowMs = monotonicMs();
+    return nowMs >= useUntilMs && nowMs < Math.min(endsAtMs + this.#staleMaxMs, keyEndsAtMs);
+  }
+
+  #stale(grant: Grant): InferenceGrant {
+    this.#staleCount.inc();
+    return { grant, isStale: true };
+  }
+
+  /** In the background. An exchange that is under way for the key is not made a second time. */
+  #retry(request: ExchangeRequest, grant: Grant): void {
+    const nowMs = monotonicMs();
+    if (nowMs < (this.#retryAtMs.get(grant) ?? 0) || this.#retries >= retriesMax) return;
+    this.#retryAtMs.set(grant, nowMs + retryMs);
+    this.#retries += 1;
+    const ended = () => {
+      this.#retries -= 1;
+    };
+    this.#exchange.grantFor(request).then(ended, ended);
+  }
+}
