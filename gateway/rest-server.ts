@@ -37,6 +37,7 @@ import { createPresetRoutes } from "./routes/create-presets.ts";
 import { inferenceRoutes } from "./routes/inference.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { memberRoutes } from "./routes/members.ts";
+import { modelRoutes } from "./routes/models.ts";
 import { organizationChangeRoutes } from "./routes/organization-changes.ts";
 import { withMethodsRefused } from "./routes/other-methods.ts";
 import { presetRoutes } from "./routes/presets.ts";
@@ -111,6 +112,7 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     createPresetRoutes(app, access, clients, presetsAtHand);
     presetRoutes(app, access, clients, presetsAtHand);
     versionRoutes(app, access, clients);
+    modelRoutes(app, access, clients, { list: () => [] });
     keyRoutes(app, access, clients);
     workspaceRoutes(app, access, clients);
     workspaceMemberRoutes(app, access, clients);

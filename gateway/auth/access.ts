@@ -74,6 +74,13 @@ export class Access {
     };
   }
 
+  /** For what every key may see of its workspace, or of the one that the query names. */
+  withAnyKeyInWorkspace(): onRequestAsyncHookHandler {
+    return async (request, reply) => {
+      await this.#authenticate(request, reply, request.query);
+    };
+  }
+
   withManagementKey(): onRequestAsyncHookHandler {
     return async (request, reply) => {
       const grant = await this.#authenticate(request, reply, {});

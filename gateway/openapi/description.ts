@@ -3,6 +3,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { errorSchema } from "../json/error-schema.ts";
 import { currentKeySchema, keySchema } from "../json/key-schema.ts";
 import { memberSchema } from "../json/member-schema.ts";
+import { modelSchema } from "../json/model-schema.ts";
 import { organizationChangeSchema } from "../json/organization-change-schema.ts";
 import { changeSchema, diffSchema, listedPresetSchema, presetSchema, versionSchema } from "../json/preset-schema.ts";
 import { workspaceMemberSchema, workspaceSchema } from "../json/workspace-schema.ts";
@@ -32,6 +33,7 @@ export const description = {
   tags: [
     { name: "Presets", description: "Create, read and change presets." },
     { name: "Versions", description: "The history of a preset: its versions, how they differ, and who changed what." },
+    { name: "Models", description: "What a request may name as its model." },
     { name: "Keys", description: "The keys of the organization, and the key that a call is made with." },
     { name: "Workspaces", description: "The workspaces of the organization, and who belongs to them." },
     {
@@ -46,6 +48,7 @@ export const description = {
       PresetVersion: versionSchema,
       PresetChange: changeSchema,
       VersionDiff: diffSchema,
+      Model: modelSchema,
       Key: keySchema,
       CurrentKey: currentKeySchema,
       Workspace: workspaceSchema,

@@ -6,6 +6,7 @@ import { int32Max } from "../../services/platform/domain/limits.ts";
 import type { Page } from "../../services/platform/domain/page.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
+import { cutOffWhenStalled } from "../http/stalled-reader.ts";
 import { HttpError } from "../json/errors.ts";
 import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
 import { changeJson, diffJson, versionJson } from "../json/preset.ts";
@@ -80,7 +81,7 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
       const list: ListVersions = (page) =>
         caller.call((options) => presets.listVersions({ slug, ...pageOf(page) }, options));
       const first = await list(query);
-      reply.raw.setTimeout(stalledAfterMs, () => reply.raw.destroy());
+      cutOffWhenStalled(reply);
       const json = isWhole(query, first)
         ? pageJson(first.versions.map(versionJson), first.totalCount)
         : // Fastify would read the stream of a HEAD to its end, for nothing.
@@ -123,9 +124,6 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
 function pageOf({ offset, limit }: Page): Page {
   return { offset, limit };
 }
-
-/** A reader who takes nothing for this long is not waited for. */
-const stalledAfterMs = 30_000;
 
 type ListVersions = (page: Page) => Promise<ListVersionsResponse>;
 

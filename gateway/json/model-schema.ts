@@ -1,0 +1,67 @@
+import { type TSchema, Type } from "typebox";
+import { componentSchema, nullable } from "./schema-parts.ts";
+
+// The JSON that model.ts writes. What is not known of a model is null, or empty; clients of the reference insist on it.
+
+const unknown = { description: "Not known: always null." };
+const noneKnown = Type.Array(Type.String(), { maxItems: 0, description: "Not known: always empty." });
+const price = Type.String({ description: 'Not metered: always "0".' });
+
+export const modelSchema = Type.Object(
+  {
+    id: Type.String({
+      description: "What a request names as its `model`: `@preset/{slug}`, or a model of an upstream.",
+    }),
+    canonical_slug: Type.String({ description: "The same." }),
+    name: Type.String({ description: "For people." }),
+    created: Type.Integer({
+      minimum: 0,
+      description: "When the preset was made, in seconds; 0 where that is not known.",
+    }),
+    description: Type.String({ description: "What it is." }),
+    context_length: nullable([], unknown),
+    architecture: Type.Object({
+      modality: nullable([], unknown),
+      input_modalities: noneKnown,
+      output_modalities: noneKnown,
+    }),
+    pricing: Type.Object({ prompt: price, completion: price }),
+    top_provider: Type.Object({ is_moderated: Type.Boolean({ description: "Always false." }) }),
+    per_request_limits: nullable([], unknown),
+    default_parameters: nullable([], unknown),
+    supported_parameters: noneKnown,
+    supported_voices: nullable([], unknown),
+    links: Type.Object({ details: Type.String({ description: "A path that tells more." }) }),
+  },
+  {
+    description: "What a request may name as its model.",
+    examples: [
+      {
+        id: "@preset/support-bot",
+        canonical_slug: "@preset/support-bot",
+        name: "Support bot",
+        created: 1_773_480_266,
+        description: "Preset Support bot: Answers customers.",
+        context_length: null,
+        architecture: { modality: null, input_modalities: [], output_modalities: [] },
+        pricing: { prompt: "0", completion: "0" },
+        top_provider: { is_moderated: false },
+        per_request_limits: null,
+        default_parameters: null,
+        supported_parameters: [],
+        supported_voices: null,
+        links: { details: "/api/v1/presets/support-bot" },
+      },
+    ],
+  },
+);
+
+export const modelsSchema: TSchema = Type.Object({
+  data: Type.Array(componentSchema("Model"), { description: "Empty past the end." }),
+  links: Type.Object({ next: nullable([], { description: "Always null: go on with `offset`." }) }),
+  total_count: Type.Integer({ minimum: 0, description: "How many there are in all, not on this page.", examples: [1] }),
+});
+
+export const modelCountSchema: TSchema = Type.Object({
+  data: Type.Object({ count: Type.Integer({ minimum: 0, description: "How many models are listed.", examples: [1] }) }),
+});

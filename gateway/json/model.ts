@@ -1,0 +1,46 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { Preset } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
+
+/** A preset as a model that a request may name. */
+export function presetModelJson({ slug, name, description, createTime }: Preset): string {
+  return modelJson({
+    id: `@preset/${slug}`,
+    name,
+    created: createTime ? Math.floor(timestampMs(createTime) / 1000) : 0,
+    description: `Preset ${name}${description ? `: ${description}` : ""}`,
+    details: `/api/v1/presets/${slug}`,
+  });
+}
+
+/** A model that an upstream serves by exactly this name. Nothing else is known of it. */
+export function upstreamModelJson(name: string): string {
+  return modelJson({ id: name, name, created: 0, description: "Served by an upstream.", details: "/api/v1/models" });
+}
+
+interface Model {
+  readonly id: string;
+  readonly name: string;
+  readonly created: number;
+  readonly description: string;
+  readonly details: string;
+}
+
+/** With all that clients of the reference insist on, known or not. */
+function modelJson({ id, name, created, description, details }: Model): string {
+  return JSON.stringify({
+    id,
+    canonical_slug: id,
+    name,
+    created,
+    description,
+    context_length: null,
+    architecture: { modality: null, input_modalities: [], output_modalities: [] },
+    pricing: { prompt: "0", completion: "0" },
+    top_provider: { is_moderated: false },
+    per_request_limits: null,
+    default_parameters: null,
+    supported_parameters: [],
+    supported_voices: null,
+    links: { details },
+  });
+}

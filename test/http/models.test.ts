@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { idToBytes } from "../../services/platform/domain/ids.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+const presetCount = 230;
+
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack();
+  const slugs = Array.from({ length: presetCount }, (_, index) => `model-${index}`);
+  for (let from = 0; from < slugs.length; from += 50) {
+    await Promise.all(slugs.slice(from, from + 50).map((slug) => stack.create(slug)));
+  }
+  // Two that are not in use stand among those that are.
+  for (const [slug, status] of [
+    ["model-100", "archived"],
+    ["model-150", "disabled"],
+  ] as const) {
+    await stack.presetPool.execute("UPDATE presets SET status = ? WHERE workspace_id = ? AND slug = ?", [
+      status,
+      idToBytes(stack.workspaceId),
+      slug,
+    ]);
+  }
+});
+
+afterAll(() => stack.close());
+
+const activeCount = presetCount - 2;
+
+interface Model {
+  readonly id: string;
+}
+
+async function list(query = "", key = stack.apiKey): Promise<{ ids: string[]; total: number; json: unknown }> {
+  const { status, json } = await stack.request<Model[]>("GET", `/models${query}`, { key });
+  expect(status).toBe(200);
+  return { ids: json.data.map(({ id }) => id), total: json.total_count, json };
+}
+
+/** The slugs of the active presets, as the list of presets has them. */
+async function listActive(): Promise<string[]> {
+  const ids: string[] = [];
+  for (let offset = 0; offset < activeCount; offset += 100) {
+    const path = `/presets?status=active&limit=100&offset=${offset}`;
+    const { json } = await stack.request<{ slug: string }[]>("GET", path, { key: stack.apiKey });
+    ids.push(...json.data.map(({ slug }) => `@preset/${slug}`));
+  }
+  return ids;
+}
+
+describe("models", () => {
+  it("are all active presets, in the order of the list of presets", async () => {
+    const all = await list();
+    expect(all.ids).toEqual(await listActive());
+    expect(all.total).toBe(activeCount);
+    expect(await list("/user")).toEqual(all);
+  });
+
+  it("are told with all that clients insist on", async () => {
+    const body = { name: "For models", description: "Answers." };
+    await stack.request("PATCH", "/presets/model-7", { key: stack.apiKey, body });
+    const { json } = await stack.request<object[]>("GET", "/models?limit=1", { key: stack.apiKey });
+    expect(json.data).toEqual([
+      {
+        id: "@preset/model-7",
+        canonical_slug: "@preset/model-7",
+        name: "For models",
+        created: expect.any(Number),
+        description: "Preset For models: Answers.",
+        context_length: null,
+        architecture: { modality: null, input_modalities: [], output_modalities: [] },
+        pricing: { prompt: "0", completion: "0" },
+        top_provider: { is_moderated: false },
+        per_request_limits: null,
+        default_parameters: null,
+        supported_parameters: [],
+        supported_voices: null,
+        links: { details: "/api/v1/presets/model-7" },
+      },
+    ]);
+    expect(json).toMatchObject({ links: { next: null } });
+  });
+
+  it.each([
+    ["?limit=1000", 0, 1000],
+    ["?limit=150", 0, 150],
+    ["?offset=0", 0, 500],
+    ["?offset=30&limit=120", 30, 120],
+    ["?offset=200&limit=100", 200, 100],
+    ["?offset=228", 228, 500],
+    ["?offset=1000000&limit=1", 1_000_000, 1],
+  ])("come in pages: %s", async (query, offset, limit) => {
+    const { ids } = await list();
+    expect(await list(query)).toMatchObject({ ids: ids.slice(offset, offset + limit), total: activeCount });
+  });
+
+  it.each(["?limit=0", "?limit=1001", "?offset=-1", "?offset=x", "?workspace_id=1"])(
+    "are refused: %s",
+    async (query) => {
+      const { status } = await stack.request("GET", `/models${query}`, { key: stack.apiKey });
+      expect(status).toBe(400);
+    },
+  );
+
+  it("are counted", async () => {
+    const { json } = await stack.request("GET", "/models/count", { key: stack.apiKey });
+    expect(json).toEqual({ data: { count: activeCount } });
+  });
+
+  it("are read once for a HEAD", async () => {
+    const reads = () => stack.log().split("/ListPresets").length;
+    const before = reads();
+    const { status, text } = await stack.request("HEAD", "/models", { key: stack.apiKey });
+    expect([status, text]).toEqual([200, ""]);
+    expect(reads() - before).toBe(1);
+  });
+});
+
+describe("a key", () => {
+  it("that manages sees the workspace that it names", async () => {
+    expect((await list("", stack.managementKey)).total).toBe(activeCount);
+    const workspaceId = await stack.tenants.createWorkspace(stack);
+    const query = `workspace_id=${workspaceId}`;
+    expect((await list(`?${query}`, stack.managementKey)).total).toBe(0);
+    const { json } = await stack.request("GET", `/models/count?${query}`, { key: stack.managementKey });
+    expect(json).toEqual({ data: { count: 0 } });
+  });
+
+  it("that may neither read nor use presets is shown none", async () => {
+    const { secret } = await stack.tenants.createKey(stack, { permissions: ["presets:write"] });
+    expect(await list("", secret)).toMatchObject({ ids: [], total: 0 });
+  });
+
+  it("that is wrong is refused", async () => {
+    expect((await stack.request("GET", "/models", { key: "wrong" })).status).toBe(401);
+  });
+});

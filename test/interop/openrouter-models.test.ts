@@ -1,0 +1,60 @@
+import { OpenRouter } from "@openrouter/sdk";
+import { UnauthorizedResponseError } from "@openrouter/sdk/models/errors";
+import OpenAI from "openai";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Stack, startStack } from "../support/stack.ts";
+
+let stack: Stack;
+let client: OpenRouter;
+
+beforeAll(async () => {
+  stack = await startStack();
+  client = clientWith(stack.apiKey);
+  for (const slug of ["first", "second", "third"]) await stack.create(slug);
+});
+
+afterAll(() => stack.close());
+
+function clientWith(apiKey: string): OpenRouter {
+  return new OpenRouter({ apiKey, serverURL: `${stack.baseUrl}/api/v1`, retryConfig: { strategy: "none" } });
+}
+
+const ids = ["@preset/third", "@preset/second", "@preset/first"];
+
+describe("models", () => {
+  it("are listed, in pages too", async () => {
+    const { result } = await client.models.list();
+    expect(result).toMatchObject({ totalCount: 3, links: { next: null } });
+    expect(result.data.map(({ id }) => id)).toEqual(ids);
+    const paged: string[] = [];
+    for await (const page of await client.models.list({ limit: 2 }))
+      paged.push(...page.result.data.map(({ id }) => id));
+    expect(paged).toEqual(ids);
+  });
+
+  it("are listed for the user", async () => {
+    const { result } = await client.models.listForUser({ bearer: stack.apiKey });
+    expect(result.data.map(({ id }) => id)).toEqual(ids);
+  });
+
+  it("are counted", async () => {
+    expect(await client.models.count()).toEqual({ data: { count: 3 } });
+  });
+
+  it("are listed with a management key, too", async () => {
+    expect((await clientWith(stack.managementKey).models.count()).data.count).toBe(3);
+  });
+
+  it("are listed by the openai client", async () => {
+    const openai = new OpenAI({ apiKey: stack.apiKey, baseURL: `${stack.baseUrl}/api/v1`, maxRetries: 0 });
+    const listed: string[] = [];
+    for await (const { id } of openai.models.list()) listed.push(id);
+    expect(listed).toEqual(ids);
+  });
+
+  it("are not listed with a wrong key", async () => {
+    await expect(clientWith("wrong").models.listForUser({ bearer: "wrong" })).rejects.toBeInstanceOf(
+      UnauthorizedResponseError,
+    );
+  });
+});
