@@ -1,5 +1,5 @@
-import jwt from "jsonwebtoken";
 import { accessTokenIssuer, claimsFromPrincipal } from "../../platform/auth/claims.ts";
+import { signJwt } from "../../platform/auth/es256.ts";
 import type { Principal } from "../../platform/auth/principal.ts";
 import type { SigningKey } from "./signing-keys.ts";
 
@@ -23,11 +23,8 @@ export function mintAccessToken(principal: Principal, signingKey: SigningKey, li
   const iat = wholeSeconds(life.now);
   const keyExp = life.keyExpiresAt ? Math.max(wholeSeconds(life.keyExpiresAt), iat + 1) : Infinity;
   const exp = Math.min(iat + life.ttlSeconds, keyExp);
-  const text = jwt.sign({ ...claimsFromPrincipal(principal), iat, exp }, signingKey.privateKey, {
-    algorithm: "ES256",
-    keyid: signingKey.jwk.kid,
-    issuer: accessTokenIssuer,
-  });
+  const claims = { ...claimsFromPrincipal(principal), iss: accessTokenIssuer, iat, exp };
+  const text = signJwt(claims, { privateKey: signingKey.privateKey, kid: signingKey.jwk.kid });
   const keyLifeSeconds = keyExp === Infinity ? undefined : keyExp - iat;
   return { text, expiresAt: new Date(exp * 1000), lifeSeconds: exp - iat, keyLifeSeconds };
 }

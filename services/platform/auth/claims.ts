@@ -6,7 +6,7 @@ export const accessTokenIssuer = "setpoint";
 /** No token lives longer, whoever signed it: it cannot be taken back before its end. */
 export const accessTokenLifeMaxSeconds = 3_600;
 
-/** What an access token says. `sub` is the user; times are in seconds since 1970, by the clock of the issuer. */
+/** What an access token says beside its issuer. `sub` is the user; times are in seconds since 1970, by the clock of the issuer. */
 interface Claims {
   readonly sub: string;
   readonly key: string;
@@ -30,12 +30,13 @@ export function claimsFromPrincipal(principal: Principal): Omit<Claims, "iat" | 
   };
 }
 
-/** The claims of a payload whose signature is good, or undefined where one is missing, or of another type or size. */
+/** The claims of a payload whose signature is good, or undefined where one is missing, of another type or size, or another issuer's. */
 export function readClaims(payload: unknown): Claims | undefined {
   if (typeof payload !== "object" || payload === null) return undefined;
-  const claims = payload as Record<keyof Claims, unknown>;
-  const { sub, key, kind, org, ws, perm, iat, exp, nbf } = claims;
+  const claims = payload as Record<keyof Claims | "iss", unknown>;
+  const { iss, sub, key, kind, org, ws, perm, iat, exp, nbf } = claims;
   const isSound =
+    iss === accessTokenIssuer &&
     [sub, key].every((text) => typeof text === "string" && text !== "") &&
     (kind === "api" || kind === "management") &&
     [org, ws].every((text) => text === undefined || (typeof text === "string" && text !== "")) &&
