@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import type { Key } from "../../proto/gen/setpoint/organization/v1/key_pb.ts";
@@ -144,7 +146,7 @@ export function keyRoutes(app: FastifyInstance, access: Access, { keys }: Client
     "/api/v1/keys",
     { schema: createSchema, onRequest, bodyLimit },
     async ({ body, headers, caller }, reply) => {
-      const creation = { ...keyCreationFrom(body), requestId: idempotencyKeyFrom(headers) ?? newId() };
+      const creation = { ...keyCreationFrom(body), ...secretRequest(headers) };
       const signal = untilGone(reply);
       return sendSecret(reply, await caller.call((options) => keys.createKey(creation, { ...options, signal })));
     },
@@ -183,8 +185,7 @@ export function keyRoutes(app: FastifyInstance, access: Access, { keys }: Client
     "/api/v1/keys/:hash/rotate",
     { schema: rotateSchema, onRequest, bodyLimit },
     async ({ params, body, headers, caller }, reply) => {
-      const requestId = idempotencyKeyFrom(headers) ?? newId();
-      const rotation = { key: params.hash, ...rotationFrom(body), requestId };
+      const rotation = { key: params.hash, ...rotationFrom(body), ...secretRequest(headers) };
       const signal = untilGone(reply);
       const made = await caller.call((options) => keys.rotateKey(rotation, { ...options, signal }));
       forget(made.key);
@@ -196,4 +197,9 @@ export function keyRoutes(app: FastifyInstance, access: Access, { keys }: Client
     const answer = await caller.call((options) => keys.getCurrentKey({}, options));
     return reply.type("application/json").send(`{"data":${currentKeyJson(answer, caller.rateLimit)}}`);
   });
+}
+
+/** The seed is of this request alone: a call that is made again gets the secret, a caller's own retry does not. */
+function secretRequest(headers: IncomingHttpHeaders) {
+  return { requestId: idempotencyKeyFrom(headers) ?? newId(), secretSeed: randomBytes(32) };
 }

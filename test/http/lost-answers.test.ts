@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
 import { waitsForLock } from "../support/lock-waits.ts";
@@ -78,4 +79,46 @@ it.each([
   const answer = await loseAnswer(() => manage(method as string, path as string, body));
   expect(answer.status).toBe(status);
   expect(await changeCount()).toBe(before + 1);
+});
+
+describe("a secret whose first answer was lost", () => {
+  const secretOf = (answer: Awaited<ReturnType<typeof manage>>) => (answer.json as unknown as { key: string }).key;
+
+  async function expectGood(answer: Awaited<ReturnType<typeof manage>>): Promise<void> {
+    expect(answer.status).toBe(201);
+    const current = await stack.request("GET", "/key", { key: secretOf(answer) });
+    expect(current.status).toBe(200);
+    expect(createHash("sha256").update(secretOf(answer)).digest("hex")).toBe(answer.json.data.hash);
+  }
+
+  it("is told to who makes a key, which is one", async () => {
+    const before = await changeCount();
+    await expectGood(await loseAnswer(() => manage("POST", "/keys", { name: "New" })));
+    expect(await changeCount()).toBe(before + 1);
+  });
+
+  it("is told to who rotates a key, which is rotated once", async () => {
+    const { json } = await manage("POST", "/keys", { name: "Old" });
+    const before = await changeCount();
+    const rotated = await loseAnswer(() => manage("POST", `/keys/${json.data.hash}/rotate`, {}));
+    await expectGood(rotated);
+    expect(rotated.json.data.id).toBe(json.data.id);
+    expect(await changeCount()).toBe(before + 1);
+  });
+
+  it("is not shown to the caller's own retry, which is told the hash", async () => {
+    const headers = { "idempotency-key": newId() };
+    const make = () =>
+      stack.request<{ readonly hash: string }>("POST", "/keys", {
+        key: stack.managementKey,
+        body: { name: "Once" },
+        headers,
+      });
+    const made = await loseAnswer(make);
+    expect(made.status).toBe(201);
+    const retried = await make();
+    expect(retried.status).toBe(409);
+    expect(retried.text).toContain(made.json.data.hash);
+    expect(retried.text).not.toContain("sk-sp-v1-");
+  });
 });

@@ -20,7 +20,11 @@ export interface KeyCreation {
   readonly rateLimit?: KeyRateLimit | undefined;
   /** Empty: a retry makes another key. */
   readonly requestId: string;
+  readonly secretSeed?: SecretSeed;
 }
+
+/** What the secret is made from, so that whoever holds it gets the same answer to a retry. Absent or empty: nothing. */
+type SecretSeed = Uint8Array | undefined;
 
 /** What a caller wants to change of a key. A field that is absent stays as it is. */
 export interface KeyUpdate {
@@ -36,13 +40,21 @@ export interface KeyRotation {
   readonly key: string;
   readonly graceSeconds: number;
   readonly requestId: string;
+  readonly secretSeed?: SecretSeed;
 }
 
 const graceSecondsMax = 604_800;
+const seedBytes = 32;
+/** Random bytes have fewer different ones among 32 once in more than 10^12 times. */
+const seedBytesDifferentMin = 16;
 
 /** Throws where the creation breaks a rule that can be checked without the organization; all violations at once. */
 export function checkKeyCreation(creation: KeyCreation, now: Date): void {
-  const violations = [...nameViolations("name", creation.name), ...requestIdViolations(creation.requestId)];
+  const violations = [
+    ...nameViolations("name", creation.name),
+    ...requestIdViolations(creation.requestId),
+    ...seedViolations(creation),
+  ];
   if (creation.expiresAt) violations.push(...futureViolations("expire_time", creation.expiresAt, now));
   if (creation.permissions.length > 0) violations.push(...permissionViolations(creation.permissions, creation.kind));
   if (creation.kind === "management" && creation.workspace !== "") {
@@ -59,12 +71,21 @@ export function checkKeyUpdate(update: KeyUpdate, now: Date): void {
   if (violations.length > 0) throw invalidRequest(violations);
 }
 
-export function checkKeyRotation({ graceSeconds, requestId }: KeyRotation): void {
-  const violations = requestIdViolations(requestId);
+export function checkKeyRotation(rotation: KeyRotation): void {
+  const { graceSeconds, requestId } = rotation;
+  const violations = [...requestIdViolations(requestId), ...seedViolations(rotation)];
   if (graceSeconds < 0 || graceSeconds > graceSecondsMax) {
     violations.push({ path: "grace_seconds", message: `must be 0 to ${graceSecondsMax}` });
   }
   if (violations.length > 0) throw invalidRequest(violations);
+}
+
+function seedViolations({ secretSeed, requestId }: Pick<KeyRotation, "secretSeed" | "requestId">): FieldViolation[] {
+  if (!secretSeed || secretSeed.length === 0) return [];
+  const path = "secret_seed";
+  if (requestId === "") return [{ path, message: "must be left out where there is no request_id" }];
+  const isRandom = secretSeed.length === seedBytes && new Set(secretSeed).size >= seedBytesDifferentMin;
+  return isRandom ? [] : [{ path, message: `must be ${seedBytes} random bytes` }];
 }
 
 function permissionViolations(given: readonly string[], kind: KeyKind): FieldViolation[] {
@@ -130,11 +151,11 @@ function lastsUntil(keys: readonly Key[], now: Date): number {
 }
 
 /** What a retry with the same request id must repeat. */
-export function creationDigest({ requestId: _, ...creation }: KeyCreation): Buffer {
+export function creationDigest({ requestId: _, secretSeed: _seed, ...creation }: KeyCreation): Buffer {
   return digestOf(["create", creation]);
 }
 
-export function rotationDigest({ requestId: _, ...rotation }: KeyRotation): Buffer {
+export function rotationDigest({ requestId: _, secretSeed: _seed, ...rotation }: KeyRotation): Buffer {
   return digestOf(["rotate", rotation]);
 }
 

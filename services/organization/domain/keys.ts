@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, createHmac, randomBytes } from "node:crypto";
 import { keyFromBytes } from "../../platform/auth/key-format.ts";
 import { type KeyKind, knownPermissions, type Permission, type Principal } from "../../platform/auth/principal.ts";
 import { newId } from "../../platform/domain/ids.ts";
@@ -68,7 +68,11 @@ export interface NewKey {
   readonly secret: string;
 }
 
-type KeyOwner = Pick<Key, "name" | "organizationId" | "creatorUserId" | "expiresAt"> & Partial<Pick<Key, "rateLimit">>;
+type KeyOwner = Pick<Key, "name" | "organizationId" | "creatorUserId" | "expiresAt"> &
+  Partial<Pick<Key, "rateLimit">> & {
+    /** Default: a random one. */
+    readonly newSecret?: NewSecret;
+  };
 
 export function newApiKey(
   owner: KeyOwner,
@@ -81,16 +85,23 @@ export function newManagementKey(owner: KeyOwner): NewKey {
   return newKey({ ...owner, kind: "management", permissions: [], workspaceId: undefined });
 }
 
-function newKey(parts: KeyOwner & Pick<Key, "kind" | "permissions" | "workspaceId">): NewKey {
-  const { secret, hash, label } = newSecret();
+function newKey({
+  newSecret: { secret, hash, label } = newSecret(),
+  ...parts
+}: KeyOwner & Pick<Key, "kind" | "permissions" | "workspaceId">): NewKey {
   const { rateLimit } = parts;
   const never = { updatedAt: undefined, revokedAt: undefined, lastUsedAt: undefined, previousExpiresAt: undefined };
   const fresh = { disabled: false, createdAt: new Date(), ...never };
   return { key: { id: newId(), hash, label, ...parts, ...fresh, rateLimit }, secret };
 }
 
-export function newSecret(): NewSecret {
-  const secret = keyFromBytes(randomBytes(32));
+/** The secret that a request with this seed makes, whenever it is made. Nobody can choose a seed by the secret. */
+export function seededSecret(seed: Uint8Array, organizationId: string, requestId: string): NewSecret {
+  return newSecret(createHmac("sha256", seed).update(`setpoint key\n${organizationId}\n${requestId}`).digest());
+}
+
+export function newSecret(bytes = randomBytes(32)): NewSecret {
+  const secret = keyFromBytes(bytes);
   return { secret, hash: hashKey(secret).toString("hex"), label: `${secret.slice(0, 12)}…${secret.slice(-3)}` };
 }
 

@@ -52,6 +52,7 @@ export function fromCreateKeyRequest(request: CreateKeyRequest): KeyCreation {
     expiresAt: request.expireTime && fromTimestamp(request.expireTime),
     permissions: request.permissions,
     requestId: request.requestId,
+    secretSeed: request.secretSeed,
   };
 }
 
@@ -65,8 +66,8 @@ export function fromUpdateKeyRequest(request: UpdateKeyRequest): KeyUpdate {
   });
 }
 
-export function fromRotateKeyRequest({ key, graceSeconds, requestId }: RotateKeyRequest): KeyRotation {
-  return { key, graceSeconds, requestId };
+export function fromRotateKeyRequest({ key, graceSeconds, requestId, secretSeed }: RotateKeyRequest): KeyRotation {
+  return { key, graceSeconds, requestId, secretSeed };
 }
 
 function isToCome(time: Date | undefined): time is Date {

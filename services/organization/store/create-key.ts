@@ -5,7 +5,7 @@ import { checkKeyCreation, creationDigest, type KeyCreation, orderedPermissions 
 import { loggedKey, type NewKey, newApiKey, newManagementKey } from "../domain/keys.ts";
 import type { Organization } from "../domain/organizations.ts";
 import type { Work } from "./change-organization.ts";
-import { insertKeyRequest, refuseRepeat } from "./key-requests.ts";
+import { findMadeKey, insertKeyRequest, keyRequestOf } from "./key-requests.ts";
 import { insertKey } from "./keys.ts";
 import { findMember } from "./members.ts";
 import { findWorkspace } from "./workspaces.ts";
@@ -14,12 +14,9 @@ import { findWorkspace } from "./workspaces.ts";
 export function createKey(creation: KeyCreation, ownUserId: string): Work<NewKey> {
   checkKeyCreation(creation, new Date());
   return async (connection, organization, now) => {
-    const request = {
-      organizationId: organization.id,
-      requestId: creation.requestId,
-      digest: creationDigest(creation),
-    };
-    await refuseRepeat(connection, request, now);
+    const request = keyRequestOf(organization.id, creation, creationDigest(creation));
+    const repeated = await findMadeKey(connection, request, now);
+    if (repeated) return { result: repeated, changes: [] };
     const workspaceId = await getWorkspaceId(connection, organization, creation);
     const owner = {
       name: creation.name,
@@ -27,6 +24,7 @@ export function createKey(creation: KeyCreation, ownUserId: string): Work<NewKey
       creatorUserId: creation.creatorUserId || ownUserId,
       expiresAt: creation.expiresAt,
       rateLimit: creation.rateLimit,
+      ...(request.seeded ? { newSecret: request.seeded } : {}),
     };
     const made =
       workspaceId === undefined

@@ -1,6 +1,8 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { keyAlreadyMade, requestIdReused } from "../domain/errors.ts";
+import { type NewKey, type NewSecret, seededSecret } from "../domain/keys.ts";
+import { findKey } from "./keys.ts";
 
 /** A request that makes a secret. */
 export interface KeyRequest {
@@ -8,22 +10,46 @@ export interface KeyRequest {
   /** Empty: it has no name, and every one is another. */
   readonly requestId: string;
   readonly digest: Buffer;
+  /** What its seed makes of it, where it has one. */
+  readonly seeded: NewSecret | undefined;
+}
+
+interface Seeded {
+  readonly requestId: string;
+  readonly secretSeed?: Uint8Array | undefined;
+}
+
+export function keyRequestOf(
+  organizationId: string,
+  { requestId, secretSeed = new Uint8Array() }: Seeded,
+  digest: Buffer,
+): KeyRequest {
+  const seeded = secretSeed.length > 0 ? seededSecret(secretSeed, organizationId, requestId) : undefined;
+  return { organizationId, requestId, digest, seeded };
 }
 
 const keptMs = 24 * 60 * 60 * 1000;
 /** More than one, so that they go faster than they come. */
 const forgottenMax = 100;
 
-/** Refuses a request that was carried out before: its secret cannot be shown again. */
-export async function refuseRepeat(executor: Executor, request: KeyRequest, now: Date): Promise<void> {
-  if (request.requestId === "") return;
+/**
+ * What the request made when it was carried out before, for a repeat that knows the secret by its seed. Any other repeat is
+ * refused: the secret is not stored, and cannot be shown again.
+ */
+export async function findMadeKey(executor: Executor, request: KeyRequest, now: Date): Promise<NewKey | undefined> {
+  if (request.requestId === "") return undefined;
   const [rows] = await executor.execute<RowDataPacket[]>(
     `SELECT request_digest, key_hash FROM key_requests WHERE organization_id = ? AND request_id = ? AND created_at > ?`,
     [idToBytes(request.organizationId), request.requestId, keptSince(now)],
   );
   const [row] = rows;
-  if (!row) return;
-  throw request.digest.equals(row.request_digest) ? keyAlreadyMade(row.key_hash.toString("hex")) : requestIdReused();
+  if (!row) return undefined;
+  if (!request.digest.equals(row.request_digest)) throw requestIdReused();
+  const { organizationId, seeded } = request;
+  const hash = row.key_hash.toString("hex");
+  const key = seeded?.hash === hash ? await findKey(executor, organizationId, hash) : undefined;
+  if (!seeded || !key) throw keyAlreadyMade(hash);
+  return { key, secret: seeded.secret };
 }
 
 /** Remembers a request in the transaction of what it makes, and forgets some that are old enough. */

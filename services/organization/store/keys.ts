@@ -1,8 +1,10 @@
 import type { KeyKind, Permission } from "../../platform/auth/principal.ts";
 import { idFromBytes, idToBytes, isId } from "../../platform/domain/ids.ts";
 import type { Page } from "../../platform/domain/page.ts";
+import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
+import { keyAlreadyMade } from "../domain/errors.ts";
 import type { Key } from "../domain/keys.ts";
 
 export const keyColumns = `k.id, k.key_hash, k.label, k.name, k.kind, k.permissions, k.organization_id, k.workspace_id,
@@ -113,7 +115,7 @@ export async function listWorkspaceKeys(
 }
 
 export async function insertKey(executor: Executor, key: Key): Promise<void> {
-  await executor.execute(
+  const inserted = executor.execute(
     `INSERT INTO api_keys (id, key_hash, label, name, kind, permissions, organization_id, workspace_id, creator_user_id,
       disabled, created_at, expires_at, revoked_at, last_used_at, rate_limit, rate_burst)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -136,6 +138,16 @@ export async function insertKey(executor: Executor, key: Key): Promise<void> {
       key.rateLimit?.burst ?? null,
     ],
   );
+  await unlessTaken(key.hash, inserted);
+}
+
+/** A secret comes up twice only where its seed does, long after the request that it was first used for. */
+async function unlessTaken(hash: string, stored: Promise<unknown>): Promise<void> {
+  try {
+    await stored;
+  } catch (error) {
+    throw isDuplicateKey(error, "api_keys_hash") ? keyAlreadyMade(hash) : error;
+  }
 }
 
 /** Writes what can be changed of a key beside its secret. */
@@ -157,7 +169,7 @@ export async function updateKey(executor: Executor, key: Key): Promise<void> {
 
 /** The secret that a key has until now becomes its previous one where the key has a grace, and is forgotten otherwise. */
 export async function updateKeySecret(executor: Executor, before: Key, after: Key): Promise<void> {
-  await executor.execute(
+  const updated = executor.execute(
     `UPDATE api_keys SET key_hash = ?, label = ?, previous_key_hash = ?, previous_expires_at = ?, updated_at = ?
       WHERE id = ?`,
     [
@@ -169,6 +181,7 @@ export async function updateKeySecret(executor: Executor, before: Key, after: Ke
       idToBytes(after.id),
     ],
   );
+  await unlessTaken(after.hash, updated);
 }
 
 /** Writes nothing for keys that were used since `unlessSince`. */

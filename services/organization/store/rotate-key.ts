@@ -2,7 +2,7 @@ import { differencesOf } from "../domain/changes.ts";
 import { checkKeyRotation, type KeyRotation, rotatedKey, rotationDigest } from "../domain/key-changes.ts";
 import { loggedKey, type NewKey, newSecret } from "../domain/keys.ts";
 import type { Work } from "./change-organization.ts";
-import { insertKeyRequest, refuseRepeat } from "./key-requests.ts";
+import { findMadeKey, insertKeyRequest, keyRequestOf } from "./key-requests.ts";
 import { updateKeySecret } from "./keys.ts";
 import { getKey } from "./update-key.ts";
 
@@ -10,15 +10,12 @@ import { getKey } from "./update-key.ts";
 export function rotateKey(rotation: KeyRotation): Work<NewKey> {
   checkKeyRotation(rotation);
   return async (connection, organization, now) => {
-    const request = {
-      organizationId: organization.id,
-      requestId: rotation.requestId,
-      digest: rotationDigest(rotation),
-    };
+    const request = keyRequestOf(organization.id, rotation, rotationDigest(rotation));
     // First, because a repeat may name the key by the hash that it had before.
-    await refuseRepeat(connection, request, now);
+    const repeated = await findMadeKey(connection, request, now);
+    if (repeated) return { result: repeated, changes: [] };
     const before = await getKey(connection, organization.id, rotation.key);
-    const made = newSecret();
+    const made = request.seeded ?? newSecret();
     const key = rotatedKey(before, made, rotation.graceSeconds, now);
     await updateKeySecret(connection, before, key);
     await insertKeyRequest(connection, request, key.hash, now);
