@@ -23,7 +23,9 @@ export async function openGateway(
   // On a port of its own: metrics are not for the public.
   const metricsServer = createHttpServer(operationsHandler(metricsPage(metrics)));
   const metricsPort = await bindHttpServer(metricsServer, config.host, config.metricsPort);
-  lifecycle.opened("metrics server", () => closeHttpServer(metricsServer, config.drainTimeoutMs));
+  // A page takes no time to answer, so what a generation may take to finish is not waited for twice.
+  const metricsDrainMs = Math.min(config.drainTimeoutMs, 1_000);
+  lifecycle.opened("metrics server", () => closeHttpServer(metricsServer, metricsDrainMs));
 
   const inferenceMetrics = new InferenceMetrics(metrics.registry);
   const upstreams = await Upstreams.open({

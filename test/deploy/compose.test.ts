@@ -14,6 +14,8 @@ interface ComposeService {
   readonly image: string;
   readonly command: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  readonly volumes?: readonly string[];
+  readonly stop_grace_period?: string;
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly healthcheck?: { readonly test: readonly string[] };
 }
@@ -68,6 +70,20 @@ describe("the compose file", () => {
     ["gateway", 8080],
   ])("asks %s for its readiness at port %i", (name, port) => {
     expect(get(name).healthcheck?.test.at(-1)).toContain(`http://127.0.0.1:${port}/readyz`);
+  });
+
+  it("gives generations that are being streamed minutes to finish, and no less before it kills", () => {
+    const { environment = {}, stop_grace_period = "" } = get("gateway");
+    const drainSeconds = Number(environment.DRAIN_TIMEOUT_MS) / 1000;
+    expect(drainSeconds).toBeGreaterThanOrEqual(120);
+    expect(Number.parseInt(stop_grace_period, 10)).toBeGreaterThanOrEqual(drainSeconds + 5);
+  });
+
+  it("shows the gateway the table of upstreams and their credentials, by the paths of the examples", () => {
+    expect(get("gateway").volumes).toEqual([
+      "./upstreams:/etc/setpoint/upstreams:ro",
+      "./upstreams/credentials:/etc/setpoint/upstream-credentials:ro",
+    ]);
   });
 
   it("makes the signing key once", async () => {

@@ -1,7 +1,9 @@
+import { BlockList } from "node:net";
 import { describe, expect, it } from "vitest";
 import {
   base,
   dev,
+  getPods,
   matches,
   objectsOf,
   type Pods,
@@ -23,7 +25,7 @@ interface Rule {
 interface Peer {
   readonly podSelector?: Selector;
   readonly namespaceSelector?: Selector;
-  readonly ipBlock?: { readonly cidr: string };
+  readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
 }
 
 interface NetworkPolicy {
@@ -71,7 +73,7 @@ describe("between pods", () => {
 });
 
 describe("to and from the outside", () => {
-  it("production lets the Ingress controller and Prometheus in, and the services out to the database", () => {
+  it("production lets the Ingress controller and Prometheus in, and out the services to the database, the gateway to upstreams", () => {
     const networks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"];
     expect(edgesToOutside(production)).toEqual(
       [
@@ -81,6 +83,8 @@ describe("to and from the outside", () => {
         "monitoring -> preset:8081",
         ...["gateway", "organization", "preset"].flatMap(dns),
         ...["organization", "preset"].flatMap((name) => networks.map((network) => `${name} -> ${network}:3306`)),
+        "gateway -> 0.0.0.0/0:443",
+        "gateway -> ::/0:443",
       ].sort(),
     );
   });
@@ -98,6 +102,44 @@ describe("to and from the outside", () => {
     );
   });
 });
+
+describe("upstreams", () => {
+  it.each(["104.18.6.192", "2606:4700::6812:6c0"])("are reached over HTTPS at %s, and on no other port", (address) => {
+    expect([443, 80, 53].filter((port) => gatewayMayReach(production, address, port))).toEqual([443]);
+  });
+
+  it.each(["10.1.2.3", "172.31.0.1", "192.168.1.1", "100.100.0.1", "169.254.169.254", "fd00:ec2::254", "fe80::1"])(
+    "are not looked for at %s, which is not the internet",
+    (address) => {
+      expect(gatewayMayReach(production, address, 443)).toBe(false);
+    },
+  );
+
+  it("of the cluster are reached by a label, where the component is there", () => {
+    const edges = (rendering: Rendering) =>
+      edgesToOutside(rendering).filter((edge) => edge.startsWith("gateway -> any"));
+    expect(edges(production)).toEqual([]);
+    expect(edges(withEveryComponent)).toEqual([11434, 8000, 8080].map((port) => `gateway -> any namespace:${port}`));
+  });
+});
+
+function gatewayMayReach(rendering: Rendering, address: string, port: number): boolean {
+  return rulesOf(rendering, getPods(rendering, "gateway"), "egress")
+    .filter(({ ports }) => ports.some((each) => each.port === port))
+    .flatMap(({ to = [] }) => to)
+    .some(({ ipBlock }) => ipBlock && isIn(address, [ipBlock.cidr]) && !isIn(address, ipBlock.except ?? []));
+}
+
+function isIn(address: string, ranges: readonly string[]): boolean {
+  const family = (text: string) => (text.includes(":") ? "ipv6" : "ipv4");
+  const list = new BlockList();
+  // A list takes an IPv4 address for an IPv6 one, too.
+  for (const range of ranges.filter((each) => family(each) === family(address))) {
+    const [network = "", prefix] = range.split("/");
+    list.addSubnet(network, Number(prefix), family(network));
+  }
+  return list.check(address, family(address));
+}
 
 function rulesOf(rendering: Rendering, pods: Pods, direction: "ingress" | "egress"): Rule[] {
   return objectsOf<NetworkPolicy>(rendering, "NetworkPolicy")

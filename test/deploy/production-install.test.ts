@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BackgroundProcess, startInBackground } from "../../deploy/local/background-process.ts";
 import { choosePorts, type Ports } from "../../deploy/local/ports.ts";
@@ -26,6 +27,7 @@ import { newSigningKeyPem } from "../support/stack.ts";
 /** The folder that is `/app` in the image, made by the instructions of the Dockerfile. */
 const app = mkdtempSync(join(tmpdir(), "setpoint-image-"));
 const signingKeyFile = join(app, "..", `${app.split("/").at(-1)}.pem`);
+const upstreamsFile = fileURLToPath(new URL("../../deploy/kubernetes/base/upstreams.json", import.meta.url));
 const anyPort = { PORT: 0, METRICS_PORT: 0, PRESET_GRPC_PORT: 0, PRESET_HTTP_PORT: 0 };
 let ports: Ports;
 let presets: TestDatabase;
@@ -146,6 +148,7 @@ function environmentHere(rendering: Rendering, container: Container): NodeJS.Pro
     "preset-headless:50051": `127.0.0.1:${ports.PRESET_GRPC_PORT}`,
     "organization-headless:50052": `127.0.0.1:${ports.ORGANIZATION_GRPC_PORT}`,
     "/etc/setpoint/signing-key/signing-key.pem": signingKeyFile,
+    "/etc/setpoint/upstreams/upstreams.json": upstreamsFile,
   };
   const entries = Object.entries(environmentOf(rendering, container)).map(([name, value]) => {
     if (name.endsWith("DATABASE_URL")) return [name, name.startsWith("PRESET") ? presets.url : organizations.url];

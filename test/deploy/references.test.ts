@@ -48,7 +48,7 @@ describe.each(renderings)("$title", (rendering) => {
     }
     for (const { configMap, secret } of each.spec.volumes ?? []) {
       if (configMap) expect(findData(rendering, "ConfigMap", configMap.name ?? "")).toBeDefined();
-      if (secret) expect(findData(rendering, "Secret", secret.secretName ?? "")).toBeDefined();
+      if (secret && !secret.optional) expect(findData(rendering, "Secret", secret.secretName ?? "")).toBeDefined();
     }
   });
 

@@ -43,7 +43,10 @@ export const production = render("the production overlay", "overlays/production"
 export const withEveryComponent = render(
   "base with every component",
   "base",
-  ["high-availability", "gateway-api", "internal-callers", "metrics-scraping", "mtls", "database-ca"],
+  [
+    ...["high-availability", "gateway-api", "internal-callers", "metrics-scraping", "mtls", "database-ca"],
+    ...["upstreams", "cluster-upstreams"],
+  ],
   [...documentedSecrets, databaseAuthority],
 );
 

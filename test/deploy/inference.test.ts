@@ -1,0 +1,99 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { renderKustomization } from "../support/kustomize.ts";
+import {
+  base,
+  dev,
+  environmentOf,
+  findData,
+  getPods,
+  mainContainerOf,
+  objectsOf,
+  production,
+  type Rendering,
+  withEveryComponent,
+} from "../support/manifests.ts";
+
+const deploy = (path: string) => fileURLToPath(new URL(`../../deploy/${path}`, import.meta.url));
+const readTable = (path: string): { readonly upstreams: readonly Upstream[] } =>
+  JSON.parse(readFileSync(deploy(path), "utf8"));
+
+interface Upstream {
+  readonly name: string;
+  readonly base_url: string;
+  readonly credential?: { readonly env?: string; readonly file?: string };
+}
+
+const examples = readTable("kubernetes/overlays/production/upstreams.example.json").upstreams;
+const mebibyte = 1024 * 1024;
+
+describe("the table of upstreams", () => {
+  it.each([base, dev, production])("of $title is empty until its operator fills it in", (rendering) => {
+    const pods = getPods(rendering, "gateway");
+    const file = environmentOf(rendering, mainContainerOf(pods)).UPSTREAMS_FILE ?? "";
+    const volume = pods.spec.volumes?.find(({ name }) => name === "upstreams");
+    const table = findData(rendering, "ConfigMap", volume?.configMap?.name ?? "")?.[file.split("/").at(-1) ?? ""];
+    expect(JSON.parse(table ?? "")).toEqual({ upstreams: [] });
+  });
+
+  it("of compose is empty, too", () => {
+    expect(readTable("upstreams/upstreams.json")).toEqual({ upstreams: [] });
+  });
+
+  it("has an example for each kind of upstream, the widest last, because the first that fits is taken", () => {
+    expect(examples.map(({ name }) => name)).toEqual(["openai", "anthropic", "vllm", "openrouter"]);
+  });
+});
+
+describe("credentials of upstreams", () => {
+  it("are files of a Secret that is documented, mounted for the gateway alone, and may be missing", () => {
+    const files = examples.flatMap(({ credential }) => (credential ? [credential.file] : []));
+    const volumes = (rendering: Rendering, name: string) => getPods(rendering, name).spec.volumes ?? [];
+    const [mount] = (mainContainerOf(getPods(production, "gateway")).volumeMounts ?? []).filter(
+      ({ name }) => name === "upstream-credentials",
+    );
+    const documented = Object.keys(findData(production, "Secret", "upstream-credentials") ?? {});
+    expect(files).toEqual(documented.map((key) => `${mount?.mountPath}/${key}`));
+    expect(volumes(production, "gateway").find(({ name }) => name === mount?.name)?.secret).toEqual({
+      secretName: "upstream-credentials",
+      optional: true,
+      defaultMode: 0o440,
+    });
+    expect(JSON.stringify(["preset", "organization"].map((name) => volumes(production, name)))).not.toContain(
+      "upstream",
+    );
+  });
+
+  it("are in no environment by default", () => {
+    const { env = [] } = mainContainerOf(getPods(production, "gateway"));
+    expect(env.filter(({ valueFrom }) => valueFrom !== undefined)).toEqual([]);
+    expect(examples.flatMap(({ credential }) => credential?.env ?? [])).toEqual([]);
+  });
+});
+
+describe("a long generation", () => {
+  /** For what is not streamed, until its first byte; and all of it. */
+  const firstByteSeconds = 600;
+  const wholeSeconds = 30 * 60;
+
+  it("is neither gathered, cut short nor refused for its size by an Ingress", () => {
+    const objects = renderKustomization(deploy("kubernetes/base"), [deploy("kubernetes/components/ingress")]);
+    const [ingress] = objects.filter(({ kind }) => kind === "Ingress");
+    const setting = (name: string) => ingress?.metadata.annotations?.[`nginx.ingress.kubernetes.io/${name}`] ?? "";
+    expect([setting("proxy-buffering"), setting("proxy-request-buffering")]).toEqual(["off", "off"]);
+    expect(Number(setting("proxy-read-timeout"))).toBeGreaterThan(firstByteSeconds);
+    expect(Number.parseInt(setting("proxy-body-size"), 10) * mebibyte).toBeGreaterThanOrEqual(32 * mebibyte);
+  });
+
+  it("is not cut short by a Gateway", () => {
+    const [route] = objectsOf<{ spec: { rules: { timeouts?: object }[] } }>(withEveryComponent, "HTTPRoute");
+    const limit = `${wholeSeconds / 60}m`;
+    expect(route?.spec.rules.map(({ timeouts }) => timeouts)).toEqual([{ request: limit, backendRequest: limit }]);
+  });
+
+  it("has minutes to finish when its gateway is told to end", () => {
+    const drainMs = Number(environmentOf(production, mainContainerOf(getPods(production, "gateway"))).DRAIN_TIMEOUT_MS);
+    expect(drainMs).toBeGreaterThanOrEqual(300_000);
+  });
+});
