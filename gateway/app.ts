@@ -45,6 +45,10 @@ export async function openGateway(
     await closeHttpServer(rest.server, config.drainTimeoutMs);
     await rest.close();
   });
+  // Clients and balancers that keep a connection open find another gateway with their next request.
+  lifecycle.stopping(() => {
+    rest.server.prependListener("request", (_, response) => response.setHeader("connection", "close"));
+  });
   logger.info({ port, metricsPort }, "listening");
   return { port, metricsPort };
 }

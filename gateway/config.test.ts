@@ -8,6 +8,7 @@ describe("the gateway's config", () => {
     expect(readGatewayConfig({})).toEqual({
       host: "0.0.0.0",
       logLevel: "info",
+      shutdownDelayMs: 0,
       drainTimeoutMs: 15_000,
       grpcTls: undefined,
       port: 8080,
@@ -25,6 +26,7 @@ describe("the gateway's config", () => {
       trustedProxies: [],
       keyRequestsMax: 1024,
       inFlightBytesMax: 67_108_864,
+      upstreamsFile: undefined,
       httpTimeouts,
     });
   });

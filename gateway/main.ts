@@ -13,7 +13,7 @@ const serve = defineCommand({
   run: async () => {
     const config = readGatewayConfig(process.env);
     const logger = createLogger("gateway", config.logLevel);
-    await runProcess(logger, (lifecycle) => openGateway(config, logger, lifecycle));
+    await runProcess(logger, config, (lifecycle) => openGateway(config, logger, lifecycle));
   },
 });
 

@@ -36,6 +36,9 @@ export async function openOrganizationService(
   // Changes of one organization wait for each other in the database; here they keep nobody else from a connection.
   const changePool = openPool(config.databaseUrl, changesMax);
   lifecycle.opened("change pool", () => changePool.end());
+  lifecycle.stopping(() => {
+    for (const each of [pool, changePool]) each.shrink();
+  });
   const keyUse = new KeyUseRecorder(pool, logger);
   const jwks = config.signingKeys.map(({ jwk }) => jwk);
   const verifier = new AccessTokenVerifier(async () => ({ keys: jwks }), { logger, metrics });

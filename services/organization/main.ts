@@ -26,7 +26,7 @@ const serve = defineCommand({
   run: async () => {
     const config = readOrganizationConfig(process.env);
     const logger = createLogger("organization", config.logLevel);
-    await runProcess(logger, (lifecycle) => openOrganizationService(config, logger, lifecycle));
+    await runProcess(logger, config, (lifecycle) => openOrganizationService(config, logger, lifecycle));
   },
 });
 

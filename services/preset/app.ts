@@ -41,6 +41,9 @@ export async function openPresetService(
   lifecycle.opened("update pool", () => updatePool.end());
   const listPool = config.readDatabaseUrl ? openPool(config.readDatabaseUrl, config.databasePoolSize, options) : pool;
   if (listPool !== pool) lifecycle.opened("list pool", () => listPool.end());
+  lifecycle.stopping(() => {
+    for (const each of [pool, writerPool, updatePool, listPool]) each.shrink();
+  });
   const store = { updatePool, lists: new PresetLists(pool, listPool), reader: new PresetReader(pool), writer };
   const verifier = new AccessTokenVerifier(openKeySource(config, lifecycle), { logger, metrics });
   return openServers(lifecycle, {

@@ -16,7 +16,7 @@ const serve = defineCommand({
   run: async () => {
     const config = readPresetConfig(process.env);
     const logger = createLogger("preset", config.logLevel);
-    await runProcess(logger, (lifecycle) => openPresetService(config, logger, lifecycle));
+    await runProcess(logger, config, (lifecycle) => openPresetService(config, logger, lifecycle));
   },
 });
 

@@ -8,6 +8,7 @@ import { choosePorts, type Ports } from "../../deploy/local/ports.ts";
 import { runProgram } from "../../deploy/local/program.ts";
 import { lookForHttpFault, waitUntilUp } from "../../deploy/local/readiness.ts";
 import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
+import { openPool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { openChannel } from "../../services/platform/rpc/channel.ts";
 import { grpcClient } from "../../services/platform/rpc/grpc-client.ts";
@@ -32,6 +33,7 @@ const anyPort = { PORT: 0, METRICS_PORT: 0, PRESET_GRPC_PORT: 0, PRESET_HTTP_POR
 let ports: Ports;
 let presets: TestDatabase;
 let organizations: TestDatabase;
+let apiKey: string;
 const running: BackgroundProcess[] = [];
 
 beforeAll(async () => {
@@ -100,14 +102,22 @@ describe("the production install", () => {
 
   it("makes the first keys by the command of the bootstrap Job, and serves them", async () => {
     const container = mainContainerOf(getPods(dev, "bootstrap"));
-    const { api_key } = JSON.parse(await run(dev, container));
-    const url = `http://127.0.0.1:${ports.PORT}/api/v1/presets/first/chat/completions`;
-    const headers = { authorization: `Bearer ${api_key}`, "content-type": "application/json" };
-    const answer = await fetch(url, { method: "POST", headers, body: '{"model":"m","messages":[]}' });
+    apiKey = JSON.parse(await run(dev, container)).api_key;
+    const answer = await create("first");
     expect([answer.status, await answer.json()]).toMatchObject([200, { data: { slug: "first" } }]);
   });
 
-  it("ends each process with 0 on SIGTERM", async () => {
+  it("serves on after SIGTERM, not ready and with one connection of each pool, and ends each process with 0", async () => {
+    await Promise.all(Array.from({ length: 50 }, (_, n) => create(`crowd-${n}`)));
+    for (const { pid } of running) process.kill(pid, "SIGTERM");
+    const probe = { httpGet: { path: "/readyz", port: "http" } };
+    for (const name of ["organization", "preset", "gateway"]) {
+      await expect.poll(() => lookForProbeFault(name, probe)).toContain("draining");
+    }
+    expect((await create("late")).status).toBe(200);
+    await expect.poll(() => connectionsTo(presets)).toBeLessThanOrEqual(3);
+    await expect.poll(() => connectionsTo(organizations)).toBeLessThanOrEqual(2);
+    expect((await create("last")).status).toBe(200);
     await Promise.all(running.map((each) => each.stop()));
     const reasons = await Promise.all(running.map(async (each) => (await each.exited).reason));
     expect(reasons).toEqual(["exit code 0", "exit code 0", "exit code 0"]);
@@ -121,6 +131,22 @@ describe("the production install", () => {
     expect(readFileSync(file, "utf8")).toMatch(/^-----BEGIN PRIVATE KEY-----\n/);
   });
 });
+
+function create(slug: string): Promise<Response> {
+  const url = `http://127.0.0.1:${ports.PORT}/api/v1/presets/${slug}/chat/completions`;
+  const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
+  return fetch(url, { method: "POST", headers, body: '{"model":"m","messages":[]}' });
+}
+
+async function connectionsTo({ name, url }: TestDatabase): Promise<number> {
+  const pool = openPool(url, 1);
+  const [rows] = await pool.query<RowDataPacket[]>(
+    "SELECT COUNT(*) AS count FROM information_schema.processlist WHERE db = ? AND id <> CONNECTION_ID()",
+    [name],
+  );
+  await pool.end();
+  return Number(rows[0]?.count);
+}
 
 function listPackages(folder: string): string[] {
   if (!existsSync(join(app, folder))) return [];
@@ -152,6 +178,8 @@ function environmentHere(rendering: Rendering, container: Container): NodeJS.Pro
   };
   const entries = Object.entries(environmentOf(rendering, container)).map(([name, value]) => {
     if (name.endsWith("DATABASE_URL")) return [name, name.startsWith("PRESET") ? presets.url : organizations.url];
+    // The pods of a cluster have names that are remembered; these here have none.
+    if (name === "SHUTDOWN_DELAY_MS") return [name, "6000"];
     return [name, Object.entries(here).reduce((text, [there, address]) => text.replace(there, address), value)];
   });
   const portTexts = Object.entries(ports).map(([name, port]) => [name, String(port)]);

@@ -57,6 +57,21 @@ describe("a process that is told to stop", () => {
     expect((await stack.create("drained-gateway")).status).toBe(200);
   });
 
+  it("serves on for its delay, and tells callers not to keep their connections: gateway", async () => {
+    const caller = await RawConnection.open(stack.baseUrl);
+    const ask = "GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n";
+    caller.send(ask);
+    await expect.poll(() => caller.statuses).toEqual([200]);
+    const stopped = stack.gateway.stop(1_000);
+    caller.send(ask);
+    await caller.closed();
+    expect(caller.statuses).toEqual([200, 200]);
+    expect((await request("GET", `${stack.baseUrl}/readyz`)).status).toBe(503);
+    expect((await stack.create("drained-late")).status).toBe(200);
+    await stopped;
+    await stack.gateway.start();
+  });
+
   it("says so to those who ask whether it is ready: preset", async () => {
     const url = `http://127.0.0.1:${stack.preset.config.httpPort}/readyz`;
     expect((await request("GET", url)).status).toBe(200);

@@ -116,4 +116,33 @@ describe("openPool", () => {
     await pool.end();
     await other.end();
   });
+
+  it("gives connections back when it shrinks, those in use once they are free, and serves on with one", async () => {
+    // Others may still be about to leave the one of the tests before.
+    const own = await createTestDatabase();
+    const pool = openPool(own.url, 6);
+    const observer = openPool(own.url, 1);
+    const open = async () => {
+      const [rows] = await observer.query<RowDataPacket[]>(
+        "SELECT COUNT(*) AS count FROM information_schema.processlist WHERE db = ? AND id <> CONNECTION_ID()",
+        [own.name],
+      );
+      return Number(rows[0]?.count);
+    };
+    const held = await Promise.all(Array.from({ length: 6 }, () => pool.getConnection()));
+    for (const connection of held.slice(3)) connection.release();
+    expect(await open()).toBe(6);
+
+    pool.shrink();
+    await expect.poll(open).toBe(3);
+    const crowd = Array.from({ length: 20 }, (_, n) => pool.execute<RowDataPacket[]>("SELECT ? AS n", [n]));
+    for (const connection of held.slice(0, 3)) connection.release();
+    const answers = (await Promise.all(crowd)).map(([rows]) => Number(rows[0]?.n));
+    expect(answers).toEqual(Array.from({ length: 20 }, (_, n) => n));
+    await expect.poll(open).toBe(1);
+    await pool.end();
+    await expect.poll(open).toBe(0);
+    await observer.end();
+    await own.drop();
+  });
 });

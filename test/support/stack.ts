@@ -50,7 +50,8 @@ interface StackOptions {
 export interface Part<Config> {
   readonly config: Config;
   start(change?: Partial<Config>): Promise<void>;
-  stop(): Promise<void>;
+  /** Serves on for the delay first; it has none unless it is given. */
+  stop(shutdownDelayMs?: number): Promise<void>;
 }
 
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
@@ -156,6 +157,6 @@ async function startPart<Config extends object>(
       return config;
     },
     start,
-    stop: () => lifecycle.close(),
+    stop: (shutdownDelayMs = 0) => lifecycle.shutDown(shutdownDelayMs),
   };
 }

@@ -53,6 +53,7 @@ export async function openStubService({ methods = {}, callBytes = {} }: StubOpti
   const ports = await openServers(lifecycle, {
     host: "127.0.0.1",
     logLevel: "info",
+    shutdownDelayMs: 0,
     drainTimeoutMs: 0,
     grpcTls: undefined,
     grpcPort: 0,

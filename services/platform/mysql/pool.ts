@@ -82,6 +82,7 @@ interface PoolLimits {
 export class Pool {
   readonly #settings: ConnectionSettings;
   readonly #limits: PoolLimits;
+  #size: number;
   readonly #owner: ConnectionOwner;
   /** All that are open, in use or not. */
   readonly #open = new Set<PoolConnection>();
@@ -100,6 +101,7 @@ export class Pool {
   constructor(settings: ConnectionSettings, limits: PoolLimits) {
     this.#settings = settings;
     this.#limits = limits;
+    this.#size = limits.size;
     this.#owner = {
       released: (connection) => this.#handOut(connection),
       closed: (connection) => this.#forget(connection),
@@ -150,6 +152,15 @@ export class Pool {
     for (const connection of this.#open) connection.wearOut();
   }
 
+  /**
+   * Gives all connections back but one, each once nobody uses it. For a process that is about to end: the one that takes
+   * its place needs them, and together they may be more than the database takes.
+   */
+  shrink(): void {
+    this.#size = 1;
+    while (this.#idle.length > 0 && this.#open.size > this.#size) this.#discard(this.#idle[0] as PoolConnection);
+  }
+
   /** Closes every connection once it is released, or after the time of a statement. */
   async end(): Promise<void> {
     if (this.#onEmpty) return;
@@ -175,6 +186,10 @@ export class Pool {
 
   /** Gives a connection to who has waited longest. */
   #handOut(connection: PoolConnection): void {
+    if (this.#open.size > this.#size) {
+      this.#discard(connection);
+      return;
+    }
     for (const waiting of this.#waiting) {
       this.#dismiss(waiting);
       if (waiting.isCanceled()) {
@@ -190,7 +205,7 @@ export class Pool {
 
   /** Opens a connection for each who waits, as far as the size allows. */
   #openMore(): void {
-    while (this.#opening < this.#waiting.size && this.#open.size + this.#opening < this.#limits.size) {
+    while (this.#opening < this.#waiting.size && this.#open.size + this.#opening < this.#size) {
       // Who waits is served by the connections that there are.
       if (this.#open.size > 0 && monotonicMs() < (this.#connectFault?.atMs ?? -connectPauseMs) + connectPauseMs) return;
       this.#opening += 1;
@@ -226,6 +241,12 @@ export class Pool {
     if (this.#idle.length < this.#idleLow) this.#idleLow = this.#idle.length;
     this.#openMore();
     this.#settleEnd();
+  }
+
+  /** It counts as gone at once, so that the next one is not closed in its place. */
+  #discard(connection: PoolConnection): void {
+    this.#forget(connection);
+    connection.quit();
   }
 
   #closeUnneeded(): void {

@@ -66,6 +66,7 @@ describe("readProcessConfig", () => {
     expect(readConfig({}, readProcessConfig)).toEqual({
       host: "0.0.0.0",
       logLevel: "info",
+      shutdownDelayMs: 0,
       drainTimeoutMs: 15_000,
       grpcTls: undefined,
     });

@@ -28,6 +28,17 @@ describe("Lifecycle", () => {
     expect(drained).toBe(true);
   });
 
+  it("says that it drains, and gives back what it can, while it still serves; and then closes", async () => {
+    const lifecycle = new Lifecycle(silentLogger());
+    const events: string[] = [];
+    lifecycle.stopping(() => events.push(`stopping, draining: ${lifecycle.draining}`));
+    lifecycle.opened("server", () => void events.push("closed"));
+    const ended = lifecycle.shutDown(50);
+    expect(events).toEqual(["stopping, draining: true"]);
+    await ended;
+    expect(events).toEqual(["stopping, draining: true", "closed"]);
+  });
+
   it("closes the rest where one cannot be closed", async () => {
     const lifecycle = new Lifecycle(silentLogger());
     let closed = false;

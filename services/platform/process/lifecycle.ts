@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../observe/logger.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { limitHeapGrowth } from "./heap-growth.ts";
@@ -7,6 +8,7 @@ type Close = () => Promise<void> | void;
 /** What a process has opened, so that it can be closed in reverse order. */
 export class Lifecycle {
   readonly #opened: { readonly name: string; readonly close: Close }[] = [];
+  readonly #onStop: (() => void)[] = [];
   readonly #logger: Logger;
   #draining = false;
 
@@ -24,9 +26,27 @@ export class Lifecycle {
     this.#opened.push({ name, close });
   }
 
+  /** Says what to do once the process is told to stop, when it may still have to serve for a while. */
+  stopping(action: () => void): void {
+    this.#onStop.push(action);
+  }
+
+  /** From now on the process says that it is not ready. It still serves. */
+  stop(): void {
+    this.#draining = true;
+    for (const action of this.#onStop.splice(0)) action();
+  }
+
+  /** Serves on for the delay, then closes. */
+  async shutDown(delayMs: number): Promise<void> {
+    this.stop();
+    await sleep(delayMs);
+    await this.close();
+  }
+
   /** Closes all that was opened, last first. A close that fails is logged and does not keep the others open. */
   async close(): Promise<void> {
-    this.#draining = true;
+    this.stop();
     for (let entry = this.#opened.pop(); entry; entry = this.#opened.pop()) {
       try {
         await entry.close();
@@ -38,22 +58,27 @@ export class Lifecycle {
 }
 
 /**
- * Runs a process until SIGTERM or SIGINT: opens everything, then drains and exits 0.
+ * Runs a process until SIGTERM or SIGINT: opens everything, then drains and exits 0. Before it drains it goes on serving
+ * for the delay: who looked its address up may keep the answer for as long.
  * Exits as `exitCodeOf` says where opening fails, and 1 where something was thrown that nobody caught: the state is
  * unknown then.
  */
-export async function runProcess(logger: Logger, open: (lifecycle: Lifecycle) => Promise<unknown>): Promise<void> {
+export async function runProcess(
+  logger: Logger,
+  { shutdownDelayMs }: { readonly shutdownDelayMs: number },
+  open: (lifecycle: Lifecycle) => Promise<unknown>,
+): Promise<void> {
   limitHeapGrowth();
   const lifecycle = new Lifecycle(logger);
-  const exit = async (code: number): Promise<void> => {
-    await lifecycle.close();
+  const exit = async (code: number, delayMs = 0): Promise<void> => {
+    await lifecycle.shutDown(delayMs);
     logger.flush(() => process.exit(code));
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {
       if (lifecycle.draining) return;
-      logger.info({ signal }, "stopping");
-      void exit(0);
+      logger.info({ signal, shutdownDelayMs }, "stopping");
+      void exit(0, shutdownDelayMs);
     });
   }
   process.on("uncaughtException", (error) => {

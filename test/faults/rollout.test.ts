@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, expect, it } from "vitest";
+import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import { silentLogger } from "../../services/platform/observe/logger.ts";
+import { Metrics } from "../../services/platform/observe/metrics.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
+import { openChannel } from "../../services/platform/rpc/channel.ts";
+import { grpcClient } from "../../services/platform/rpc/grpc-client.ts";
+import { openServers } from "../../services/platform/rpc/servers.ts";
+import { serveOpenService } from "../../services/platform/rpc/service.ts";
+
+// A tenth of what it is in a cluster: answers of DNS are kept for 30 s, and a pod that is told to end serves on for 45 s.
+const dnsCacheMs = 3_000;
+const shutdownDelayMs = 4_500;
+const logger = silentLogger();
+const closers: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** A service that answers with its own address. */
+async function startPod(host: string, grpcPort: number): Promise<{ lifecycle: Lifecycle; port: number }> {
+  const lifecycle = new Lifecycle(logger);
+  const metrics = new Metrics("test");
+  const access = serveOpenService(
+    AccessService,
+    {
+      exchangeKey: async () => ({}),
+      batchExchangeKeys: async () => ({}),
+      getKeySet: async () => {
+        // Long enough that there are always calls in flight.
+        await sleep(20);
+        return { jwksJson: host };
+      },
+    },
+    { logger, metrics },
+  );
+  const { grpc } = await openServers(lifecycle, {
+    host,
+    grpcPort,
+    httpPort: 0,
+    logLevel: "silent",
+    shutdownDelayMs,
+    drainTimeoutMs: 1_000,
+    grpcTls: undefined,
+    services: [access],
+    readinessChecks: [],
+    operations: {},
+    logger,
+    metrics,
+  });
+  closers.push(() => lifecycle.close());
+  return { lifecycle, port: grpc };
+}
+
+/** The addresses behind a name, as someone sees them whose answers are kept for a while. */
+class CachedName {
+  addresses: readonly string[] = [];
+  #answer: readonly { readonly address: string }[] = [];
+  #askedAtMs = Number.NEGATIVE_INFINITY;
+
+  lookUp = async (): Promise<readonly { readonly address: string }[]> => {
+    if (monotonicMs() - this.#askedAtMs > dnsCacheMs) {
+      this.#askedAtMs = monotonicMs();
+      this.#answer = this.addresses.map((address) => ({ address }));
+    }
+    return this.#answer;
+  };
+}
+
+it("loses no call where every pod is replaced faster than DNS tells of the new ones", async () => {
+  const name = new CachedName();
+  const first = await startPod("127.0.0.1", 0);
+  const pods = [first, await startPod("127.0.0.2", first.port)];
+  name.addresses = ["127.0.0.1", "127.0.0.2"];
+  const channel = openChannel(`service.test:${first.port}`, undefined, name.lookUp);
+  closers.push(() => channel.close());
+  const client = grpcClient(AccessService, channel);
+
+  const answers = new Map<string, number>();
+  let isOver = false;
+  const callers = Array.from({ length: 4 }, async () => {
+    while (!isOver) {
+      const options = { requestId: "test", deadlineMs: monotonicMs() + 1_000 };
+      const answer = await client.getKeySet({}, options).then(
+        ({ jwksJson }) => jwksJson,
+        (error) => (error as Error).message,
+      );
+      answers.set(answer, (answers.get(answer) ?? 0) + 1);
+    }
+  });
+  // Shortly before the change, so that the answer that is kept is wrong for as long as it can be.
+  await expect.poll(() => answers.size, { timeout: 10_000 }).toBe(2);
+  await sleep(dnsCacheMs);
+  await name.lookUp();
+  const ends = [];
+  for (const [index, pod] of pods.entries()) {
+    await startPod(`127.0.0.${index + 3}`, first.port);
+    // As a Service does: a pod that is told to end is left out at once.
+    name.addresses = [...name.addresses.slice(1), `127.0.0.${index + 3}`];
+    ends.push(pod.lifecycle.shutDown(shutdownDelayMs));
+  }
+  await Promise.all(ends);
+  const before = new Map(answers);
+  await expect
+    .poll(() => (answers.get("127.0.0.4") ?? 0) - (before.get("127.0.0.4") ?? 0), { timeout: 10_000 })
+    .toBeGreaterThan(20);
+  isOver = true;
+  await Promise.all(callers);
+
+  expect([...answers.keys()].sort()).toEqual(["127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"]);
+  const old = ["127.0.0.1", "127.0.0.2"];
+  expect(old.map((each) => answers.get(each))).toEqual(old.map((each) => before.get(each)));
+}, 60_000);
