@@ -15,7 +15,7 @@ interface Scaler {
   readonly spec: { readonly scaleTargetRef: object; readonly minReplicas: number; readonly maxReplicas: number };
 }
 
-const processes = podsOf(production);
+const processes = podsOf(production).filter(({ owner }) => owner.startsWith("Deployment "));
 
 describe.each(processes)("$owner", (pods) => {
   const { name, spec } = pods;
@@ -57,10 +57,11 @@ describe.each(processes)("$owner", (pods) => {
 
   it("is asked whether it started, is ready and lives; and lives also without its database and its neighbours", () => {
     const { startupProbe, readinessProbe, livenessProbe } = container;
-    const asked = [startupProbe, readinessProbe].map((probe) => probe?.grpc?.port ?? probe?.httpGet?.path);
-    const expected = { gateway: ["/healthz", "/readyz"], organization: [50052, 50052], preset: [50051, 50051] };
-    expect(asked).toEqual(expected[name as keyof typeof expected]);
-    expect(livenessProbe?.httpGet?.path).toBe("/healthz");
+    const readiness = { gateway: "/readyz", organization: 50052, preset: 50051 };
+    expect(readinessProbe?.grpc?.port ?? readinessProbe?.httpGet?.path).toBe(readiness[name as keyof typeof readiness]);
+    // A pod that starts while its database is away would otherwise be ended, and then wait longer at each start.
+    expect([startupProbe, livenessProbe].map((probe) => probe?.httpGet?.path)).toEqual(["/healthz", "/healthz"]);
+    expect(spec.initContainers).toBeUndefined();
   });
 });
 

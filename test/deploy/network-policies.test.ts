@@ -58,6 +58,7 @@ describe.each(renderings)("$title", (rendering) => {
   });
 });
 
+const databaseUsers = ["organization", "organization-migration", "preset", "preset-migration"];
 const inside = ["gateway -> organization:50052", "gateway -> preset:50051", "preset -> organization:50052"];
 const dns = (name: string) => [`${name} -> 169.254.20.10/32:53`, `${name} -> kube-system:53`];
 
@@ -66,7 +67,7 @@ describe("between pods", () => {
     [base, inside],
     [production, inside],
     [withEveryComponent, inside],
-    [dev, [...inside, "bootstrap -> mysql:3306", "organization -> mysql:3306", "preset -> mysql:3306"]],
+    [dev, [...inside, ...[...databaseUsers, "bootstrap"].map((name) => `${name} -> mysql:3306`)]],
   ])("$0.title opens the edges that exist, on both sides, and no other", (rendering, edges) => {
     expect(edgesBetweenPods(rendering)).toEqual([...edges].sort());
   });
@@ -81,8 +82,8 @@ describe("to and from the outside", () => {
         "monitoring -> gateway:9080",
         "monitoring -> organization:8082",
         "monitoring -> preset:8081",
-        ...["gateway", "organization", "preset"].flatMap(dns),
-        ...["organization", "preset"].flatMap((name) => networks.map((network) => `${name} -> ${network}:3306`)),
+        ...["gateway", ...databaseUsers].flatMap(dns),
+        ...databaseUsers.flatMap((name) => networks.map((network) => `${name} -> ${network}:3306`)),
         "gateway -> 0.0.0.0/0:443",
         "gateway -> ::/0:443",
       ].sort(),
@@ -97,7 +98,7 @@ describe("to and from the outside", () => {
         "any namespace -> organization:8082",
         "any namespace -> preset:50051",
         "any namespace -> preset:8081",
-        ...["bootstrap", "gateway", "mysql", "organization", "preset"].flatMap(dns),
+        ...["bootstrap", "gateway", "mysql", ...databaseUsers].flatMap(dns),
       ].sort(),
     );
   });

@@ -6,13 +6,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BackgroundProcess, startInBackground } from "../../deploy/local/background-process.ts";
 import { choosePorts, type Ports } from "../../deploy/local/ports.ts";
 import { runProgram } from "../../deploy/local/program.ts";
-import { lookForHttpFault, waitUntilUp } from "../../deploy/local/readiness.ts";
+import { lookForHttpFault } from "../../deploy/local/readiness.ts";
 import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
 import { openPool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { openChannel } from "../../services/platform/rpc/channel.ts";
 import { grpcClient } from "../../services/platform/rpc/grpc-client.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { type DatabaseProxy, openDatabaseProxy } from "../support/database-proxy.ts";
 import { copySources, readStages } from "../support/image.ts";
 import {
   type Container,
@@ -33,7 +34,10 @@ const anyPort = { PORT: 0, METRICS_PORT: 0, PRESET_GRPC_PORT: 0, PRESET_HTTP_POR
 let ports: Ports;
 let presets: TestDatabase;
 let organizations: TestDatabase;
+/** Between the processes and the two databases. */
+let proxies: DatabaseProxy[] = [];
 let apiKey: string;
+const slow = { timeout: 60_000, interval: 200 };
 const running: BackgroundProcess[] = [];
 
 beforeAll(async () => {
@@ -48,10 +52,12 @@ beforeAll(async () => {
   writeFileSync(signingKeyFile, newSigningKeyPem(), { mode: 0o600 });
   ports = await choosePorts({}, { ...anyPort, ORGANIZATION_GRPC_PORT: 0, ORGANIZATION_HTTP_PORT: 0, ECHO_PORT: 0 });
   [presets, organizations] = await Promise.all([createTestDatabase(), createTestDatabase()]);
+  proxies = await Promise.all([presets, organizations].map(({ url }) => openDatabaseProxy(url)));
 }, 120_000);
 
 afterAll(async () => {
   await Promise.all(running.map((each) => each.stop()));
+  await Promise.all(proxies.map((proxy) => proxy.close()));
   await Promise.all([presets?.drop(), organizations?.drop()]);
   rmSync(app, { recursive: true, force: true });
   rmSync(signingKeyFile, { force: true });
@@ -67,38 +73,26 @@ describe("the production install", () => {
     expect(installed).toEqual(expect.arrayContaining(direct.filter(isWanted)));
   });
 
-  it("migrates both databases by the commands of the init containers, any number at once", async () => {
-    const migrations = ["preset", "organization"].flatMap((name) => initContainersOf(production, name));
-    expect(migrations).toHaveLength(2);
-    const printed = await Promise.all([...migrations, ...migrations].map((container) => run(production, container)));
+  it("is applied while the databases are away: processes live and wait, Jobs migrate when they are back, all are ready", async () => {
+    await Promise.all(proxies.map((proxy) => proxy.refuse()));
+    const names = ["organization", "preset", "gateway"];
+    for (const name of names) running.push(start(name));
+    // A Job may be repeated, and several may run at once.
+    const migrations = ["preset", "organization"].map((name) =>
+      mainContainerOf(getPods(production, `${name}-migration`)),
+    );
+    const jobs = Promise.all([...migrations, ...migrations].map((container) => run(production, container)));
+    const faults = (kinds: readonly ("startupProbe" | "livenessProbe" | "readinessProbe")[]) =>
+      Promise.all(names.flatMap((name) => kinds.map((kind) => lookForProbeFault(name, containerOf(name)[kind]))));
+    await expect.poll(() => faults(["startupProbe", "livenessProbe"]), slow).toEqual(Array(6).fill(undefined));
+    expect(await faults(["readinessProbe"])).toEqual(names.map(() => expect.any(String)));
+
+    await Promise.all(proxies.map((proxy) => proxy.heal()));
+    const printed = await jobs;
     expect(printed.filter((text) => text.includes("migrations applied"))).toHaveLength(2);
     expect(printed.filter((text) => text.includes("the schema is current"))).toHaveLength(2);
+    await expect.poll(() => faults(["readinessProbe"]), slow).toEqual(Array(3).fill(undefined));
   });
-
-  it.each(["organization", "preset", "gateway"])(
-    "starts %s with the environment of the manifests, until its own probes find it ready",
-    async (name) => {
-      const container = mainContainerOf(getPods(production, name));
-      const logFile = join(app, `${name}.log`);
-      const [program = "", ...args] = container.command?.slice(1) ?? [];
-      const env = environmentHere(production, container);
-      const started = startInBackground({
-        command: process.execPath,
-        args: [join(app, program), ...args],
-        env,
-        logFile,
-      });
-      running.push(started);
-      const { signal } = new AbortController();
-      const lookForFault = async () => {
-        const faults = [container.startupProbe, container.readinessProbe, container.livenessProbe].map((probe) =>
-          lookForProbeFault(name, probe),
-        );
-        return (await Promise.all(faults)).find((fault) => fault !== undefined);
-      };
-      await waitUntilUp(started, { title: name, logFile, lookForFault, signal });
-    },
-  );
 
   it("makes the first keys by the command of the bootstrap Job, and serves them", async () => {
     const container = mainContainerOf(getPods(dev, "bootstrap"));
@@ -131,6 +125,22 @@ describe("the production install", () => {
     expect(readFileSync(file, "utf8")).toMatch(/^-----BEGIN PRIVATE KEY-----\n/);
   });
 });
+
+function containerOf(name: string): Container {
+  return mainContainerOf(getPods(production, name));
+}
+
+/** Runs a process as its Deployment does. */
+function start(name: string): BackgroundProcess {
+  const container = containerOf(name);
+  const [program = "", ...args] = container.command?.slice(1) ?? [];
+  return startInBackground({
+    command: process.execPath,
+    args: [join(app, program), ...args],
+    env: environmentHere(production, container),
+    logFile: join(app, `${name}.log`),
+  });
+}
 
 function create(slug: string): Promise<Response> {
   const url = `http://127.0.0.1:${ports.PORT}/api/v1/presets/${slug}/chat/completions`;
@@ -177,7 +187,7 @@ function environmentHere(rendering: Rendering, container: Container): NodeJS.Pro
     "/etc/setpoint/upstreams/upstreams.json": upstreamsFile,
   };
   const entries = Object.entries(environmentOf(rendering, container)).map(([name, value]) => {
-    if (name.endsWith("DATABASE_URL")) return [name, name.startsWith("PRESET") ? presets.url : organizations.url];
+    if (name.endsWith("DATABASE_URL")) return [name, proxies[name.startsWith("PRESET") ? 0 : 1]?.url];
     // The pods of a cluster have names that are remembered; these here have none.
     if (name === "SHUTDOWN_DELAY_MS") return [name, "6000"];
     return [name, Object.entries(here).reduce((text, [there, address]) => text.replace(there, address), value)];

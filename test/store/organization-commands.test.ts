@@ -92,6 +92,15 @@ describe("bootstrap", () => {
     expect(await counts()).toEqual(before);
   });
 
+  it("leaves an organization as it is that is there already, where it is told to", async () => {
+    await commands.makeOrganization("Kept");
+    const counts = () => Promise.all(["users", "workspaces", "memberships", "api_keys"].map(count));
+    const before = await counts();
+    const parameters = ["--organization", "Kept", "--admin-email", "other@example.com", "--if-absent", "--json"];
+    expect(await commands.run(bootstrap, ...parameters)).toBe('The organization "Kept" is there already.');
+    expect(await counts()).toEqual(before);
+  });
+
   it("makes one organization where many race for its name", async () => {
     for (const refusal of await refusalsOf(() => commands.makeOrganization("Raced for"))) {
       expect(refusal).toBeInstanceOf(CommandError);

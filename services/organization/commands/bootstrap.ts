@@ -22,6 +22,7 @@ export const bootstrap = defineCommand({
     "admin-email": required(email, "its first member, who may do everything"),
     "admin-first-name": optional(name, "of the admin"),
     "admin-last-name": optional(name, "of the admin"),
+    "if-absent": toggle("do nothing where there is an organization of that name"),
     json: toggle("print ids and keys as JSON, for scripts"),
   },
   example: "--organization Acme --admin-email admin@example.com",
@@ -31,6 +32,8 @@ export const bootstrap = defineCommand({
       firstName: flags["admin-first-name"],
       lastName: flags["admin-last-name"],
     });
+    if (!made && flags["if-absent"]) return `The organization "${organization}" is there already.`;
+    if (!made) throw new CommandError(`The organization name "${organization}" is taken; choose another`);
     return json
       ? JSON.stringify(made)
       : `The organization "${organization}" is ready.
@@ -60,15 +63,14 @@ interface Admin {
   readonly lastName: string | undefined;
 }
 
-function makeOrganization(pool: Pool, organizationName: string, admin: Admin): Promise<Made> {
+/** Undefined where the name is taken. */
+function makeOrganization(pool: Pool, organizationName: string, admin: Admin): Promise<Made | undefined> {
   return inTransaction(pool, async (connection) => {
     const now = new Date();
     const organizationId = newId();
     const workspace = newWorkspace(organizationId, { name: "Default" }, undefined);
     const organization = { id: organizationId, name: organizationName, defaultWorkspaceId: workspace.id };
-    if (!(await insertOrganization(connection, organization, now))) {
-      throw new CommandError(`The organization name "${organizationName}" is taken; choose another`);
-    }
+    if (!(await insertOrganization(connection, organization, now))) return undefined;
     await insertWorkspace(connection, workspace);
     const member = await addMember({ ...admin, role: "org:admin" })(connection, organization, now);
     const { userId } = member.result;
