@@ -16,6 +16,7 @@ describe("the gateway's config", () => {
       presetTarget: "localhost:50051",
       organizationTarget: "localhost:50052",
       bodyBytesMax: 10_485_760,
+      inferenceBodyBytesMax: 33_554_432,
       requestTimeoutMs: 10_000,
       keyCacheMax: 10_000,
       grantStaleMaxMs: 900_000,
@@ -44,7 +45,11 @@ describe("the gateway's config", () => {
   it("lets one key have at least one body of the largest kind in flight", () => {
     const mebibyte = 1024 * 1024;
     expect(readGatewayConfig({ BODY_BYTES_MAX: String(100 * mebibyte) }).inFlightBytesMax).toBe(200 * mebibyte);
-    expect(() => readGatewayConfig({ INFLIGHT_BYTES_MAX: String(31 * mebibyte) })).toThrow("INFLIGHT_BYTES_MAX");
+    const inferenceOnly = { INFERENCE_BODY_BYTES_MAX: String(40 * mebibyte) };
+    expect(readGatewayConfig(inferenceOnly).inFlightBytesMax).toBe(80 * mebibyte);
+    expect(() => readGatewayConfig({ INFLIGHT_BYTES_MAX: String(63 * mebibyte) })).toThrow("INFLIGHT_BYTES_MAX");
+    const small = { INFERENCE_BODY_BYTES_MAX: "1024", INFLIGHT_BYTES_MAX: String(32 * mebibyte) };
+    expect(readGatewayConfig(small).inFlightBytesMax).toBe(32 * mebibyte);
   });
 
   it("takes addresses and ranges of proxies", () => {

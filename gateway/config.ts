@@ -15,7 +15,7 @@ export interface GatewayConfig extends ProcessConfig {
   readonly presetTarget: string;
   readonly organizationTarget: string;
   readonly bodyBytesMax: number;
-  /** Of requests that are sent to an upstream. */
+  /** Of inference requests, which carry images and long conversations. */
   readonly inferenceBodyBytesMax: number;
   /** How long the exchange of a key may take, and the call that follows; what is not answered by then is a 503. */
   readonly requestTimeoutMs: number;
@@ -73,13 +73,10 @@ export function readGatewayConfig(environment: Environment): GatewayConfig {
 function readBytes(
   reader: EnvironmentReader,
 ): Pick<GatewayConfig, "bodyBytesMax" | "inferenceBodyBytesMax" | "inFlightBytesMax"> {
-  const bodyBytesMax = reader.integer("BODY_BYTES_MAX", { default: 10 * mebibyte, min: 1024, max: 100 * mebibyte });
-  const inferenceBodyBytesMax = reader.integer("INFERENCE_BODY_BYTES_MAX", {
-    default: 32 * mebibyte,
-    min: 1024,
-    max: 100 * mebibyte,
-  });
-  const min = 2 * Math.max(16 * mebibyte, bodyBytesMax, inferenceBodyBytesMax);
+  const bounds = { min: 1024, max: 100 * mebibyte };
+  const bodyBytesMax = reader.integer("BODY_BYTES_MAX", { default: 10 * mebibyte, ...bounds });
+  const inferenceBodyBytesMax = reader.integer("INFERENCE_BODY_BYTES_MAX", { default: 32 * mebibyte, ...bounds });
+  const min = Math.max(32 * mebibyte, 2 * bodyBytesMax, 2 * inferenceBodyBytesMax);
   const inFlightBytesMax = reader.integer("INFLIGHT_BYTES_MAX", {
     default: Math.max(64 * mebibyte, min),
     min,

@@ -41,6 +41,7 @@ import { modelRoutes } from "./routes/models.ts";
 import { organizationChangeRoutes } from "./routes/organization-changes.ts";
 import { withMethodsRefused } from "./routes/other-methods.ts";
 import { presetRoutes } from "./routes/presets.ts";
+import { resolveRoutes } from "./routes/resolve.ts";
 import { versionRoutes } from "./routes/versions.ts";
 import { workspaceMemberRoutes } from "./routes/workspace-members.ts";
 import { workspaceRoutes } from "./routes/workspaces.ts";
@@ -110,6 +111,7 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
   const described = describedRoutes(app);
   await withMethodsRefused(app, async () => {
     createPresetRoutes(app, access, clients, presetsAtHand);
+    await resolveRoutes(app, access, clients, config.inferenceBodyBytesMax);
     presetRoutes(app, access, clients, presetsAtHand);
     versionRoutes(app, access, clients);
     modelRoutes(app, access, clients, { list: () => [] });

@@ -59,9 +59,9 @@ export class Access {
    * For inference: an API key with the permission, also in the header `x-api-key`. Where the organization service is out
    * of reach, what is known of the key is good enough for a while.
    */
-  withInference(bodyBytesMax: number): onRequestAsyncHookHandler {
+  withInference(): onRequestAsyncHookHandler {
     return async (request, reply) => {
-      const grant = await this.#authenticate(request, reply, {}, { isInference: true, bodyBytesMax });
+      const grant = await this.#authenticate(request, reply, {}, true);
       if (grant.isManagement) throw apiKeyRequired();
       requirePermission(grant.principal, "inference");
     };
@@ -97,7 +97,7 @@ export class Access {
     request: FastifyRequest,
     reply: FastifyReply,
     query: unknown,
-    { isInference = false, bodyBytesMax }: { isInference?: boolean; bodyBytesMax?: number } = {},
+    isInference = false,
   ): Promise<Grant> {
     const { workspaceId, violations } = readWorkspaceId(query);
     let exchangeRequest: () => ExchangeRequest;
@@ -114,7 +114,7 @@ export class Access {
     } catch (error) {
       throw this.#limits.refusedKeys.answerTo(request.raw, error);
     }
-    this.#limits.admit(request, reply, grant, bodyBytesMax);
+    this.#limits.admit(request, reply, grant);
     // A bad key is told so first.
     if (violations.length > 0) throw invalidRequest(violations);
     request.caller = {

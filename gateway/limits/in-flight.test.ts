@@ -23,11 +23,12 @@ class FakeSocket {
 }
 
 /** A request on a connection, as much of it as is looked at. */
-function exchangeOn(socket: FakeSocket, { method = "GET", length = 0 } = {}) {
+function exchangeOn(socket: FakeSocket, { method = "GET", length = 0, bodyLimit = limits.bodyBytesMax } = {}) {
   const response = Object.assign(new EventEmitter(), { destroy: vi.fn() });
   const reply = { raw: response, statusCode: 200, removeHeader: () => reply };
   const exchange: { held?: { release(): void } } = {};
-  const request = { method, headers: { "content-length": String(length) }, raw: { socket }, held: undefined, exchange };
+  const headers = { "content-length": String(length) };
+  const request = { method, headers, raw: { socket }, routeOptions: { bodyLimit }, held: undefined, exchange };
   return {
     response,
     end: () => exchange.held?.release(),
@@ -76,6 +77,12 @@ describe("what is in flight", () => {
     expect(inFlight.bytes).toBe(300 * kibibyte);
     exchange.answer(400 * kibibyte);
     expect(inFlight.bytes).toBe(400 * kibibyte);
+  });
+
+  it("counts a body that its route takes, though others would not", () => {
+    const parts = { method: "POST", length: 450 * kibibyte, bodyLimit: 450 * kibibyte };
+    exchangeOn(new FakeSocket(), parts).admit("key");
+    expect(inFlight.bytes).toBe(450 * kibibyte);
   });
 
   it("does not count a body that will not be read", () => {

@@ -88,12 +88,12 @@ export class InFlight {
   }
 
   /** Lets a request of a key in, ahead of its body, or throws. Some routes take larger bodies than others. */
-  admit(request: FastifyRequest, keyId: string, bodyBytesMax = this.#limits.bodyBytesMax): void {
+  admit(request: FastifyRequest, keyId: string): void {
     // Nothing will tell when the request of a client that has left by now is over.
     if (request.raw.socket.destroyed) return;
     const share = this.#shares.get(keyId) ?? this.#newShare();
     if (share.requests >= this.#limits.keyRequestsMax) throw this.#keyRefusal();
-    const bytes = Math.max(requestBytes, this.#announcedBytes(request, bodyBytesMax));
+    const bytes = Math.max(requestBytes, this.#announcedBytes(request));
     const reservation = share.budget.reserve(bytes);
     if (!reservation) throw this.#refusal(share.budget, bytes);
     share.requests += 1;
@@ -147,10 +147,11 @@ export class InFlight {
   }
 
   /** What is over the limit of a body is not read, so it needs no room. */
-  #announcedBytes({ method, headers }: FastifyRequest, bodyBytesMax: number): number {
-    if (method === "GET" || method === "HEAD") return 0;
-    const bytes = Number(headers["content-length"] ?? 0);
-    return bytes <= bodyBytesMax ? bytes : 0;
+  #announcedBytes(request: FastifyRequest): number {
+    if (request.method === "GET" || request.method === "HEAD") return 0;
+    const bytes = Number(request.headers["content-length"] ?? 0);
+    // Few routes take more than others, and few bodies are so large; the limit of a route is costly to ask for.
+    return bytes <= this.#limits.bodyBytesMax || bytes <= request.routeOptions.bodyLimit ? bytes : 0;
   }
 
   async *#countedChunks({ budget, reservation }: Held, body: Readable): AsyncGenerator<Buffer> {

@@ -56,11 +56,11 @@ export class Limits {
   }
 
   /** Lets in a request whose key is good, or throws. */
-  admit(request: FastifyRequest, reply: FastifyReply, grant: KeyGrant, bodyBytesMax?: number): void {
+  admit(request: FastifyRequest, reply: FastifyReply, grant: KeyGrant): void {
     const { keyId } = grant.principal;
     const limit = this.rateLimitOf(grant);
     if (limit) this.#take(reply, keyId, limit);
-    this.inFlight.admit(request, keyId, bodyBytesMax);
+    this.inFlight.admit(request, keyId);
   }
 
   #take(reply: FastifyReply, keyId: string, limit: RateLimit): void {

@@ -6,6 +6,7 @@ import { memberSchema } from "../json/member-schema.ts";
 import { modelSchema } from "../json/model-schema.ts";
 import { organizationChangeSchema } from "../json/organization-change-schema.ts";
 import { changeSchema, diffSchema, listedPresetSchema, presetSchema, versionSchema } from "../json/preset-schema.ts";
+import { resolvedRequestSchema } from "../json/resolved-request-schema.ts";
 import { workspaceMemberSchema, workspaceSchema } from "../json/workspace-schema.ts";
 import { refusalComponents } from "./answers.ts";
 
@@ -49,6 +50,7 @@ export const description = {
       PresetChange: changeSchema,
       VersionDiff: diffSchema,
       Model: modelSchema,
+      ResolvedRequest: resolvedRequestSchema,
       Key: keySchema,
       CurrentKey: currentKeySchema,
       Workspace: workspaceSchema,

@@ -3,7 +3,8 @@ import type { Access } from "../auth/access.ts";
 import { type DialectName, dialectNames } from "../dialects/dialect-name.ts";
 import type { Forwarder } from "../inference/forward/forward.ts";
 import { plainRequest } from "../inference/plain-request.ts";
-import { checkContentEncoding, requireBytes } from "../json/body.ts";
+import { withRawBodies } from "../inference/request/raw-bodies.ts";
+import { requireBody } from "../json/body.ts";
 
 interface Inference {
   Body: Buffer | undefined;
@@ -14,20 +15,10 @@ export async function inferenceRoutes(
   app: FastifyInstance,
   access: Access,
   forwarder: Forwarder,
-  bodyBytesMax: number,
+  bodyLimit: number,
 ): Promise<void> {
-  // In a scope of their own: these bodies stay bytes.
-  await app.register(async (scope) => {
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, bytes: Buffer, done) => {
-      try {
-        checkContentEncoding(request.headers["content-encoding"]);
-        done(null, bytes);
-      } catch (error) {
-        done(error as Error);
-      }
-    });
-    for (const dialect of dialectNames) inferenceRoute(scope, dialect, access, forwarder, bodyBytesMax);
+  await withRawBodies(app, (scope) => {
+    for (const dialect of dialectNames) inferenceRoute(scope, dialect, access, forwarder, bodyLimit);
   });
 }
 
@@ -36,17 +27,17 @@ function inferenceRoute(
   dialect: DialectName,
   access: Access,
   forwarder: Forwarder,
-  bodyBytesMax: number,
+  bodyLimit: number,
 ): void {
   app.post<Inference>(
     `/api/v1/${dialect}`,
     {
-      bodyLimit: bodyBytesMax,
+      bodyLimit,
       config: { errorShape: dialect === "messages" ? "anthropic" : "own" },
-      onRequest: access.withInference(bodyBytesMax),
+      onRequest: access.withInference(),
     },
     async (request, reply) => {
-      const outgoing = plainRequest(requireBytes(request.body));
+      const outgoing = plainRequest(requireBody(request.body));
       const { principal } = request.caller;
       await forwarder.forward({ reply, dialect, outgoing, caller: principal, explanation: undefined });
       return reply;

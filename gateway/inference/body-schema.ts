@@ -1,0 +1,36 @@
+import type { SchemaObject } from "ajv";
+import type { Dialect } from "../dialects/dialect.ts";
+import { fieldDescriptions } from "../dialects/field-descriptions.ts";
+
+/** The body of an inference request as JSON Schema, for the document. What an upstream thinks of it is for the upstream to say. */
+export function inferenceBodySchema({ bodySchema }: Dialect): SchemaObject {
+  const { properties, examples } = bodySchema as { properties: Record<string, SchemaObject>; examples: unknown[] };
+  const fields = Object.entries(properties).map(([key, schema]) => [
+    key,
+    { ...schema, description: fieldDescriptions[key] },
+  ]);
+  return {
+    type: "object",
+    properties: { ...Object.fromEntries(fields), ...naming },
+    additionalProperties: true,
+    examples,
+  };
+}
+
+/** The fields that may name a preset. */
+const naming = {
+  model: {
+    type: ["string", "null"],
+    description:
+      "A model; or a preset, `@preset/slug`; or one version of it, `@preset/slug@7`; or a model that takes the rest from a preset, `vendor/model@preset/slug`.",
+  },
+  models: {
+    type: ["array", "null"],
+    items: { type: "string" },
+    description: "Models to use, in order of preference. They are no references to presets.",
+  },
+  preset: {
+    type: ["string", "null"],
+    description: "A preset, `slug` or `slug@7`. Never sent to an upstream.",
+  },
+};

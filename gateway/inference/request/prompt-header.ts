@@ -1,0 +1,23 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { Type } from "typebox";
+import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
+
+const name = "X-Setpoint-System-Prompt";
+
+export const promptHeader = {
+  [name]: Type.Optional(
+    Type.Enum(["replace"], {
+      type: "string",
+      description:
+        "`replace`: a system prompt of the request's own stands alone. Without this header it follows that of the preset.",
+    }),
+  ),
+};
+
+/** Whether a system prompt of the request's own stands alone. */
+export function replacesSystemPrompt(headers: IncomingHttpHeaders): boolean {
+  const value = headers["x-setpoint-system-prompt"];
+  if (value === undefined) return false;
+  if (value === "replace") return true;
+  throw invalidRequest([{ path: name, message: "must be replace, or be left out" }]);
+}

@@ -1,0 +1,107 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { type Static, Type } from "typebox";
+import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
+import type { Access } from "../auth/access.ts";
+import type { Clients } from "../clients/clients.ts";
+import { chatCompletions } from "../dialects/chat-completions.ts";
+import type { Dialect } from "../dialects/dialect.ts";
+import { type DialectName, dialectNames } from "../dialects/dialect-name.ts";
+import { messages } from "../dialects/messages.ts";
+import { responses } from "../dialects/responses.ts";
+import { inferenceBodySchema } from "../inference/body-schema.ts";
+import { mergeRequest, type OutgoingRequest, preparePreset } from "../inference/merge/merge.ts";
+import { fetchPreset } from "../inference/presets/fetch-preset.ts";
+import { type PresetReference, presetReferenceOf } from "../inference/request/preset-reference.ts";
+import { promptHeader, replacesSystemPrompt } from "../inference/request/prompt-header.ts";
+import { withRawBodies } from "../inference/request/raw-bodies.ts";
+import { readRequestBody } from "../inference/request/request-body.ts";
+import { requireBody } from "../json/body.ts";
+import { dataOf, refusedWith, success } from "../openapi/answers.ts";
+import { slugParams, workspaceQuery } from "./preset-parameters.ts";
+
+const dialects = {
+  "chat/completions": { dialect: chatCompletions, operationId: "resolvePresetsChatCompletions" },
+  messages: { dialect: messages, operationId: "resolvePresetsMessages" },
+  responses: { dialect: responses, operationId: "resolvePresetsResponses" },
+} satisfies Record<DialectName, { readonly dialect: Dialect; readonly operationId: string }>;
+
+const querystring = Type.Object({
+  ...workspaceQuery,
+  version: Type.Optional(
+    Type.Integer({ minimum: 1, description: "The version to merge. Default: the designated one." }),
+  ),
+});
+
+function schemaOf(name: DialectName) {
+  const { dialect, operationId } = dialects[name];
+  return {
+    operationId,
+    summary: `Merge into a ${name} request`,
+    description:
+      "Answers with the request as it would be sent to an upstream, and with where each part of it comes from. Nothing is sent, and nothing is stored. The request wins over the preset field by field, tools are united, and the preset's system prompt comes first.",
+    tags: ["Presets"],
+    params: Type.Object(slugParams),
+    querystring,
+    headers: Type.Object(promptHeader),
+    body: inferenceBodySchema(dialect),
+    response: {
+      200: success("The request with the preset in it.", dataOf("ResolvedRequest")),
+      ...refusedWith(400, 403, 404, 409, 413, 415),
+    },
+  };
+}
+
+interface Resolve {
+  Params: { slug: string };
+  Querystring: Static<typeof querystring>;
+  Body: Buffer | undefined;
+}
+
+/** What a preset makes of a request, in each dialect. */
+export async function resolveRoutes(
+  app: FastifyInstance,
+  access: Access,
+  { presets }: Clients,
+  bodyLimit: number,
+): Promise<void> {
+  const onRequest = access.withPermission("presets:read");
+  await withRawBodies(app, (scope) => {
+    for (const dialect of dialectNames) {
+      scope.post<Resolve>(
+        `/api/v1/presets/:slug/resolve/${dialect}`,
+        { schema: schemaOf(dialect), onRequest, bodyLimit },
+        async (request, reply) => {
+          const replaceSystemPrompt = replacesSystemPrompt(request.headers);
+          const body = await readRequestBody(requireBody(request.body));
+          const reference = referenceTo(request, presetReferenceOf(body));
+          // Always as it is now, and not as it is remembered.
+          const content = await fetchPreset(request.caller, presets, reference);
+          const pinned = reference.version !== undefined;
+          const merged = mergeRequest(body, preparePreset(content, dialect), dialect, { pinned, replaceSystemPrompt });
+          return reply.type("application/json").send(answerWith(merged));
+        },
+      );
+    }
+  });
+}
+
+/** The preset of the path. The request itself may name it, too, and then also its version. */
+function referenceTo(
+  { params: { slug }, query: { version } }: FastifyRequest<Resolve>,
+  named: PresetReference | undefined,
+): PresetReference {
+  if (named && named.slug !== slug) {
+    throw invalidRequest([{ path: "", message: `must name the preset ${slug} or none; it names ${named.slug}` }]);
+  }
+  if (named?.version !== undefined && version !== undefined && named.version !== version) {
+    throw invalidRequest([{ path: "version", message: `must be that of the body, which is ${named.version}` }]);
+  }
+  return { slug, version: version ?? named?.version };
+}
+
+const before = Buffer.from('{"data":{"body":');
+
+function answerWith(merged: OutgoingRequest): Buffer {
+  const after = Buffer.from(`,"provenance":${JSON.stringify(merged.provenance())}}}`);
+  return Buffer.concat([before, ...merged.parts, after]);
+}
