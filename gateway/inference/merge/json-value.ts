@@ -32,10 +32,11 @@ export class JsonValue {
   members(): Map<string, JsonValue> {
     const members = new Map<string, JsonValue>();
     if (!this.isObject) return members;
-    eachMember(this.source, this.place.start, (key = "…", place) => {
+    const take = (key = "", place: Place) => {
       const value = new JsonValue(this.source, place);
       if (!value.isNull) members.set(key, value);
-    });
+    };
+    eachMember(this.source, this.place.start, take, Number.POSITIVE_INFINITY);
     return members;
   }
 

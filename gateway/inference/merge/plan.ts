@@ -39,7 +39,7 @@ export function planMerge(
 
   for (const { key, member, value } of preset?.fields.values() ?? []) {
     const group = groupOf(key) ?? [key];
-    const winner = key === "model" || key === "models" ? ownModelKey(models) : group.find((each) => sends(body, each));
+    const winner = winnerOver(key, group, body, models);
     if (winner !== undefined) {
       displaced.set(key, winner);
       continue;
@@ -65,9 +65,18 @@ export function planMerge(
   return { body, preset, models, changes, added, displaced, tools, prompt };
 }
 
-function ownModelKey({ areOwn, model }: Models): string | undefined {
+/** The key of the request's field that displaces this one of the preset; undefined where none does. */
+function winnerOver(
+  key: string,
+  group: readonly string[],
+  body: RequestBody,
+  { areOwn, model, models }: Models,
+): string | undefined {
+  if (key !== "model" && key !== "models") {
+    return sends(body, key) ? key : group.find((other) => sends(body, other));
+  }
   if (!areOwn) return undefined;
-  return model === undefined ? "models" : "model";
+  return model === undefined || (key === "models" && models.length > 0) ? "models" : "model";
 }
 
 /** Whether the request says something of a field that the preset has. */
@@ -75,5 +84,5 @@ function sends(body: RequestBody, key: string): boolean {
   const member = body.sent(key);
   if (!member) return false;
   // Clients send "auto" for someone who chose nothing.
-  return key !== "service_tier" || textAt(body, member.valueStart, member.valueEnd, 16) !== "auto";
+  return key !== "service_tier" || textAt(body, member.valueStart, member.valueEnd, 64) !== "auto";
 }

@@ -105,10 +105,13 @@ function inContent(body: RequestBody, content: Place, prompt: Buffer, path: stri
   if (first !== openBracket || path === "instructions") {
     throw mustBe(path, path === "instructions" ? "a string" : "a string or a list");
   }
-  const [part] = elementsAt(body, content.start, 1);
+  const [part, ...others] = elementsAt(body, content.start, 2);
   const { type, text } = part && bytes[part.start] === openBrace ? valuesAt(body, part.start, ["type", "text"]) : {};
   const isText = text && bytes[text.start] === quote && (!type || isTextType(textAt(body, type.start, type.end, 64)));
-  if (isText) return { edit: inText(text, prompt).edit, isOwn: true };
+  if (isText) {
+    const { edit, isOwn } = inText(text, prompt);
+    return { edit, isOwn: isOwn || others.length > 0 };
+  }
   return { edit: inFront(content.start + 1, prompt, asPart, part), isOwn: part !== undefined };
 }
 

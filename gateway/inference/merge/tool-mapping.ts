@@ -15,62 +15,54 @@ export function toolIn(
 ): string | undefined {
   const type = tool.members().get("type")?.text;
   if (type?.startsWith("openrouter:")) return tool.json;
-  const read = readers[from](tool, type, to === "messages" ? common : withStrict, leaveOut);
-  return read && writers[to](read);
+  const members = tool.members();
+  let parts: FunctionTool | undefined;
+  if (from === "messages") {
+    if (type === undefined || type === "custom") parts = partsOf(members, ofMessages, leaveOut);
+  } else if (type === "function") {
+    const names = to === "messages" ? common : withStrict;
+    const inner = from === "responses" ? undefined : members.get("function");
+    if (inner) {
+      for (const key of members.keys()) if (key !== "type" && key !== "function") leaveOut(key);
+      parts = partsOf(inner.members(), names, (key) => leaveOut("function", key));
+    } else parts = partsOf(members, names, leaveOut);
+  }
+  return parts?.has("name") ? writers[to](parts) : undefined;
 }
 
-const common: ReadonlySet<string> = new Set(["name", "description", "parameters"]);
-/** Messages has no such thing as the other two do. */
-const withStrict: ReadonlySet<string> = new Set([...common, "strict"]);
+/** The names of the parts by their keys. */
+type Names = ReadonlyMap<string, string>;
 
-type Reader = (
-  tool: JsonValue,
-  type: string | undefined,
-  known: ReadonlySet<string>,
-  leaveOut: LeftOut,
-) => FunctionTool | undefined;
+const common: Names = new Map(["name", "description", "parameters"].map((key) => [key, key]));
+/** Chat completions and responses have this one in common. */
+const withStrict: Names = new Map([...common, ["strict", "strict"]]);
+const ofMessages: Names = new Map([
+  ["name", "name"],
+  ["description", "description"],
+  ["input_schema", "parameters"],
+]);
 
-const readers: Readonly<Record<DialectName, Reader>> = {
-  "chat/completions": (tool, type, known, leaveOut) => {
-    const members = tool.members();
-    const inner = members.get("function");
-    if (type !== "function" || !inner) return undefined;
-    for (const key of members.keys()) if (key !== "type" && key !== "function") leaveOut(key);
-    return partsOf(inner, known, (key) => leaveOut("function", key));
-  },
-  responses: (tool, type, known, leaveOut) => (type === "function" ? partsOf(tool, known, leaveOut) : undefined),
-  messages: (tool, type, known, leaveOut) =>
-    type === undefined || type === "custom" ? partsOf(tool, known, leaveOut, "input_schema") : undefined,
-};
-
-function partsOf(
-  tool: JsonValue,
-  known: ReadonlySet<string>,
-  leaveOut: (key: string) => void,
-  parameters = "parameters",
-): FunctionTool | undefined {
+function partsOf(members: ReadonlyMap<string, JsonValue>, names: Names, leaveOut: (key: string) => void): FunctionTool {
   const parts = new Map<string, string>();
-  for (const [key, value] of tool.members()) {
-    if (key === "type") continue;
-    const name = key === parameters ? "parameters" : key;
-    if (known.has(name) && (name === key || key === parameters)) parts.set(name, value.json);
-    else leaveOut(key);
+  for (const [key, value] of members) {
+    const name = names.get(key);
+    if (name !== undefined) parts.set(name, value.json);
+    else if (key !== "type") leaveOut(key);
   }
-  return parts.has("name") ? parts : undefined;
+  return parts;
 }
 
 const writers: Readonly<Record<DialectName, (tool: FunctionTool) => string>> = {
   "chat/completions": (tool) => `{"type":"function","function":{${membersOf(tool)}}}`,
   responses: (tool) => `{"type":"function",${membersOf(tool)}}`,
-  // It does not take a tool without a schema.
-  messages: (tool) => `{${membersOf(new Map([["input_schema", noParameters], ...renamed(tool)]))}}`,
+  messages: (tool) => {
+    const members = Array.from(tool, ([name, json]) => [name === "parameters" ? "input_schema" : name, json] as const);
+    // It does not take a tool without a schema.
+    return `{${membersOf(tool.has("parameters") ? members : [...members, ["input_schema", noParameters]])}}`;
+  },
 };
 
 const noParameters = '{"type":"object","properties":{}}';
-
-function renamed(tool: FunctionTool): [string, string][] {
-  return [...tool].map(([name, json]) => [name === "parameters" ? "input_schema" : name, json]);
-}
 
 export function membersOf(members: Iterable<readonly [string, string]>): string {
   return Array.from(members, ([name, json]) => `${JSON.stringify(name)}:${json}`).join();

@@ -21,7 +21,7 @@ export interface UnitedTools {
 }
 
 /** Far more than any model takes. */
-export const toolsMax = 10_000;
+export const toolsMax = 1_000;
 
 /** Names are compared, so they are read; nobody means to send one that is longer. */
 const nameBytesMax = 1_024;

@@ -13,7 +13,7 @@ export interface MemberPlace {
   readonly valueEnd: number;
 }
 
-/** Values of at least this many bytes are remembered, so that no later walk goes through them again. */
+/** Values and keys of at least this many bytes are remembered, so that no later walk goes through them again. */
 const longValueBytes = 65_536;
 
 /** Nobody means to send more; each takes many times its bytes in memory. */
@@ -166,6 +166,7 @@ export class JsonScan {
       this.#end(start, end);
       return;
     }
+    if (end - start >= longValueBytes) this.longValues.set(start, end);
     this.#next = aColon;
     if (this.#open.length !== 1) return;
     this.#keyStart = start;

@@ -1,3 +1,4 @@
+import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
 import { closeBrace, closeBracket, comma, openBrace, openBracket, quote, spaceEnd } from "./json-scan.ts";
 
 // Walks through parts of a text that is known to be JSON. What is long is jumped over, so all walks together cost no more
@@ -46,25 +47,36 @@ export function valueEnd({ bytes, longValues }: JsonSource, start: number): numb
   }
 }
 
-/** The values of the object that begins here, of those keys that are asked for. Of a repeated key the last counts. */
+/** More than a tool, a message or a part of one has. Reading their keys takes longer than all the rest. */
+export const fieldsMax = 64;
+
+/**
+ * The values of the object that begins here, of those keys that are asked for. Of a repeated key the last counts. Throws
+ * an invalid request where the object has more fields than any that is looked at should.
+ */
 export function valuesAt<Key extends string>(
   source: JsonSource,
   start: number,
   keys: readonly Key[],
 ): Partial<Record<Key, Place>> {
   const values: Partial<Record<Key, Place>> = {};
+  let count = 0;
   eachMember(source, start, (key, value) => {
+    if (++count > fieldsMax) throw invalidRequest([{ path: "", message: tooManyFields }]);
     const wanted = keys.find((each) => each === key);
     if (wanted !== undefined) values[wanted] = value;
   });
   return values;
 }
 
-/** Calls for every member of the object that begins here. A key that is longer than any that has a meaning is undefined. */
+const tooManyFields = `must not have more than ${fieldsMax} fields in a tool or in the first message`;
+
+/** Calls for every member of the object that begins here. A key of more bytes than that is undefined. */
 export function eachMember(
   source: JsonSource,
   start: number,
   take: (key: string | undefined, value: Place) => void,
+  keyBytesMax = 256,
 ): void {
   const { bytes } = source;
   for (let at = spaceEnd(bytes, start + 1); bytes[at] !== closeBrace; at = spaceEnd(bytes, at)) {
@@ -78,8 +90,6 @@ export function eachMember(
     at = end;
   }
 }
-
-const keyBytesMax = 256;
 
 /** The elements of the list that begins here; no more than so many. */
 export function elementsAt(source: JsonSource, start: number, countMax: number): Place[] {

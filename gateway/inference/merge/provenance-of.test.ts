@@ -1,0 +1,72 @@
+import { expect, it } from "vitest";
+import { mergeInto } from "../../../test/support/merge.ts";
+
+it("tells of every field where it comes from", () => {
+  const request = {
+    model: "@preset/a@7",
+    messages: [{ role: "system", content: "own" }],
+    temperature: 1,
+    max_completion_tokens: 5,
+    seed: null,
+    user: "u",
+    service_tier: "auto",
+    preset: "a@7",
+    "a/b~": 1,
+  };
+  const config = { model: "p", temperature: 0, max_tokens: 9, seed: 3, service_tier: "flex", top_p: 1 };
+  expect(mergeInto("chat/completions", request, { config, prompt: "P" }, { pinned: true }).provenance()).toEqual({
+    preset: { slug: "a", version: 7, version_id: "id-7", pinned: true },
+    fields: {
+      "/model": { from: "preset" },
+      "/messages": { from: "request" },
+      "/messages/0": { from: "merged" },
+      "/temperature": { from: "request", overrides: "preset" },
+      "/max_completion_tokens": { from: "request", overrides: "preset" },
+      "/seed": { from: "preset" },
+      "/user": { from: "request" },
+      "/service_tier": { from: "preset" },
+      "/a~1b~0": { from: "request" },
+      "/top_p": { from: "preset" },
+    },
+    dropped: [{ field: "/max_tokens", from: "preset", reason: "the request sends max_completion_tokens" }],
+  });
+});
+
+it.each([
+  [{ model: "m@preset/a" }, { "/model": { from: "request", overrides: "preset" } }, ["/models"]],
+  [{ models: ["m"] }, { "/models": { from: "request", overrides: "preset" } }, ["/model"]],
+  [
+    { model: "m", models: ["n"] },
+    { "/model": { from: "request", overrides: "preset" }, "/models": { from: "request", overrides: "preset" } },
+    [],
+  ],
+  [{}, { "/model": { from: "preset" }, "/models": { from: "preset" } }, []],
+])("tells of the models of %j", (request, fields, dropped) => {
+  const told = mergeInto("responses", request, { config: { model: "p", models: ["q"] } }).provenance();
+  expect(told.fields).toEqual(fields);
+  expect(told.dropped.map(({ field }) => field)).toEqual(dropped);
+});
+
+it("tells of a model that the preset has none to set against", () => {
+  const { fields } = mergeInto("responses", { model: "m@preset/a" }, {}).provenance();
+  expect(fields).toEqual({ "/model": { from: "request" } });
+});
+
+it("tells of a prompt that stands where nothing did", () => {
+  const fieldsOf = (dialect: "chat/completions" | "messages", request: object) =>
+    mergeInto(dialect, { model: "m", ...request }, { prompt: "P" }).provenance().fields;
+  const preset = { from: "preset" };
+  expect(fieldsOf("chat/completions", {})).toMatchObject({ "/messages": preset, "/messages/0": preset });
+  expect(fieldsOf("chat/completions", { messages: null })).toMatchObject({
+    "/messages": preset,
+    "/messages/0": preset,
+  });
+  expect(fieldsOf("messages", { system: null })).toMatchObject({ "/system": preset });
+});
+
+it("tells what had no equivalent, too", () => {
+  const preset = { config: { model: "p", stop: "a" }, dialect: "chat/completions" } as const;
+  expect(mergeInto("responses", {}, preset).provenance().dropped).toEqual([
+    { field: "/stop", from: "preset", reason: "has no equivalent in responses" },
+  ]);
+});

@@ -1,0 +1,130 @@
+import { describe, expect, it } from "vitest";
+import { mergeInto, textOfParts } from "../../../test/support/merge.ts";
+import type { DialectName } from "../../dialects/dialect-name.ts";
+
+/** The tools that go out, and where each comes from. */
+function united(presetTools: unknown, tools: unknown, dialect: DialectName = "chat/completions") {
+  const outgoing = mergeInto(dialect, { model: "m", tools }, { config: { tools: presetTools } });
+  const { fields, dropped } = outgoing.provenance();
+  const origins = Object.entries(fields).flatMap(([pointer, origin]) => (pointer.startsWith("/tools") ? [origin] : []));
+  return { tools: JSON.parse(textOfParts(outgoing.parts)).tools, origins, dropped };
+}
+
+const preset = { from: "preset" };
+const request = { from: "request" };
+const replaced = { from: "request", overrides: "preset" };
+const fn = (name: string, more: object = {}) => ({ type: "function", function: { name, ...more } });
+
+describe("the tools of both", () => {
+  it("are the preset's in their order, replaced in place by the request's, and behind them the request's others", () => {
+    const own = [fn("new"), fn("b", { strict: true }), { type: "openrouter:web_search", x: 1 }];
+    expect(united([fn("a"), fn("b"), { type: "openrouter:web_search" }, fn("c")], own)).toEqual({
+      tools: [fn("a"), fn("b", { strict: true }), { type: "openrouter:web_search", x: 1 }, fn("c"), fn("new")],
+      origins: [preset, replaced, replaced, preset, request],
+      dropped: [],
+    });
+  });
+
+  it.each([
+    ["not sent", undefined],
+    ["null", null],
+    ["empty", []],
+  ])("are the preset's where the request's are %s", (_case, tools) => {
+    expect(united([fn("a"), fn("b")], tools)).toMatchObject({ tools: [fn("a"), fn("b")], origins: [preset, preset] });
+  });
+
+  it.each([[undefined], [null], [[]]])("are the request's where the preset's are %j", (presetTools) => {
+    expect(united(presetTools, [fn("a"), 1])).toMatchObject({ tools: [fn("a"), 1], origins: [request, request] });
+  });
+
+  it("go out as they were written", () => {
+    const outgoing = mergeInto(
+      "chat/completions",
+      '{"tools": [ {"type":"function" , "function":{"name":"\\u0061","x":1.0}} , {"type":"b"} ] , "model":"m"}',
+      { config: '{"tools":[{"type":"c","y":2.00},{"type":"function","function":{"name":"a"}}]}' },
+    );
+    expect(textOfParts(outgoing.parts)).toBe(
+      '{"tools": [{"type":"c","y":2.00},{"type":"function" , "function":{"name":"\\u0061","x":1.0}},{"type":"b"}] , "model":"m"}',
+    );
+  });
+});
+
+describe("a tool is the same as another", () => {
+  const responsesFn = (name: string, more: object = {}) => ({ type: "function", name, ...more });
+  it.each<[string, DialectName, object, object]>([
+    ["where a function has its name", "chat/completions", fn("a"), fn("a", { x: 1 })],
+    ["where a function of responses has its name", "responses", responsesFn("a"), responsesFn("a", { x: 1 })],
+    ["where a tool of messages has its name", "messages", { name: "a" }, { name: "a", type: "custom" }],
+    ["where a custom tool of chat has its name", "chat/completions", custom("a"), custom("a", { x: 1 })],
+    ["where a server tool has its type", "messages", { type: "web_20", name: "x" }, { type: "web_20", name: "y" }],
+    ["where an advisor has its name", "chat/completions", advisor("a"), { ...advisor("a"), x: 1 }],
+    ["where an advisor has no name, either", "chat/completions", advisor(), { ...advisor(), x: 1 }],
+  ])("%s", (_rule, dialect, theirs, own) => {
+    expect(united([theirs], [own], dialect)).toMatchObject({ tools: [own], origins: [replaced] });
+  });
+
+  it.each<[string, object | number, object | number]>([
+    ["another name", fn("a"), fn("A")],
+    ["another name of an advisor", advisor("a"), advisor("b")],
+    ["another name of a subagent", subagent("a"), subagent("b")],
+    ["another type of the same name", advisor("a"), subagent("a")],
+    ["another type", { type: "a" }, { type: "b" }],
+    ["a type that is the name of a function", fn("a"), { type: "a" }],
+    ["no name", { type: "function" }, { type: "function" }],
+    ["a name that is none", fn(1 as never), fn(1 as never)],
+    ["no shape", 1, 1],
+  ])("but not with %s", (_case, theirs, own) => {
+    expect(united([theirs], [own])).toMatchObject({ tools: [theirs, own], origins: [preset, request] });
+  });
+});
+
+function custom(name: string, more: object = {}) {
+  return { type: "custom", custom: { name, ...more } };
+}
+
+function advisor(name?: string) {
+  return { type: "openrouter:advisor", parameters: name === undefined ? {} : { name } };
+}
+
+function subagent(name: string) {
+  return { type: "openrouter:subagent", parameters: { name } };
+}
+
+describe("tools that are alike on one side", () => {
+  const mcp = (label: string) => ({ type: "mcp", server_label: label });
+
+  it("are all kept", () => {
+    expect(united([mcp("a"), mcp("b")], [fn("x")]).tools).toEqual([mcp("a"), mcp("b"), fn("x")]);
+    expect(united([fn("x")], [mcp("a"), mcp("b")]).tools).toEqual([fn("x"), mcp("a"), mcp("b")]);
+  });
+
+  it("displace all that are like them", () => {
+    expect(united([mcp("a"), fn("x"), mcp("b")], [mcp("c"), mcp("d")])).toEqual({
+      tools: [mcp("c"), fn("x"), mcp("d")],
+      origins: [replaced, preset, request],
+      dropped: [{ field: "/tools/2", from: "preset", reason: "the request sends a tool like it" }],
+    });
+  });
+});
+
+describe("tools that cannot be united", () => {
+  it.each([
+    ["no list", { a: 1 }, "tools must be a list"],
+    ["too many", Array(1_001).fill({}), "tools must have at most 1000 elements"],
+    [
+      "more fields than any has",
+      [Object.fromEntries(Array.from({ length: 65 }, (_, n) => [n, n]))],
+      "more than 64 fields",
+    ],
+  ])("are refused: %s", (_case, tools, message) => {
+    expect(() => united([fn("a")], tools)).toThrow(message);
+    // What is not united is the upstream's business.
+    expect(united(undefined, tools).tools).toEqual(tools);
+  });
+
+  it("are taken up to the limits", () => {
+    expect(united([fn("a")], Array(1_000).fill({})).tools).toHaveLength(1_001);
+    const wide = Object.fromEntries(Array.from({ length: 64 }, (_, n) => [n, n]));
+    expect(united([fn("a")], [wide]).tools).toEqual([fn("a"), wide]);
+  });
+});

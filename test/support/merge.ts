@@ -1,0 +1,36 @@
+import type { DialectName } from "../../gateway/dialects/dialect-name.ts";
+import { mergeRequest, type OutgoingRequest, preparePreset } from "../../gateway/inference/merge/merge.ts";
+import { type RequestBody, readRequestBody } from "../../gateway/inference/request/request-body.ts";
+
+export interface TestPreset {
+  /** JSON, as text or not. */
+  readonly config?: object | string;
+  readonly prompt?: string;
+  /** Null where it is not given: not known. */
+  readonly dialect?: DialectName | null;
+}
+
+/** A preset merged into a request, which is JSON, as text or not. */
+export function mergeInto(
+  dialect: DialectName,
+  request: object | string,
+  { config = {}, prompt, dialect: from = null }: TestPreset,
+  { replaceSystemPrompt = false, pinned = false } = {},
+): OutgoingRequest {
+  const body = readRequestBody(Buffer.from(textOf(request))) as RequestBody;
+  const content = { slug: "a", version: 7, versionId: "id-7", dialect: from, configJson: textOf(config) };
+  const prepared = preparePreset({ ...content, systemPrompt: prompt }, dialect);
+  return mergeRequest(body, prepared, dialect, { pinned, replaceSystemPrompt });
+}
+
+export function textOfParts(parts: readonly Buffer[]): string {
+  return Buffer.concat(parts).toString();
+}
+
+export function jsonOf(outgoing: OutgoingRequest): Record<string, unknown> {
+  return JSON.parse(textOfParts(outgoing.parts));
+}
+
+function textOf(json: object | string): string {
+  return typeof json === "string" ? json : JSON.stringify(json);
+}
