@@ -1,8 +1,10 @@
 import { type Preset, PresetStatus, type PresetVersion } from "../../../proto/gen/setpoint/preset/v1/preset_pb.ts";
-import { DomainError } from "../../../services/platform/domain/domain-error.ts";
+import type { DomainError } from "../../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
 import { type DialectName, dialectNameOf } from "../../dialects/dialect-name.ts";
-import { type PreparedPreset, type PresetContent, preparePreset } from "./placeholder.ts";
+import { type PreparedPreset, preparePreset } from "../merge/merge.ts";
+import type { PresetContent } from "../preset-content.ts";
+import { presetArchived, presetDisabled } from "../preset-refusals.ts";
 import type { Asker } from "./shared-questions.ts";
 
 /** What was not answered is asked again after this. */
@@ -84,11 +86,7 @@ export class KnownPreset {
   refusal(): DomainError | undefined {
     if (this.#status === PresetStatus.ACTIVE) return undefined;
     const { slug } = this.designated.content;
-    const state = this.#status === PresetStatus.ARCHIVED ? "archived" : "disabled";
-    return new DomainError("failed_precondition", {
-      reason: state === "archived" ? "PRESET_ARCHIVED" : "PRESET_DISABLED",
-      message: `The preset ${slug} is ${state} and cannot be used. Restore it first: PATCH /api/v1/presets/${slug} with {"status": "active"}.`,
-    });
+    return this.#status === PresetStatus.ARCHIVED ? presetArchived(slug) : presetDisabled(slug);
   }
 }
 

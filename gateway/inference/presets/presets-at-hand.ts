@@ -7,8 +7,9 @@ import type { CallOptions } from "../../../services/platform/rpc/grpc-client.ts"
 import type { PresetClient } from "../../clients/preset-client.ts";
 import { ServiceReach, settledBy } from "../../clients/service-reach.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
+import type { PreparedPreset } from "../merge/merge.ts";
+import type { PresetReference } from "../request/preset-reference.ts";
 import { KnownPreset, KnownVersion } from "./known-preset.ts";
-import type { PreparedPreset, PresetReference } from "./placeholder.ts";
 import { type LookupOutcome, PresetLookups } from "./preset-lookups.ts";
 import { type Asker, isAboutAsker, type Question, SharedQuestions } from "./shared-questions.ts";
 
