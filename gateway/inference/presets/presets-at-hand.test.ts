@@ -5,7 +5,8 @@ import { DomainError, deadlineExceeded, unavailable } from "../../../services/pl
 import { Metrics } from "../../../services/platform/observe/metrics.ts";
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
 import type { CallOptions } from "../../../services/platform/rpc/grpc-client.ts";
-import { type InferenceCaller, type PresetAtHand, PresetsAtHand, type PresetsAtHandConfig } from "./presets-at-hand.ts";
+import type { InferenceCaller } from "./inference-caller.ts";
+import { type PresetAtHand, PresetsAtHand, type PresetsAtHandConfig } from "./presets-at-hand.ts";
 
 const mebibyte = 1024 * 1024;
 const chat = "chat/completions";
@@ -20,6 +21,7 @@ interface StoredPreset {
 class PresetDouble {
   readonly stored = new Map<string, StoredPreset>();
   calls: string[] = [];
+  hints: string[] = [];
   failure: Error | undefined;
   /** Refused by the token that they show. */
   readonly refused = new Map<string, Error>();
@@ -43,6 +45,10 @@ class PresetDouble {
         if (version > (this.stored.get(`${workspace} ${slug}`)?.version ?? 0)) throw notFound("VERSION_NOT_FOUND");
         return { version: this.#version(workspace, slug, version) };
       }),
+    findSimilarSlug: async ({ slug = "" }) => {
+      this.hints.push(slug);
+      return { slug: slug.startsWith("bo") ? "bot" : "" };
+    },
   } as unknown as ConstructorParameters<typeof PresetsAtHand>[0];
 
   put(slug: string, change: Partial<StoredPreset> = {}, workspace = "ws"): void {
@@ -376,6 +382,15 @@ describe("a preset that may not be used", () => {
     await pass(1);
     expect(await versionOf("none")).toBe("1");
     expect(await counted('outcome="refused"')).toBe(4);
+  });
+
+  it("is refused with the slug that was most likely meant", async () => {
+    await expect(find("bott")).rejects.toThrow(/no preset bott .* Did you mean bot\?/);
+    await expect(find("none")).rejects.toThrow(/Check the slug/);
+    const slugs = Array.from({ length: 100 }, (_, index) => `bo-${index}`);
+    service.hints = [];
+    await Promise.allSettled(slugs.map((slug) => find(slug)));
+    expect(service.hints.length).toBeLessThanOrEqual(8);
   });
 
   it("is dropped where it is gone, also for the time that the service is out of reach", async () => {

@@ -3,25 +3,17 @@ import { requireWorkspace } from "../../../services/platform/auth/principal.ts";
 import { type DomainError, isOfKind } from "../../../services/platform/domain/domain-error.ts";
 import type { Metrics } from "../../../services/platform/observe/metrics.ts";
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
-import type { CallOptions } from "../../../services/platform/rpc/grpc-client.ts";
 import type { PresetClient } from "../../clients/preset-client.ts";
 import { ServiceReach, settledBy } from "../../clients/service-reach.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import type { PreparedPreset } from "../merge/merge.ts";
 import type { PresetReference } from "../request/preset-reference.ts";
+import type { InferenceCaller } from "./inference-caller.ts";
 import { KnownPreset, KnownVersion } from "./known-preset.ts";
+import { NearestSlugs } from "./nearest-slugs.ts";
+import { PinnedVersions } from "./pinned-versions.ts";
 import { type LookupOutcome, PresetLookups } from "./preset-lookups.ts";
-import { type Asker, isAboutAsker, type Question, SharedQuestions } from "./shared-questions.ts";
-
-/** Who makes an inference request, and may: that is checked before. */
-export interface InferenceCaller extends Asker {
-  readonly principal: {
-    readonly keyId: string;
-    /** Empty where it is gone. */
-    readonly workspaceId: string;
-  };
-  call<T>(rpc: (options: CallOptions) => Promise<T>): Promise<T>;
-}
+import { isAboutAsker, type Question, SharedQuestions } from "./shared-questions.ts";
 
 export interface PresetAtHand {
   readonly prepared: PreparedPreset;
@@ -50,7 +42,8 @@ const silenceMaxMs = 500;
 const questionsInOutageMax = 64;
 /** A slug that is not there weighs little, but anyone with a key can make up any number of them. */
 const absencesMax = 1_000;
-const absentVersionsMax = 100;
+
+type Client = Pick<PresetClient, "getPreset" | "getVersion" | "findSimilarSlug">;
 
 /** One request's search for its preset. */
 interface Lookup {
@@ -71,25 +64,24 @@ type Answer = KnownPreset | DomainError;
  * by the workspace of a caller's grant: nobody sees another workspace's.
  */
 export class PresetsAtHand {
-  readonly #client: Pick<PresetClient, "getPreset" | "getVersion">;
+  readonly #client: Client;
   readonly #staleMaxMs: number;
   readonly #cache: LRUCache<string, KnownPreset | KnownVersion>;
   readonly #absences = new LRUCache<string, { readonly error: DomainError; readonly askedAtMs: number }>({
     max: absencesMax,
   });
   readonly #questions = new SharedQuestions<Answer>();
-  readonly #versionQuestions = new SharedQuestions<KnownVersion | DomainError>();
   readonly #reach = new ServiceReach(silenceMaxMs);
+  readonly #pinned: PinnedVersions;
+  readonly #nearest: NearestSlugs;
   readonly #lookups: PresetLookups;
 
-  constructor(
-    client: Pick<PresetClient, "getPreset" | "getVersion">,
-    { presetCacheBytesMax, presetStaleMaxMs }: PresetsAtHandConfig,
-    metrics: Metrics,
-  ) {
+  constructor(client: Client, { presetCacheBytesMax, presetStaleMaxMs }: PresetsAtHandConfig, metrics: Metrics) {
     this.#client = client;
     this.#staleMaxMs = presetStaleMaxMs;
     this.#cache = new LRUCache({ maxSize: presetCacheBytesMax, sizeCalculation: ({ bytes }) => bytes });
+    this.#pinned = new PinnedVersions(client, this.#reach, this.#cache);
+    this.#nearest = new NearestSlugs(client);
     this.#lookups = new PresetLookups(metrics, () => this.#cache.calculatedSize);
   }
 
@@ -212,17 +204,14 @@ export class PresetsAtHand {
       return known;
     } catch (error) {
       if (isOfKind(error, "not_found") && error.reason === "PRESET_NOT_FOUND") {
-        if (!question.isOutdated) this.#keepAbsence(key, error, question.askedAtMs);
-        return error;
+        if (!question.isOutdated) this.#cache.delete(key);
+        const refusal = await this.#nearest.refusalOf(slug, caller);
+        if (!question.isOutdated) this.#absences.set(key, { error: refusal, askedAtMs: question.askedAtMs });
+        return refusal;
       }
       this.#failed(key, error, caller);
       throw error;
     }
-  }
-
-  #keepAbsence(key: string, error: DomainError, askedAtMs: number): void {
-    this.#cache.delete(key);
-    this.#absences.set(key, { error, askedAtMs });
   }
 
   #failed(key: string, error: unknown, caller: InferenceCaller): void {
@@ -249,10 +238,10 @@ export class PresetsAtHand {
     if (version === undefined || version === known.designated.content.version) {
       return this.#use(lookup, known, known.designated, lookup.key, outcome);
     }
-    const versionKey = versionKeyOf(known, version);
-    const pinned = this.#cache.get(versionKey) as KnownVersion | undefined;
+    const key = this.#pinned.keyOf(known, version);
+    const pinned = this.#pinned.find(key);
     return pinned
-      ? this.#use(lookup, pinned, pinned, versionKey, outcome)
+      ? this.#use(lookup, pinned, pinned, key, outcome)
       : this.#servePinned(lookup, known, version, outcome);
   }
 
@@ -262,53 +251,10 @@ export class PresetsAtHand {
     version: number,
     outcome: LookupOutcome,
   ): Promise<PresetAtHand> {
-    const versionKey = versionKeyOf(known, version);
-    const pinned = known.absentVersions.get(version) ?? (await this.#versionFor(lookup, known, version, versionKey));
+    const pinned = await this.#pinned.fetch(lookup.caller, known, version);
     if (!(pinned instanceof KnownVersion)) throw this.#refusal(pinned);
-    return this.#use(lookup, pinned, pinned, versionKey, outcome === "hit" ? "miss" : outcome);
-  }
-
-  async #versionFor(
-    { caller, reference: { slug } }: Lookup,
-    known: KnownPreset,
-    version: number,
-    versionKey: string,
-  ): Promise<KnownVersion | DomainError> {
-    const cameAtMs = monotonicMs();
-    for (;;) {
-      const underWay = this.#versionQuestions.find(versionKey);
-      // One that was put before the preset was asked for may be from before a change: the version may be new.
-      const question =
-        underWay && underWay.askedAtMs >= known.askedAtMs
-          ? underWay
-          : this.#versionQuestions.put(versionKey, caller, () =>
-              this.#fetchVersion(caller, slug, known, version, versionKey),
-            );
-      await question.settled;
-      if (!question.isToBeRepeatedFor(caller, cameAtMs)) return question.answer();
-    }
-  }
-
-  async #fetchVersion(
-    caller: InferenceCaller,
-    slug: string,
-    known: KnownPreset,
-    version: number,
-    versionKey: string,
-  ): Promise<KnownVersion | DomainError> {
-    try {
-      const answer = await caller.call((options) =>
-        this.#reach.watch(this.#client.getVersion({ slug, version }, options)),
-      );
-      if (answer.version?.presetId !== known.id) throw new Error("The preset service answered for another preset");
-      const pinned = new KnownVersion(slug, answer.version);
-      this.#cache.set(versionKey, pinned);
-      return pinned;
-    } catch (error) {
-      if (!isOfKind(error, "not_found") || error.reason === "WORKSPACE_NOT_FOUND") throw error;
-      if (known.absentVersions.size < absentVersionsMax) known.absentVersions.set(version, error);
-      return error;
-    }
+    const key = this.#pinned.keyOf(known, version);
+    return this.#use(lookup, pinned, pinned, key, outcome === "hit" ? "miss" : outcome);
   }
 
   /** `entry` is what the version is kept in, under this key: it becomes larger where the version is prepared. */
@@ -333,10 +279,6 @@ export class PresetsAtHand {
 /** A space is in no id and in no slug. */
 function keyOf(workspaceId: string, slug: string): string {
   return `${workspaceId} ${slug}`;
-}
-
-function versionKeyOf({ id }: KnownPreset, version: number): string {
-  return `${id}@${version}`;
 }
 
 /** Whether it was this caller who was refused. Of one whose grant has run out, the service cannot know better. */

@@ -1,0 +1,37 @@
+import type { DomainError } from "../../../services/platform/domain/domain-error.ts";
+import { monotonicMs } from "../../../services/platform/process/clock.ts";
+import type { PresetClient } from "../../clients/preset-client.ts";
+import { presetNotFound } from "../preset-refusals.ts";
+import type { InferenceCaller } from "./inference-caller.ts";
+
+/** A hint is worth no more than this, and who asks for many slugs that are not there needs none. */
+const timeoutMs = 500;
+const atOnceMax = 8;
+
+/** Says of a slug that is not there which one was most likely meant. */
+export class NearestSlugs {
+  readonly #client: Pick<PresetClient, "findSimilarSlug">;
+  #underWay = 0;
+
+  constructor(client: Pick<PresetClient, "findSimilarSlug">) {
+    this.#client = client;
+  }
+
+  async refusalOf(slug: string, caller: InferenceCaller): Promise<DomainError> {
+    if (this.#underWay >= atOnceMax) return presetNotFound(slug);
+    this.#underWay += 1;
+    try {
+      const nearest = await caller.call((options) =>
+        this.#client.findSimilarSlug(
+          { slug },
+          { ...options, deadlineMs: Math.min(options.deadlineMs, monotonicMs() + timeoutMs) },
+        ),
+      );
+      return presetNotFound(slug, nearest.slug || undefined);
+    } catch {
+      return presetNotFound(slug);
+    } finally {
+      this.#underWay -= 1;
+    }
+  }
+}

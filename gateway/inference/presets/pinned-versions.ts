@@ -1,0 +1,73 @@
+import type { LRUCache } from "lru-cache";
+import { type DomainError, isOfKind } from "../../../services/platform/domain/domain-error.ts";
+import { monotonicMs } from "../../../services/platform/process/clock.ts";
+import type { PresetClient } from "../../clients/preset-client.ts";
+import type { ServiceReach } from "../../clients/service-reach.ts";
+import type { InferenceCaller } from "./inference-caller.ts";
+import { type KnownPreset, KnownVersion } from "./known-preset.ts";
+import { SharedQuestions } from "./shared-questions.ts";
+
+const absentVersionsMax = 100;
+
+/** Versions that requests name by their number. Their content never changes, so it is asked for once. */
+export class PinnedVersions {
+  readonly #client: Pick<PresetClient, "getVersion">;
+  readonly #reach: ServiceReach;
+  /** Shared with the presets: all of them are bounded together. */
+  readonly #cache: LRUCache<string, KnownPreset | KnownVersion>;
+  readonly #questions = new SharedQuestions<KnownVersion | DomainError>();
+
+  constructor(
+    client: Pick<PresetClient, "getVersion">,
+    reach: ServiceReach,
+    cache: LRUCache<string, KnownPreset | KnownVersion>,
+  ) {
+    this.#client = client;
+    this.#reach = reach;
+    this.#cache = cache;
+  }
+
+  /** In the cache. No preset has a key of this form. */
+  keyOf({ id }: KnownPreset, version: number): string {
+    return `${id}@${version}`;
+  }
+
+  find(key: string): KnownVersion | undefined {
+    return this.#cache.get(key) as KnownVersion | undefined;
+  }
+
+  /** The version, or what to say of one that the preset does not have. */
+  async fetch(caller: InferenceCaller, preset: KnownPreset, version: number): Promise<KnownVersion | DomainError> {
+    const absent = preset.absentVersions.get(version);
+    if (absent) return absent;
+    const key = this.keyOf(preset, version);
+    const cameAtMs = monotonicMs();
+    for (;;) {
+      const underWay = this.#questions.find(key);
+      // One that was put before the preset was asked for may be from before a change: the version may be new.
+      const question =
+        underWay && underWay.askedAtMs >= preset.askedAtMs
+          ? underWay
+          : this.#questions.put(key, caller, () => this.#call(caller, preset, version));
+      await question.settled;
+      if (!question.isToBeRepeatedFor(caller, cameAtMs)) return question.answer();
+    }
+  }
+
+  async #call(caller: InferenceCaller, preset: KnownPreset, version: number): Promise<KnownVersion | DomainError> {
+    const { slug } = preset.designated.content;
+    try {
+      const answer = await caller.call((options) =>
+        this.#reach.watch(this.#client.getVersion({ slug, version }, options)),
+      );
+      if (answer.version?.presetId !== preset.id) throw new Error("The preset service answered for another preset");
+      const known = new KnownVersion(slug, answer.version);
+      this.#cache.set(this.keyOf(preset, version), known);
+      return known;
+    } catch (error) {
+      if (!isOfKind(error, "not_found") || error.reason !== "VERSION_NOT_FOUND") throw error;
+      if (preset.absentVersions.size < absentVersionsMax) preset.absentVersions.set(version, error);
+      return error;
+    }
+  }
+}
