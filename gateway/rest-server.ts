@@ -121,7 +121,7 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     memberRoutes(app, access, clients);
     organizationChangeRoutes(app, access, clients);
     probeRoutes(app, parts.health);
-    await inferenceRoutes(app, access, forwarder, config.inferenceBodyBytesMax);
+    await inferenceRoutes(app, access, presetsAtHand, forwarder, config.inferenceBodyBytesMax);
     referenceRoutes(app, described);
   });
   return app;

@@ -56,7 +56,8 @@ export class ServiceReach {
       },
     );
     for (;;) {
-      const silentAtMs = Math.max(askedAtMs, this.#heardAtMs) + this.#silenceMaxMs;
+      const silentSinceMs = this.#callCount > 0 ? this.#silentSinceMs : Math.max(askedAtMs, this.#heardAtMs);
+      const silentAtMs = silentSinceMs + this.#silenceMaxMs;
       await settledBy(settled, silentAtMs);
       if (isAnswered || this.isOut || silentAtMs <= monotonicMs()) return;
     }

@@ -2,8 +2,12 @@ import type { FastifyInstance } from "fastify";
 import type { Access } from "../auth/access.ts";
 import { type DialectName, dialectNames } from "../dialects/dialect-name.ts";
 import type { Forwarder } from "../inference/forward/forward.ts";
-import { plainRequest } from "../inference/plain-request.ts";
+import { mergeRequest } from "../inference/merge/merge.ts";
+import type { PresetAtHand, PresetsAtHand } from "../inference/presets/presets-at-hand.ts";
+import { presetReferenceOf } from "../inference/request/preset-reference.ts";
+import { replacesSystemPrompt } from "../inference/request/prompt-header.ts";
 import { withRawBodies } from "../inference/request/raw-bodies.ts";
+import { readRequestBody } from "../inference/request/request-body.ts";
 import { requireBody } from "../json/body.ts";
 
 interface Inference {
@@ -14,11 +18,12 @@ interface Inference {
 export async function inferenceRoutes(
   app: FastifyInstance,
   access: Access,
+  presetsAtHand: PresetsAtHand,
   forwarder: Forwarder,
   bodyLimit: number,
 ): Promise<void> {
   await withRawBodies(app, (scope) => {
-    for (const dialect of dialectNames) inferenceRoute(scope, dialect, access, forwarder, bodyLimit);
+    for (const dialect of dialectNames) inferenceRoute(scope, dialect, access, presetsAtHand, forwarder, bodyLimit);
   });
 }
 
@@ -26,6 +31,7 @@ function inferenceRoute(
   app: FastifyInstance,
   dialect: DialectName,
   access: Access,
+  presetsAtHand: PresetsAtHand,
   forwarder: Forwarder,
   bodyLimit: number,
 ): void {
@@ -37,10 +43,21 @@ function inferenceRoute(
       onRequest: access.withInference(),
     },
     async (request, reply) => {
-      const outgoing = plainRequest(requireBody(request.body));
-      const { principal } = request.caller;
-      await forwarder.forward({ reply, dialect, outgoing, caller: principal, explanation: undefined });
+      const { caller } = request;
+      const replaceSystemPrompt = replacesSystemPrompt(request.headers);
+      const body = await readRequestBody(requireBody(request.body));
+      const reference = presetReferenceOf(body);
+      const preset = reference && (await presetsAtHand.find(caller, reference, dialect));
+      if (preset) reply.header("x-setpoint-preset", nameOf(preset));
+      const pinned = reference?.version !== undefined;
+      const outgoing = mergeRequest(body, preset?.prepared, dialect, { pinned, replaceSystemPrompt });
+      await forwarder.forward({ reply, dialect, outgoing, caller: caller.principal, explanation: undefined });
       return reply;
     },
   );
+}
+
+/** As answers say it. */
+function nameOf({ slug, version, isStale }: PresetAtHand): string {
+  return isStale ? `${slug}@${version}; stale` : `${slug}@${version}`;
 }
