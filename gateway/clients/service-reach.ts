@@ -55,12 +55,17 @@ export class ServiceReach {
         isAnswered = true;
       },
     );
-    for (;;) {
-      const silentSinceMs = this.#callCount > 0 ? this.#silentSinceMs : Math.max(askedAtMs, this.#heardAtMs);
-      const silentAtMs = silentSinceMs + this.#silenceMaxMs;
+    while (!isAnswered && !this.isOut) {
+      const silentAtMs = this.#silentAtMs(askedAtMs);
+      if (silentAtMs <= monotonicMs()) return;
       await settledBy(settled, silentAtMs);
-      if (isAnswered || this.isOut || silentAtMs <= monotonicMs()) return;
     }
+  }
+
+  /** A question that is not put to the service yet, because something else is waited for, is a question, too. */
+  #silentAtMs(askedAtMs: number): number {
+    const sinceMs = this.#callCount > 0 ? this.#silentSinceMs : Math.max(askedAtMs, this.#heardAtMs);
+    return sinceMs + this.#silenceMaxMs;
   }
 
   #hear(): void {
