@@ -18,6 +18,8 @@ describe("the gateway's config", () => {
       bodyBytesMax: 10_485_760,
       inferenceBodyBytesMax: 33_554_432,
       requestTimeoutMs: 10_000,
+      inferenceBodyBytesMax: 33_554_432,
+      upstreamsFile: undefined,
       keyCacheMax: 10_000,
       grantStaleMaxMs: 900_000,
       presetCacheBytesMax: 33_554_432,

@@ -2,6 +2,28 @@ import { Type } from "typebox";
 
 export const exampleRequestId = "0198c5a4-2c6f-7d19-8e03-b7f15a9c40d2";
 
+/** The JSON that errors.ts writes on routes of Anthropic's API. */
+export const anthropicErrorSchema = Type.Object(
+  {
+    type: Type.Unsafe<"error">({ const: "error" }),
+    error: Type.Object({
+      type: Type.String({ description: "Anthropic's name for the status." }),
+      message: Type.String({ description: "A sentence that says what to do." }),
+    }),
+    request_id: Type.String({ description: "Equals the header `x-request-id`. Name it when you report a fault." }),
+  },
+  {
+    description: "The body of a refusal where Anthropic's clients look for it.",
+    examples: [
+      {
+        type: "error",
+        error: { type: "authentication_error", message: "Send your key in the header `Authorization: Bearer <key>`." },
+        request_id: exampleRequestId,
+      },
+    ],
+  },
+);
+
 /** The JSON that errors.ts writes. */
 export const errorSchema = Type.Object(
   {

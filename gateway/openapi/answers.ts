@@ -16,6 +16,8 @@ const rateLimit: HeaderSchemas = {
 const challenge = Type.String({ description: "The scheme of the credential that is wanted: `Bearer`." });
 export const etag = Type.String({ description: "Names this state of the preset, for `If-Match` and `If-None-Match`." });
 
+export const upstreamName = Type.String({ description: "Which upstream the request was sent to." });
+
 export const noStore = Type.String({ description: "`no-store`: nothing on its way may keep a secret." });
 
 /** An answer with `{"data": …}` or a page in it. */
@@ -90,6 +92,16 @@ const refusals = {
     when: "A fault of ours; the log tells more, by the request id.",
     message: "Something went wrong on our side. Try again; if it stays, report the request id.",
   },
+  502: {
+    when: "The upstream cannot be reached, broke off, or answered with what cannot be passed on.",
+    message: "The upstream openai cannot be reached (ECONNREFUSED). Try again in a moment.",
+    headers: { "x-setpoint-upstream": upstreamName },
+  },
+  504: {
+    when: "The upstream did not answer in time.",
+    message: "The upstream openai did not answer in time. Try again in a moment.",
+    headers: { "x-setpoint-upstream": upstreamName },
+  },
   503: {
     when: "A service or the database is out of reach or has too much to do. Nothing was stored, unless the database, or the service, went away while it committed.",
     message:
@@ -97,6 +109,20 @@ const refusals = {
     mayRetry: true,
   },
 } satisfies Record<number, Refusal>;
+
+/** The same in the words of Anthropic's API. */
+export function refusedInAnthropicShape(...statuses: readonly RefusalStatus[]) {
+  return Object.fromEntries(
+    [...statuses, ...everywhere].map((status) => [
+      status,
+      {
+        description: refusals[status].when,
+        headers: { "x-request-id": requestId },
+        content: { "application/json": { schema: componentSchema("AnthropicError") } },
+      },
+    ]),
+  );
+}
 
 type RefusalStatus = keyof typeof refusals;
 

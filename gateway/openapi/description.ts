@@ -1,6 +1,6 @@
 import type { FastifyDynamicSwaggerOptions } from "@fastify/swagger";
 import packageJson from "../../package.json" with { type: "json" };
-import { errorSchema } from "../json/error-schema.ts";
+import { anthropicErrorSchema, errorSchema } from "../json/error-schema.ts";
 import { currentKeySchema, keySchema } from "../json/key-schema.ts";
 import { memberSchema } from "../json/member-schema.ts";
 import { modelSchema } from "../json/model-schema.ts";
@@ -27,6 +27,8 @@ export const description = {
 
 **Errors** have one shape: \`{"error": {"code", "message", "metadata"}}\`. After an answer with a status of 500 and above nothing was stored, so the request may be sent again. The one exception is a database, or a service, that goes away while it commits and stays away: with an \`Idempotency-Key\` the repetition is safe then too, as it is after an answer that was lost.
 
+Requests that are sent to an upstream are answered as it answers, its errors included; \`/api/v1/messages\` has Anthropic's shape of errors for ours, too.
+
 **Changes.** Answers with a preset carry an \`ETag\`. Send it back as \`If-Match\`, and a change is made only where nobody else was faster.`,
   },
   servers: [{ url: "/" }],
@@ -34,6 +36,10 @@ export const description = {
   tags: [
     { name: "Presets", description: "Create, read and change presets." },
     { name: "Versions", description: "The history of a preset: its versions, how they differ, and who changed what." },
+    {
+      name: "Inference",
+      description: "Send a request to the model that it, or the preset it names, asks for. Same dialect in and out.",
+    },
     { name: "Models", description: "What a request may name as its model." },
     { name: "Keys", description: "The keys of the organization, and the key that a call is made with." },
     { name: "Workspaces", description: "The workspaces of the organization, and who belongs to them." },
@@ -58,6 +64,7 @@ export const description = {
       OrganizationMember: memberSchema,
       OrganizationChange: organizationChangeSchema,
       Error: errorSchema,
+      AnthropicError: anthropicErrorSchema,
     },
     responses: refusalComponents,
     securitySchemes: {

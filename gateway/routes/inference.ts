@@ -9,6 +9,7 @@ import { replacesSystemPrompt } from "../inference/request/prompt-header.ts";
 import { withRawBodies } from "../inference/request/raw-bodies.ts";
 import { readRequestBody } from "../inference/request/request-body.ts";
 import { requireBody } from "../json/body.ts";
+import { inferenceOperation } from "../openapi/inference-operations.ts";
 
 interface Inference {
   Body: Buffer | undefined;
@@ -38,6 +39,7 @@ function inferenceRoute(
   app.post<Inference>(
     `/api/v1/${dialect}`,
     {
+      schema: inferenceOperation(dialect),
       bodyLimit,
       config: { errorShape: dialect === "messages" ? "anthropic" : "own" },
       onRequest: access.withInference(),

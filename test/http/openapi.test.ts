@@ -77,7 +77,8 @@ describe("the OpenAPI document", () => {
     const { call, makeKey, makeMember, makeWorkspace } = administrator(stack);
     const [key, workspace, member] = [await makeKey(), await makeWorkspace("tried"), await makeMember("a@example.com")];
     const parameters = { slug: "tried", hash: key.data.hash, workspace: workspace.id, user_id: member };
-    const tried = operations().filter(([, , { requestBody }]) => requestBody);
+    // What is sent on to an upstream is accepted by that.
+    const tried = operations().filter(([, , { requestBody, tags }]) => requestBody && !tags.includes("Inference"));
     expect(tried.length).toBeGreaterThan(10);
     for (const [method, path, { requestBody, responses }] of tried) {
       const filled = Object.entries(parameters).reduce((text, [name, value]) => text.replace(`{${name}}`, value), path);

@@ -12,6 +12,7 @@ export interface Document {
 
 export interface Operation {
   readonly operationId: string;
+  readonly tags: readonly string[];
   readonly requestBody?: {
     readonly content: { readonly "application/json": MediaType & { readonly example: unknown } };
   };

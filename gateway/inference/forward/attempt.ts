@@ -91,7 +91,10 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionListener, 
   }
 
   onDeadline(): void {
-    if (this.#isLeft) return this.#cut();
+    if (this.#isLeft) {
+      this.#cut();
+      return;
+    }
     const isAll = this.#times.untilMs <= this.#phaseUntilMs;
     const reason = isAll ? "took too long for its answer" : "stopped in the middle of its answer";
     this.leave();

@@ -80,7 +80,10 @@ export class Forwarding implements AttemptOwner {
 
   begin(): void {
     const { socket } = this.#reply.request.raw;
-    if (socket.destroyed || socket.readableEnded) return this.#clientGone();
+    if (socket.destroyed || socket.readableEnded) {
+      this.#clientGone();
+      return;
+    }
     this.#response.once("close", this.#clientGone);
     // Elsewhere who has closed their side is still answered. Here it means that nobody waits for what is paid for.
     socket.once("end", this.#clientGone);
@@ -91,7 +94,8 @@ export class Forwarding implements AttemptOwner {
     const { upstream, parts } = this.#candidates[this.#index] as Candidate;
     this.#upstream = upstream;
     if (upstream.isFull) {
-      return this.failed({ kind: "full", reason: "has as many requests under way as it may" });
+      this.failed({ kind: "full", reason: "has as many requests under way as it may" });
+      return;
     }
     const { timeouts } = upstream;
     this.#isBodySent = false;
@@ -114,10 +118,10 @@ export class Forwarding implements AttemptOwner {
   answered(status: number, headers: AnswerHeaders): void {
     if (status < 400 && status >= 300) {
       this.#attempt?.leave();
-      return this.failed({ kind: "bad_answer", reason: "answered with a redirect, which is not followed" });
+      this.failed({ kind: "bad_answer", reason: "answered with a redirect, which is not followed" });
+    } else if (status < 400 || !this.#isTriedAgain(status, headers)) {
+      this.#begin(status, headers);
     }
-    if (status >= 400 && this.#isTriedAgain(status, headers)) return;
-    this.#begin(status, headers);
   }
 
   sent(): void {
@@ -140,11 +144,16 @@ export class Forwarding implements AttemptOwner {
   }
 
   failed(failure: Failure): void {
-    if (this.#isBegun) return this.#breakOff(failure);
-    if (this.#mayRetry(failure)) return this.#retry(failure, 0);
-    if (this.#isAnotherLeft) return this.#fallBack(failure);
-    this.#over(statusOf(failure));
-    this.#reject(failureError(failure, this.#upstream.name));
+    if (this.#isBegun) {
+      this.#breakOff(failure);
+    } else if (this.#mayRetry(failure)) {
+      this.#retry(failure, 0);
+    } else if (this.#isAnotherLeft) {
+      this.#fallBack(failure);
+    } else {
+      this.#over(statusOf(failure));
+      this.#reject(failureError(failure, this.#upstream.name));
+    }
   }
 
   get #isAnotherLeft(): boolean {

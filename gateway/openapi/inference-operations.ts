@@ -1,0 +1,53 @@
+import { Type } from "typebox";
+import type { DialectName } from "../dialects/dialect-name.ts";
+import { refusedInAnthropicShape, refusedWith, success, upstreamName } from "./answers.ts";
+
+const operationIds: Readonly<Record<DialectName, string>> = {
+  "chat/completions": "sendChatCompletionRequest",
+  messages: "createMessages",
+  responses: "createResponses",
+};
+
+/** A body to try the route with. */
+const examples: Readonly<Record<DialectName, object>> = {
+  "chat/completions": { model: "@preset/support-bot", messages: [{ role: "user", content: "Hello" }] },
+  messages: { model: "@preset/support-bot", max_tokens: 100, messages: [{ role: "user", content: "Hello" }] },
+  responses: { model: "@preset/support-bot", input: "Hello" },
+};
+
+const bodyFields = {
+  model: Type.Optional(
+    Type.String({
+      description:
+        "A model; or a preset, `@preset/slug`, `@preset/slug@7` for its version 7; or both, `vendor/model@preset/slug`.",
+    }),
+  ),
+  models: Type.Optional(Type.Array(Type.String(), { description: "Models to try in turn, until one answers." })),
+  preset: Type.Optional(Type.String({ description: "A preset, beside a model: `slug` or `slug@7`." })),
+  stream: Type.Optional(Type.Boolean({ description: "Whether the answer comes as events, as it is generated." })),
+};
+
+/** What the document says of the route that sends requests of a dialect to an upstream. */
+export function inferenceOperation(dialect: DialectName) {
+  const answer = success(
+    "The upstream's answer, as it is. Where a preset was used, `x-setpoint-preset` names it and its version.",
+    Type.Object({}, { additionalProperties: true }),
+    { "x-setpoint-upstream": upstreamName },
+  );
+  const refused = dialect === "messages" ? refusedInAnthropicShape : refusedWith;
+  return {
+    operationId: operationIds[dialect],
+    summary: `Send a ${dialect} request`,
+    description:
+      "Merges the preset that the request names, if any, and sends it to the first upstream that serves its model. What the request itself says counts; its other fields, whatever they are, are sent as they stand. The key may also come in the header `x-api-key`. With `X-Setpoint-Explain: 1` the header `x-setpoint-provenance`, or the first comment of a stream, tells where each field came from. An upstream's errors are passed on as they are.",
+    tags: ["Inference"],
+    body: Type.Object(bodyFields, { additionalProperties: true, examples: [examples[dialect]] }),
+    response: {
+      200: {
+        ...answer,
+        content: { ...answer.content, "text/event-stream": { schema: Type.String() } },
+      },
+      ...refused(400, 403, 404, 409, 413, 415, 502, 504),
+    },
+  };
+}

@@ -1,0 +1,222 @@
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
+import { answerWith, chunkOf, HostileUpstream, headOf, lastChunk } from "../support/hostile-upstream.ts";
+import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+import { requestRaw } from "../support/rest.ts";
+
+let upstream: HostileUpstream;
+let stack: InferenceStack;
+
+beforeAll(async () => {
+  process.env.TEST_UPSTREAM_KEY = "secret-of-the-operator";
+  upstream = await HostileUpstream.start();
+  const credential = { header: "authorization", prefix: "Bearer ", env: "TEST_UPSTREAM_KEY" };
+  stack = await startInferenceStack({
+    upstreams: [
+      {
+        name: "own-headers",
+        base_url: `${upstream.url}/?api-version=7`,
+        dialects: dialectNames,
+        models: ["own/*"],
+        strip_prefix: "own/",
+        headers: { "X-Title": "the operator's", "x-fixed": "1" },
+        credential: { header: "x-api-key", env: "TEST_UPSTREAM_KEY" },
+      },
+      { name: "main", base_url: upstream.url, dialects: ["chat/completions", "messages"], models: ["*"], credential },
+    ],
+  });
+});
+
+afterAll(async () => {
+  delete process.env.TEST_UPSTREAM_KEY;
+  await stack.close();
+  await upstream.stop();
+});
+
+beforeEach(() => upstream.reset());
+
+const body = { model: "m" };
+
+describe("the headers of a request", () => {
+  it("are passed on where they are on the list, and no others", async () => {
+    const passed = {
+      accept: "text/event-stream",
+      "anthropic-version": "2023-06-01",
+      "anthropic-beta": "a,b",
+      "openai-beta": "assistants=v2",
+      "http-referer": "https://example.com",
+      "x-title": "App",
+      "x-openrouter-title": "App",
+      traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+      "idempotency-key": "k1",
+    };
+    const kept = {
+      cookie: "session=1",
+      forwarded: "for=1.2.3.4",
+      "x-forwarded-for": "1.2.3.4",
+      "x-forwarded-host": "inner",
+      "x-request-id": "mine",
+      "x-other": "1",
+      "proxy-authorization": "Basic eDp5",
+      te: "trailers",
+      "accept-encoding": "gzip, br",
+    };
+    const text = JSON.stringify(body);
+    const answer = await requestRaw("POST", stack.baseUrl, "/api/v1/chat/completions", {
+      headers: {
+        ...passed,
+        ...kept,
+        authorization: `Bearer ${stack.apiKey}`,
+        "content-type": "application/json",
+        "content-length": String(text.length),
+      },
+      chunks: [text],
+    });
+    expect(answer.status).toBe(200);
+    const { host, connection, ...rest } = upstream.last.headers;
+    expect(rest).toEqual({
+      ...passed,
+      "content-type": "application/json",
+      "content-length": String(text.length),
+      "accept-encoding": "identity",
+      authorization: "Bearer secret-of-the-operator",
+    });
+    expect(host).toBe(`127.0.0.1:${upstream.port}`);
+    expect(connection).toBe("keep-alive");
+    expect(upstream.last.rawHead).not.toContain(stack.apiKey);
+  });
+
+  it("cannot take the place of the operator's own", async () => {
+    await stack.send("chat/completions", { model: "own/gpt" }, { headers: { "x-title": "the client's" } });
+    const { headers, requestLine } = upstream.last;
+    expect(requestLine).toBe("POST /v1/chat/completions?api-version=7 HTTP/1.1");
+    expect(headers).toMatchObject({
+      "x-title": "the operator's",
+      "x-fixed": "1",
+      "x-api-key": "secret-of-the-operator",
+    });
+    expect(headers.authorization).toBeUndefined();
+    expect(JSON.parse(upstream.last.body())).toEqual({ model: "gpt" });
+  });
+});
+
+describe("the headers of an answer", () => {
+  it("are passed on where they are on the list, and no others", async () => {
+    const passed = {
+      "retry-after": "7",
+      "x-ratelimit-remaining-tokens": "12",
+      "openai-processing-ms": "5",
+      "anthropic-ratelimit-tokens-limit": "9",
+      "x-generation-id": "gen-1",
+    };
+    upstream.script = answerWith(400, '{"error":1}', {
+      ...passed,
+      "content-type": "application/problem+json",
+      "set-cookie": "a=b",
+      server: "inner",
+      via: "1.1 inner",
+      location: "http://inner",
+      "x-request-id": "theirs",
+      "x-setpoint-upstream": "forged",
+      "x-other": "1",
+      "keep-alive": "timeout=5",
+    });
+    const answer = await stack.send("chat/completions", body);
+    const { "x-request-id": requestId, date: _, ...headers } = Object.fromEntries(answer.headers);
+    expect(headers).toEqual({
+      ...passed,
+      "content-type": "application/problem+json",
+      "content-length": "11",
+      connection: "keep-alive",
+      "keep-alive": "timeout=72",
+      "x-setpoint-upstream": "main",
+    });
+    expect(requestId).not.toBe("theirs");
+    expect([answer.status, await answer.text()]).toEqual([400, '{"error":1}']);
+  });
+
+  it("tell how it is compressed where it is, although that was not asked for", async () => {
+    upstream.script = answerWith(200, gzipSync('{"zipped":true}'), { "content-encoding": "gzip" });
+    const answer = await stack.send("chat/completions", body);
+    expect(answer.headers.get("content-encoding")).toBe("gzip");
+    expect(await answer.json()).toEqual({ zipped: true });
+  });
+
+  it("have no redirect in them: that is a fault, and is not followed", async () => {
+    upstream.script = answerWith(307, "", { location: `${upstream.url}/elsewhere` });
+    const answer = await stack.send("chat/completions", body);
+    expect(answer.status).toBe(502);
+    expect(answer.headers.get("location")).toBeNull();
+    expect(((await answer.json()) as { error: { message: string } }).error.message).toContain("redirect");
+    expect(upstream.received).toHaveLength(1);
+  });
+
+  it("may come ahead of the body, and are then sent on at once", async () => {
+    let go = () => {};
+    upstream.script = (_request, socket) => {
+      socket.write(headOf(200, { "content-type": "text/event-stream", "transfer-encoding": "chunked" }));
+      go = () => socket.write(Buffer.concat([chunkOf("data: 1\n\n"), Buffer.from(lastChunk)]));
+    };
+    const answer = await stack.send("chat/completions", body);
+    expect(answer.status).toBe(200);
+    go();
+    expect(await answer.text()).toBe("data: 1\n\n");
+  });
+});
+
+describe("the key of a client", () => {
+  it("may come in x-api-key", async () => {
+    const answer = await stack.send("messages", body, { headers: { authorization: "", "x-api-key": stack.apiKey } });
+    // An empty header is a header, and is not the same key.
+    expect(answer.status).toBe(401);
+    const text = JSON.stringify(body);
+    const { status } = await requestRaw("POST", stack.baseUrl, "/api/v1/messages", {
+      headers: { "x-api-key": stack.apiKey, "content-type": "application/json", "content-length": String(text.length) },
+      chunks: [text],
+    });
+    expect(status).toBe(200);
+    expect(upstream.last.rawHead).not.toContain(stack.apiKey);
+  });
+
+  it("may come in both headers, where it is the same", async () => {
+    expect((await stack.send("messages", body, { headers: { "x-api-key": stack.apiKey } })).status).toBe(200);
+    const { secret } = await stack.tenants.createKey(stack);
+    expect((await stack.send("messages", body, { headers: { "x-api-key": secret } })).status).toBe(401);
+  });
+
+  it("must be an API key with the permission", async () => {
+    const asManager = { headers: { authorization: `Bearer ${stack.managementKey}` } };
+    expect((await stack.send("chat/completions", body, asManager)).status).toBe(401);
+    const { secret } = await stack.tenants.createKey(stack, { permissions: ["presets:read"] });
+    expect(
+      (await stack.send("chat/completions", body, { headers: { authorization: `Bearer ${secret}` } })).status,
+    ).toBe(403);
+    expect(upstream.received).toEqual([]);
+  });
+});
+
+describe("a refusal", () => {
+  it.each([
+    [401, "authentication_error", {}, { authorization: "Bearer no" }, {}],
+    [404, "not_found_error", { model: "m" }, {}, { path: "responses" }],
+    [400, "invalid_request_error", "{", {}, {}],
+    [415, "invalid_request_error", "{}", { "content-type": "text/plain" }, {}],
+    [413, "request_too_large", " ".repeat(33 * 1024 * 1024), {}, {}],
+  ] as const)(
+    "of %i is told in Anthropic's words on /messages alone: %s",
+    async (status, type, sent, headers, other) => {
+      const text = typeof sent === "string" ? sent : JSON.stringify(sent);
+      if (!("path" in other)) {
+        const answer = await stack.send("messages", text, { headers });
+        const requestId = answer.headers.get("x-request-id");
+        expect([answer.status, await answer.json()]).toEqual([
+          status,
+          { type: "error", error: { type, message: expect.any(String) }, request_id: requestId },
+        ]);
+      }
+      const answer = await stack.send("responses", text, { headers });
+      expect([answer.status, await answer.json()]).toMatchObject([status, { error: { code: status } }]);
+    },
+  );
+});
