@@ -1,0 +1,148 @@
+import { connect } from "node:net";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
+import { chunkOf, HostileUpstream, headOf, lastChunk, silence, streamHead } from "../support/hostile-upstream.ts";
+import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+
+let upstream: HostileUpstream;
+let mute: HostileUpstream;
+let stack: InferenceStack;
+
+beforeAll(async () => {
+  upstream = await HostileUpstream.start();
+  mute = await HostileUpstream.start();
+  mute.isDeaf = true;
+  const at = (name: string, timeouts: object, base_url = upstream.url) => ({
+    name,
+    base_url,
+    dialects: dialectNames,
+    models: [name],
+    timeouts,
+  });
+  stack = await startInferenceStack({
+    timeouts: { first_byte_ms: 60_000 },
+    upstreams: [
+      at("connect", { connect_ms: 300 }, mute.url.replace("http:", "https:")),
+      at("first-streamed", { first_byte_streamed_ms: 300 }),
+      at("first-whole", { first_byte_ms: 300 }),
+      at("between", { between_chunks_ms: 300 }),
+      at("all", { total_ms: 700 }),
+      at("reader", { client_read_ms: 500, between_chunks_ms: 200 }),
+    ],
+  });
+});
+
+afterAll(async () => {
+  await stack.close();
+  await upstream.stop();
+  await mute.stop();
+});
+
+beforeEach(() => upstream.reset());
+
+async function refusal(answer: Response) {
+  return [answer.status, ((await answer.json()) as { error: { message: string } }).error.message];
+}
+
+describe("an upstream that takes too long", () => {
+  it("to take the connection cannot be reached: 502", async () => {
+    const answer = await stack.send("chat/completions", { model: "connect" });
+    expect(await refusal(answer)).toEqual([502, expect.stringContaining("cannot be reached")]);
+    expect(answer.headers.get("x-setpoint-upstream")).toBe("connect");
+  });
+
+  it.each([
+    ["first-streamed", true],
+    ["first-whole", false],
+  ])("to begin its answer is given up: 504 (%s)", async (model, stream) => {
+    upstream.script = silence;
+    const answer = await stack.send("chat/completions", { model, stream });
+    expect(await refusal(answer)).toEqual([504, expect.stringContaining("did not answer in time")]);
+    await upstream.last.closed;
+    expect(upstream.received).toHaveLength(1);
+  });
+
+  it("to begin has another time where the answer is not streamed", async () => {
+    upstream.script = async (_request, socket) => {
+      await new Promise((resolve) => setTimeout(resolve, 900));
+      socket.write(headOf(200, { "content-length": "2", "content-type": "application/json" }) + "{}");
+    };
+    expect((await stack.send("chat/completions", { model: "first-streamed", stream: false })).status).toBe(200);
+  });
+
+  it("between two chunks ends the stream with an error", async () => {
+    upstream.script = (_request, socket) => {
+      socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf("data: 1\n\n")]));
+    };
+    const answer = await stack.send("messages", { model: "between", stream: true });
+    expect(answer.status).toBe(200);
+    const text = await answer.text();
+    expect(text).toMatch(/^data: 1\n\nevent: error\ndata: .*timeout_error.*stopped in the middle/);
+    await upstream.last.closed;
+  });
+
+  it("for all of it, although chunks keep coming, ends it with an error", async () => {
+    upstream.script = async (_request, socket) => {
+      socket.write(streamHead);
+      while (!socket.destroyed) {
+        socket.write(chunkOf("data: 1\n\n"));
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    };
+    const answer = await stack.send("chat/completions", { model: "all", stream: true });
+    expect(await answer.text()).toContain("took too long");
+    await upstream.last.closed;
+  });
+});
+
+describe("a client that does not read", () => {
+  it("stops the upstream, and is cut off after a while", async () => {
+    const chunk = chunkOf(`data: ${"x".repeat(60_000)}\n\n`);
+    let sentBytes = 0;
+    upstream.script = (_request, socket) => {
+      socket.write(streamHead);
+      const more = () => {
+        while (!socket.destroyed) {
+          sentBytes += chunk.length;
+          if (!socket.write(chunk)) break;
+        }
+        if (!socket.destroyed) socket.once("drain", more);
+      };
+      more();
+    };
+    const { port, hostname } = new URL(stack.baseUrl);
+    const socket = connect(Number(port), hostname);
+    socket.on("error", () => {});
+    socket.pause();
+    const body = '{"model":"reader","stream":true}';
+    socket.write(
+      `POST /api/v1/chat/completions HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${stack.apiKey}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+    await expect.poll(() => upstream.received.length, { timeout: 5_000 }).toBe(1);
+    await upstream.last.closed;
+    const stalled = () => stack.metric("setpoint_inference_aborted_total", 'upstream="reader"', "client_stalled");
+    await expect.poll(stalled, { timeout: 5_000 }).toBe(1);
+    // What the buffers of the network take, on both sides, and no more.
+    expect(sentBytes).toBeLessThan(40 * 1024 * 1024);
+    socket.destroy();
+  });
+
+  it("may take a break, though it is longer than an upstream may take for a chunk", async () => {
+    const pieces = 200;
+    upstream.script = async (_request, socket) => {
+      socket.write(streamHead);
+      for (let index = 0; index < pieces; index++) {
+        if (!socket.write(chunkOf(`data: ${"x".repeat(100_000)}\n\n`))) {
+          await new Promise((resolve) => socket.once("drain", resolve));
+        }
+      }
+      socket.write(lastChunk);
+    };
+    const answer = await stack.send("chat/completions", { model: "reader", stream: true });
+    const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    let bytes = 0;
+    for (let part = await reader.read(); !part.done; part = await reader.read()) bytes += part.value.length;
+    expect(bytes).toBe(pieces * ("data: ".length + 100_000 + 2));
+  });
+});
