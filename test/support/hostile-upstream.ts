@@ -73,8 +73,12 @@ export class HostileUpstream {
     this.script = answerWith(200, '{"ok":true}');
   }
 
-  async stop(): Promise<void> {
+  closeConnections(): void {
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async stop(): Promise<void> {
+    this.closeConnections();
     await new Promise((resolve) => this.#server.close(resolve));
   }
 

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
+import { answerWith, HostileUpstream, type Script, silence } from "../support/hostile-upstream.ts";
+import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+
+let first: HostileUpstream;
+let second: HostileUpstream;
+let stack: InferenceStack;
+
+beforeAll(async () => {
+  [first, second] = await Promise.all([HostileUpstream.start(), HostileUpstream.start()]);
+  const at = (name: string, base_url: string, more: object = {}) => ({
+    name,
+    base_url,
+    dialects: dialectNames,
+    models: [`${name}/*`],
+    strip_prefix: `${name}/`,
+    ...more,
+  });
+  stack = await startInferenceStack({
+    upstreams: [
+      at("a", first.url, { timeouts: { first_byte_ms: 300 }, concurrency_max: 1 }),
+      at("b", second.url),
+      at("native", first.url, { fallbacks: "native", strip_prefix: undefined }),
+      at("gone", "http://127.0.0.1:9"),
+    ],
+  });
+});
+
+afterAll(async () => {
+  await stack.close();
+  await Promise.all([first.stop(), second.stop()]);
+});
+
+beforeEach(() => {
+  first.reset();
+  second.reset();
+});
+
+const closes: Script = (_request, socket) => {
+  socket.destroy();
+};
+
+describe("a list of models", () => {
+  it.each<[string, Script]>([
+    ["refuses", answerWith(429, "{}")],
+    ["has a fault", answerWith(500, "{}")],
+    ["does not know the model", answerWith(404, "{}")],
+    ["breaks off", closes],
+    ["does not answer", silence],
+    ["redirects", answerWith(302, "")],
+  ])("is tried in order: the first %s", async (_name, script) => {
+    first.script = script;
+    second.script = answerWith(200, '{"from":"b"}');
+    const answer = await stack.send("chat/completions", { models: ["a/x", "b/y"], temperature: 1 });
+    expect([answer.status, await answer.text()]).toEqual([200, '{"from":"b"}']);
+    expect(answer.headers.get("x-setpoint-upstream")).toBe("b");
+    expect(first.last.body()).toBe('{"temperature":1,"model":"x"}');
+    expect(second.last.body()).toBe('{"temperature":1,"model":"y"}');
+  });
+
+  it("begins with the model beside it, and leaves out who serves nobody", async () => {
+    first.script = answerWith(503, "{}");
+    const answer = await stack.send("messages", { model: "gone/z", models: ["none/1", "gone/z", "a/x", "b/y"] });
+    expect(answer.status).toBe(200);
+    expect([first.received.length, second.received.length]).toEqual([1, 1]);
+  });
+
+  it("goes on where the first has as much to do as it may", async () => {
+    first.script = silence;
+    const held = stack.send("chat/completions", { model: "a/x" });
+    await expect.poll(() => first.received.length).toBe(1);
+    expect((await stack.send("chat/completions", { models: ["a/x", "b/y"] })).headers.get("x-setpoint-upstream")).toBe("b");
+    await held;
+  });
+
+  it("ends with what the last one answers", async () => {
+    first.script = answerWith(500, '{"from":"a"}');
+    second.script = answerWith(503, '{"from":"b"}');
+    const answer = await stack.send("responses", { models: ["a/x", "b/y"] });
+    expect([answer.status, await answer.text()]).toEqual([503, '{"from":"b"}']);
+    const none = await stack.send("responses", { models: ["a/x", "gone/z"] });
+    expect(none.status).toBe(502);
+    expect(none.headers.get("x-setpoint-upstream")).toBe("gone");
+  });
+
+  it("does not help where the request itself is wrong", async () => {
+    first.script = answerWith(400, '{"from":"a"}');
+    const answer = await stack.send("chat/completions", { models: ["a/x", "b/y"] });
+    expect([answer.status, second.received.length]).toEqual([400, 0]);
+  });
+
+  it("is sent as it is to an upstream that understands it", async () => {
+    const body = '{"model":"native/x","models":["native/y","b/y"]}';
+    first.script = answerWith(500, "{}");
+    expect((await stack.send("chat/completions", body)).status).toBe(500);
+    expect(first.last.body()).toBe(body);
+    expect(second.received).toEqual([]);
+  });
+});

@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
+import { answerWith, chunkOf, HostileUpstream, headOf, type Script, silence, streamHead } from "../support/hostile-upstream.ts";
+import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+
+let upstream: HostileUpstream;
+let stack: InferenceStack;
+
+beforeAll(async () => {
+  upstream = await HostileUpstream.start();
+  const at = (name: string, more: object = {}) => ({
+    name,
+    base_url: upstream.url,
+    dialects: dialectNames,
+    models: [name],
+    ...more,
+  });
+  stack = await startInferenceStack({
+    upstreams: [
+      at("safe"),
+      at("any", { retry: "any" }),
+      at("full", { concurrency_max: 1 }),
+      at("gone", { base_url: "http://127.0.0.1:9/v1" }),
+      at("nowhere", { base_url: "http://nowhere.invalid/v1" }),
+    ],
+  });
+});
+
+afterAll(async () => {
+  await stack.close();
+  await upstream.stop();
+});
+
+beforeEach(() => upstream.reset());
+
+const closes: Script = (_request, socket) => {
+  socket.destroy();
+};
+const resets: Script = (_request, socket) => {
+  socket.resetAndDestroy();
+};
+
+const retries = (name: string) => stack.metric("setpoint_inference_retries_total", `upstream="${name}"`);
+
+/** Has a connection opened and used, so that it is idle. */
+async function warmUp(model: string): Promise<void> {
+  expect((await stack.send("chat/completions", { model })).status).toBe(200);
+  upstream.received.length = 0;
+}
+
+describe("a request is sent again, once", () => {
+  it.each([
+    ["closed", closes],
+    ["reset", resets],
+  ])("where a connection that was used before is %s without an answer", async (_name, script) => {
+    await warmUp("safe");
+    const before = await retries("safe");
+    upstream.next.push(script);
+    const answer = await stack.send("chat/completions", { model: "safe", text: "same" });
+    expect(answer.status).toBe(200);
+    expect(upstream.received.map(({ earlierOnConnection }) => earlierOnConnection > 0)).toEqual([true, false]);
+    expect(upstream.received.map((request) => request.body())).toEqual(Array(2).fill('{"model":"safe","text":"same"}'));
+    expect(await retries("safe")).toBe(before + 1);
+  });
+
+  it.each([
+    [429, "0"],
+    [503, "1"],
+    [529, "1.5"],
+    [429, new Date(Date.now() - 10_000).toUTCString()],
+  ])("where it is refused with %i and Retry-After: %s", async (status, after) => {
+    upstream.next.push(answerWith(status, "{}", { "retry-after": after }));
+    const sentAt = performance.now();
+    const answer = await stack.send("chat/completions", { model: "safe" });
+    expect(answer.status).toBe(200);
+    expect(upstream.received).toHaveLength(2);
+    expect(performance.now() - sentAt).toBeGreaterThanOrEqual((Number(after) || 0) * 1000 - 50);
+    // The refusal was read to its end.
+    expect(upstream.last.earlierOnConnection).toBeGreaterThan(0);
+  });
+
+  it("where it cannot be reached, and then answered with 502", async () => {
+    const before = await retries("gone");
+    const answer = await stack.send("chat/completions", { model: "gone" });
+    expect(answer.status).toBe(502);
+    expect(await answer.json()).toMatchObject({
+      error: { code: 502, message: "The upstream gone cannot be reached (ECONNREFUSED). Try again in a moment." },
+    });
+    expect(await retries("gone")).toBe(before + 1);
+    expect((await stack.send("chat/completions", { model: "nowhere" })).status).toBe(502);
+  });
+
+  it.each([
+    ["breaks", closes],
+    ["answers 500", answerWith(500, "{}")],
+    ["answers 502", answerWith(502, "{}")],
+  ])("where the upstream %s, if its operator does not mind", async (_name, script) => {
+    upstream.next.push(script);
+    expect((await stack.send("chat/completions", { model: "any" })).status).toBe(200);
+    expect(upstream.received).toHaveLength(2);
+    upstream.next.push(script, script);
+    expect((await stack.send("chat/completions", { model: "any" })).status).toBeGreaterThanOrEqual(500);
+    expect(upstream.received).toHaveLength(4);
+  });
+});
+
+describe("a request is not sent again", () => {
+  it("where a new connection breaks: it may have been billed", async () => {
+    await expectNewConnection();
+    upstream.script = closes;
+    const answer = await stack.send("chat/completions", { model: "safe" });
+    expect([answer.status, upstream.received.length]).toEqual([502, 1]);
+  });
+
+  it("where a used connection breaks after a part of the head has come", async () => {
+    await warmUp("safe");
+    upstream.script = (_request, socket) => {
+      socket.write("HTTP/1.1 200 OK\r\ncontent-", () => socket.destroy());
+    };
+    const answer = await stack.send("chat/completions", { model: "safe" });
+    expect([answer.status, upstream.received.length]).toEqual([502, 1]);
+  });
+
+  it.each([
+    ["500", answerWith(500, '{"e":500}'), 500],
+    ["429 without Retry-After", answerWith(429, '{"e":429}'), 429],
+    ["429 with a long one", answerWith(429, '{"e":429}', { "retry-after": "3" }), 429],
+    ["400 with a short one", answerWith(400, '{"e":400}', { "retry-after": "1" }), 400],
+  ])("where the answer is %s: it is passed on", async (_name, script, status) => {
+    upstream.script = script;
+    const answer = await stack.send("chat/completions", { model: "safe" });
+    expect([answer.status, await answer.text(), upstream.received.length]).toEqual([status, `{"e":${status}}`, 1]);
+  });
+
+  it("a second time", async () => {
+    upstream.script = answerWith(503, '{"e":503}', { "retry-after": "0" });
+    const answer = await stack.send("chat/completions", { model: "safe" });
+    expect([answer.status, await answer.text(), upstream.received.length]).toEqual([503, '{"e":503}', 2]);
+    expect(answer.headers.get("retry-after")).toBe("0");
+  });
+
+  it("where its answer has begun", async () => {
+    upstream.script = (_request, socket) => {
+      socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf("data: 1\n\n")]), () => socket.destroy());
+    };
+    await (await stack.send("chat/completions", { model: "any", stream: true })).text();
+    expect(upstream.received).toHaveLength(1);
+  });
+
+  it.each([
+    ["no HTTP", "hello\r\n\r\n"],
+    ["100 Continue, which nobody waits for", "HTTP/1.1 100 Continue\r\n\r\n"],
+    ["another protocol", headOf(101, { connection: "upgrade", upgrade: "x" })],
+    ["a head without an end", `HTTP/1.1 200 OK\r\nx: ${"x".repeat(100_000)}`],
+  ])("where the answer is %s: 502", async (_name, bytes) => {
+    await expectNewConnection();
+    upstream.script = (_request, socket) => {
+      socket.write(bytes);
+    };
+    const answer = await stack.send("chat/completions", { model: "safe" });
+    expect([answer.status, upstream.received.length]).toEqual([502, 1]);
+  });
+});
+
+/** Closes what is idle, so that the next request is the first on its connection. */
+async function expectNewConnection(): Promise<void> {
+  upstream.closeConnections();
+  await expect.poll(() => upstream.openConnections).toBe(0);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+describe("an upstream that has as much to do as it may", () => {
+  it("gets no more: 429 that says when to come again", async () => {
+    upstream.script = silence;
+    const first = stack.send("chat/completions", { model: "full" });
+    await expect.poll(() => upstream.received.length).toBe(1);
+    const answer = await stack.send("chat/completions", { model: "full" });
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([429, "1"]);
+    expect(await answer.json()).toMatchObject({ error: { code: 429, message: expect.stringContaining("full") } });
+    await answerWith(200, "{}")(upstream.last, upstream.last.socket);
+    expect((await first).status).toBe(200);
+    upstream.script = answerWith(200, "{}");
+    expect((await stack.send("chat/completions", { model: "full" })).status).toBe(200);
+  });
+});
