@@ -70,7 +70,9 @@ describe("a list of models", () => {
     first.script = silence;
     const held = stack.send("chat/completions", { model: "a/x" });
     await expect.poll(() => first.received.length).toBe(1);
-    expect((await stack.send("chat/completions", { models: ["a/x", "b/y"] })).headers.get("x-setpoint-upstream")).toBe("b");
+    expect((await stack.send("chat/completions", { models: ["a/x", "b/y"] })).headers.get("x-setpoint-upstream")).toBe(
+      "b",
+    );
     await held;
   });
 

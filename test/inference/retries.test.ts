@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
-import { answerWith, chunkOf, HostileUpstream, headOf, type Script, silence, streamHead } from "../support/hostile-upstream.ts";
+import {
+  answerWith,
+  chunkOf,
+  HostileUpstream,
+  headOf,
+  type Script,
+  silence,
+  streamHead,
+} from "../support/hostile-upstream.ts";
 import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
 let upstream: HostileUpstream;

@@ -65,7 +65,7 @@ describe("an upstream that takes too long", () => {
   it("to begin has another time where the answer is not streamed", async () => {
     upstream.script = async (_request, socket) => {
       await new Promise((resolve) => setTimeout(resolve, 900));
-      socket.write(headOf(200, { "content-length": "2", "content-type": "application/json" }) + "{}");
+      socket.write(`${headOf(200, { "content-length": "2", "content-type": "application/json" })}{}`);
     };
     expect((await stack.send("chat/completions", { model: "first-streamed", stream: false })).status).toBe(200);
   });

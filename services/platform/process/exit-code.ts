@@ -1,3 +1,5 @@
+import { ConfigError } from "./environment.ts";
+
 /**
  * What a process or command exits with where its settings are at fault, so that it cannot work before they are
  * changed: `EX_CONFIG` of sysexits.h. Whoever restarts processes may stop at it. Every other failure is 1.
@@ -9,5 +11,6 @@ const settingCodes: readonly unknown[] = ["EADDRINUSE", "EADDRNOTAVAIL", "EACCES
 
 /** What a process exits with that could not open what it needs. */
 export function exitCodeOf(error: unknown): number {
+  if (error instanceof ConfigError) return configExitCode;
   return settingCodes.includes((error as NodeJS.ErrnoException | undefined)?.code) ? configExitCode : 1;
 }

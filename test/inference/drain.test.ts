@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
+import { chunkOf, HostileUpstream, lastChunk, silence, streamHead } from "../support/hostile-upstream.ts";
+import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+
+let upstream: HostileUpstream;
+let stack: InferenceStack;
+
+beforeAll(async () => {
+  upstream = await HostileUpstream.start();
+  stack = await startInferenceStack(
+    { upstreams: [{ name: "main", base_url: upstream.url, dialects: dialectNames, models: ["*"] }] },
+    { gateway: { drainTimeoutMs: 2_000 } },
+  );
+});
+
+afterAll(async () => {
+  await stack.close();
+  await upstream.stop();
+});
+
+beforeEach(() => upstream.reset());
+
+const stopped = () => expect.poll(() => fetch(stack.baseUrl).catch(() => "refused")).toBe("refused");
+
+describe("a gateway that is told to stop", () => {
+  it("lets a stream come to its end", async () => {
+    upstream.script = (_request, socket) => {
+      socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf("data: 1\n\n")]));
+    };
+    const answer = await stack.send("chat/completions", { model: "m", stream: true });
+    const stop = stack.gateway.stop();
+    await stopped();
+    upstream.last.socket.write(Buffer.concat([chunkOf("data: 2\n\n"), Buffer.from(lastChunk)]));
+    expect(await answer.text()).toBe("data: 1\n\ndata: 2\n\n");
+    await stop;
+    expect(upstream.openConnections).toBe(0);
+    await stack.gateway.start();
+  });
+
+  it("lets an answer begin, and closes its connection with it", async () => {
+    upstream.script = silence;
+    const answer = stack.send("chat/completions", { model: "m" });
+    await expect.poll(() => upstream.received.length).toBe(1);
+    const stop = stack.gateway.stop();
+    await stopped();
+    upstream.last.socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}");
+    expect((await answer).headers.get("connection")).toBe("close");
+    await stop;
+    await stack.gateway.start();
+  });
+
+  it("cuts what takes longer than it may, and leaves nothing open at the upstream", async () => {
+    upstream.script = (_request, socket) => {
+      socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf("data: 1\n\n")]));
+    };
+    const answer = await stack.send("chat/completions", { model: "m", stream: true });
+    const read = answer.text();
+    const cut = expect(read).rejects.toThrow();
+    await stack.gateway.stop();
+    await cut;
+    await expect.poll(() => upstream.openConnections).toBe(0);
+    await stack.gateway.start();
+  });
+});

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
+import { answerWith, chunkOf, HostileUpstream, lastChunk, streamHead } from "../support/hostile-upstream.ts";
+import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+
+const mebibyte = 1024 * 1024;
+let upstream: HostileUpstream;
+let stack: InferenceStack;
+
+beforeAll(async () => {
+  upstream = await HostileUpstream.start();
+  stack = await startInferenceStack({
+    upstreams: [
+      {
+        name: "main",
+        base_url: upstream.url,
+        dialects: dialectNames,
+        models: ["*"],
+        timeouts: { first_byte_ms: 1_000 },
+      },
+    ],
+  });
+});
+
+afterAll(async () => {
+  await stack.close();
+  await upstream.stop();
+});
+
+beforeEach(() => upstream.reset());
+
+function bodyOf(bytes: number): string {
+  const rest = '{"model":"m","text":""}'.length;
+  return `{"model":"m","text":"${"x".repeat(bytes - rest)}"}`;
+}
+
+const bytesInFlight = () => stack.metric("setpoint_inflight_bytes");
+
+describe("a body of the largest size", () => {
+  it("arrives whole", async () => {
+    const body = bodyOf(32 * mebibyte);
+    expect((await stack.send("chat/completions", body)).status).toBe(200);
+    expect(upstream.last.bodyBytes).toBe(body.length);
+    expect(upstream.last.headers["content-length"]).toBe(String(body.length));
+    expect(upstream.last.headers["transfer-encoding"]).toBeUndefined();
+    expect(upstream.last.body() === body).toBe(true);
+  });
+
+  it("is refused where it is one byte longer", async () => {
+    expect((await stack.send("chat/completions", bodyOf(32 * mebibyte + 1))).status).toBe(413);
+    expect(upstream.received).toEqual([]);
+  });
+
+  it("may be taken slowly: the time for the first byte begins when it is sent", async () => {
+    upstream.atHead = async (_request, socket) => {
+      // Twice as long as the first byte may take.
+      for (let pause = 0; pause < 10; pause++) {
+        socket.pause();
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        socket.resume();
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+    };
+    expect((await stack.send("chat/completions", bodyOf(31 * mebibyte))).status).toBe(200);
+    expect(upstream.last.bodyBytes).toBe(31 * mebibyte);
+  });
+
+  it("makes room for others as soon as the answer to it begins", async () => {
+    upstream.script = (_request, socket) => {
+      socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf("data: 1\n\n")]));
+    };
+    const answers = [];
+    // Four times what one key may have in flight.
+    for (let index = 0; index < 4; index++) answers.push(await stack.send("chat/completions", bodyOf(31 * mebibyte)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(await bytesInFlight()).toBe(4 * 4096);
+    for (const { socket } of upstream.received) socket.write(lastChunk);
+    await Promise.all(answers.map((answer) => answer.text()));
+    await expect.poll(bytesInFlight).toBe(0);
+  });
+
+  it("may be refused before it is sent: the refusal is passed on, and the connection is not used again", async () => {
+    upstream.atHead = (request, socket) => {
+      socket.pause();
+      void answerWith(413, '{"too":"large"}')(request, socket);
+    };
+    const answer = await stack.send("chat/completions", bodyOf(31 * mebibyte));
+    expect([answer.status, await answer.text()]).toEqual([413, '{"too":"large"}']);
+    upstream.last.socket.resume();
+    await upstream.last.closed;
+    await expect.poll(bytesInFlight).toBe(0);
+    upstream.atHead = undefined;
+    expect((await stack.send("chat/completions", { model: "m" })).status).toBe(200);
+  });
+});

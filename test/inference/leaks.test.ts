@@ -1,0 +1,85 @@
+import { connect } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
+import { chunkOf, HostileUpstream, streamHead } from "../support/hostile-upstream.ts";
+import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+
+let upstream: HostileUpstream;
+let stack: InferenceStack;
+
+beforeAll(async () => {
+  upstream = await HostileUpstream.start();
+  stack = await startInferenceStack({
+    upstreams: [{ name: "main", base_url: upstream.url, dialects: dialectNames, models: ["*"] }],
+  });
+});
+
+afterAll(async () => {
+  await stack.close();
+  await upstream.stop();
+});
+
+const collectGarbage = (() => {
+  setFlagsFromString("--expose-gc");
+  return runInNewContext("gc") as () => void;
+})();
+
+function usedBytes(): number {
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+const body = '{"model":"m","stream":true}';
+
+/** A stream that its client leaves in one of three ways, at one of three points. */
+function abortedStream(index: number): Promise<void> {
+  return new Promise((resolve) => {
+    const { port, hostname } = new URL(stack.baseUrl);
+    const socket = connect(Number(port), hostname);
+    socket.on("error", () => {});
+    socket.once("close", () => resolve());
+    const leave = () => {
+      if (index % 3 === 0) socket.destroy();
+      else if (index % 3 === 1) socket.resetAndDestroy();
+      else socket.end();
+    };
+    socket.write(
+      `POST /api/v1/chat/completions HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${stack.apiKey}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      () => {
+        if (index % 7 === 0) leave();
+      },
+    );
+    socket.once("data", leave);
+  });
+}
+
+async function abortStreams(count: number): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < count) await abortedStream(next++);
+  };
+  await Promise.all(Array.from({ length: 32 }, worker));
+  await expect.poll(() => stack.metric("setpoint_inference_in_flight"), { timeout: 10_000 }).toBe(0);
+  // Those that had waited for an answer may have got one.
+  await expect.poll(() => stack.metric("setpoint_inflight_bytes"), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => upstream.openConnections, { timeout: 10_000 }).toBeLessThanOrEqual(32);
+  upstream.received.length = 0;
+}
+
+describe("streams that their clients leave", () => {
+  it("leave nothing behind, however many they are", async () => {
+    upstream.script = (_request, socket) => {
+      socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf(`data: ${"x".repeat(2_000)}\n\n`)]));
+    };
+    await abortStreams(500);
+    const before = usedBytes();
+    const streams = 2_000;
+    await abortStreams(streams);
+    // One that were kept would be more than its bytes; logs of the test itself grow by some hundred a stream.
+    expect(usedBytes() - before).toBeLessThan(streams * 2_000);
+    expect(await stack.metric("setpoint_connections")).toBeLessThanOrEqual(1);
+  }, 120_000);
+});

@@ -1,0 +1,147 @@
+import { mkdir, rename, symlink, unlink, writeFile } from "node:fs/promises";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
+import { ConfigError } from "../../services/platform/process/environment.ts";
+import { HostileUpstream, silence } from "../support/hostile-upstream.ts";
+import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+
+let upstream: HostileUpstream;
+let stack: InferenceStack;
+const soon = { timeout: 8_000, interval: 100 };
+
+const secret = "sk-upstream-secret-1";
+const entry = (name: string, more: object = {}) => ({
+  name,
+  base_url: upstream.url,
+  dialects: dialectNames,
+  models: [`${name}/*`],
+  ...more,
+});
+
+beforeAll(async () => {
+  upstream = await HostileUpstream.start();
+  stack = await startInferenceStack({ upstreams: [entry("one")] });
+});
+
+afterAll(async () => {
+  await stack.close();
+  await upstream.stop();
+});
+
+beforeEach(async () => {
+  upstream.reset();
+  await stack.file.write({ upstreams: [entry("one")] });
+  await expect.poll(() => statusOf("one/x"), soon).toBe(200);
+  await expect.poll(fault, soon).toBe(0);
+  upstream.received.length = 0;
+});
+
+const statusOf = async (model: string) => (await stack.send("chat/completions", { model })).status;
+const fault = () => stack.metric("setpoint_upstreams_file_fault");
+
+describe("the upstreams file", () => {
+  it("is read again when it changes, and requests under way end as they would", async () => {
+    upstream.script = silence;
+    const held = stack.send("chat/completions", { model: "one/x" });
+    await expect.poll(() => upstream.received.length).toBe(1);
+    const { last } = upstream;
+    upstream.reset();
+    await stack.file.write({ upstreams: [entry("two", { base_url: `${upstream.url}/2` })] });
+    await expect.poll(() => statusOf("two/x"), soon).toBe(200);
+    expect(await statusOf("one/x")).toBe(404);
+    last.socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}");
+    expect((await held).status).toBe(200);
+  });
+
+  it("is followed where a link above it is swapped, as Kubernetes does", async () => {
+    const folder = (name: string) => stack.file.beside(name);
+    for (const name of ["one", "two"]) {
+      await mkdir(folder(`..${name}`), { recursive: true });
+      await writeFile(folder(`..${name}/upstreams.json`), JSON.stringify({ upstreams: [entry(name)] }));
+    }
+    await symlink("..one", folder("..data"));
+    await unlink(stack.file.path);
+    await symlink("..data/upstreams.json", stack.file.path);
+    await expect.poll(() => statusOf("one/x"), soon).toBe(200);
+    await symlink("..two", folder("..data_tmp"));
+    await rename(folder("..data_tmp"), folder("..data"));
+    await expect.poll(() => statusOf("two/x"), soon).toBe(200);
+  });
+
+  it.each([
+    ["is not JSON", `{"upstreams": "${secret}`],
+    ["has a field that is not known", () => ({ upstreams: [entry("one", { api_key: secret })] })],
+    ["has a secret in its URL", () => ({ upstreams: [entry("one", { base_url: `http://user:${secret}@127.0.0.1` })] })],
+    ["names a variable that is not set", () => ({ upstreams: [entry("one", { credential: { env: "NOT_THERE" } })] })],
+    ["is empty", ""],
+  ])("that %s changes nothing, and is told in the log and the metrics", async (_name, content) => {
+    const before = stack.log().length;
+    await stack.file.write(typeof content === "function" ? content() : content);
+    await expect.poll(fault, soon).toBe(1);
+    expect(await statusOf("one/x")).toBe(200);
+    const log = stack.log().slice(before);
+    expect(log).toContain("the upstreams file cannot be used");
+    expect(log).not.toContain(secret);
+    expect(await (await fetch(stack.metricsUrl)).text()).not.toContain(secret);
+  });
+
+  it("is not needed any more once it was read", async () => {
+    await unlink(stack.file.path);
+    await expect.poll(fault, soon).toBe(1);
+    expect(await statusOf("one/x")).toBe(200);
+  });
+
+  it("that is at fault when the gateway starts keeps it from starting, and says why", async () => {
+    await stack.file.write({ upstreams: [{ name: "One", dialects: ["chat"], models: [], base_url: "ftp://x" }] });
+    const refused = await startInferenceStack({
+      upstreams: [{ name: "One", dialects: ["chat"], models: [], base_url: "ftp://x" }],
+    }).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(ConfigError);
+    const { message } = refused as Error;
+    expect(message).toContain("UPSTREAMS_FILE");
+    expect(message).toContain("upstreams[0].name must be lower-case letters");
+    expect(message).toContain("upstreams[0].dialects[0] must be one of chat/completions, messages, responses");
+    expect(message).toContain("upstreams[0].models must have at least 1 element");
+  });
+});
+
+describe("a credential", () => {
+  it("is read from its file, and again when that changes", async () => {
+    const file = stack.file.beside("key");
+    await writeFile(file, `${secret}\n`);
+    await stack.file.write({ upstreams: [entry("keyed", { credential: { header: "x-api-key", file } })] });
+    await expect.poll(() => statusOf("keyed/x"), soon).toBe(200);
+    expect(upstream.last.headers["x-api-key"]).toBe(secret);
+    await writeFile(file, "second-secret");
+    const shown = async () => {
+      await statusOf("keyed/x");
+      return upstream.last.headers["x-api-key"];
+    };
+    await expect.poll(shown, soon).toBe("second-secret");
+    // Half-written or gone: the last good one stays.
+    await writeFile(file, "");
+    await expect.poll(fault, soon).toBe(1);
+    expect(await shown()).toBe("second-secret");
+    expect(stack.log()).not.toMatch(/sk-upstream-secret|second-secret/);
+  });
+});
+
+describe("a request that no upstream serves", () => {
+  it("is answered with 404: another model, another dialect", async () => {
+    await stack.file.write({ upstreams: [entry("one", { dialects: ["messages"] })] });
+    await expect.poll(() => statusOf("one/x"), soon).toBe(404);
+    const answer = await stack.send("chat/completions", { model: "one/x" });
+    expect(await answer.json()).toMatchObject({
+      error: { code: 404, message: expect.stringContaining("No upstream serves the model one/x in chat/completions") },
+    });
+    expect((await stack.send("messages", { model: "one/x" })).status).toBe(200);
+    expect((await stack.send("messages", { model: "other" })).status).toBe(404);
+  });
+
+  it("is told where there are no upstreams at all", async () => {
+    await stack.file.write({ upstreams: [] });
+    await expect.poll(() => statusOf("one/x"), soon).toBe(404);
+    const answer = await stack.send("chat/completions", { model: "one/x" });
+    expect(await answer.text()).toContain("UPSTREAMS_FILE");
+  });
+});
