@@ -114,7 +114,7 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     await resolveRoutes(app, access, clients, config.inferenceBodyBytesMax);
     presetRoutes(app, access, clients, presetsAtHand);
     versionRoutes(app, access, clients);
-    modelRoutes(app, access, clients, { list: () => [] });
+    modelRoutes(app, access, clients, parts.upstreams);
     keyRoutes(app, access, clients);
     workspaceRoutes(app, access, clients);
     workspaceMemberRoutes(app, access, clients);

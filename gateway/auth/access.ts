@@ -74,10 +74,10 @@ export class Access {
     };
   }
 
-  /** For what every key may see of its workspace, or of the one that the query names. */
+  /** For what every key may see of its workspace, or of the one that the query names. In either header, as for inference. */
   withAnyKeyInWorkspace(): onRequestAsyncHookHandler {
     return async (request, reply) => {
-      await this.#authenticate(request, reply, request.query);
+      await this.#authenticate(request, reply, request.query, { takesApiKeyHeader: true });
     };
   }
 

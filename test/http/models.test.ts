@@ -128,6 +128,13 @@ describe("a key", () => {
     expect(json).toEqual({ data: { count: 0 } });
   });
 
+  it("that may only use presets sees them, in whichever header it comes", async () => {
+    const { secret } = await stack.tenants.createKey(stack, { permissions: ["inference"] });
+    expect((await list("", secret)).total).toBe(activeCount);
+    const response = await fetch(`${stack.baseUrl}/api/v1/models/count`, { headers: { "x-api-key": secret } });
+    expect(await response.json()).toEqual({ data: { count: activeCount } });
+  });
+
   it("that may neither read nor use presets is shown none", async () => {
     const { secret } = await stack.tenants.createKey(stack, { permissions: ["presets:write"] });
     expect(await list("", secret)).toMatchObject({ ids: [], total: 0 });

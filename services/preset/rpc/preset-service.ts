@@ -102,7 +102,7 @@ export function presetService({
     },
 
     async listPresets(request, context) {
-      const workspaceId = workspaceToRead(context);
+      const workspaceId = workspaceToUse(context);
       const page = pageFrom(request);
       const filter = fromListPresetsRequest(request);
       const { presets, totalCount } = await retryTransient(context.deadlineMs, () =>
@@ -176,7 +176,7 @@ function workspaceToRead({ principal }: CallContext): string {
   return requireWorkspace(principal);
 }
 
-/** For what using a preset takes, which an application may do that may not look around. */
+/** For what using a preset takes, and which there are to use: an application may that may see no history. */
 function workspaceToUse({ principal }: CallContext): string {
   requirePermission(principal, "presets:read", "inference");
   return requireWorkspace(principal);

@@ -802,8 +802,9 @@ export const ListChangesResponseSchema: GenMessage<ListChangesResponse> = /*@__P
  *
  * Every call needs the header `authorization: Bearer <access token>`; AccessService.ExchangeKey gives one for a key.
  * An error carries google.rpc.ErrorInfo (domain `setpoint`) and, for INVALID_ARGUMENT, google.rpc.BadRequest.
- * Every read needs the permission presets:read, every other call presets:write. For GetPreset, BatchGetPresets, GetVersion
- * and FindSimilarSlug the permission inference will do as well: they are what using a preset takes.
+ * Every read needs the permission presets:read, every other call presets:write. For GetPreset, BatchGetPresets, GetVersion,
+ * FindSimilarSlug and ListPresets the permission inference will do as well: they are what using a preset takes, and tell
+ * which there are to use.
  * NOT_FOUND has the reason PRESET_NOT_FOUND, VERSION_NOT_FOUND, or WORKSPACE_NOT_FOUND where the token names no workspace.
  *
  * @generated from service setpoint.preset.v1.PresetService
