@@ -45,8 +45,8 @@ export async function openSystem(options: SystemOptions): Promise<void> {
   opened(record.remove);
   const ports = await choosePorts(given);
   record.update({ baseUrl: baseUrl(ports) });
-  const upstreams = { file: home.upstreamsFile, ownFile: given.UPSTREAMS_FILE, echoPort: ports.ECHO_PORT, say };
-  opened(keepUpstreams(upstreams));
+  const upstreams = { file: home.upstreamsFile, environment: given, echoPort: ports.ECHO_PORT, say };
+  opened(await keepUpstreams(upstreams));
   say("Starting Setpoint");
   const context = { ...options, home, record };
   const urls = givenDatabases(given) ?? (await openDatabase(context));

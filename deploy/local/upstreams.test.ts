@@ -23,8 +23,12 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-function keep(own?: string): void {
-  closers.push(keepUpstreams({ file, ownFile: own, echoPort: 1234, say: (line) => said.push(line) }));
+async function keep(environment: NodeJS.ProcessEnv = {}): Promise<void> {
+  closers.push(await keepUpstreams({ file, environment, echoPort: 1234, say: (line) => said.push(line) }));
+}
+
+function upstream(name: string, members: object = {}): object {
+  return { name, base_url: "https://models.example", dialects: ["messages"], models: ["*"], ...members };
 }
 
 function writtenNames(): string[] {
@@ -32,56 +36,71 @@ function writtenNames(): string[] {
 }
 
 function writeOwn(...names: string[]): void {
-  writeFileSync(`${ownFile}.new`, JSON.stringify({ upstreams: names.map((name) => ({ name, models: ["*"] })) }));
+  writeFileSync(`${ownFile}.new`, JSON.stringify({ upstreams: names.map((name) => upstream(name)) }));
   renameSync(`${ownFile}.new`, ownFile);
 }
 
 describe("the table of upstreams", () => {
-  it("has the echo upstream in every dialect, for its owner alone", () => {
-    keep();
+  it("has the echo upstream in every dialect, for its owner alone", async () => {
+    await keep();
     expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
       upstreams: [
         {
           name: "echo",
           base_url: "http://127.0.0.1:1234/v1",
           dialects: ["chat/completions", "messages", "responses"],
-          models: ["echo/*"],
+          models: ["echo/small", "echo/slow", "echo/*"],
         },
       ],
     });
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it("has the user's behind it, whose patterns may fit everything", () => {
+  it("has the user's behind it, whose patterns may fit everything", async () => {
     writeOwn("openai", "other");
-    keep(ownFile);
+    await keep({ UPSTREAMS_FILE: ownFile });
     expect(writtenNames()).toEqual(["echo", "openai", "other"]);
   });
 
-  it("leaves the name to the user's own", () => {
+  it("leaves the name to the user's own", async () => {
     writeOwn("echo");
-    keep(ownFile);
-    expect(JSON.parse(readFileSync(file, "utf8")).upstreams).toEqual([{ name: "echo", models: ["*"] }]);
+    await keep({ UPSTREAMS_FILE: ownFile });
+    expect(JSON.parse(readFileSync(file, "utf8")).upstreams).toEqual([upstream("echo")]);
   });
 
   it("follows the user's own, also where that is replaced", async () => {
     writeOwn("one");
-    keep(ownFile);
+    await keep({ UPSTREAMS_FILE: ownFile });
     writeOwn("one", "two");
     await expect.poll(writtenNames, { timeout: 10_000 }).toEqual(["echo", "one", "two"]);
     writeFileSync(ownFile, "{");
-    await expect.poll(() => said, { timeout: 10_000 }).toEqual([expect.stringMatching(/own\.json is not JSON/)]);
+    await expect
+      .poll(() => said, { timeout: 10_000 })
+      .toEqual([expect.stringMatching(/own\.json cannot be used: .* last good one/)]);
     expect(writtenNames()).toEqual(["echo", "one", "two"]);
   });
 
   it.each([
-    ["{", "is not JSON"],
-    ["null", 'holds no list "upstreams"'],
-    ['{"upstreams": {}}', 'holds no list "upstreams"'],
-    [undefined, "cannot be read: ENOENT"],
-  ])("is not begun with a file that cannot work: %j", (text, fault) => {
+    ["{", "JSON"],
+    ["null", "object"],
+    ['{"upstreams": {}}', "upstreams"],
+    [JSON.stringify({ upstreams: [upstream("a"), upstream("b", { dialects: [] })] }), "upstreams[1].dialects"],
+    [
+      JSON.stringify({ upstreams: [upstream("a", { credential: { env: "NO_KEY" } })] }),
+      "of a is not there: the variable NO_KEY",
+    ],
+    [undefined, "ENOENT"],
+  ])("is not begun with a file that cannot work: %j", async (text, fault) => {
     if (text !== undefined) writeFileSync(ownFile, text);
-    expect(() => keep(ownFile)).toThrow(StartError);
-    expect(() => keep(ownFile)).toThrow(fault);
+    const refusal = await keep({ UPSTREAMS_FILE: ownFile }).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(StartError);
+    expect((refusal as Error).message).toContain(`UPSTREAMS_FILE ${ownFile} cannot be used: `);
+    expect((refusal as Error).message).toContain(fault);
+  });
+
+  it("takes credentials from the environment, and writes none", async () => {
+    writeFileSync(ownFile, JSON.stringify({ upstreams: [upstream("a", { credential: { env: "THE_KEY" } })] }));
+    await keep({ UPSTREAMS_FILE: ownFile, THE_KEY: "sk-secret" });
+    expect(readFileSync(file, "utf8")).not.toContain("sk-secret");
   });
 });

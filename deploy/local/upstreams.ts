@@ -1,4 +1,5 @@
-import { readFileSync, unwatchFile, watchFile } from "node:fs";
+import { unwatchFile, watchFile } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { writePrivateFile } from "./private-file.ts";
 import { StartError } from "./start-error.ts";
@@ -10,8 +11,8 @@ interface UpstreamTable {
 interface UpstreamsOptions {
   /** What the gateway reads. */
   readonly file: string;
-  /** The user's own table; undefined where there is none. */
-  readonly ownFile: string | undefined;
+  /** Names the user's own table, where there is one. */
+  readonly environment: NodeJS.ProcessEnv;
   readonly echoPort: number;
   readonly say: (line: string) => void;
 }
@@ -23,46 +24,45 @@ const watchIntervalMs = 500;
  * Writes the table of upstreams for the gateway: the echo upstream, and beside it those of the user's own table. When
  * that changes, it is written again. Returns how to end that.
  */
-export function keepUpstreams({ file, ownFile, echoPort, say }: UpstreamsOptions): () => void {
+export async function keepUpstreams({ file, environment, echoPort, say }: UpstreamsOptions): Promise<() => void> {
   const write = (own: UpstreamTable): void => {
     const upstreams = [...(own.upstreams.some(isEcho) ? [] : [echoUpstream(echoPort)]), ...own.upstreams];
     writePrivateFile(file, `${JSON.stringify({ ...own, upstreams }, null, 2)}\n`);
   };
+  const ownFile = environment.UPSTREAMS_FILE;
   if (!ownFile) {
     write({ upstreams: [] });
     return () => {};
   }
   const path = resolve(ownFile);
-  write(readTable(path));
+  write(await readTable(path, environment));
   const follow = (): void => {
-    try {
-      write(readTable(path));
-    } catch (error) {
-      say(`  ${(error as Error).message} Until then the table stays as it was.`);
-    }
+    readTable(path, environment).then(write, (error: Error) =>
+      say(`  ${error.message} Until then the last good one is used.`),
+    );
   };
   // By looking at it again and again: that also sees a file that is replaced by another.
   watchFile(path, { interval: watchIntervalMs, persistent: false }, follow);
   return () => unwatchFile(path, follow);
 }
 
-function readTable(path: string): UpstreamTable {
-  const wrong = (fault: string): StartError => new StartError(`UPSTREAMS_FILE ${path} ${fault}. Mend it.`);
-  let text: string;
+/** Reads the user's table as the gateway will, so that its faults are told of the file that has them. */
+async function readTable(path: string, environment: NodeJS.ProcessEnv): Promise<UpstreamTable> {
+  // Only now: who has no table of their own need not wait for it.
+  const { parseUpstreams } = await import("../../gateway/inference/upstreams/upstreams-file.ts");
+  const { readCredential } = await import("../../gateway/inference/upstreams/credentials.ts");
   try {
-    text = readFileSync(path, "utf8");
+    const text = await readFile(path, "utf8");
+    for (const { name, credential } of parseUpstreams(text)) {
+      if (!credential) continue;
+      await readCredential(credential, environment).catch(({ message }: Error) => {
+        throw new Error(`the credential of ${name} ${message}`);
+      });
+    }
+    return JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
-    throw wrong(`cannot be read: ${(error as Error).message}`);
+    throw new StartError(`UPSTREAMS_FILE ${path} cannot be used: ${(error as Error).message}. Mend it.`);
   }
-  let table: unknown;
-  try {
-    table = JSON.parse(text);
-  } catch (error) {
-    throw wrong(`is not JSON: ${(error as Error).message}`);
-  }
-  const { upstreams } = (table ?? {}) as Partial<UpstreamTable>;
-  if (!Array.isArray(upstreams)) throw wrong('holds no list "upstreams"');
-  return table as UpstreamTable;
 }
 
 /** First, so that a pattern such as `*` of the user's does not take its models. */
@@ -71,7 +71,8 @@ function echoUpstream(port: number): object {
     name: echoName,
     base_url: `http://127.0.0.1:${port}/v1`,
     dialects: ["chat/completions", "messages", "responses"],
-    models: ["echo/*"],
+    // The first two are named so that they are listed as models.
+    models: ["echo/small", "echo/slow", "echo/*"],
   };
 }
 
