@@ -18,7 +18,6 @@ describe("the gateway's config", () => {
       bodyBytesMax: 10_485_760,
       inferenceBodyBytesMax: 33_554_432,
       requestTimeoutMs: 10_000,
-      inferenceBodyBytesMax: 33_554_432,
       upstreamsFile: undefined,
       keyCacheMax: 10_000,
       grantStaleMaxMs: 900_000,
@@ -29,7 +28,6 @@ describe("the gateway's config", () => {
       trustedProxies: [],
       keyRequestsMax: 1024,
       inFlightBytesMax: 67_108_864,
-      upstreamsFile: undefined,
       httpTimeouts,
     });
   });

@@ -33,6 +33,13 @@ interface Caller {
   readonly rateLimit: RateLimit | undefined;
 }
 
+/** How a credential is taken. */
+interface Authentication {
+  readonly isInference?: boolean;
+  /** Whether it may stand in `x-api-key`, where Anthropic's clients send it. */
+  readonly takesApiKeyHeader?: boolean;
+}
+
 /** Makes the hooks that check a credential before the body is read. */
 export class Access {
   readonly #exchange: KeyExchange;
@@ -61,7 +68,7 @@ export class Access {
    */
   withInference(): onRequestAsyncHookHandler {
     return async (request, reply) => {
-      const grant = await this.#authenticate(request, reply, {}, true);
+      const grant = await this.#authenticate(request, reply, {}, { isInference: true });
       if (grant.isManagement) throw apiKeyRequired();
       requirePermission(grant.principal, "inference");
     };
@@ -74,7 +81,7 @@ export class Access {
     };
   }
 
-  /** For what every key may see of its workspace, or of the one that the query names. In either header, as for inference. */
+  /** For what every key may see of its workspace, or of the one that the query names; also in the header `x-api-key`. */
   withAnyKeyInWorkspace(): onRequestAsyncHookHandler {
     return async (request, reply) => {
       await this.#authenticate(request, reply, request.query, { takesApiKeyHeader: true });
@@ -97,7 +104,7 @@ export class Access {
     request: FastifyRequest,
     reply: FastifyReply,
     query: unknown,
-    isInference = false,
+    { isInference = false, takesApiKeyHeader = isInference }: Authentication = {},
   ): Promise<Grant> {
     const { workspaceId, violations } = readWorkspaceId(query);
     let exchangeRequest: () => ExchangeRequest;
@@ -105,7 +112,9 @@ export class Access {
     let isStale = false;
     try {
       const { authorization } = request.headers;
-      const key = isInference ? keyFromEither(authorization, request.headers["x-api-key"]) : keyFrom(authorization);
+      const key = takesApiKeyHeader
+        ? keyFromEither(authorization, request.headers["x-api-key"])
+        : keyFrom(authorization);
       const requestId = request.id;
       exchangeRequest = () => ({ key, workspaceId, requestId, deadlineMs: monotonicMs() + this.#requestTimeoutMs });
       if (!this.#exchange.knows(key, workspaceId)) this.#limits.refusedKeys.requireAllowance(request.raw);
