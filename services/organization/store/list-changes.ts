@@ -1,4 +1,4 @@
-import { idFromBytes } from "../../platform/domain/ids.ts";
+import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
 import type { Page } from "../../platform/domain/page.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
@@ -55,7 +55,10 @@ async function listNumbered(
   return { changes: rows.map(changeFromRow), totalCount };
 }
 
-/** What was done to one thing is counted, for it is never much. */
+/**
+ * What was done to one thing is counted and walked through in its index, from the nearer end. Rows are read for the page only.
+ * Without a word, servers also take the index of a user or an action, where everything else of it is in the way.
+ */
 async function listCounted(
   executor: Executor,
   organizationId: string,
@@ -63,15 +66,20 @@ async function listCounted(
   { offset, limit }: Page,
 ): Promise<ChangePage> {
   const { sql, values } = conditionOf(organizationId, group);
-  const [counts] = await executor.execute<RowDataPacket[]>(
-    `SELECT COUNT(*) AS total FROM organization_changes WHERE ${sql}`,
-    values,
-  );
+  const found = `FROM organization_changes FORCE INDEX (organization_changes_of_target) WHERE ${sql}`;
+  const [counts] = await executor.execute<RowDataPacket[]>(`SELECT COUNT(*) AS total ${found}`, values);
+  const totalCount: number = counts[0]?.total;
+  const count = Math.min(limit, totalCount - offset);
+  if (count <= 0) return { changes: [], totalCount };
+  const behind = totalCount - offset - count;
+  const walk = behind < offset ? `ASC ${limitClause(count, behind)}` : `DESC ${limitClause(limit, offset)}`;
   const [rows] = await executor.execute<ChangeRow[]>(
-    `SELECT ${columns} FROM organization_changes WHERE ${sql} ORDER BY number DESC ${limitClause(limit, offset)}`,
-    values,
+    `SELECT ${columns} FROM organization_changes
+      JOIN (SELECT number AS page_number ${found} ORDER BY number ${walk}) page ON number = page_number
+      WHERE organization_id = ? ORDER BY number DESC`,
+    [...values, idToBytes(organizationId)],
   );
-  return { changes: rows.map(changeFromRow), totalCount: counts[0]?.total };
+  return { changes: rows.map(changeFromRow), totalCount };
 }
 
 function changeFromRow(row: ChangeRow): LoggedChange {

@@ -16,7 +16,8 @@ const accessDenied = 1045;
 const unknownDatabase = 1049;
 const unknownTable = 1146;
 const unknownColumn = 1054;
-const duplicateColumn = 1060;
+/** A column or an index that is there already, or an index that is gone. */
+const alreadyAltered = new Set([1060, 1061, 1091]);
 const needsReprepare = 1615;
 /** The disk, and a table or its tablespace. */
 const fullErrnos = new Set([1021, 1114]);
@@ -147,8 +148,9 @@ export function isUnknownColumn(error: unknown): boolean {
   return (error as MysqlError).errno === unknownColumn;
 }
 
-export function isDuplicateColumn(error: unknown): boolean {
-  return (error as MysqlError).errno === duplicateColumn;
+/** True where what a table was to get, or to lose, it has got or lost before. */
+export function isAlreadyAltered(error: unknown): boolean {
+  return alreadyAltered.has((error as MysqlError).errno ?? 0);
 }
 
 export function isUnknownDatabase(error: unknown): boolean {

@@ -7,7 +7,7 @@ import { type Connection, createConnection, type RowDataPacket } from "mysql2/pr
 import { monotonicMs } from "../process/clock.ts";
 import type { ReadinessCheck } from "../process/health.ts";
 import { connectionOptions } from "./database-url.ts";
-import { isAccessDenied, isDuplicateColumn, isTransient, isUnknownDatabase, isUnknownTable } from "./errors.ts";
+import { isAccessDenied, isAlreadyAltered, isTransient, isUnknownDatabase, isUnknownTable } from "./errors.ts";
 import type { Pool } from "./pool.ts";
 
 interface Migration {
@@ -88,8 +88,8 @@ async function applyPending(
     for (const { name, sql, checksum } of migrations.filter((migration) => !isApplied(migration, applied))) {
       onApply(name);
       await connection.query(sql).catch((error: unknown) => {
-        // MySQL cannot add a column only where there is none, so this is how a crash after it looks.
-        if (!isDuplicateColumn(error)) throw error;
+        // MySQL cannot alter a table only where that is left to do, so this is how a crash after it looks.
+        if (!isAlreadyAltered(error)) throw error;
       });
       // The lock of a Galera cluster holds on one node alone: through another, someone may have been faster.
       await connection.query(
