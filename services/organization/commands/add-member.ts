@@ -4,7 +4,7 @@ import { oneOf, optional, required } from "../../platform/process/flags.ts";
 import { memberRoles } from "../domain/members.ts";
 import { addMember as addStoredMember } from "../store/change-members.ts";
 import { email, name } from "./flag-rules.ts";
-import { change, getOrganization } from "./organization.ts";
+import { asFlag, change, getOrganization } from "./organization.ts";
 
 /** Makes someone a member, and first a user where the address is new. */
 export const addMember = defineCommand({
@@ -16,11 +16,12 @@ export const addMember = defineCommand({
     "first-name": optional(name, "of the member, in this organization"),
     "last-name": optional(name, "of the member, in this organization"),
     role: optional(oneOf(memberRoles), "org:member unless told"),
+    ...asFlag,
   },
   example: "--organization Demo --email grace@example.com --role org:admin",
   run: async (flags, pool: Pool) => {
     const organization = await getOrganization(pool, flags.organization);
-    const { userId, role } = await change(pool, organization.id, () =>
+    const { userId, role } = await change(pool, { organizationId: organization.id, as: flags.as }, () =>
       addStoredMember({
         email: flags.email,
         firstName: flags["first-name"],

@@ -6,12 +6,12 @@ import { oneOf, optional, required, someOf, toggle } from "../../platform/proces
 import { keyKinds } from "../domain/keys.ts";
 import { createKey as createStoredKey } from "../store/create-key.ts";
 import { count, futureTime, id, name } from "./flag-rules.ts";
-import { change, getOrganization } from "./organization.ts";
+import { asFlag, change, getOrganization } from "./organization.ts";
 
-/** Makes a key in the name of the organization's oldest admin. An API key is for the default workspace unless told. */
+/** Makes a key in the name of a member. An API key is for the default workspace unless told. */
 export const createKey = defineCommand({
   name: "create-key",
-  summary: "Makes a key in the name of the organization's oldest admin, and prints it once.",
+  summary: "Makes a key in the name of a member, and prints it once.",
   flags: {
     organization: required(name, "the name of the organization"),
     name: required(name, "what the key is for, as list-keys shows it"),
@@ -24,6 +24,7 @@ export const createKey = defineCommand({
     "expires-at": optional(futureTime, "such as 2030-01-31T12:00:00Z; never unless told"),
     "rate-limit": optional(count, "requests a second; no limit of its own unless told"),
     "rate-burst": optional(count, "how many of them may come at once; as many as the limit unless told"),
+    ...asFlag,
     json: toggle("print the key and its id as JSON, for scripts"),
   },
   example: "--organization Demo --name ci --kind api --permissions presets:read",
@@ -39,8 +40,8 @@ export const createKey = defineCommand({
       throw new CommandError("--rate-burst says how much of --rate-limit may come at once; give both");
     }
     const organization = await getOrganization(pool, flags.organization);
-    const { key, secret } = await change(pool, organization.id, (adminUserId) => {
-      if (adminUserId === undefined) {
+    const { key, secret } = await change(pool, { organizationId: organization.id, as: flags.as }, (userId) => {
+      if (userId === undefined) {
         throw new CommandError(
           `"${organization.name}" has no admin, and a key needs a creator; add one with add-member --role org:admin`,
         );
@@ -55,7 +56,7 @@ export const createKey = defineCommand({
         rateLimit: perSecond === undefined ? undefined : { perSecond, burst: burst ?? perSecond },
         requestId: "",
       };
-      return createStoredKey(creation, adminUserId);
+      return createStoredKey(creation, userId);
     });
     return flags.json
       ? JSON.stringify({ key_id: key.id, key: secret })

@@ -8,7 +8,7 @@ import type { Work } from "../store/change-organization.ts";
 import { createWorkspace as createStoredWorkspace } from "../store/create-workspace.ts";
 import { listWorkspaces } from "../store/workspaces.ts";
 import { name, slug } from "./flag-rules.ts";
-import { change, getOrganization } from "./organization.ts";
+import { asFlag, change, getOrganization } from "./organization.ts";
 
 /** Makes a workspace. A name is taken once in an organization, so that people can tell its workspaces apart. */
 export const createWorkspace = defineCommand({
@@ -18,14 +18,15 @@ export const createWorkspace = defineCommand({
     organization: required(name, "the name of the organization"),
     name: required(name, "of the new workspace"),
     slug: optional(slug, "its name in calls; made from its name unless told"),
+    ...asFlag,
     json: toggle("print its id as JSON, for scripts"),
   },
   example: "--organization Demo --name Staging",
   run: async (flags, pool: Pool) => {
     const organization = await getOrganization(pool, flags.organization);
     const fields = { name: flags.name, ...(flags.slug === undefined ? {} : { slug: flags.slug }) };
-    const { id } = await change(pool, organization.id, (adminUserId) =>
-      unlessNamesake(flags.name, organization, createStoredWorkspace(fields, adminUserId)),
+    const { id } = await change(pool, { organizationId: organization.id, as: flags.as }, (userId) =>
+      unlessNamesake(flags.name, organization, createStoredWorkspace(fields, userId)),
     );
     return flags.json
       ? JSON.stringify({ workspace_id: id })

@@ -7,7 +7,7 @@ import type { Key } from "../domain/keys.ts";
 import type { Work } from "../store/change-organization.ts";
 import { findKeyById } from "../store/keys.ts";
 import { id } from "./flag-rules.ts";
-import { change } from "./organization.ts";
+import { asFlag, change } from "./organization.ts";
 
 const keyId = { ...id, meaning: "the id of a key, which list-keys shows" };
 
@@ -27,12 +27,12 @@ export function keyCommand({ name, summary, prepare, tell }: KeyChange): Databas
   return defineCommand({
     name,
     summary,
-    flags: { "key-id": required(keyId, "the id of the key, as list-keys shows it") },
+    flags: { "key-id": required(keyId, "the id of the key, as list-keys shows it"), ...asFlag },
     example: "--key-id 01a1dd18-8375-71fd-b413-5dd7ff6a119d",
-    run: async ({ "key-id": id }, pool: Pool) => {
+    run: async ({ "key-id": id, as }, pool: Pool) => {
       const key = await getKey(pool, id);
       const work = prepare(key);
-      if (work) await change(pool, key.organizationId, () => work);
+      if (work) await change(pool, { organizationId: key.organizationId, as }, () => work);
       return tell(await getKey(pool, key.id));
     },
   });

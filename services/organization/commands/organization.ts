@@ -2,10 +2,12 @@ import { DomainError, isOfKind } from "../../platform/domain/domain-error.ts";
 import type { Executor, Pool } from "../../platform/mysql/pool.ts";
 import { monotonicMs } from "../../platform/process/clock.ts";
 import { CommandError } from "../../platform/process/command-error.ts";
+import { optional } from "../../platform/process/flags.ts";
 import type { Organization } from "../domain/organizations.ts";
 import { changeOrganization, type Work } from "../store/change-organization.ts";
-import { findOldestAdminUserId } from "../store/members.ts";
+import { findMemberByEmail, findOldestAdminUserId } from "../store/members.ts";
 import { findOrganizationByName } from "../store/organizations.ts";
+import { email } from "./flag-rules.ts";
 
 /** The organization that a flag names, or a refusal. */
 export async function getOrganization(executor: Executor, name: string): Promise<Organization> {
@@ -17,16 +19,29 @@ export async function getOrganization(executor: Executor, name: string): Promise
 /** How long a command waits for others who change the same organization. */
 const timeoutMs = 15_000;
 
+/** Of every command that changes something. */
+export const asFlag = {
+  as: optional(email, "the member who does it, as the change log shows; the oldest admin unless told"),
+};
+
+interface Changed {
+  readonly organizationId: string;
+  /** In whose name; undefined: the oldest admin's. */
+  readonly as: string | undefined;
+}
+
 /**
- * Changes what belongs to an organization as a management key would, in the name of its oldest admin: all of it with its
- * entries in the change log, or nothing. What the rules refuse becomes a refusal of the command.
+ * Changes what belongs to an organization as a management key would, in the name of a member: all of it with its entries
+ * in the change log, or nothing. What the rules refuse becomes a refusal of the command.
  */
 export async function change<T>(
   pool: Pool,
-  organizationId: string,
-  prepare: (adminUserId: string | undefined) => Work<T>,
+  { organizationId, as }: Changed,
+  prepare: (userId: string | undefined) => Work<T>,
 ): Promise<T> {
-  const userId = await findOldestAdminUserId(pool, organizationId);
+  const userId = await (as === undefined
+    ? findOldestAdminUserId(pool, organizationId)
+    : getMemberUserId(pool, organizationId, as));
   const caller = { deadlineMs: monotonicMs() + timeoutMs, isCanceled: () => false };
   try {
     return await changeOrganization(pool, organizationId, { userId, keyId: undefined }, caller, prepare(userId));
@@ -34,6 +49,12 @@ export async function change<T>(
     // What the database is at fault for is told like any other fault of it.
     throw error instanceof DomainError && !isOfKind(error, "unavailable") ? refusalOf(error) : error;
   }
+}
+
+async function getMemberUserId(pool: Pool, organizationId: string, address: string): Promise<string> {
+  const member = await findMemberByEmail(pool, organizationId, address);
+  if (member) return member.userId;
+  throw new CommandError(`--as ${address}: no member of the organization; list-members shows who is`);
 }
 
 function refusalOf({ message, violations }: DomainError): CommandError {

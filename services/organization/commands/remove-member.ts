@@ -5,7 +5,7 @@ import { required, toggle } from "../../platform/process/flags.ts";
 import { removeMember as removeStoredMember } from "../store/change-members.ts";
 import { findMemberByEmail } from "../store/members.ts";
 import { email, name } from "./flag-rules.ts";
-import { change, getOrganization } from "./organization.ts";
+import { asFlag, change, getOrganization } from "./organization.ts";
 
 /** Ends a membership, and with --disable-keys the keys of the member that still work. */
 export const removeMember = defineCommand({
@@ -15,6 +15,7 @@ export const removeMember = defineCommand({
     organization: required(name, "the name of the organization"),
     email: required(email, "of the member"),
     "disable-keys": toggle("disable the keys that the member created and that still work, instead of refusing"),
+    ...asFlag,
   },
   example: "--organization Demo --email grace@example.com --disable-keys",
   run: async (flags, pool: Pool) => {
@@ -23,7 +24,7 @@ export const removeMember = defineCommand({
     if (!found) {
       throw new CommandError(`${flags.email} is no member of "${organization.name}"; list-members shows who is`);
     }
-    const { member, disabledKeyCount } = await change(pool, organization.id, () =>
+    const { member, disabledKeyCount } = await change(pool, { organizationId: organization.id, as: flags.as }, () =>
       removeStoredMember(found.userId, flags["disable-keys"]),
     );
     const removed = `${member.email} (${member.userId}) is no longer a member of "${organization.name}"`;
