@@ -138,7 +138,7 @@ describe("create-workspace and list-workspaces", () => {
     [
       "no name",
       inAcme,
-      /--name is required.*\nUsage: create-workspace --organization NAME --name NAME \[--slug SLUG\] \[--json\]$/,
+      /--name is required.*\nUsage: create-workspace --organization NAME --name NAME \[--slug SLUG\] \[--as EMAIL\] \[--json\]$/,
     ],
     ["a slug that is taken", [...inAcme, "--name", "DEFAULT!"], /has the slug default\. Choose another/],
     ["a bad slug", [...inAcme, "--name", "x", "--slug", "X"], /--slug must be 1 to 50 lower-case/],
@@ -259,6 +259,6 @@ describe("the command line", () => {
   it("says how a command is used", async () => {
     const refused = await runMain(commands.url, "revoke-key", "--id", "x");
     expect(refused).toMatchObject({ code: 1, stdout: "" });
-    expect(refused.stderr).toBe("Unknown option '--id'; did you mean --key-id?\nUsage: revoke-key --key-id ID\n");
+    expect(refused.stderr).toBe("Unknown option '--id'; did you mean --key-id?\nUsage: revoke-key --key-id ID [--as EMAIL]\n");
   });
 });
