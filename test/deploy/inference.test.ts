@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { renderKustomization } from "../support/kustomize.ts";
 import {
   base,
   dev,
@@ -12,7 +11,7 @@ import {
   objectsOf,
   production,
   type Rendering,
-  withEveryComponent,
+  withIngress,
 } from "../support/manifests.ts";
 
 const deploy = (path: string) => fileURLToPath(new URL(`../../deploy/${path}`, import.meta.url));
@@ -78,8 +77,7 @@ describe("a long generation", () => {
   const wholeSeconds = 30 * 60;
 
   it("is neither gathered, cut short nor refused for its size by an Ingress", () => {
-    const objects = renderKustomization(deploy("kubernetes/base"), [deploy("kubernetes/components/ingress")]);
-    const [ingress] = objects.filter(({ kind }) => kind === "Ingress");
+    const [ingress] = objectsOf(withIngress, "Ingress");
     const setting = (name: string) => ingress?.metadata.annotations?.[`nginx.ingress.kubernetes.io/${name}`] ?? "";
     expect([setting("proxy-buffering"), setting("proxy-request-buffering")]).toEqual(["off", "off"]);
     expect(Number(setting("proxy-read-timeout"))).toBeGreaterThan(firstByteSeconds);
@@ -87,7 +85,7 @@ describe("a long generation", () => {
   });
 
   it("is not cut short by a Gateway", () => {
-    const [route] = objectsOf<{ spec: { rules: { timeouts?: object }[] } }>(withEveryComponent, "HTTPRoute");
+    const [route] = objectsOf<{ spec: { rules: { timeouts?: object }[] } }>(production, "HTTPRoute");
     const limit = `${wholeSeconds / 60}m`;
     expect(route?.spec.rules.map(({ timeouts }) => timeouts)).toEqual([{ request: limit, backendRequest: limit }]);
   });

@@ -14,6 +14,7 @@ import {
   renderings,
   type Selector,
   withEveryComponent,
+  withIngress,
 } from "../support/manifests.ts";
 
 interface Rule {
@@ -66,6 +67,7 @@ describe("between pods", () => {
   it.each([
     [base, inside],
     [production, inside],
+    [withIngress, inside],
     [withEveryComponent, inside],
     [dev, [...inside, ...[...databaseUsers, "bootstrap"].map((name) => `${name} -> mysql:3306`)]],
   ])("$0.title opens the edges that exist, on both sides, and no other", (rendering, edges) => {
@@ -74,11 +76,11 @@ describe("between pods", () => {
 });
 
 describe("to and from the outside", () => {
-  it("production lets the Ingress controller and Prometheus in, and out the services to the database, the gateway to upstreams", () => {
+  it("production lets the Gateway and Prometheus in, and out the services to the database, the gateway to upstreams", () => {
     const networks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"];
     expect(edgesToOutside(production)).toEqual(
       [
-        "ingress-nginx -> gateway:8080",
+        "gateway-system -> gateway:8080",
         "monitoring -> gateway:9080",
         "monitoring -> organization:8082",
         "monitoring -> preset:8081",
@@ -88,6 +90,11 @@ describe("to and from the outside", () => {
         "gateway -> ::/0:443",
       ].sort(),
     );
+  });
+
+  it("behind an Ingress its controller is let in, and no Gateway", () => {
+    const edges = edgesToOutside(withIngress).filter((edge) => edge.endsWith("gateway:8080"));
+    expect(edges).toEqual(["ingress-nginx -> gateway:8080"]);
   });
 
   it("dev lets labelled callers in, and nothing out but DNS", () => {

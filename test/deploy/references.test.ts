@@ -16,6 +16,7 @@ import {
   type Service,
   type Workload,
   withEveryComponent,
+  withIngress,
 } from "../support/manifests.ts";
 
 describe.each(renderings)("$title", (rendering) => {
@@ -88,26 +89,26 @@ interface IngressPath {
   readonly backend: { readonly service: object };
 }
 
-describe("production", () => {
+describe.each([production, withIngress])("$title", (rendering) => {
   it("documents each Secret that it expects, with its keys, and no other", () => {
     const used: string[] = [];
-    visit(production.objects, ({ secretKeyRef, secret, tls }) => {
+    visit(rendering.objects, ({ secretKeyRef, secret, tls }) => {
       const { name, key } = (secretKeyRef ?? {}) as { name?: string; key?: string };
       if (name) used.push(`${name} ${key}`);
       // A volume shows all keys of its Secret.
       const { secretName = "" } = (secret ?? {}) as { secretName?: string };
-      used.push(
-        ...Object.keys(findData(production, "Secret", secretName) ?? {}).map((each) => `${secretName} ${each}`),
-      );
+      used.push(...Object.keys(findData(rendering, "Secret", secretName) ?? {}).map((each) => `${secretName} ${each}`));
       const hosts = (tls ?? []) as { secretName: string }[];
       used.push(...hosts.flatMap((host) => [`${host.secretName} tls.crt`, `${host.secretName} tls.key`]));
     });
-    const documented = production.expected.flatMap(({ metadata, stringData }) =>
+    const documented = rendering.expected.flatMap(({ metadata, stringData }) =>
       Object.keys(stringData as object).map((key) => `${metadata.name} ${key}`),
     );
     expect(documented.sort()).toEqual([...new Set(used)].sort());
   });
+});
 
+describe("production", () => {
   it("names the certificates by what callers dial", () => {
     const certificates = objectsOf<{ spec: { dnsNames?: string[] } }>(withEveryComponent, "Certificate");
     const headless = objectsOf<Service>(withEveryComponent, "Service").filter(({ spec }) => spec.clusterIP === "None");
@@ -119,12 +120,12 @@ describe("production", () => {
   it("leads the public to the API and its reference, by Ingress or by HTTPRoute, and to no probe", () => {
     const [service] = objectsOf<Service>(production, "Service").filter(({ metadata }) => metadata.name === "gateway");
     expect(service?.spec.ports).toMatchObject([{ name: "http", port: 80, targetPort: "http" }]);
-    const [ingress] = objectsOf<{ spec: { rules: [{ http: { paths: IngressPath[] } }] } }>(production, "Ingress");
+    const [ingress] = objectsOf<{ spec: { rules: [{ http: { paths: IngressPath[] } }] } }>(withIngress, "Ingress");
     const paths = ingress?.spec.rules[0].http.paths ?? [];
     expect(paths.map(({ path, backend }) => [path, backend.service])).toEqual(
       publicPaths.map((path) => [path, { name: "gateway", port: { name: "http" } }]),
     );
-    expect(objectsOf(withEveryComponent, "HTTPRoute")).toMatchObject([
+    expect(objectsOf(production, "HTTPRoute")).toMatchObject([
       {
         spec: {
           rules: [

@@ -12,6 +12,7 @@ import {
   production,
   renderings,
   type Workload,
+  withIngress,
 } from "../support/manifests.ts";
 import { lookForPodSecurityFaults } from "../support/pod-security.ts";
 
@@ -70,10 +71,15 @@ describe.each(renderings)("$title", (rendering) => {
 /** Served by every Kubernetes since 1.25, and none of them deprecated. */
 const coreVersions = ["apps/v1", "autoscaling/v2", "batch/v1", "networking.k8s.io/v1", "policy/v1", "v1"];
 
-describe.each([base, dev, production])("$title", ({ objects }) => {
-  it("needs no custom resource and no API version that is deprecated", () => {
+describe.each([
+  [base, []],
+  [dev, []],
+  [withIngress, []],
+  [production, ["gateway.networking.k8s.io/v1"]],
+])("$0.title", ({ objects }, customVersions) => {
+  it("needs no custom resource but those that are documented, and no API version that is deprecated", () => {
     const versions = new Set(objects.map(({ apiVersion }) => apiVersion));
-    expect([...versions].filter((version) => !coreVersions.includes(version))).toEqual([]);
+    expect([...versions].filter((version) => !coreVersions.includes(version))).toEqual(customVersions);
   });
 });
 
@@ -108,10 +114,10 @@ describe("the checks", () => {
   });
 
   it("refuse two objects of one name", () => {
-    const components = ["ingress", "gateway-api"].map((name) =>
+    const components = ["ingress", "ingress"].map((name) =>
       fileURLToPath(new URL(`../../deploy/kubernetes/components/${name}`, import.meta.url)),
     );
     const folder = fileURLToPath(new URL("../../deploy/kubernetes/base", import.meta.url));
-    expect(() => renderKustomization(folder, components)).toThrow("NetworkPolicy ingress-to-gateway is there twice");
+    expect(() => renderKustomization(folder, components)).toThrow("Ingress gateway is there twice");
   });
 });

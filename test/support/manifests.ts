@@ -40,6 +40,12 @@ const documentedSecrets = readObjects(join(kubernetes, "overlays/production/secr
 export const base = render("base", "base", [], documentedSecrets);
 export const dev = render("the dev overlay", "overlays/dev", [], []);
 export const production = render("the production overlay", "overlays/production", [], documentedSecrets);
+export const withIngress = render(
+  "base behind an Ingress",
+  "base",
+  ["../overlays/production/ingress", "upstreams"],
+  [...documentedSecrets, ...readObjects(join(kubernetes, "overlays/production/ingress/secrets.example.yaml"))],
+);
 export const withEveryComponent = render(
   "base with every component",
   "base",
@@ -50,7 +56,7 @@ export const withEveryComponent = render(
   [...documentedSecrets, databaseAuthority],
 );
 
-export const renderings: readonly Rendering[] = [base, dev, production, withEveryComponent];
+export const renderings: readonly Rendering[] = [base, dev, production, withIngress, withEveryComponent];
 
 export function objectsOf<T>({ objects }: Rendering, kind: string): (T & KubernetesObject)[] {
   return objects.filter((object) => object.kind === kind) as (T & KubernetesObject)[];

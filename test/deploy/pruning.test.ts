@@ -1,0 +1,40 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { dev, production, type Rendering, renderings } from "../support/manifests.ts";
+
+const operations = readFileSync("docs/operations.md", "utf8");
+
+describe.each([dev, production])("$title", ({ objects }: Rendering) => {
+  it("labels all that it applies, so that what it no longer applies can be found", () => {
+    const image = JSON.stringify(objects).match(/setpoint:([\w.-]+)"/)?.[1];
+    const namespace = objects.find(({ kind }) => kind === "Namespace")?.metadata.name;
+    for (const { kind, metadata } of objects) {
+      expect(metadata.labels, `${kind} ${metadata.name}`).toMatchObject({
+        "app.kubernetes.io/part-of": "setpoint",
+        "app.kubernetes.io/instance": namespace,
+        "app.kubernetes.io/version": image,
+      });
+    }
+  });
+});
+
+describe("the documented way to prune", () => {
+  const command = operations.match(/^kubectl apply -k \S+production --prune(.*\\\n)+.*/m)?.[0] ?? "";
+  const kinds = [...command.matchAll(/--prune-allowlist (\S+)/g)].map(([, kind]) => kind);
+
+  it("finds objects by the label of the instance", () => {
+    expect(command).toContain("--selector app.kubernetes.io/instance=setpoint ");
+  });
+
+  it("covers every kind that a component adds, but what pods may still refer to", () => {
+    // A pod of the release before may start once more while it is replaced, or be gone back to.
+    const kept = ["ConfigMap", "Secret", "Namespace", "ServiceAccount", "Service", "Deployment", "StatefulSet", "Job"];
+    const used = new Set(
+      renderings
+        .flatMap(({ objects }) => objects)
+        .filter(({ kind }) => !kept.includes(kind))
+        .map(({ apiVersion, kind }) => `${apiVersion}/${kind}`),
+    );
+    expect([...kinds].sort()).toEqual([...used].sort());
+  });
+});
