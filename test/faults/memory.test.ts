@@ -25,10 +25,15 @@ const upload = Buffer.from(JSON.stringify({ messages: [{ role: "user", content: 
 
 let home: string;
 let system: LocalSystem;
+/** A management key may not infer. */
+let secondKey: string;
 
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), "setpoint-memory-"));
   system = await startLocalSystem(home, { NODE_OPTIONS: heapOfPod });
+  const { base_url: baseUrl, management_key: key } = system.credentials;
+  const made = await request("POST", `${baseUrl}/api/v1/keys`, { key, body: { name: "second" } });
+  secondKey = (made.json as unknown as { key: string }).key;
   expect((await create("small", 0, Buffer.from('{"messages":[]}'))).status).toBe(200);
   for (let n = 0; n < heavyCount; n += 1) expect((await create(`heavy-${n}`, 0, heavy)).status).toBe(200);
 }, 240_000);
@@ -53,7 +58,21 @@ function get(slug: string, n: number) {
   return request("GET", `${system.credentials.base_url}/api/v1/presets/${slug}`, { key: keyOf(n) });
 }
 
-type Answered = Awaited<ReturnType<typeof get>>;
+/** Not by `request`: an answer is as large as what was sent, and nobody needs it. */
+async function infer(slug: string, n: number, content: string): Promise<Answered> {
+  const { status, headers, body } = await fetch(`${system.credentials.base_url}/api/v1/chat/completions`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${n % 2 === 0 ? system.credentials.api_key : secondKey}`,
+      "content-type": "application/json",
+    },
+    body: `{"model":"echo/memory@preset/${slug}","messages":[{"role":"user","content":"${content}"}]}`,
+  });
+  for await (const _ of body ?? []);
+  return { status, headers };
+}
+
+type Answered = Pick<Awaited<ReturnType<typeof get>>, "status" | "headers">;
 
 function times<Result>(count: number, work: (n: number) => Promise<Result>): Promise<Result[]> {
   return Promise.all(Array.from({ length: count }, (_, n) => work(n)));
@@ -101,6 +120,18 @@ describe("a pod of 512 MiB has room", () => {
   it("where 100 versions of 2 MiB are created at once", async () => {
     await endure(() => times(100, (n) => create(`heavy-${n}`, n, heavy)));
   }, 120_000);
+
+  it.each([
+    ["12 requests for inference of 31 MiB", 12, 31],
+    ["100 requests for inference of 2 MiB", 100, 2],
+  ])(
+    "where %s are sent at once, each with a preset of 2 MiB",
+    async (_, count, mebibytes) => {
+      const content = "x".repeat(mebibytes * mebibyte);
+      await endure(() => times(count, (n) => infer(`heavy-${n % heavyCount}`, n, content)));
+    },
+    120_000,
+  );
 
   it("where three batches ask for 60 presets of 2 MiB each", async () => {
     const { preset_grpc: presetTarget, organization_grpc: organizationTarget, api_key: key } = system.credentials;
