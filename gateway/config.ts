@@ -38,7 +38,7 @@ export interface GatewayConfig extends ProcessConfig {
   readonly inFlightBytesMax: number;
   /** The table of the upstreams that inference is sent to; undefined: none. */
   readonly upstreamsFile: string | undefined;
-  /** Of connections from outside. Nothing that one would want to set. */
+  /** Of connections from outside. But for the time between two requests, nothing that one would want to set. */
   readonly httpTimeouts: HttpTimeouts;
 }
 
@@ -65,7 +65,14 @@ export function readGatewayConfig(environment: Environment): GatewayConfig {
     trustedProxies: readTrustedProxies(reader),
     keyRequestsMax: reader.integer("KEY_REQUESTS_MAX", { default: 1024, min: 1, max: 1_000_000 }),
     upstreamsFile: reader.optional("UPSTREAMS_FILE"),
-    httpTimeouts,
+    httpTimeouts: {
+      ...httpTimeouts,
+      keepAliveMs: reader.integer("KEEP_ALIVE_TIMEOUT_MS", {
+        default: httpTimeouts.keepAliveMs,
+        min: 1_000,
+        max: hourMs,
+      }),
+    },
   }));
 }
 

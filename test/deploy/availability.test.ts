@@ -12,7 +12,12 @@ import {
 } from "../support/manifests.ts";
 
 interface Scaler {
-  readonly spec: { readonly scaleTargetRef: object; readonly minReplicas: number; readonly maxReplicas: number };
+  readonly spec: {
+    readonly scaleTargetRef: object;
+    readonly minReplicas: number;
+    readonly maxReplicas: number;
+    readonly behavior?: { readonly scaleDown?: object };
+  };
 }
 
 const processes = podsOf(production).filter(({ owner }) => owner.startsWith("Deployment "));
@@ -26,6 +31,8 @@ describe.each(processes)("$owner", (pods) => {
     const scaler = find<Scaler>("HorizontalPodAutoscaler");
     expect(scaler?.spec.scaleTargetRef).toEqual({ apiVersion: "apps/v1", kind: "Deployment", name });
     expect(scaler?.spec.minReplicas).toBeGreaterThanOrEqual(2);
+    // Load that comes in waves finds the pods still there.
+    expect(scaler?.spec.behavior?.scaleDown).toMatchObject({ stabilizationWindowSeconds: 300 });
     // A number of its own would undo the autoscaler's at every apply.
     expect(find<Workload>("Deployment")?.spec.replicas).toBeUndefined();
   });

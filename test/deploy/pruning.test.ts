@@ -29,6 +29,8 @@ describe("the documented way to prune", () => {
   it("covers every kind that a component adds, but what pods may still refer to", () => {
     // A pod of the release before may start once more while it is replaced, or be gone back to.
     const kept = ["ConfigMap", "Secret", "Namespace", "ServiceAccount", "Service", "Deployment", "StatefulSet", "Job"];
+    // Of the whole cluster: others may use it.
+    kept.push("PriorityClass");
     const used = new Set(
       renderings
         .flatMap(({ objects }) => objects)

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { visit } from "../support/kustomize.ts";
+import { readObjects, visit } from "../support/kustomize.ts";
 import {
   containersOf,
   environmentOf,
   findData,
+  getPods,
+  mainContainerOf,
   matches,
   objectsOf,
   type Pods,
@@ -88,6 +90,28 @@ interface IngressPath {
   readonly path: string;
   readonly backend: { readonly service: object };
 }
+
+describe("production", () => {
+  it("shows how its Secrets come from a secret manager, each of them", () => {
+    const examples = readObjects("deploy/kubernetes/overlays/production/external-secrets.example.yaml");
+    expect(examples.map(({ metadata }) => metadata.name)).toEqual(
+      production.expected.filter(({ kind }) => kind === "Secret").map(({ metadata }) => metadata.name),
+    );
+  });
+
+  it.each(["preset", "organization"])("rolls %s where a Secret changes that it reads only when it starts", (name) => {
+    const { metadata } =
+      objectsOf<Workload>(production, "Deployment").find((each) => each.metadata.name === name) ?? {};
+    const { spec } = getPods(production, name);
+    const read = [
+      ...(mainContainerOf(getPods(production, name)).env ?? []).flatMap(
+        ({ valueFrom }) => valueFrom?.secretKeyRef?.name ?? [],
+      ),
+      ...(spec.volumes ?? []).flatMap(({ secret }) => secret?.secretName ?? []),
+    ].filter((secret) => !secret.endsWith("-grpc-tls"));
+    expect(metadata?.annotations?.["secret.reloader.stakater.com/reload"]).toBe([...new Set(read)].join(","));
+  });
+});
 
 describe.each([production, withIngress])("$title", (rendering) => {
   it("documents each Secret that it expects, with its keys, and no other", () => {

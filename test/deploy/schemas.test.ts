@@ -31,7 +31,7 @@ describe.each(renderings)("$title", (rendering) => {
     expect(namespaces).toMatchObject([
       { metadata: { labels: { "pod-security.kubernetes.io/enforce": "restricted" } } },
     ]);
-    const others = rendering.objects.filter(({ kind }) => kind !== "Namespace");
+    const others = rendering.objects.filter(({ kind }) => !["Namespace", "PriorityClass"].includes(kind));
     expect(new Set(others.map(({ metadata }) => metadata.namespace))).toEqual(
       new Set(namespaces.map(({ metadata }) => metadata.name)),
     );
@@ -62,7 +62,7 @@ describe.each(renderings)("$title", (rendering) => {
     for (const { name, securityContext, resources } of containersOf(each)) {
       expect(securityContext?.readOnlyRootFilesystem, name).toBe(true);
       for (const sizes of [resources?.requests, resources?.limits]) {
-        expect(Object.keys(sizes ?? {}), name).toEqual(["cpu", "memory"]);
+        expect(Object.keys(sizes ?? {}), name).toEqual(["cpu", "memory", "ephemeral-storage"]);
       }
     }
   });

@@ -16,7 +16,12 @@ interface Kustomization {
   readonly resources?: readonly string[];
   readonly components?: readonly string[];
   readonly labels?: readonly { readonly pairs: Record<string, string> }[];
-  readonly images?: readonly { readonly name: string; readonly newName?: string; readonly newTag?: string }[];
+  readonly images?: readonly {
+    readonly name: string;
+    readonly newName?: string;
+    readonly newTag?: string;
+    readonly digest?: string;
+  }[];
   readonly patches?: readonly Patch[];
   readonly configMapGenerator?: readonly Generator[];
   readonly secretGenerator?: readonly Generator[];
@@ -25,7 +30,8 @@ interface Kustomization {
 interface Patch {
   readonly path?: string;
   readonly patch?: string;
-  readonly target?: { readonly kind: string; readonly name: string };
+  /** Without a name: all of the kind. */
+  readonly target?: { readonly kind: string; readonly name?: string };
 }
 
 interface Generator {
@@ -43,7 +49,7 @@ const understood = {
     ...["configMapGenerator", "secretGenerator"],
   ],
   labels: ["pairs"],
-  images: ["name", "newName", "newTag"],
+  images: ["name", "newName", "newTag", "digest"],
   patches: ["path", "patch", "target"],
   configMapGenerator: ["name", "behavior", "envs", "literals", "files"],
   secretGenerator: ["name", "literals"],
@@ -161,9 +167,12 @@ function getDraft(drafts: readonly Draft[], kind: string, name: string): Draft {
 function applyPatch({ path, patch, target }: Patch, folder: string, drafts: readonly Draft[]): void {
   const content = parse(path === undefined ? (patch as string) : readFileSync(join(folder, path), "utf8"));
   const { kind, name } = target ?? { kind: content.kind, name: content.metadata.name };
-  const draft = getDraft(drafts, kind, name);
-  if (Array.isArray(content)) for (const operation of content) applyOperation(draft.object, operation);
-  else draft.object = mergeStrategically(draft.object, content, "") as KubernetesObject;
+  const patched =
+    name === undefined ? drafts.filter(({ object }) => object.kind === kind) : [getDraft(drafts, kind, name)];
+  for (const draft of patched) {
+    if (Array.isArray(content)) for (const operation of content) applyOperation(draft.object, operation);
+    else draft.object = mergeStrategically(draft.object, content, "") as KubernetesObject;
+  }
 }
 
 interface Operation {
@@ -222,14 +231,15 @@ function isJson(value: unknown): value is Json {
 
 function setNamespace(object: KubernetesObject, namespace: string): void {
   if (object.kind === "Namespace") object.metadata.name = namespace;
-  else object.metadata.namespace = namespace;
+  else if (object.kind !== "PriorityClass") object.metadata.namespace = namespace;
 }
 
 function setImage(object: KubernetesObject, rule: NonNullable<Kustomization["images"]>[number]): void {
   visit(object, (place) => {
     const [name, tag = ""] = typeof place.image === "string" ? place.image.split(/(?=:)/) : [];
     if (name === rule.name) {
-      place.image = `${rule.newName ?? name}${rule.newTag === undefined ? tag : `:${rule.newTag}`}`;
+      const version = rule.newTag === undefined ? tag : `:${rule.newTag}`;
+      place.image = `${rule.newName ?? name}${rule.digest === undefined ? version : `@${rule.digest}`}`;
     }
   });
 }

@@ -51,7 +51,7 @@ export const withEveryComponent = render(
   "base",
   [
     ...["high-availability", "gateway-api", "internal-callers", "metrics-scraping", "mtls", "database-ca"],
-    ...["upstreams", "cluster-upstreams"],
+    ...["upstreams", "cluster-upstreams", "registry-credentials", "priority-class"],
   ],
   [...documentedSecrets, databaseAuthority],
 );
@@ -136,7 +136,7 @@ export function portsOf({ spec }: Pods): NonNullable<Container["ports"]> {
 
 /** Whether a container runs our image. */
 export function isOurs({ image }: Container): boolean {
-  return /(^|\/)setpoint(:|$)/.test(image ?? "");
+  return /(^|\/)setpoint([:@]|$)/.test(image ?? "");
 }
 
 /** The content of a ConfigMap or Secret; undefined where there is none of that name. */
