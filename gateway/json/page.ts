@@ -26,15 +26,15 @@ export function pageSchema(itemName: string): TSchema {
   });
 }
 
-/** The JSON of an answer with one page, which is written once: those who ask alike at once get the same answer. */
+/** The JSON of an answer with one page, as bytes, which are written once: those who ask alike at once get the same answer. */
 export function pageWriter<Answer extends { readonly totalCount: number }>(
   itemsOf: (answer: Answer) => readonly string[],
-): (answer: Answer) => string {
-  const written = new WeakMap<Answer, string>();
+): (answer: Answer) => Buffer {
+  const written = new WeakMap<Answer, Buffer>();
   return (answer) => {
     let json = written.get(answer);
     if (json === undefined) {
-      json = pageJson(itemsOf(answer), answer.totalCount);
+      json = Buffer.from(pageJson(itemsOf(answer), answer.totalCount));
       written.set(answer, json);
     }
     return json;
