@@ -259,6 +259,8 @@ describe("the command line", () => {
   it("says how a command is used", async () => {
     const refused = await runMain(commands.url, "revoke-key", "--id", "x");
     expect(refused).toMatchObject({ code: 1, stdout: "" });
-    expect(refused.stderr).toBe("Unknown option '--id'; did you mean --key-id?\nUsage: revoke-key --key-id ID [--as EMAIL]\n");
+    expect(refused.stderr).toBe(
+      "Unknown option '--id'; did you mean --key-id?\nUsage: revoke-key --key-id ID [--as EMAIL]\n",
+    );
   });
 });
