@@ -7,6 +7,7 @@ import { JsonScan } from "../request/json-scan.ts";
 import { JsonValue } from "./json-value.ts";
 import { type Dropped, pointer } from "./provenance.ts";
 import { membersOf, toolChoiceIn, toolIn } from "./tool-mapping.ts";
+import { toolsAt } from "./tools.ts";
 
 /** A config as one dialect writes it: the JSON text of each field, and what the dialect has no equivalent of. */
 export interface DialectConfig {
@@ -171,8 +172,8 @@ function jsonOf(object: JsonValue): Map<string, string> {
 
 function mapTools(mapping: Mapping): void {
   const { fields } = mapping;
-  const tools = mapping.take("tools")?.elements() ?? [];
-  const mapped = tools.flatMap((tool, index) => {
+  const tools = mapping.take("tools");
+  const mapped = toolsOf(tools).flatMap((tool, index) => {
     const json = toolIn(tool, mapping, (...keys) => mapping.drop(["tools", index, ...keys]));
     if (json === undefined) mapping.drop(["tools", index]);
     return json ?? [];
@@ -183,4 +184,10 @@ function mapTools(mapping: Mapping): void {
   const json = toolChoiceIn(choice, mapping, (...keys) => mapping.drop(["tool_choice", ...keys]));
   if (json === undefined) mapping.drop(["tool_choice"]);
   else fields.set("tool_choice", json);
+}
+
+function toolsOf(tools: JsonValue | undefined): JsonValue[] {
+  if (!tools?.isList) return [];
+  const { source, place } = tools;
+  return toolsAt(source, place.start, "tools of the preset").map((each) => new JsonValue(source, each));
 }

@@ -1,5 +1,5 @@
 import { openBrace, openBracket } from "../request/json-scan.ts";
-import { eachMember, elementsAt, type JsonSource, type Place, textAt } from "../request/json-walk.ts";
+import { eachMember, type JsonSource, type Place, textAt } from "../request/json-walk.ts";
 
 /** A value within JSON text. It is looked at in place, and goes elsewhere as the text that it is. */
 export class JsonValue {
@@ -40,11 +40,7 @@ export class JsonValue {
     return members;
   }
 
-  /** The elements of a list. None where it is no list. */
-  elements(): JsonValue[] {
-    if (this.source.bytes[this.place.start] !== openBracket) return [];
-    return elementsAt(this.source, this.place.start, Number.POSITIVE_INFINITY).map(
-      (place) => new JsonValue(this.source, place),
-    );
+  get isList(): boolean {
+    return this.source.bytes[this.place.start] === openBracket;
   }
 }

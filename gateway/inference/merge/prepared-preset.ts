@@ -1,9 +1,9 @@
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import type { PresetContent } from "../preset-content.ts";
-import { elementsAt, type JsonSource } from "../request/json-walk.ts";
+import type { JsonSource } from "../request/json-walk.ts";
 import { configIn } from "./config-in-dialect.ts";
 import type { Dropped } from "./provenance.ts";
-import { type PresetTool, toolIdentity } from "./tools.ts";
+import { type PresetTool, toolIdentity, toolsAt } from "./tools.ts";
 
 /** A version of a preset, made ready to be spliced into requests of one dialect. */
 export interface PreparedPreset {
@@ -69,7 +69,7 @@ function presetField(key: string, json: string): PresetField {
 function toolsOf(field: PresetField | undefined): PresetTool[] {
   if (!field) return [];
   const source = sourceOf(field.value);
-  return elementsAt(source, 0, Number.POSITIVE_INFINITY).map((place) => ({
+  return toolsAt(source, 0, "tools of the preset").map((place) => ({
     identity: toolIdentity(source, place),
     json: field.value.subarray(place.start, place.end),
   }));

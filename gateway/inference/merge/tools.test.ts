@@ -113,8 +113,8 @@ describe("tools that cannot be united", () => {
     ["too many", Array(1_001).fill({}), "tools must have at most 1000 elements"],
     [
       "more fields than any has",
-      [Object.fromEntries(Array.from({ length: 65 }, (_, n) => [n, n]))],
-      "more than 64 fields",
+      [Object.fromEntries(Array.from({ length: 33 }, (_, n) => [n, n]))],
+      "more than 32 fields",
     ],
   ])("are refused: %s", (_case, tools, message) => {
     expect(() => united([fn("a")], tools)).toThrow(message);
@@ -122,9 +122,18 @@ describe("tools that cannot be united", () => {
     expect(united(undefined, tools).tools).toEqual(tools);
   });
 
+  it("are refused in a preset, too", () => {
+    const config = { tools: Array(1_001).fill({}) };
+    for (const from of ["messages", "chat/completions"] as const) {
+      expect(() => mergeInto("messages", { model: "m" }, { config, dialect: from })).toThrow(
+        "tools of the preset must have at most 1000 elements",
+      );
+    }
+  });
+
   it("are taken up to the limits", () => {
     expect(united([fn("a")], Array(1_000).fill({})).tools).toHaveLength(1_001);
-    const wide = Object.fromEntries(Array.from({ length: 64 }, (_, n) => [n, n]));
+    const wide = Object.fromEntries(Array.from({ length: 32 }, (_, n) => [n, n]));
     expect(united([fn("a")], [wide]).tools).toEqual([fn("a"), wide]);
   });
 });

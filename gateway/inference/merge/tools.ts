@@ -23,6 +23,13 @@ export interface UnitedTools {
 /** Far more than any model takes. */
 export const toolsMax = 1_000;
 
+/** The tools of the list that begins here. Throws where there are too many. */
+export function toolsAt(source: JsonSource, start: number, path: string): Place[] {
+  const places = elementsAt(source, start, toolsMax + 1);
+  if (places.length <= toolsMax) return places;
+  throw invalidRequest([{ path, message: `must have at most ${toolsMax} elements` }]);
+}
+
 /** Names are compared, so they are read; nobody means to send one that is longer. */
 const nameBytesMax = 1_024;
 
@@ -56,10 +63,7 @@ function textOf(source: JsonSource, place: Place | undefined): string | undefine
 export function uniteTools(presetTools: readonly PresetTool[], body: RequestBody, member: BodyMember): UnitedTools {
   if (body.bytes[member.valueStart] !== openBracket)
     throw invalidRequest([{ path: "tools", message: "must be a list" }]);
-  const places = elementsAt(body, member.valueStart, toolsMax + 1);
-  if (places.length > toolsMax) {
-    throw invalidRequest([{ path: "tools", message: `must have at most ${toolsMax} elements` }]);
-  }
+  const places = toolsAt(body, member.valueStart, "tools");
   const known = new Set(presetTools.map(({ identity }) => identity));
   const own = new Map<string, Buffer>();
   const behind: Buffer[] = [];

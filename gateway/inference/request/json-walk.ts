@@ -48,7 +48,7 @@ export function valueEnd({ bytes, longValues }: JsonSource, start: number): numb
 }
 
 /** More than a tool, a message or a part of one has. Reading their keys takes longer than all the rest. */
-export const fieldsMax = 64;
+const fieldsMax = 32;
 
 /**
  * The values of the object that begins here, of those keys that are asked for. Of a repeated key the last counts. Throws

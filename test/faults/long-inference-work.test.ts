@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+import { mergeRequest, preparePreset } from "../../gateway/inference/merge/merge.ts";
+import { presetReferenceOf } from "../../gateway/inference/request/preset-reference.ts";
+import { readRequestBody } from "../../gateway/inference/request/request-body.ts";
+import { bodyBytes } from "../../gateway/json/body.ts";
+import { nextTurn } from "../../services/platform/process/next-turn.ts";
+import { hostileTexts } from "../support/hostile-json.ts";
+import { longestBlock } from "../support/longest-block.ts";
+
+/** Nothing takes more than 50 ms on a machine that is quiet; three times that leaves room for one that is not. */
+const blockMsMax = 150;
+
+const mebibyte = 1_048_576;
+const room = 32 * mebibyte - 1_000;
+const systemPrompt = '"'.repeat(mebibyte);
+
+const tools = Array.from({ length: 1_000 }, (_, n) => `{"type":"function","function":{"name":"f${n}"}}`).join();
+const content = { slug: "a", version: 1, versionId: "id", systemPrompt };
+const chat = "chat/completions";
+const preset = preparePreset({ ...content, dialect: chat, configJson: `{"model":"m","tools":[${tools}]}` }, chat);
+
+/** All that is done to a request of this body ahead of sending it. */
+async function merge(bytes: Buffer): Promise<void> {
+  bodyBytes(bytes, undefined);
+  await nextTurn();
+  const body = await readRequestBody(bytes);
+  await nextTurn();
+  presetReferenceOf(body);
+  const outgoing = mergeRequest(body, preset, chat, { pinned: false, replaceSystemPrompt: false });
+  await nextTurn();
+  outgoing.provenance();
+  await nextTurn();
+  outgoing.withModel("m");
+}
+
+const list = (unit: string) => `[${unit}${`,${unit}`.repeat(room / (unit.length + 1) - 1)}]`;
+const string = (unit: string) => `"${unit.repeat(room / Buffer.byteLength(unit))}"`;
+const messages = (first: string) => `{"messages":[${first}]}`;
+const system = (content: string) => messages(`{"role":"system","content":${content}}`);
+const escapedKeys = Array.from({ length: 30 }, (_, n) => `"\\u0061${n}":0`).join();
+const fields = Array.from({ length: 10_000 }, (_, n) => `"\\u006b${n}":"${"x".repeat(3_000)}"`).join();
+
+// They are made when they are needed: all of them at once would take a gigabyte.
+const bodies: [string, () => string][] = [
+  ["small numbers", () => messages(list("0"))],
+  ["empty objects", () => messages(list("{}"))],
+  ["short strings", () => messages(list('""'))],
+  ["objects", () => messages(list('{"a":0}'))],
+  ["nested lists", () => messages(list("[".repeat(60) + "]".repeat(60)))],
+  ["lists that are never closed", () => `{"a":${"[".repeat(room)}`],
+  ["one number", () => `{"a":${"9".repeat(room)}}`],
+  ["a string", () => messages(string("x"))],
+  ["a string beyond ASCII", () => messages(string("😀"))],
+  ["a string of escaped quotes", () => messages(string('\\"'))],
+  ["a string of escaped letters", () => messages(string("\\u00e9"))],
+  ["a string that is never closed", () => `{"a":"${'\\"'.repeat(room / 2)}`],
+  ["white space", () => `{${" ".repeat(room)}}`],
+  ["white space in a list", () => messages(`[0${" ".repeat(room)}]`)],
+  ["letters", () => "x".repeat(room)],
+  ["one key again and again", () => `{${'"a":0,'.repeat(room / 6)}"b":0}`],
+  ["as many fields as are taken", () => `{${fields}}`],
+  ["a long key", () => `{${string("\\n")}:0}`],
+  ["a first message that is long", () => system(string('\\"'))],
+  ["a first message of small values", () => messages(`{"x":${list("0")},"role":"system","content":"a"}`)],
+  ["a first message of many fields", () => messages(`{${'"a":0,'.repeat(room / 6)}"role":"system"}`)],
+  ["a first message with a long key", () => messages(`{${string("\\n")}:0,"role":"system"}`)],
+  ["a role that is long", () => messages(`{"role":${string("\\n")}}`)],
+  ["a first part that is long", () => system(`[{"text":${string("\\n")}}]`)],
+  ["a first part of small values", () => system(`[{"x":${list("[]")},"text":"a"}]`)],
+  ["many parts", () => system(list('{"type":"text","text":"a"}'))],
+  ["tools of small values", () => `{"tools":[{"x":${list("{}")}}]}`],
+  ["tools of a long type", () => `{"tools":[{"type":${string("\\n")}}]}`],
+  ["more tools than are taken", () => `{"tools":${list("{}")}}`],
+  ["tools of many keys", () => `{"tools":[${`{"function":{${escapedKeys}},${escapedKeys}},`.repeat(999)}{}]}`],
+  ["a long model", () => `{"model":"@preset/${"a".repeat(room)}"}`],
+  ["many models", () => `{"models":${list('"a"')}}`],
+];
+
+describe("an inference request of 32 MiB", () => {
+  it.each(bodies)("does not block with %s", async (_case, text) => {
+    const bytes = Buffer.from(text());
+    expect(await longestBlock(() => merge(bytes))).toBeLessThan(blockMsMax);
+  });
+});
+
+describe("a preset of 1 MiB each", () => {
+  const configs = hostileTexts(mebibyte, "tools");
+  it.each([
+    "empty objects",
+    "objects with a key of their own",
+    "long numbers",
+    "escaped quotes",
+    "a long key",
+    "a string beyond ASCII",
+  ])("does not block when it is made ready, with %s", async (name) => {
+    const prepare = () => {
+      preparePreset({ ...content, configJson: configs[name] as string, dialect: "messages" }, "responses");
+    };
+    expect(await longestBlock(prepare)).toBeLessThan(blockMsMax);
+  });
+});
