@@ -10,7 +10,7 @@ import { messages } from "../dialects/messages.ts";
 import { responses } from "../dialects/responses.ts";
 import { inferenceBodySchema } from "../inference/body-schema.ts";
 import { mergeRequest, type OutgoingRequest, preparePreset } from "../inference/merge/merge.ts";
-import { fetchPreset } from "../inference/presets/fetch-preset.ts";
+import { presetFetcher } from "../inference/presets/fetch-preset.ts";
 import { type PresetReference, presetReferenceOf } from "../inference/request/preset-reference.ts";
 import { promptHeader, replacesSystemPrompt } from "../inference/request/prompt-header.ts";
 import { withRawBodies } from "../inference/request/raw-bodies.ts";
@@ -65,6 +65,7 @@ export async function resolveRoutes(
   bodyLimit: number,
 ): Promise<void> {
   const onRequest = access.withPermission("presets:read");
+  const fetchPreset = presetFetcher(presets);
   await withRawBodies(app, (scope) => {
     for (const dialect of dialectNames) {
       scope.post<Resolve>(
@@ -74,8 +75,8 @@ export async function resolveRoutes(
           const replaceSystemPrompt = replacesSystemPrompt(request.headers);
           const body = await readRequestBody(requireBody(request.body));
           const reference = referenceTo(request, presetReferenceOf(body));
-          // Always as it is now, and not as it is remembered.
-          const content = await fetchPreset(request.caller, presets, reference);
+          // As it is now, and not as it is remembered.
+          const content = await fetchPreset(request.caller, reference);
           const pinned = reference.version !== undefined;
           const merged = mergeRequest(body, preparePreset(content, dialect), dialect, { pinned, replaceSystemPrompt });
           return reply.type("application/json").send(answerWith(merged));

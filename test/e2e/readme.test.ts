@@ -64,6 +64,7 @@ describe("the README", () => {
         '"slug":"my-first-preset"',
         '"total_count":3',
         "my-first-preset, version 1, makes this request:",
+        '"/temperature":{"from":"request","overrides":"preset"}',
         '"name":"reader"',
         "Its old secret works until its grace is over.\nIt was deleted, and does not work now.",
         /^sk-sp-v1-/m,
