@@ -138,6 +138,7 @@ describe("a system prompt of the request's own that is to stand alone", () => {
     ["messages", { system: "own" }, "own"],
     ["messages", { system: [{ type: "text", text: "own" }] }, [{ type: "text", text: "own" }]],
     ["responses", { instructions: "own" }, "own"],
+    ["responses", { input: [{ role: "developer", content: "own" }] }, undefined],
   ])("does in %s: %j", (dialect, request, expected) => {
     expect(spliced(dialect, request, alone)[0]).toEqual(expected);
     const { dropped } = mergeInto(dialect, { model: "m", ...request }, { prompt }, alone).provenance();
@@ -152,6 +153,8 @@ describe("a system prompt of the request's own that is to stand alone", () => {
     ["messages", { system: "" }, "P"],
     ["messages", { system: [] }, [{ type: "text", text: "P" }]],
     ["responses", {}, "P"],
+    ["responses", { input: "hi" }, "P"],
+    ["responses", { input: [user, { role: "system", content: "later" }] }, "P"],
   ])("is the preset's where the request has none, in %s: %j", (dialect, request, expected) => {
     expect(spliced(dialect, request, alone)).toEqual([expected, "preset"]);
   });

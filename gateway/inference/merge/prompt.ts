@@ -30,6 +30,7 @@ export function splicePrompt(
   const member = body.sent(key);
   const splice = { key, pointer: dialect === "chat/completions" ? "/messages/0" : `/${key}` };
   if (!member) {
+    if (ownStandsAlone && dialect === "responses" && isInInput(body)) return undefined;
     const [before, after] = wrapped[dialect];
     return { ...splice, value: [before, prompt, after], from: "preset" };
   }
@@ -67,18 +68,27 @@ interface Spot {
 
 function inMessages(body: RequestBody, messages: BodyMember, prompt: Buffer): Spot {
   if (body.bytes[messages.valueStart] !== openBracket) throw mustBe("messages", "a list");
-  const [first] = elementsAt(body, messages.valueStart, 1);
-  const isObject = first !== undefined && body.bytes[first.start] === openBrace;
-  const { role, content } = isObject ? valuesAt(body, first.start, ["role", "content"]) : {};
-  if (!first || !isPromptRole(role && textAt(body, role.start, role.end, 64))) {
+  const { first, isPrompt, content } = firstMessage(body, messages);
+  if (!first || !isPrompt) {
     return { edit: inFront(messages.valueStart + 1, prompt, asMessage, first), isOwn: false };
   }
   if (!content) return { edit: insertion(first.start + 1, asContent[0], prompt, asContent[1]), isOwn: false };
   return inContent(body, content, prompt, "messages[0].content");
 }
 
-function isPromptRole(role: string | undefined): boolean {
-  return role === "system" || role === "developer";
+/** The first of a list of messages, and whether it is a system prompt. */
+function firstMessage(body: RequestBody, { valueStart }: BodyMember) {
+  const [first] = elementsAt(body, valueStart, 1);
+  const isObject = first !== undefined && body.bytes[first.start] === openBrace;
+  const { role, content } = isObject ? valuesAt(body, first.start, ["role", "content"]) : {};
+  const name = role && textAt(body, role.start, role.end, 64);
+  return { first, isPrompt: name === "system" || name === "developer", content };
+}
+
+/** In responses a system prompt may also be the first item of the input. */
+function isInInput(body: RequestBody): boolean {
+  const input = body.sent("input");
+  return input !== undefined && body.bytes[input.valueStart] === openBracket && firstMessage(body, input).isPrompt;
 }
 
 function inField(

@@ -64,6 +64,13 @@ it("tells of a prompt that stands where nothing did", () => {
   expect(fieldsOf("messages", { system: null })).toMatchObject({ "/system": preset });
 });
 
+it("tells of more tools than are told one by one as of one field", () => {
+  const fieldsOf = (count: number) =>
+    mergeInto("responses", { model: "m", tools: Array(count).fill({}) }, {}).provenance().fields;
+  expect(Object.keys(fieldsOf(1_000))).toHaveLength(1_001);
+  expect(fieldsOf(1_001)).toEqual({ "/model": { from: "request" }, "/tools": { from: "request" } });
+});
+
 it("tells what had no equivalent, too", () => {
   const preset = { config: { model: "p", stop: "a" }, dialect: "chat/completions" } as const;
   expect(mergeInto("responses", {}, preset).provenance().dropped).toEqual([

@@ -43,7 +43,8 @@ function* toolsOf({ body, preset, tools }: MergePlan): Generator<readonly [strin
   if (tools) origins = tools.origins;
   else if (own) {
     const isList = body.bytes[own.valueStart] === openBracket;
-    origins = isList ? elementsAt(body, own.valueStart, toolsMax).map(() => fromRequest) : [];
+    const places = isList ? elementsAt(body, own.valueStart, toolsMax + 1) : [];
+    origins = places.length > toolsMax ? [] : places.map(() => fromRequest);
   }
   if (origins.length === 0) yield [pointer("tools"), own ? fromRequest : fromPreset];
   for (const [index, origin] of origins.entries()) yield [pointer("tools", index), origin];

@@ -12,7 +12,7 @@ export interface PresetReference {
 }
 
 /** What `model` says: a model, a preset, or both. */
-export interface ModelReference {
+interface ModelReference {
   /** Empty where it names none. */
   readonly model: string;
   readonly preset: PresetReference | undefined;
@@ -49,7 +49,7 @@ export function namesPreset(model: string): boolean {
   return model.includes(mark);
 }
 
-export function isSame(a: PresetReference, b: PresetReference): boolean {
+function isSame(a: PresetReference, b: PresetReference): boolean {
   return a.slug === b.slug && a.version === b.version;
 }
 
