@@ -87,7 +87,8 @@ export class KeyExchange {
   forget(request: ExchangeRequest, refused: Grant): void {
     const cacheKey = cacheKeyOf(request);
     const grant = this.#grants.peek(cacheKey);
-    if (grant?.accessToken === refused.accessToken) this.#grants.set(cacheKey, { ...grant, useUntilMs: 0 });
+    if (grant?.accessToken === refused.accessToken)
+      this.#grants.set(cacheKey, { ...grant, useUntilMs: 0, renewAtMs: 0 });
   }
 
   /**
