@@ -75,6 +75,14 @@ describe.each(["gRPC", "Connect"] as const)("ExchangeKey over %s", (protocol) =>
     expect(Number(expireTime?.seconds)).toBe(Math.floor(expiresAt.getTime() / 1000));
   });
 
+  it("tells how long the key itself works, where it has an end", async () => {
+    expect((await exchange(stack.apiKey)).keyExpiresInSeconds).toBeUndefined();
+    const expiresAt = new Date(Date.now() + 3_600_000);
+    const { keyExpiresInSeconds } = await exchange((await stack.tenants.createKey(stack, { expiresAt })).secret);
+    expect(keyExpiresInSeconds).toBeGreaterThan(3_590);
+    expect(keyExpiresInSeconds).toBeLessThanOrEqual(3_600);
+  });
+
   describe("refuses, with one and the same sentence,", () => {
     const keys: Record<string, () => Promise<string>> = {
       "an empty key": async () => "",

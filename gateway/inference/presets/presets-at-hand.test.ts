@@ -557,6 +557,21 @@ describe("the memory of presets at hand", () => {
     expect(service.calls).toEqual(["large-90"]);
   });
 
+  it("is bounded by what 10,000 presets and their pinned versions weigh", async () => {
+    open({ presetCacheBytesMax: 16 * mebibyte });
+    for (let n = 0; n < 10_000; n += 1) {
+      service.put(`bot-${n}`, { version: 2, systemPrompt: "s".repeat(1_000) });
+      await find(`bot-${n}`);
+      await find(`bot-${n}`, callerOf(), 1);
+    }
+    const bytes = await counted("cache_bytes");
+    expect(bytes).toBeLessThanOrEqual(16 * mebibyte);
+    expect(bytes).toBeGreaterThan(15 * mebibyte);
+    service.calls = [];
+    await find("bot-9999", callerOf(), 1);
+    expect(service.calls).toEqual([]);
+  });
+
   it("is not filled by slugs that are not there", async () => {
     await find();
     for (let n = 0; n < 10_000; n += 1) await find(`none-${n}`).catch(() => {});
