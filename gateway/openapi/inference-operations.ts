@@ -1,5 +1,7 @@
 import { Type } from "typebox";
 import type { DialectName } from "../dialects/dialect-name.ts";
+import { explainHeader } from "../inference/request/explain-header.ts";
+import { promptHeader } from "../inference/request/prompt-header.ts";
 import { refusedInAnthropicShape, refusedWith, success, upstreamName } from "./answers.ts";
 
 const operationIds: Readonly<Record<DialectName, string>> = {
@@ -39,8 +41,9 @@ export function inferenceOperation(dialect: DialectName) {
     operationId: operationIds[dialect],
     summary: `Send a ${dialect} request`,
     description:
-      "Merges the preset that the request names, if any, and sends it to the first upstream that serves its model. What the request itself says counts; its other fields, whatever they are, are sent as they stand. The key may also come in the header `x-api-key`. With `X-Setpoint-Explain: 1` the header `x-setpoint-provenance`, or the first comment of a stream, tells where each field came from. An upstream's errors are passed on as they are.",
+      "Merges the preset that the request names, if any, and sends it to the first upstream that serves its model. What the request itself says counts; its other fields, whatever they are, are sent as they stand. The key may also come in the header `x-api-key`. An upstream's errors are passed on as they are.",
     tags: ["Inference"],
+    headers: Type.Object({ ...promptHeader, ...explainHeader }),
     body: Type.Object(bodyFields, { additionalProperties: true, examples: [examples[dialect]] }),
     response: {
       200: {

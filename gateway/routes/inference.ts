@@ -1,9 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import type { Access } from "../auth/access.ts";
 import { type DialectName, dialectNames } from "../dialects/dialect-name.ts";
+import { explanationOf } from "../inference/forward/explanation.ts";
 import type { Forwarder } from "../inference/forward/forward.ts";
 import { mergeRequest } from "../inference/merge/merge.ts";
 import type { PresetAtHand, PresetsAtHand } from "../inference/presets/presets-at-hand.ts";
+import { isExplained } from "../inference/request/explain-header.ts";
 import { presetReferenceOf } from "../inference/request/preset-reference.ts";
 import { replacesSystemPrompt } from "../inference/request/prompt-header.ts";
 import { withRawBodies } from "../inference/request/raw-bodies.ts";
@@ -23,41 +25,36 @@ export async function inferenceRoutes(
   forwarder: Forwarder,
   bodyLimit: number,
 ): Promise<void> {
+  const onRequest = access.withInference();
   await withRawBodies(app, (scope) => {
-    for (const dialect of dialectNames) inferenceRoute(scope, dialect, access, presetsAtHand, forwarder, bodyLimit);
+    for (const dialect of dialectNames) {
+      scope.post<Inference>(
+        `/api/v1/${dialect}`,
+        { schema: inferenceOperation(dialect), config: { errorShape: errorShapes[dialect] }, onRequest, bodyLimit },
+        async (request, reply) => {
+          const { caller, headers } = request;
+          const replaceSystemPrompt = replacesSystemPrompt(headers);
+          const explains = isExplained(headers);
+          const read = readRequestBody(requireBody(request.body));
+          const body = read instanceof Promise ? await read : read;
+          const reference = presetReferenceOf(body);
+          const preset = reference && (await presetsAtHand.find(caller, reference, dialect));
+          if (preset) reply.header("x-setpoint-preset", nameOf(preset));
+          const pinned = reference?.version !== undefined;
+          const outgoing = mergeRequest(body, preset?.prepared, dialect, { pinned, replaceSystemPrompt });
+          const explanation = explains ? explanationOf(outgoing.provenance()) : undefined;
+          await forwarder.forward({ reply, dialect, outgoing, caller: caller.principal, explanation });
+          return reply;
+        },
+      );
+    }
   });
 }
 
-function inferenceRoute(
-  app: FastifyInstance,
-  dialect: DialectName,
-  access: Access,
-  presetsAtHand: PresetsAtHand,
-  forwarder: Forwarder,
-  bodyLimit: number,
-): void {
-  app.post<Inference>(
-    `/api/v1/${dialect}`,
-    {
-      schema: inferenceOperation(dialect),
-      bodyLimit,
-      config: { errorShape: dialect === "messages" ? "anthropic" : "own" },
-      onRequest: access.withInference(),
-    },
-    async (request, reply) => {
-      const { caller } = request;
-      const replaceSystemPrompt = replacesSystemPrompt(request.headers);
-      const body = await readRequestBody(requireBody(request.body));
-      const reference = presetReferenceOf(body);
-      const preset = reference && (await presetsAtHand.find(caller, reference, dialect));
-      if (preset) reply.header("x-setpoint-preset", nameOf(preset));
-      const pinned = reference?.version !== undefined;
-      const outgoing = mergeRequest(body, preset?.prepared, dialect, { pinned, replaceSystemPrompt });
-      await forwarder.forward({ reply, dialect, outgoing, caller: caller.principal, explanation: undefined });
-      return reply;
-    },
-  );
-}
+const errorShapes = { "chat/completions": "own", messages: "anthropic", responses: "own" } as const satisfies Record<
+  DialectName,
+  string
+>;
 
 /** As answers say it. */
 function nameOf({ slug, version, isStale }: PresetAtHand): string {

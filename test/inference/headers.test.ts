@@ -187,7 +187,7 @@ describe("the key of a client", () => {
 
   it("must be an API key with the permission", async () => {
     const asManager = { headers: { authorization: `Bearer ${stack.managementKey}` } };
-    expect((await stack.send("chat/completions", body, asManager)).status).toBe(401);
+    expect((await stack.send("chat/completions", body, asManager)).status).toBe(403);
     const { secret } = await stack.tenants.createKey(stack, { permissions: ["presets:read"] });
     expect(
       (await stack.send("chat/completions", body, { headers: { authorization: `Bearer ${secret}` } })).status,

@@ -27,7 +27,7 @@ beforeAll(async () => {
       at("first-whole", { first_byte_ms: 300 }),
       at("between", { between_chunks_ms: 300 }),
       at("all", { total_ms: 700 }),
-      at("reader", { client_read_ms: 500, between_chunks_ms: 200 }),
+      at("reader", { client_read_ms: 4_000, between_chunks_ms: 1_000 }),
     ],
   });
 });
@@ -140,7 +140,7 @@ describe("a client that does not read", () => {
     };
     const answer = await stack.send("chat/completions", { model: "reader", stream: true });
     const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
     let bytes = 0;
     for (let part = await reader.read(); !part.done; part = await reader.read()) bytes += part.value.length;
     expect(bytes).toBe(pieces * ("data: ".length + 100_000 + 2));

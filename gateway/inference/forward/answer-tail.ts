@@ -1,28 +1,47 @@
-/** More than the last event of a stream takes where it tells the usage. */
-const tailBytes = 16 * 1024;
+/** More than the end of a stream takes that tells the usage. */
+const tailBytes = 8 * 1024;
 
-/** The last bytes of an answer, kept as the pieces they came in. */
+/** The last bytes of an answer. Copied: thousands of small pieces that are kept weigh many times what they hold. */
 export class AnswerTail {
-  #chunks: Buffer[] = [];
-  #bytes = 0;
-  /** Of Anthropic's streams: how many tokens were read is told with the first event. */
-  #first: Buffer | undefined;
+  /** As it came, while there is but one piece. */
+  #only: Buffer | undefined;
+  #kept: Buffer | undefined;
+  #length = 0;
+  #first = "";
 
   add(chunk: Buffer): void {
-    this.#first ??= chunk;
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.length;
-    while (this.#bytes - (this.#chunks[0] as Buffer).length >= tailBytes) {
-      this.#bytes -= (this.#chunks.shift() as Buffer).length;
-    }
+    if (this.#kept) this.#append(this.#kept, chunk);
+    else if (this.#only) this.#keep(this.#only, chunk);
+    else this.#only = chunk;
   }
 
+  /** The first piece of several. Of Anthropic's streams it tells how many tokens were read. */
   get first(): string {
-    return this.#first?.toString("latin1", 0, tailBytes) ?? "";
+    return this.#first;
   }
 
+  /** As Latin-1: one character for each byte. */
   text(): string {
-    const bytes = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks);
-    return bytes.toString("latin1", Math.max(0, bytes.length - tailBytes));
+    const only = this.#only;
+    if (only) return only.toString("latin1", Math.max(0, only.length - tailBytes));
+    return this.#kept?.toString("latin1", Math.max(0, this.#length - tailBytes), this.#length) ?? "";
+  }
+
+  #keep(first: Buffer, second: Buffer): void {
+    this.#only = undefined;
+    this.#first = first.toString("latin1", 0, tailBytes);
+    this.#kept = Buffer.allocUnsafeSlow(2 * tailBytes);
+    this.#append(this.#kept, first);
+    this.#append(this.#kept, second);
+  }
+
+  #append(kept: Buffer, chunk: Buffer): void {
+    const added = chunk.length > tailBytes ? chunk.subarray(-tailBytes) : chunk;
+    if (this.#length + added.length > kept.length) {
+      kept.copyWithin(0, this.#length - tailBytes, this.#length);
+      this.#length = tailBytes;
+    }
+    kept.set(added, this.#length);
+    this.#length += added.length;
   }
 }

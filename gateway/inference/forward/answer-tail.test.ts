@@ -1,0 +1,24 @@
+import { describe, expect, it } from "vitest";
+import { AnswerTail } from "./answer-tail.ts";
+
+function tailOf(pieces: readonly string[]): AnswerTail {
+  const tail = new AnswerTail();
+  for (const piece of pieces) tail.add(Buffer.from(piece));
+  return tail;
+}
+
+describe("the tail of an answer", () => {
+  it("is all of a short one, in one piece or in many", () => {
+    expect(tailOf([]).text()).toBe("");
+    expect(tailOf(["abc"]).text()).toBe("abc");
+    expect(tailOf(["a", "", "b", "c"]).text()).toBe("abc");
+  });
+
+  it.each([1, 7, 1_000, 8_191, 8_192, 8_193, 20_000, 100_000])("is the end of a long one, in pieces of %i", (size) => {
+    const text = Array.from({ length: 30_000 }, (_, index) => `${index},`).join("");
+    const pieces = text.match(new RegExp(`.{1,${size}}`, "gs")) ?? [];
+    const tail = tailOf(pieces);
+    expect(tail.text()).toBe(text.slice(-8_192));
+    expect(tail.first).toBe(pieces.length > 1 ? text.slice(0, Math.min(size, 8_192)) : "");
+  });
+});

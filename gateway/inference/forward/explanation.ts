@@ -1,0 +1,18 @@
+import type { Provenance } from "../merge/provenance.ts";
+
+/** Many clients refuse an answer whose headers are longer than 16 KiB in all. */
+const lengthMax = 8 * 1024;
+
+/** A provenance as one line of ASCII, fit for a header. Where it is too long for one, its fields are left out. */
+export function explanationOf(provenance: Provenance): string {
+  const whole = asciiJson(provenance);
+  if (whole.length <= lengthMax) return whole;
+  return asciiJson({ preset: provenance.preset, fields: {}, dropped: [], is_truncated: true });
+}
+
+function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(
+    /[^\x20-\x7e]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

@@ -1,0 +1,23 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { Type } from "typebox";
+import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
+
+const name = "X-Setpoint-Explain";
+
+export const explainHeader = {
+  [name]: Type.Optional(
+    Type.Enum(["1"], {
+      type: "string",
+      description:
+        "`1`: the header `x-setpoint-provenance`, or the first comment of a stream, tells where each field of the request came from.",
+    }),
+  ),
+};
+
+/** Whether the answer tells how its request was made. */
+export function isExplained(headers: IncomingHttpHeaders): boolean {
+  const value = headers["x-setpoint-explain"];
+  if (value === undefined || value === "0") return false;
+  if (value === "1") return true;
+  throw invalidRequest([{ path: name, message: "must be 1, or be left out" }]);
+}

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
+import { answerWith, HostileUpstream, streamOf } from "../support/hostile-upstream.ts";
+import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+
+let upstream: HostileUpstream;
+let stack: InferenceStack;
+
+beforeAll(async () => {
+  upstream = await HostileUpstream.start();
+  stack = await startInferenceStack({
+    upstreams: [
+      { name: "main", base_url: upstream.url, dialects: dialectNames, models: ["vendor/*"], strip_prefix: "vendor/" },
+    ],
+  });
+  const created = await stack.create("bot", {
+    model: "vendor/model",
+    temperature: 1.5,
+    messages: [{ role: "system", content: "Grüße" }],
+  });
+  expect(created.status).toBe(200);
+});
+
+afterAll(async () => {
+  await stack.close();
+  await upstream.stop();
+});
+
+beforeEach(() => upstream.reset());
+
+const messages = [{ role: "user", content: "hi" }];
+
+describe("a request that names a preset", () => {
+  it("is sent with it, to the upstream of its model, and its answer says which version that was", async () => {
+    const answer = await stack.send("chat/completions", { model: "@preset/bot", messages, top_p: 1 });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("x-setpoint-preset")).toBe("bot@1");
+    expect(answer.headers.get("x-setpoint-provenance")).toBeNull();
+    expect(JSON.parse(upstream.last.body())).toEqual({
+      model: "model",
+      temperature: 1.5,
+      top_p: 1,
+      messages: [{ role: "system", content: "Grüße" }, ...messages],
+    });
+  });
+
+  it("says so where it is refused by the upstream, too", async () => {
+    upstream.script = answerWith(402, '{"pay":true}');
+    const answer = await stack.send("chat/completions", { model: "@preset/bot@1", messages });
+    expect([answer.status, answer.headers.get("x-setpoint-preset")]).toEqual([402, "bot@1"]);
+  });
+
+  it("is not sent where there is no such preset", async () => {
+    expect((await stack.send("chat/completions", { model: "@preset/none", messages })).status).toBe(404);
+    expect(upstream.received).toEqual([]);
+  });
+
+  const explained = { headers: { "X-Setpoint-Explain": "1" } };
+
+  it("is explained in a header where its client asks for it", async () => {
+    const answer = await stack.send("chat/completions", { model: "@preset/bot", messages, é: 1 }, explained);
+    const provenance = answer.headers.get("x-setpoint-provenance") ?? "";
+    expect(provenance).toMatch(/^[\x20-\x7e]+$/);
+    expect(JSON.parse(provenance)).toMatchObject({
+      preset: { slug: "bot", version: 1, pinned: false },
+      fields: { "/temperature": { from: "preset" } },
+    });
+  });
+
+  it("is explained in the first comment of a stream", async () => {
+    upstream.script = streamOf(["data: 1\n\n"]);
+    const answer = await stack.send("chat/completions", { model: "@preset/bot", messages, stream: true }, explained);
+    expect(answer.headers.get("x-setpoint-provenance")).toBeNull();
+    const [comment, ...events] = (await answer.text()).split("\n\n");
+    expect(JSON.parse(comment?.replace(/^: /, "") ?? "")).toMatchObject({ preset: { slug: "bot" } });
+    expect(events).toEqual(["data: 1", ""]);
+  });
+
+  it("is explained without its fields where these would not fit into a header", async () => {
+    const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`field_${index}`, 1]));
+    const answer = await stack.send("chat/completions", { model: "@preset/bot", messages, ...many }, explained);
+    expect(JSON.parse(answer.headers.get("x-setpoint-provenance") ?? "")).toMatchObject({
+      preset: { slug: "bot" },
+      is_truncated: true,
+    });
+  });
+
+  it("must ask rightly", async () => {
+    const wrong = { headers: { "X-Setpoint-Explain": "yes" } };
+    expect((await stack.send("chat/completions", { model: "@preset/bot", messages }, wrong)).status).toBe(400);
+  });
+});
