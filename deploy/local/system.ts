@@ -166,11 +166,12 @@ function keepUp(name: string, { home, signal }: Context, start: (signal: AbortSi
 
 function summary(home: Home, ports: Ports, keys: Keys): string {
   const url = `${baseUrl(ports)}/api/v1`;
-  const body = {
-    model: "openai/gpt-4.1-mini",
+  const created = {
+    model: "echo/small",
     temperature: 0.2,
     messages: [{ role: "system", content: "Answer in one sentence." }],
   };
+  const used = { model: "@preset/my-first-preset", messages: [{ role: "user", content: "What is a preset?" }] };
   return `
 Setpoint is ready at ${baseUrl(ports)}
 
@@ -178,11 +179,17 @@ Create a preset:
   curl ${url}/presets/my-first-preset/chat/completions \\
     -H 'Authorization: Bearer ${keys.api_key}' \\
     -H 'Content-Type: application/json' \\
-    -d '${JSON.stringify(body)}'
+    -d '${JSON.stringify(created)}'
 
 List the members of the organization:
   curl ${url}/organization/members \\
     -H 'Authorization: Bearer ${keys.management_key}'
+
+Use the preset (its model, echo/small, is no model: it tells what it was sent):
+  curl ${url}/chat/completions \\
+    -H 'Authorization: Bearer ${keys.api_key}' \\
+    -H 'Content-Type: application/json' \\
+    -d '${JSON.stringify(used)}'
 
 gRPC       preset ${loopbackHost}:${ports.PRESET_GRPC_PORT}, organization ${loopbackHost}:${ports.ORGANIZATION_GRPC_PORT}
 Connect    preset ${loopbackHost}:${ports.PRESET_HTTP_PORT}, organization ${loopbackHost}:${ports.ORGANIZATION_HTTP_PORT}

@@ -66,15 +66,24 @@ describe("a first start", () => {
     expect(readdirSync(home)).toEqual(expect.arrayContaining(["credentials.json", "data", "logs", "run.json"]));
   });
 
-  it.runIf(spawnSync("curl", ["--version"]).status === 0)("prints two commands that work as they stand", async () => {
-    const commands = system.output().match(/^ {2}curl(.*\\\n)*.*$/gm) ?? [];
-    expect(commands).toHaveLength(2);
-    const [created, listed] = await Promise.all(
-      commands.map(async (command) => JSON.parse((await run("sh", ["-c", command])).stdout)),
-    );
-    expect(created.data).toMatchObject({ slug: "my-first-preset", designated_version: { version: 1 } });
-    expect(listed).toMatchObject({ total_count: 3, data: [{ role: "org:admin" }, {}, {}] });
-  });
+  it.runIf(spawnSync("curl", ["--version"]).status === 0)(
+    "prints three commands that work as they stand, one after the other",
+    async () => {
+      const commands = system.output().match(/^ {2}curl(.*\\\n)*.*$/gm) ?? [];
+      expect(commands).toHaveLength(3);
+      const answers = [];
+      for (const command of commands) answers.push(JSON.parse((await run("sh", ["-c", command])).stdout));
+      const [created, listed, used] = answers;
+      expect(created.data).toMatchObject({ slug: "my-first-preset", designated_version: { version: 1 } });
+      expect(listed).toMatchObject({ total_count: 3, data: [{ role: "org:admin" }, {}, {}] });
+      expect(used.choices[0].message.content.split("\n").sort()).toEqual([
+        "model: echo/small",
+        "system: Answer in one sentence.",
+        "temperature: 0.2",
+        "user: What is a preset?",
+      ]);
+    },
+  );
 });
 
 describe("the running system", () => {

@@ -1,0 +1,100 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import Anthropic from "@anthropic-ai/sdk";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type InferenceStack, startInferenceStack } from "../support/inference-stack.ts";
+
+let stack: InferenceStack;
+let client: Anthropic;
+
+beforeAll(async () => {
+  stack = await startInferenceStack();
+  client = clientWith(stack.apiKey);
+  const tools = [{ name: "look_up", input_schema: { type: "object" } }];
+  const body = { model: "echo/small", max_tokens: 64, system: "Be brief.", stop_sequences: ["END"], tools };
+  await stack.create("bot", { ...body, messages }, { dialect: "messages" });
+});
+
+afterAll(() => stack.close());
+
+function clientWith(apiKey: string): Anthropic {
+  return new Anthropic({ apiKey, baseURL: `${stack.baseUrl}/api`, maxRetries: 0 });
+}
+
+const messages = [{ role: "user" as const, content: "Hello" }];
+const ask = { model: "@preset/bot", max_tokens: 9, messages };
+
+function told(message: Anthropic.Message): string[] {
+  return message.content.flatMap((block) => (block.type === "text" ? block.text.split("\n") : [])).sort();
+}
+
+const toldOfPreset = [
+  "max_tokens: 9",
+  "model: echo/small",
+  'stop_sequences: ["END"]',
+  "system: Be brief.",
+  "tools: look_up",
+  "user: Hello",
+];
+
+describe("a message", () => {
+  it("is sent with the preset that it names", async () => {
+    const { data, response } = await client.messages.create(ask).withResponse();
+    expect(told(data)).toEqual(toldOfPreset);
+    expect(response.headers.get("x-setpoint-preset")).toBe("bot@1");
+  });
+
+  it("comes as a stream", async () => {
+    const events: string[] = [];
+    const stream = client.messages.stream(ask).on("streamEvent", ({ type }) => events.push(type));
+    expect(told(await stream.finalMessage())).toEqual(toldOfPreset);
+    expect([events.at(0), events.at(-1)]).toEqual(["message_start", "message_stop"]);
+  });
+
+  it("keeps its own system prompt behind the preset's, and its tools beside them", async () => {
+    const message = await client.messages.create({
+      ...ask,
+      system: [{ type: "text", text: "Be kind.", cache_control: { type: "ephemeral" } }],
+      tools: [{ name: "search", input_schema: { type: "object" } }],
+    });
+    const lines = told(message);
+    expect(lines).toContain("tools: look_up, search");
+    const text = message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+    expect(text).toMatch(/system: Be brief\.\s+Be kind\./);
+  });
+
+  it("is sent with a bearer token, too", async () => {
+    const bearer = new Anthropic({ authToken: stack.apiKey, apiKey: null, baseURL: `${stack.baseUrl}/api` });
+    expect(told(await bearer.messages.create(ask))).toEqual(toldOfPreset);
+  });
+
+  it("is ended upstream when the client breaks it off", async () => {
+    const begun = once(stack.echo, "request") as Promise<[unknown, ServerResponse]>;
+    const stream = client.messages.stream({ ...ask, model: "echo/slow" });
+    const [, served] = await begun;
+    await stream.emitted("connect");
+    stream.abort();
+    await expect(stream.finalMessage()).rejects.toBeInstanceOf(Anthropic.APIUserAbortError);
+    await expect.poll(() => served.destroyed).toBe(true);
+    expect(served.writableEnded).toBe(false);
+  });
+});
+
+describe("an error", () => {
+  it.each([
+    ["an unknown preset", "@preset/nowhere", undefined, Anthropic.NotFoundError, "not_found_error"],
+    ["a model that nobody serves", "nobody/model", undefined, Anthropic.NotFoundError, "not_found_error"],
+    ["a wrong key", "@preset/bot", "wrong", Anthropic.AuthenticationError, "authentication_error"],
+  ] as const)("tells of %s in the client's own way", async (_name, model, key, errorClass, type) => {
+    const error = await clientWith(key ?? stack.apiKey)
+      .messages.create({ ...ask, model })
+      .then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
+    expect(error).toBeInstanceOf(errorClass);
+    const body = (error as InstanceType<typeof Anthropic.APIError>).error;
+    expect(body).toMatchObject({ type: "error", error: { type, message: expect.stringMatching(/\w/) } });
+    expect(body).toHaveProperty("request_id");
+  });
+});

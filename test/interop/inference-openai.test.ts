@@ -1,0 +1,156 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import OpenAI from "openai";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type InferenceStack, startInferenceStack } from "../support/inference-stack.ts";
+
+let stack: InferenceStack;
+let client: OpenAI;
+
+beforeAll(async () => {
+  stack = await startInferenceStack();
+  client = clientWith(stack.apiKey);
+  const messages = [{ role: "system", content: "Be brief." }];
+  await stack.create("bot", { model: "echo/old", messages });
+  await stack.create("bot", {
+    model: "echo/small",
+    temperature: 0.2,
+    max_tokens: 64,
+    tools: [tool("look_up")],
+    messages,
+  });
+});
+
+afterAll(() => stack.close());
+
+function clientWith(apiKey: string): OpenAI {
+  return new OpenAI({ apiKey, baseURL: `${stack.baseUrl}/api/v1`, maxRetries: 0 });
+}
+
+function tool(name: string) {
+  return { type: "function" as const, function: { name, parameters: { type: "object" } } };
+}
+
+const messages = [{ role: "user" as const, content: "Hello" }];
+
+/** The lines in which the upstream tells what it was sent, in no order. */
+function told(text: string | null | undefined): string[] {
+  return (text ?? "").split("\n").sort();
+}
+
+const toldOfPreset = told(
+  "max_tokens: 64\nmodel: echo/small\nsystem: Be brief.\ntemperature: 0.2\ntools: look_up\nuser: Hello",
+);
+
+describe("a chat completion", () => {
+  it("is sent with the preset that it names", async () => {
+    const { data, response } = await client.chat.completions.create({ model: "@preset/bot", messages }).withResponse();
+    expect(told(data.choices[0]?.message.content)).toEqual(toldOfPreset);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      "x-setpoint-preset": "bot@2",
+      "x-setpoint-upstream": "echo",
+      "x-request-id": expect.stringMatching(/\w/),
+    });
+  });
+
+  it("comes as a stream, with what it used", async () => {
+    const stream = client.chat.completions.stream({
+      model: "@preset/bot",
+      messages,
+      stream_options: { include_usage: true },
+    });
+    const { choices, usage } = await stream.finalChatCompletion();
+    expect(told(choices[0]?.message.content)).toEqual(toldOfPreset);
+    expect(usage?.total_tokens).toBeGreaterThan(0);
+  });
+
+  it("is sent with a pinned version", async () => {
+    const { choices } = await client.chat.completions.create({ model: "@preset/bot@1", messages });
+    expect(told(choices[0]?.message.content)).toEqual(["model: echo/old", "system: Be brief.", "user: Hello"]);
+  });
+
+  it("wins over the preset where it says something itself, and adds its tools", async () => {
+    const { choices } = await client.chat.completions.create({
+      model: "echo/other@preset/bot",
+      temperature: 1,
+      max_completion_tokens: 5,
+      tools: [tool("search")],
+      messages: [{ role: "system", content: "Be kind." }, ...messages],
+    });
+    expect(told(choices[0]?.message.content)).toEqual(
+      told(
+        "model: echo/other\ntemperature: 1\nmax_completion_tokens: 5\ntools: look_up, search\nsystem: Be brief.\n\nBe kind.\nuser: Hello",
+      ),
+    );
+  });
+
+  it("is sent as it is where it names no preset", async () => {
+    const { choices } = await client.chat.completions.create({ model: "echo/plain", messages });
+    expect(told(choices[0]?.message.content)).toEqual(["model: echo/plain", "user: Hello"]);
+  });
+
+  it("is ended upstream when the client breaks it off", async () => {
+    const begun = once(stack.echo, "request") as Promise<[unknown, ServerResponse]>;
+    const stream = await client.chat.completions.create({ model: "echo/slow@preset/bot", messages, stream: true });
+    const [, served] = await begun;
+    for await (const _chunk of stream) break;
+    stream.controller.abort();
+    await expect.poll(() => served.destroyed).toBe(true);
+    expect(served.writableEnded).toBe(false);
+  });
+});
+
+describe("a response", () => {
+  it("is sent with a preset that was made of a chat completion", async () => {
+    const { output_text } = await client.responses.create({ model: "@preset/bot", input: "Hello" });
+    expect(told(output_text)).toEqual(
+      told(
+        "max_output_tokens: 64\nmodel: echo/small\nsystem: Be brief.\ntemperature: 0.2\ntools: look_up\nuser: Hello",
+      ),
+    );
+  });
+
+  it("comes as a stream", async () => {
+    const stream = client.responses.stream({ model: "@preset/bot@1", input: "Hello" });
+    const { output_text } = await stream.finalResponse();
+    expect(told(output_text)).toEqual(["model: echo/old", "system: Be brief.", "user: Hello"]);
+  });
+});
+
+describe("an error", () => {
+  it.each<[string, () => PromiseLike<unknown>, new (...parts: never[]) => Error, RegExp]>([
+    ["an unknown preset", () => complete("@preset/bott"), OpenAI.NotFoundError, /bot\b/],
+    ["an unknown version", () => complete("@preset/bot@9"), OpenAI.NotFoundError, /9/],
+    ["a model that nobody serves", () => complete("nobody/model"), OpenAI.NotFoundError, /nobody\/model/],
+    ["a malformed reference", () => complete("@preset/-"), OpenAI.BadRequestError, /\w/],
+    ["an archived preset", () => completeArchived(), OpenAI.ConflictError, /"status": "active"/],
+    ["a wrong key", () => complete("echo/a", "wrong"), OpenAI.AuthenticationError, /key/],
+    [
+      "a key that may not",
+      async () => complete("echo/a", await readingKey()),
+      OpenAI.PermissionDeniedError,
+      /inference/,
+    ],
+  ])("tells of %s", async (_name, call, type, message) => {
+    const error = await Promise.resolve(call()).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(type);
+    expect((error as Error).message).toMatch(message);
+  });
+
+  function complete(model: string, key = stack.apiKey) {
+    return clientWith(key).chat.completions.create({ model, messages });
+  }
+
+  async function completeArchived() {
+    await stack.create("retired", { model: "echo/small", messages });
+    await stack.request("PATCH", "/presets/retired", { key: stack.apiKey, body: { status: "archived" } });
+    return complete("@preset/retired");
+  }
+
+  async function readingKey(): Promise<string> {
+    return (await stack.tenants.createKey(stack, { permissions: ["presets:read"] })).secret;
+  }
+});

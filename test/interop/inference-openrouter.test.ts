@@ -1,0 +1,98 @@
+import { OpenRouter } from "@openrouter/sdk";
+import type { EventStream } from "@openrouter/sdk/lib/event-streams";
+import type { ChatResult, ChatStreamChunk, OpenResponsesResult, StreamEvents } from "@openrouter/sdk/models";
+import { NotFoundResponseError, UnauthorizedResponseError } from "@openrouter/sdk/models/errors";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type InferenceStack, startInferenceStack } from "../support/inference-stack.ts";
+
+let stack: InferenceStack;
+let client: OpenRouter;
+
+beforeAll(async () => {
+  stack = await startInferenceStack();
+  client = clientWith(stack.apiKey);
+  const chatRequest = {
+    model: "echo/small",
+    temperature: 0.2,
+    messages: [{ role: "system" as const, content: "Be brief." }],
+  };
+  await client.presets.createPresetsChatCompletions({ slug: "bot", chatRequest });
+});
+
+afterAll(() => stack.close());
+
+function clientWith(apiKey: string): OpenRouter {
+  return new OpenRouter({ apiKey, serverURL: `${stack.baseUrl}/api/v1`, retryConfig: { strategy: "none" } });
+}
+
+const messages = [{ role: "user" as const, content: "Hello" }];
+const toldOfPreset = ["model: echo/small", "system: Be brief.", "temperature: 0.2", "user: Hello"];
+
+function told(text: unknown): string[] {
+  return String(text).split("\n").sort();
+}
+
+describe("a chat request", () => {
+  it("is sent with the preset that it names", async () => {
+    const chatRequest = { model: "@preset/bot", messages };
+    const { choices } = (await client.chat.send({ chatRequest })) as ChatResult;
+    expect(told(choices[0]?.message.content)).toEqual(toldOfPreset);
+  });
+
+  it("comes as a stream", async () => {
+    const chatRequest = { model: "@preset/bot@1", messages, stream: true };
+    let text = "";
+    for await (const chunk of (await client.chat.send({ chatRequest })) as EventStream<ChatStreamChunk>) {
+      text += chunk.choices[0]?.delta.content ?? "";
+    }
+    expect(told(text)).toEqual(toldOfPreset);
+  });
+});
+
+describe("a responses request", () => {
+  const responsesRequest = { model: "@preset/bot", input: "Hello" };
+
+  it("is sent with the preset that it names, without what the client adds by itself", async () => {
+    const { output } = (await client.responses.send({ responsesRequest })) as OpenResponsesResult;
+    const [item] = output as { content: { text: string }[] }[];
+    // The client sends it unasked; the upstream may have it, as the preset says nothing of it.
+    const lines = told(item?.content[0]?.text).filter((line) => !/^(store|service_tier): /.test(line));
+    expect(lines).toEqual(toldOfPreset);
+  });
+
+  it("comes as a stream", async () => {
+    const types: string[] = [];
+    const stream = await client.responses.send({ responsesRequest: { ...responsesRequest, stream: true } });
+    for await (const { type } of stream as EventStream<StreamEvents>) types.push(type);
+    expect([types.at(0), types.at(-1)]).toEqual(["response.created", "response.completed"]);
+  });
+});
+
+describe("an error", () => {
+  it.each<[string, () => Promise<unknown>, new (...parts: never[]) => Error]>([
+    ["an unknown preset", () => send("@preset/nowhere"), NotFoundResponseError],
+    ["a model that nobody serves", () => send("nobody/model"), NotFoundResponseError],
+    ["a wrong key", () => send("@preset/bot", "wrong"), UnauthorizedResponseError],
+  ])("tells of %s", async (_name, call, type) => {
+    const error = await call().then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(type);
+  });
+
+  function send(model: string, key = stack.apiKey): Promise<unknown> {
+    return clientWith(key).chat.send({ chatRequest: { model, messages } });
+  }
+});
+
+describe("models", () => {
+  it("are the presets, then those that upstreams serve by name", async () => {
+    const { result } = await client.models.list();
+    expect(result.data.map(({ id }) => id)).toEqual(["@preset/bot", "echo/small"]);
+    expect(result.totalCount).toBe(2);
+    const second = await client.models.list({ offset: 1, limit: 1 });
+    expect(second.result.data.map(({ id }) => id)).toEqual(["echo/small"]);
+    expect((await client.models.count()).data.count).toBe(2);
+  });
+});
