@@ -93,6 +93,22 @@ describe("RotateKey", () => {
     await organizations.exchange(last.secret);
   });
 
+  it("is done once where two rotate at once by one hash", async () => {
+    const rotation = { key: key.hash, graceSeconds: 60 };
+    const results = await Promise.allSettled([admin(rotateKey, rotation), admin(rotateKey, rotation)]);
+    const [rotated] = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+    const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+    expect(refused).toEqual([expect.objectContaining({ reason: "KEY_NOT_FOUND" })]);
+    for (const secret of [key.secret, rotated?.secret ?? ""]) await organizations.exchange(secret);
+  });
+
+  it("is done twice where two rotate at once by id: both answers hold a secret that works, and the first secret is over", async () => {
+    const rotation = { key: key.id, graceSeconds: 60 };
+    const made = await Promise.all([admin(rotateKey, rotation), admin(rotateKey, rotation)]);
+    for (const { secret } of made) expect((await organizations.exchange(secret)).principal?.keyId).toBe(key.id);
+    expect(await failureOf(organizations.exchange(key.secret))).toMatchObject(invalid);
+  });
+
   it.each(["disabled", "deleted", "expired"])("leaves neither secret at work once the key is %s", async (state) => {
     const { secret } = await admin(rotateKey, { key: key.id, graceSeconds: 3600 });
     if (state === "disabled")
