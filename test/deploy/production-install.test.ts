@@ -12,6 +12,7 @@ import { openPool, type RowDataPacket } from "../../services/platform/mysql/pool
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { openChannel } from "../../services/platform/rpc/channel.ts";
 import { grpcClient } from "../../services/platform/rpc/grpc-client.ts";
+import { createAuthority } from "../support/certificates.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { type DatabaseProxy, openDatabaseProxy } from "../support/database-proxy.ts";
 import { copySources, readStages } from "../support/image.ts";
@@ -29,6 +30,8 @@ import { newSigningKeyPem } from "../support/stack.ts";
 /** The folder that is `/app` in the image, made by the instructions of the Dockerfile. */
 const app = mkdtempSync(join(tmpdir(), "setpoint-image-"));
 const signingKeyFile = join(app, "..", `${app.split("/").at(-1)}.pem`);
+/** For this machine, which has all the names here. */
+const certificates = `${app}-grpc-tls`;
 const upstreamsFile = fileURLToPath(new URL("../../deploy/kubernetes/base/upstreams.json", import.meta.url));
 const anyPort = { PORT: 0, METRICS_PORT: 0, PRESET_GRPC_PORT: 0, PRESET_HTTP_PORT: 0 };
 let ports: Ports;
@@ -49,6 +52,7 @@ beforeAll(async () => {
   const env = { ...process.env, npm_config_prefer_offline: "true", npm_config_update_notifier: "false" };
   await runProgram("sh", ["-c", `cd '${app}' && ${installs[0]}`], { env });
   copySources(final, app);
+  createAuthority("Production").issue(certificates);
   writeFileSync(signingKeyFile, newSigningKeyPem(), { mode: 0o600 });
   ports = await choosePorts({}, { ...anyPort, ORGANIZATION_GRPC_PORT: 0, ORGANIZATION_HTTP_PORT: 0, ECHO_PORT: 0 });
   [presets, organizations] = await Promise.all([createTestDatabase(), createTestDatabase()]);
@@ -61,6 +65,7 @@ afterAll(async () => {
   await Promise.all([presets?.drop(), organizations?.drop()]);
   rmSync(app, { recursive: true, force: true });
   rmSync(signingKeyFile, { force: true });
+  rmSync(certificates, { recursive: true, force: true });
 });
 
 describe("the production install", () => {
@@ -185,6 +190,7 @@ function environmentHere(rendering: Rendering, container: Container): NodeJS.Pro
     "organization-headless:50052": `127.0.0.1:${ports.ORGANIZATION_GRPC_PORT}`,
     "/etc/setpoint/signing-key/signing-key.pem": signingKeyFile,
     "/etc/setpoint/upstreams/upstreams.json": upstreamsFile,
+    "/etc/setpoint/grpc-tls": certificates,
   };
   const entries = Object.entries(environmentOf(rendering, container)).map(([name, value]) => {
     if (name.endsWith("DATABASE_URL")) return [name, proxies[name.startsWith("PRESET") ? 0 : 1]?.url];

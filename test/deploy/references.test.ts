@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { readObjects, visit } from "../support/kustomize.ts";
 import {
   containersOf,
+  dev,
   environmentOf,
   findData,
   getPods,
@@ -12,12 +13,12 @@ import {
   podsOf,
   portsOf,
   production,
+  productionWith,
   type Rendering,
   renderings,
   type Selector,
   type Service,
   type Workload,
-  withEveryComponent,
   withIngress,
 } from "../support/manifests.ts";
 
@@ -95,7 +96,7 @@ describe("production", () => {
   it("shows how its Secrets come from a secret manager, each of them", () => {
     const examples = readObjects("deploy/kubernetes/overlays/production/external-secrets.example.yaml");
     expect(examples.map(({ metadata }) => metadata.name)).toEqual(
-      production.expected.filter(({ kind }) => kind === "Secret").map(({ metadata }) => metadata.name),
+      production.expected.map(({ metadata }) => metadata.name).filter((name) => !isMadeByCertManager(production, name)),
     );
   });
 
@@ -125,20 +126,43 @@ describe.each([production, withIngress])("$title", (rendering) => {
       const hosts = (tls ?? []) as { secretName: string }[];
       used.push(...hosts.flatMap((host) => [`${host.secretName} tls.crt`, `${host.secretName} tls.key`]));
     });
-    const documented = rendering.expected.flatMap(({ metadata, stringData }) =>
+    const needed = [...new Set(used)].filter((each) => !isMadeByCertManager(rendering, each.split(" ")[0] ?? ""));
+    const expected = rendering.expected.filter(({ metadata }) => !isMadeByCertManager(rendering, metadata.name));
+    const documented = expected.flatMap(({ metadata, stringData }) =>
       Object.keys(stringData as object).map((key) => `${metadata.name} ${key}`),
     );
-    expect(documented.sort()).toEqual([...new Set(used)].sort());
+    expect(documented.sort()).toEqual(needed.sort());
   });
 });
 
 describe("production", () => {
-  it("names the certificates by what callers dial", () => {
-    const certificates = objectsOf<{ spec: { dnsNames?: string[] } }>(withEveryComponent, "Certificate");
-    const headless = objectsOf<Service>(withEveryComponent, "Service").filter(({ spec }) => spec.clusterIP === "None");
-    const names = headless.map(({ metadata }) => metadata.name);
-    expect(names.sort()).toEqual(["organization-headless", "preset-headless"]);
-    expect(certificates.flatMap(({ spec }) => spec.dnsNames ?? [])).toEqual(expect.arrayContaining(names));
+  it.each(["preset", "organization"])("has a certificate of %s for every name that callers dial", (name) => {
+    const certificates = objectsOf<{ spec: { dnsNames?: string[] } }>(production, "Certificate");
+    const { spec } = certificates.find(({ metadata }) => metadata.name === `${name}-grpc`) ?? {};
+    const inOthers = ["setpoint", "setpoint.svc", "setpoint.svc.cluster.local"].map((suffix) => `${name}.${suffix}`);
+    expect(spec?.dnsNames).toEqual([`${name}-headless`, name, ...inOthers]);
+  });
+
+  it("keeps the key of its authority when it is renewed, so that certificates of both are believed", () => {
+    const authority = objectsOf<{ spec: object }>(production, "Certificate").find(
+      ({ metadata }) => metadata.name === "grpc-authority",
+    );
+    expect(authority?.spec).toMatchObject({ isCA: true, privateKey: { rotationPolicy: "Never" } });
+  });
+
+  it.each(["preset", "organization"])("says what the gRPC port of %s speaks", (name) => {
+    const protocolOf = (rendering: Rendering) =>
+      objectsOf<Service>(rendering, "Service").find(({ metadata }) => metadata.name === name)?.spec.ports[0];
+    expect(protocolOf(dev)).toMatchObject({ name: "grpc", appProtocol: "kubernetes.io/h2c" });
+    expect(protocolOf(production)).toMatchObject({ name: "grpc", appProtocol: "https" });
+  });
+
+  it.each(["accept", "call"])("has a step on the way to TLS at which all processes are: %s", (mode) => {
+    const step = productionWith(`mtls-transition/${mode}`);
+    const modes = ["gateway", "preset", "organization"].map(
+      (name) => environmentOf(step, mainContainerOf(getPods(step, name))).GRPC_TLS_MODE,
+    );
+    expect(modes).toEqual([mode, mode, mode]);
   });
 
   it("leads the public to the API and its reference, by Ingress or by HTTPRoute, and to no probe", () => {
@@ -163,6 +187,12 @@ describe("production", () => {
     ]);
   });
 });
+
+function isMadeByCertManager(rendering: Rendering, secretName: string): boolean {
+  return objectsOf<{ spec: { secretName: string } }>(rendering, "Certificate").some(
+    ({ spec }) => spec.secretName === secretName,
+  );
+}
 
 /** Every selector of pods of ours, but those that mean all of them. */
 function selectorsIn(object: Rendering["objects"][number]): Selector[] {

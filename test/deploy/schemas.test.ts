@@ -75,7 +75,7 @@ describe.each([
   [base, []],
   [dev, []],
   [withIngress, []],
-  [production, ["gateway.networking.k8s.io/v1"]],
+  [production, ["gateway.networking.k8s.io/v1", "cert-manager.io/v1"]],
 ])("$0.title", ({ objects }, customVersions) => {
   it("needs no custom resource but those that are documented, and no API version that is deprecated", () => {
     const versions = new Set(objects.map(({ apiVersion }) => apiVersion));

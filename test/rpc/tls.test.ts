@@ -14,11 +14,12 @@ import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
 import { openChannel } from "../../services/platform/rpc/channel.ts";
 import { grpcClient } from "../../services/platform/rpc/grpc-client.ts";
 import { grpcDefinitionOf } from "../../services/platform/rpc/grpc-definition.ts";
-import { closeGrpcServer, createGrpcServer } from "../../services/platform/rpc/grpc-server.ts";
+import { bindGrpcServer, closeGrpcServer, createGrpcServer } from "../../services/platform/rpc/grpc-server.ts";
 import { serveHealth } from "../../services/platform/rpc/health-service.ts";
-import { channelCredentials, serverCredentials, type TlsFiles } from "../../services/platform/rpc/tls.ts";
+import { channelCredentials, serverCredentials, type TlsFiles, type TlsMode } from "../../services/platform/rpc/tls.ts";
 import { openPresetService } from "../../services/preset/app.ts";
 import { createAuthority } from "../support/certificates.ts";
+import { RawConnection } from "../support/raw-connection.ts";
 import { request } from "../support/rest.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
@@ -148,11 +149,57 @@ describe("gRPC with certificates", () => {
   });
 });
 
+describe("on the way from clear text to TLS", () => {
+  const servers: Server[] = [];
+
+  afterEach(async () => {
+    for (const server of servers.splice(0)) await closeGrpcServer(server, 1_000);
+  });
+
+  const filesOf = (name: string, mode: TlsMode | "off"): TlsFiles | undefined =>
+    mode === "off" ? undefined : { ...ours.issue(join(folder, name)), mode };
+
+  async function serve(mode: TlsMode | "off"): Promise<number> {
+    const health = new ProcessHealth([], () => false);
+    const parts = { logger: silentLogger(), metrics: new Metrics("test") };
+    const server = createGrpcServer([serveHealth(health, [], parts)]);
+    servers.push(server);
+    return bindGrpcServer(server, "127.0.0.1", 0, filesOf("server", mode));
+  }
+
+  const steps = ["off", "accept", "call", "strict"] as const;
+  const neighbours = steps.flatMap((step, index) =>
+    steps.slice(Math.max(0, index - 1), index + 2).map((other) => [step, other] as const),
+  );
+
+  it.each(neighbours)("a server at %s serves a client at %s", async (serverMode, clientMode) => {
+    const port = await serve(serverMode);
+    const client = channelCredentials(filesOf("client", clientMode), refreshMs);
+    await expect.poll(() => callOnce(port, client), { timeout: 5_000 }).toBe(1);
+  });
+
+  it.each(["accept", "call"] as const)("a server at %s believes no certificate of another authority", async (mode) => {
+    const port = await serve(mode);
+    await expect.poll(() => callOnce(port, channelCredentials(filesOf("client", "strict"), refreshMs))).toBe(1);
+    const stranger = channelCredentials(theirs.issue(join(folder, "stranger")), refreshMs);
+    expect(await callOnce(port, stranger)).toBe("UNAVAILABLE");
+  });
+
+  it("closes connections that have said nothing, when it closes", async () => {
+    const port = await serve("accept");
+    const silent = await RawConnection.open(`http://127.0.0.1:${port}`);
+    await closeGrpcServer(servers[0] as Server, 1_000);
+    await silent.closed();
+    expect(silent.received).toBe("");
+  });
+});
+
 describe("the configuration of TLS", () => {
   const environment = { GRPC_TLS_CERT_FILE: "/a", GRPC_TLS_KEY_FILE: "/b", GRPC_TLS_CA_FILE: "/c" };
 
   it("names the three files", () => {
     expect(readGatewayConfig(environment).grpcTls).toEqual({
+      mode: "strict",
       certificateFile: "/a",
       privateKeyFile: "/b",
       caCertificateFile: "/c",

@@ -46,6 +46,10 @@ export const withIngress = render(
   ["../overlays/production/ingress", "upstreams"],
   [...documentedSecrets, ...readObjects(join(kubernetes, "overlays/production/ingress/secrets.example.yaml"))],
 );
+export function productionWith(component: string): Rendering {
+  return render(`the production overlay with ${component}`, "overlays/production", [component], documentedSecrets);
+}
+
 export const withEveryComponent = render(
   "base with every component",
   "base",

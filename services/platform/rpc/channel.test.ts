@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server as NetServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Metadata, Server, type sendUnaryData, status } from "@grpc/grpc-js";
+import { Metadata, Server, ServerCredentials, type sendUnaryData, status } from "@grpc/grpc-js";
 import { afterEach, describe, expect, it } from "vitest";
 import { AccessService } from "../../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import { unavailable } from "../domain/domain-error.ts";
@@ -33,7 +33,7 @@ class Process {
   hasHealth = true;
   /** What a call waits for. */
   before: () => Promise<unknown> = async () => {};
-  #server: Server | undefined;
+  #server: ReturnType<typeof createGrpcServer> | undefined;
 
   constructor(name: string) {
     this.name = name;
@@ -176,7 +176,9 @@ describe("a channel to several processes", () => {
           callback({ code: status.FAILED_PRECONDITION, details: "no", metadata }),
       },
     );
-    const port = await bindGrpcServer(server, host, 0, undefined);
+    const { promise, resolve } = Promise.withResolvers<number>();
+    server.bindAsync(`${host}:0`, ServerCredentials.createInsecure(), (_, bound) => resolve(bound));
+    const port = await promise;
     closers.push(() => closeGrpcServer(server, 0));
     const channel = openTo({ port });
     for (let n = 0; n < 2; n += 1) await expect(call(channel)).rejects.toThrow("cannot be read");

@@ -1,8 +1,11 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
 import type { Message } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import {
   Metadata,
   Server,
+  type ServerCredentials,
   type ServerOptions,
   type ServerUnaryCall,
   type ServerWritableStream,
@@ -19,12 +22,13 @@ import { toRpcError, toStatusMessage } from "./errors.ts";
 import { readMessage } from "./field-count.ts";
 import { encode, type GrpcDefinition, grpcDefinitionOf, requestBytesMax, responseBytesMax } from "./grpc-definition.ts";
 import { GrpcStreams } from "./grpc-streams.ts";
+import { createMixedPort, type MixedPort } from "./mixed-port.ts";
 import { answerTooLarge, requestTooLarge } from "./refusals.ts";
 import type { ServedMethod, ServedService } from "./service.ts";
 import { serverCredentials, type TlsFiles } from "./tls.ts";
 
 /** Mounts services on grpc-js. The caller binds and closes the server. */
-export function createGrpcServer(services: readonly ServedService[], bytes = new CallBytes()): Server {
+export function createGrpcServer(services: readonly ServedService[], bytes = new CallBytes()): WatchedServer {
   const methods = services.flatMap((service) => service.methods);
   const streams = new GrpcStreams(methods, bytes);
   const server = new WatchedServer(streams, {
@@ -54,6 +58,7 @@ export function createGrpcServer(services: readonly ServedService[], bytes = new
 /** Sees the streams of every address that it is bound to. */
 class WatchedServer extends Server {
   readonly #streams: GrpcStreams;
+  #mixedPort: MixedPort | undefined;
 
   constructor(streams: GrpcStreams, options: ServerOptions) {
     super(options);
@@ -66,10 +71,30 @@ class WatchedServer extends Server {
       callback(error, port);
     });
   }
+
+  /** Takes calls in clear text and with TLS at one port, and returns it. */
+  async bindMixed(host: string, port: number, credentials: ServerCredentials): Promise<number> {
+    this.#mixedPort = createMixedPort(this, credentials);
+    this.#streams.watch(this);
+    const { listener } = this.#mixedPort;
+    await once(listener.listen(port, host), "listening");
+    return (listener.address() as AddressInfo).port;
+  }
+
+  override tryShutdown(...parameters: Parameters<Server["tryShutdown"]>): void {
+    this.#mixedPort?.close();
+    super.tryShutdown(...parameters);
+  }
 }
 
 /** Listens, and returns the port; 0 chooses a free one. */
-export function bindGrpcServer(server: Server, host: string, port: number, tls: TlsFiles | undefined): Promise<number> {
+export function bindGrpcServer(
+  server: Pick<WatchedServer, "bindAsync" | "bindMixed">,
+  host: string,
+  port: number,
+  tls: TlsFiles | undefined,
+): Promise<number> {
+  if (tls?.mode === "accept" || tls?.mode === "call") return server.bindMixed(host, port, serverCredentials(tls));
   return new Promise((resolve, reject) => {
     const address = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
     server.bindAsync(address, serverCredentials(tls), (error, bound) =>

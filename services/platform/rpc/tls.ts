@@ -2,8 +2,16 @@ import { accessSync, constants } from "node:fs";
 import { ChannelCredentials, experimental, ServerCredentials } from "@grpc/grpc-js";
 import type { EnvironmentReader } from "../process/environment.ts";
 
+/**
+ * How a cluster gets from clear text to TLS, in steps of which any two neighbours may be mixed: `accept` takes both and
+ * calls in clear text, `call` takes both and calls with TLS, `strict` takes and makes no call without TLS.
+ */
+export type TlsMode = "accept" | "call" | "strict";
+
 /** The files of mutual TLS: who we are, and whom we believe. */
 export interface TlsFiles {
+  /** Default: strict. */
+  readonly mode?: TlsMode;
   readonly certificateFile: string;
   readonly privateKeyFile: string;
   readonly caCertificateFile: string;
@@ -17,8 +25,9 @@ export function readTlsFiles(reader: EnvironmentReader): TlsFiles | undefined {
   const certificateFile = reader.optional("GRPC_TLS_CERT_FILE");
   const privateKeyFile = reader.optional("GRPC_TLS_KEY_FILE");
   const caCertificateFile = reader.optional("GRPC_TLS_CA_FILE");
+  const mode = reader.oneOf<TlsMode>("GRPC_TLS_MODE", ["accept", "call", "strict"], "strict");
   if (certificateFile && privateKeyFile && caCertificateFile) {
-    return { certificateFile, privateKeyFile, caCertificateFile };
+    return { mode, certificateFile, privateKeyFile, caCertificateFile };
   }
   if (certificateFile || privateKeyFile || caCertificateFile) {
     reader.faults.push(
@@ -36,13 +45,16 @@ export function serverCredentials(tls: TlsFiles | undefined, refreshMs = refresh
 }
 
 export function channelCredentials(tls: TlsFiles | undefined, refreshMs = refreshIntervalMs): ChannelCredentials {
-  if (!tls) return ChannelCredentials.createInsecure();
+  if (!tls || tls.mode === "accept") return ChannelCredentials.createInsecure();
   const provider = certificateProvider(tls, refreshMs);
   return experimental.createCertificateProviderChannelCredentials(provider, provider);
 }
 
-function certificateProvider(tls: TlsFiles, refreshMs: number): experimental.FileWatcherCertificateProvider {
+function certificateProvider(
+  { mode: _, ...files }: TlsFiles,
+  refreshMs: number,
+): experimental.FileWatcherCertificateProvider {
   // The provider itself would wait without a word for a file that is not there.
-  for (const file of [tls.certificateFile, tls.privateKeyFile, tls.caCertificateFile]) accessSync(file, constants.R_OK);
-  return new experimental.FileWatcherCertificateProvider({ ...tls, refreshIntervalMs: refreshMs });
+  for (const file of Object.values(files)) accessSync(file, constants.R_OK);
+  return new experimental.FileWatcherCertificateProvider({ ...files, refreshIntervalMs: refreshMs });
 }
