@@ -8,6 +8,7 @@ import type { Context, Outcome } from "./context.ts";
 import { measureDepth } from "./depth.ts";
 import { openDatabases } from "./fill.ts";
 import { grow } from "./growth.ts";
+import { measureInference } from "./inference/inference.ts";
 import { startLoad } from "./load-process.ts";
 import { type Mode, type Options, readOptions, UsageError, usage } from "./options.ts";
 import { openSetpoint, openYardstick, type Side } from "./processes.ts";
@@ -19,6 +20,7 @@ const modes: Readonly<Record<Mode, (context: Context) => Promise<Outcome>>> = {
   compare,
   growth: grow,
   depth: measureDepth,
+  inference: measureInference,
   soak,
 };
 
@@ -51,8 +53,9 @@ async function run(options: Options): Promise<boolean> {
   const server = await findDatabaseServer({ report: say });
   say(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, ${server.title}, data in ${folder}`);
 
+  const room = { folder, signal, opened, profileFolder };
   const openSide = async (start: typeof openSetpoint) => {
-    const side: Side = await start({ folder, server, signal, opened, profileFolder });
+    const side: Side = await start({ ...room, server });
     const { PRESET_DATABASE_URL, ORGANIZATION_DATABASE_URL } = side.urls;
     const databases = await openDatabases({ preset: PRESET_DATABASE_URL, organization: ORGANIZATION_DATABASE_URL });
     opened(databases.close);
@@ -65,6 +68,7 @@ async function run(options: Options): Promise<boolean> {
     load,
     setpoint,
     options,
+    room,
     openYardstick: () => openSide(openYardstick),
   });
   await close();

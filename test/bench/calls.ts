@@ -21,14 +21,21 @@ export type Task =
     }
   | { readonly kind: "list-members"; readonly tenant: Tenant; readonly offset: number; readonly total: number }
   /** Nine reads for each creation, everywhere among the tenants, each of which has `presets` filled presets. */
-  | { readonly kind: "mixed"; readonly tenants: readonly Tenant[]; readonly presets: number };
+  | { readonly kind: "mixed"; readonly tenants: readonly Tenant[]; readonly presets: number }
+  /** Always the same request, which an upstream answers. At least so many bytes of its body must have come there. */
+  | {
+      readonly kind: "infer";
+      readonly request: string;
+      readonly isStreamed: boolean;
+      readonly bytesUpstreamMin: number;
+    };
 
 /** One request, and what its answer must be. */
 export interface Call {
   readonly request: string;
   /** The preset that gets a version by it; undefined for a read. */
   readonly creation?: { readonly workspaceId: string; readonly slug: string; readonly isNew: boolean };
-  readonly isRight: (answer: Answer) => boolean;
+  readonly isRight: (body: string) => boolean;
 }
 
 // The parts of the answers that are looked at; the rest is the business of tests.
@@ -79,6 +86,8 @@ export function callsOf(task: Task, side: SideName, run: string): () => Call {
         const slug = numberedSlug(random(task.presets));
         return random(10) === 0 ? create(side, tenant, slug, ordinaryBody, false) : get(side, tenant, slug);
       };
+    case "infer":
+      return infer(task);
   }
 }
 
@@ -87,14 +96,14 @@ function create(side: SideName, tenant: Tenant, slug: string, body: Body, isNew:
   return {
     request: `${head}content-type: application/json\r\ncontent-length: ${body.text.length}\r\n\r\n${body.text}`,
     creation: { workspaceId: tenant.workspaceId, slug, isNew },
-    isRight: (answer) => holds(answer, slug, body),
+    isRight: (text) => holds(JSON.parse(text), slug, body),
   };
 }
 
 function get(side: SideName, tenant: Tenant, slug: string): Call {
   return {
     request: `GET /api/v1/presets/${slug} HTTP/1.1\r\nhost: bench\r\n${workspaceHeader(side, tenant)}\r\n`,
-    isRight: (answer) => holds(answer, slug, ordinaryBody),
+    isRight: (text) => holds(JSON.parse(text), slug, ordinaryBody),
   };
 }
 
@@ -110,7 +119,20 @@ function list(
 ): () => Call {
   const call = {
     request: `GET /api/v1${path}?offset=${offset}&limit=${pageSize} HTTP/1.1\r\nhost: bench\r\n${header}\r\n`,
-    isRight: ({ data, total_count }: Answer) => data.length === pageSize && total_count === total,
+    isRight: (text: string) => {
+      const { data, total_count }: Answer = JSON.parse(text);
+      return data.length === pageSize && total_count === total;
+    },
+  };
+  return () => call;
+}
+
+function infer({ request, isStreamed, bytesUpstreamMin }: Task & { readonly kind: "infer" }): () => Call {
+  const end = isStreamed ? "data: [DONE]\n\n" : "}";
+  const call = {
+    request,
+    isRight: (text: string) =>
+      text.endsWith(end) && Number(/"prompt_tokens":(\d+)/.exec(text)?.[1]) >= bytesUpstreamMin,
   };
   return () => call;
 }

@@ -1,7 +1,7 @@
 import type { Databases } from "./fill.ts";
 import type { LoadProcess } from "./load-process.ts";
 import type { Options } from "./options.ts";
-import type { Side } from "./processes.ts";
+import type { Room, Side } from "./processes.ts";
 
 /** A side, and its databases for filling and checking. */
 export interface OpenSide {
@@ -14,6 +14,8 @@ export interface Context {
   readonly load: LoadProcess;
   readonly setpoint: OpenSide;
   readonly openYardstick: () => Promise<OpenSide>;
+  /** For what a mode starts itself. */
+  readonly room: Room;
   readonly options: Options;
 }
 

@@ -2,13 +2,17 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import type { LedgerSummary } from "./ledger.ts";
-import type { Order, Reply, Round, RoundResult } from "./load.ts";
+import type { Holding, Order, Reply, Round, RoundResult } from "./load.ts";
 import type { SideName } from "./tenant.ts";
 
 /** The process that makes the load, so that measuring it takes nothing from it. */
 export interface LoadProcess {
   run(round: Round): Promise<RoundResult>;
   ledger(side: SideName): Promise<LedgerSummary>;
+  /** Opens streams and leaves them open. Says how many there are. */
+  hold(holding: Holding): Promise<number>;
+  /** Closes them. Says how many were still going on. */
+  letGo(): Promise<number>;
   close(): void;
 }
 
@@ -28,6 +32,8 @@ export function startLoad(): LoadProcess {
   return {
     run: async (round) => (await ask<{ result: RoundResult }>({ round })).result,
     ledger: async (side) => (await ask<{ ledger: LedgerSummary }>({ summarize: side })).ledger,
+    hold: async (holding) => (await ask<{ held: number }>({ hold: holding })).held,
+    letGo: async () => (await ask<{ held: number }>({ letGo: true })).held,
     close: () => child.disconnect(),
   };
 }

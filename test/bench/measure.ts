@@ -3,7 +3,7 @@ import type { Task } from "./calls.ts";
 import { Histogram } from "./histogram.ts";
 import type { LoadProcess } from "./load-process.ts";
 import { median } from "./median.ts";
-import type { Side } from "./processes.ts";
+import type { Target } from "./processes.ts";
 import type { SideName } from "./tenant.ts";
 import { cpuUsOf, residentMibOf } from "./usage.ts";
 
@@ -27,6 +27,11 @@ export interface Measurement {
   readonly firstErrors: readonly string[];
   /** Per request, by process. */
   readonly cpuUs: Readonly<Record<string, number>>;
+  /** Per request, in each round: of the process that is named first. */
+  readonly firstCpuUs: readonly number[];
+  readonly firstByteP50Ms: number;
+  /** Pieces that an answer came in, on average. */
+  readonly reads: number;
   readonly clientCpuUs: number;
   /** After the last round, by process. */
   readonly residentMib: Readonly<Record<string, number>>;
@@ -37,7 +42,7 @@ const pollPauseMs = 200;
 
 /** What is measured beside others. */
 export interface Lane {
-  readonly side: Side;
+  readonly side: Target;
   readonly task: Task;
 }
 
@@ -71,8 +76,11 @@ class Tally {
   readonly #lane: Lane;
   readonly #rates: number[] = [];
   readonly #histogram = new Histogram();
+  readonly #firstBytes = new Histogram();
   readonly #cpuUs = new Map<string, number>();
   readonly #firstErrors: string[] = [];
+  readonly #firstCpuUs: number[] = [];
+  #reads = 0;
   #clientCpuUs = 0;
   #requests = 0;
   #errors = 0;
@@ -96,10 +104,13 @@ class Tally {
     this.#requests += result.requests;
     this.#rates.push(result.requests / result.seconds);
     this.#histogram.add(new Histogram(result.counts));
+    this.#firstBytes.add(new Histogram(result.firstByteCounts));
+    this.#reads += result.reads;
     this.#clientCpuUs += result.clientCpuUs;
     for (const [index, { name }] of processes.entries()) {
       const usedUs = (after[index] ?? 0) - (before[index] ?? 0);
       this.#cpuUs.set(name, (this.#cpuUs.get(name) ?? 0) + usedUs);
+      if (index === 0) this.#firstCpuUs.push(usedUs / result.requests);
     }
   }
 
@@ -116,6 +127,9 @@ class Tally {
       errors: this.#errors,
       firstErrors: this.#firstErrors.slice(0, 3),
       cpuUs: Object.fromEntries([...this.#cpuUs].map(([name, us]) => [name, perRequest(us)])),
+      firstCpuUs: this.#firstCpuUs,
+      firstByteP50Ms: this.#firstBytes.quantileMs(0.5),
+      reads: this.#reads / this.#requests,
       clientCpuUs: perRequest(this.#clientCpuUs),
       residentMib: Object.fromEntries(processes.map(({ name, pid }) => [name, residentMibOf(pid)])),
     };

@@ -2,11 +2,16 @@ import { parseArgs } from "node:util";
 import type { Timing } from "./measure.ts";
 import { type Workload, workloads } from "./workloads.ts";
 
-export type Mode = "compare" | "growth" | "depth" | "soak";
+export type Mode = "compare" | "growth" | "depth" | "soak" | "inference";
+
+/** What inference is sent through. */
+export const gatewayNames = ["setpoint", "portkey", "nginx"] as const;
+export type GatewayName = (typeof gatewayNames)[number];
 
 export interface Options {
   readonly mode: Mode;
   readonly workloads: readonly Workload[];
+  readonly gateways: readonly GatewayName[];
   readonly timing: Timing;
   readonly profile: boolean;
   /** A file, or "-" for standard output. */
@@ -20,12 +25,14 @@ export const usage = `npm run bench -- [options]
 
   --quick             about a minute in all
   --only NAME[,NAME]  only these workloads: ${workloads.map(({ name }) => name).join(", ")}
+                      with --inference: only these gateways: ${gatewayNames.join(", ")}
   --rounds N          measured rounds of each workload on each side (5)
   --seconds S         length of a round (5; with --soak 60)
   --concurrency N     connections, each with one request at a time (64)
   --growth            cost at 1,000, 100,000 and 1,000,000 presets, instead of the comparison
   --depth             cost of first and last pages of long lists, instead of the comparison
   --soak              five minutes of mixed load for drift of latency and memory, instead of the comparison
+  --inference         requests to an upstream through the gateway, beside Portkey and nginx, instead of the comparison
   --profile           leave a CPU profile of each process, and say where it spent its time
   --json [FILE]       write all results as JSON, to standard output unless a file is named
   --help              this text`;
@@ -34,14 +41,15 @@ export const usage = `npm run bench -- [options]
 export function readOptions(args: readonly string[]): Options | undefined {
   const values = parse(args);
   if (values.help) return undefined;
-  const modes = (["growth", "depth", "soak"] as const).filter((mode) => values[mode]);
-  if (modes.length > 1) throw new UsageError("--growth, --depth and --soak exclude each other");
+  const modes = (["growth", "depth", "soak", "inference"] as const).filter((mode) => values[mode]);
+  if (modes.length > 1) throw new UsageError("--growth, --depth, --soak and --inference exclude each other");
   const mode = modes[0] ?? "compare";
   const timing = values.quick ? { rounds: 3, seconds: 0.5 } : { rounds: 5, seconds: mode === "soak" ? 60 : 5 };
   const seconds = positive("--seconds", values.seconds) ?? timing.seconds;
   return {
     mode,
-    workloads: chosen(values.only),
+    workloads: mode === "inference" ? [] : chosen(values.only),
+    gateways: mode === "inference" ? chosenGateways(values.only) : [],
     timing: {
       rounds: Math.ceil(positive("--rounds", values.rounds) ?? timing.rounds),
       seconds,
@@ -65,6 +73,7 @@ function parse(args: readonly string[]) {
         growth: toggle,
         depth: toggle,
         soak: toggle,
+        inference: toggle,
         profile: toggle,
         only: text,
         rounds: text,
@@ -98,4 +107,13 @@ function chosen(only: string | undefined): readonly Workload[] {
     if (!workload) throw new UsageError(`There is no workload "${name}"`);
     return workload;
   });
+}
+
+/** Setpoint is always one of them. */
+function chosenGateways(only: string | undefined): readonly GatewayName[] {
+  if (only === undefined) return gatewayNames;
+  const names = only.split(",");
+  const unknown = names.find((name) => !gatewayNames.includes(name as GatewayName));
+  if (unknown !== undefined) throw new UsageError(`There is no gateway "${unknown}"`);
+  return gatewayNames.filter((name) => name === "setpoint" || names.includes(name));
 }

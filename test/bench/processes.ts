@@ -1,4 +1,4 @@
-import { truncateSync } from "node:fs";
+import { truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BackgroundProcess, startInBackground } from "../../deploy/local/background-process.ts";
 import { prepareDatabase } from "../../deploy/local/database.ts";
@@ -19,24 +19,35 @@ import { migrate } from "../../services/platform/mysql/migrate.ts";
 import { presetMigrations } from "../../services/preset/app.ts";
 import type { SideName } from "./tenant.ts";
 
-/** One of the systems that are compared, up and running. */
-export interface Side {
+/** What requests are sent to, up and running. */
+export interface Target {
   readonly name: SideName;
   readonly port: number;
-  readonly urls: DatabaseUrls;
+  /** Those whose processor time and memory count. */
   readonly processes: readonly { readonly name: string; readonly pid: number }[];
   /** Empties the logs, as a log rotation would, so that a long run does not fill the disk. */
   rotateLogs(): void;
 }
 
-export interface SideOptions {
+/** One of the systems that are compared. */
+export interface Side extends Target {
+  readonly urls: DatabaseUrls;
+  /** The table of upstreams that the product sends inference to. */
+  readonly upstreamsFile: string;
+}
+
+/** Where processes of a run live, and what they end with. */
+export interface Room {
   readonly folder: string;
-  readonly server: DatabaseServer;
   readonly signal: AbortSignal;
   /** Told how to close something, right after it was opened. */
   readonly opened: (close: () => Promise<void> | void) => void;
   /** Where each process leaves a CPU profile when it stops. */
   readonly profileFolder: string | undefined;
+}
+
+export interface SideOptions extends Room {
+  readonly server: DatabaseServer;
 }
 
 /** What the services have by default; the yardstick gets the same. */
@@ -73,7 +84,9 @@ async function openBase(name: SideName, options: SideOptions) {
     NODE_ENV: "production",
     PRESET_DATABASE_POOL_SIZE: poolSize,
     ORGANIZATION_DATABASE_POOL_SIZE: poolSize,
+    UPSTREAMS_FILE: home.upstreamsFile,
   };
+  writeFileSync(home.upstreamsFile, '{"upstreams": []}');
   await migrate(urls.PRESET_DATABASE_URL, presetMigrations, () => {});
   await migrate(urls.ORGANIZATION_DATABASE_URL, organizationMigrations, () => {});
   return { home, urls, environment, database: { name: "database", pid: running.pid } };
@@ -97,7 +110,8 @@ export async function openSetpoint(options: SideOptions): Promise<Side> {
   const gateway = await start("gateway");
   const processes = [gateway, preset, organization, database];
   const port = Number(environment.PORT);
-  return { name: "setpoint", port, urls, processes, rotateLogs: rotationOf(home, processes) };
+  const { upstreamsFile } = home;
+  return { name: "setpoint", port, urls, upstreamsFile, processes, rotateLogs: rotationOf(home, processes) };
 }
 
 export async function openYardstick(options: SideOptions): Promise<Side> {
@@ -115,7 +129,8 @@ export async function openYardstick(options: SideOptions): Promise<Side> {
   const lookForFault = () => lookForHttpFault(`http://127.0.0.1:${port}/healthz`);
   const running = await waitUntilUp(child, { title: "The yardstick", logFile, lookForFault, signal });
   const processes = [{ name: "yardstick", pid: running.pid }, database];
-  return { name: "yardstick", port, urls, processes, rotateLogs: rotationOf(home, processes) };
+  const { upstreamsFile } = home;
+  return { name: "yardstick", port, urls, upstreamsFile, processes, rotateLogs: rotationOf(home, processes) };
 }
 
 function profiling(name: string, { profileFolder }: SideOptions): NodeJS.ProcessEnv {

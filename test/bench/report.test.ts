@@ -3,8 +3,9 @@ import type { Measurement } from "./measure.ts";
 import { comparisonTable, cpuUsTotal, ratioOf } from "./report.ts";
 
 function measurement(side: Measurement["side"], rates: readonly number[], cpuUs: Measurement["cpuUs"]): Measurement {
-  const rest = { p50Ms: 12, p99Ms: 30, requests: 1, errors: 0, firstErrors: [], clientCpuUs: 30, residentMib: {} };
-  return { side, rates, rate: rates[0] ?? 0, cpuUs, ...rest };
+  const latency = { p50Ms: 12, p99Ms: 30, firstByteP50Ms: 11, reads: 1 };
+  const rest = { requests: 1, errors: 0, firstErrors: [], firstCpuUs: [], clientCpuUs: 30, residentMib: {} };
+  return { side, rates, rate: rates[0] ?? 0, cpuUs, ...latency, ...rest };
 }
 
 const ours = measurement("setpoint", [1200, 900, 1100], { gateway: 200.4, database: 100.4 });

@@ -1,0 +1,42 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { LoadProcess } from "../load-process.ts";
+import type { Target } from "../processes.ts";
+import { residentMibOf } from "../usage.ts";
+
+export const heldStreams = 1_000;
+const times = 3;
+const restMs = 1_000;
+
+/** Resident memory of a gateway around many streams that are open at once. */
+export interface HeldStreams {
+  readonly gateway: string;
+  readonly beforeMib: number;
+  /** Each time, just before they end. */
+  readonly openMib: readonly number[];
+  /** Each time, a moment after they have ended. */
+  readonly afterMib: readonly number[];
+  /** Streams that broke off. */
+  readonly broken: number;
+}
+
+/** Opens them all, keeps them open for a while in which each is busy now and then, and ends them; some times over. */
+export async function holdStreams(
+  load: LoadProcess,
+  { port, processes }: Target,
+  { gateway, request, seconds }: { readonly gateway: string; readonly request: string; readonly seconds: number },
+): Promise<HeldStreams> {
+  const mib = (): number => residentMibOf(processes[0]?.pid ?? 0);
+  const beforeMib = mib();
+  const openMib: number[] = [];
+  const afterMib: number[] = [];
+  let broken = 0;
+  for (let time = 0; time < times; time += 1) {
+    await load.hold({ port, request, count: heldStreams });
+    await delay(seconds * 1000);
+    openMib.push(mib());
+    broken += heldStreams - (await load.letGo());
+    await delay(restMs);
+    afterMib.push(mib());
+  }
+  return { gateway, beforeMib, openMib, afterMib, broken };
+}
