@@ -29,6 +29,8 @@ export interface Outline {
   readonly longNumbers: readonly number[];
   /** The length of the longest key at any depth, as it stands in the text. */
   readonly keyLengthMax: number;
+  /** Whether a key at any depth is written with an escape. */
+  readonly hasEscapedKey: boolean;
 }
 
 export const space = 0x20;
@@ -55,8 +57,10 @@ export function findOutline(text: string, valuesMax = jsonValuesMax): Outline | 
   let steps = 0;
   let values = 0;
   let colons = 0;
+  let stringStart = 0;
   let stringLength = 0;
   let keyLengthMax = 0;
+  let hasEscapedKey = false;
   let depth = 0;
   let start = -1;
   let keyEnd = -1;
@@ -69,6 +73,7 @@ export function findOutline(text: string, valuesMax = jsonValuesMax): Outline | 
     if (code === quote) {
       values++;
       const end = stringEnd(text, at);
+      stringStart = at;
       stringLength = end - at - 1;
       if (depth === 1 && start === -1) {
         start = at;
@@ -81,6 +86,7 @@ export function findOutline(text: string, valuesMax = jsonValuesMax): Outline | 
     } else if (code === colon) {
       colons++;
       if (stringLength > keyLengthMax) keyLengthMax = stringLength;
+      hasEscapedKey ||= isEscaped(text, stringStart, stringStart + stringLength + 1);
     } else if (code === comma || code === closeBrace || code === closeBracket) {
       if (depth === 1 && start !== -1) {
         const innerMembers = colons - colonsBefore - 1;
@@ -102,7 +108,7 @@ export function findOutline(text: string, valuesMax = jsonValuesMax): Outline | 
       at = end - 1;
     }
   }
-  return values > valuesMax ? tooManyValues(valuesMax) : { members, longNumbers, keyLengthMax };
+  return values > valuesMax ? tooManyValues(valuesMax) : { members, longNumbers, keyLengthMax, hasEscapedKey };
 }
 
 const tooDeep = `must not be nested deeper than ${jsonDepthMax} levels`;
@@ -148,6 +154,14 @@ export function stringEnd(text: string, open: number): number {
 function matchEnd(sticky: RegExp, text: string, start: number): number {
   sticky.lastIndex = start;
   return sticky.test(text) ? sticky.lastIndex : start;
+}
+
+/** Whether a string is written with an escape. */
+function isEscaped(text: string, open: number, close: number): boolean {
+  for (let at = open + 1; at < close; at++) {
+    if (text.charCodeAt(at) === backslash) return true;
+  }
+  return false;
 }
 
 /** What a string literal stands for. */

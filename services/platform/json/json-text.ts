@@ -1,5 +1,6 @@
 import { type FieldViolation, invalidRequest } from "../domain/domain-error.ts";
 import { nextTurn } from "../process/next-turn.ts";
+import { parseEscapedKeys } from "./escaped-keys.ts";
 import { fieldPath } from "./field-path.ts";
 import {
   digit9,
@@ -45,7 +46,7 @@ export interface JsonMember {
 export function parseJsonObject(text: string, path = ""): JsonObject {
   // The walk comes first: parsing millions of values only to refuse them would take seconds.
   const outline = outlineOf(text, path);
-  return jsonObject(text, path, outline, parseJson(text, path));
+  return jsonObject(text, path, outline, parseJson(text, path, outline));
 }
 
 /** From this length on, reading a text may take so long that others should have their turns in between. */
@@ -56,7 +57,7 @@ export async function parseLongJsonObject(text: string): Promise<JsonObject> {
   await nextTurn();
   const outline = outlineOf(text, "");
   await nextTurn();
-  const value = parseJson(text, "");
+  const value = parseJson(text, "", outline);
   await nextTurn();
   return jsonObject(text, "", outline, value);
 }
@@ -64,7 +65,8 @@ export async function parseLongJsonObject(text: string): Promise<JsonObject> {
 /** The same for a text that was stored, which may have been when it could hold more. */
 export async function parseStoredJsonObject(text: string): Promise<JsonObject> {
   if (text.length > longTextLength) await nextTurn();
-  return jsonObject(text, "", outlineOf(text, "", Number.POSITIVE_INFINITY), parseJson(text, ""));
+  const outline = outlineOf(text, "", Number.POSITIVE_INFINITY);
+  return jsonObject(text, "", outline, parseJson(text, "", outline));
 }
 
 /** The members that `keeps` chooses, in the order they were sent, as one JSON object without white space between tokens. */
@@ -114,7 +116,7 @@ function outlineOf(text: string, path: string, valuesMax?: number): Outline {
   return outline;
 }
 
-function parseJson(text: string, path: string): Record<string, unknown> {
+function parseJson(text: string, path: string, { hasEscapedKey }: Outline): Record<string, unknown> {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -122,6 +124,7 @@ function parseJson(text: string, path: string): Record<string, unknown> {
     // The parser's own message quotes the text, which may be a prompt.
     throw invalidRequest([{ path, message: "must be valid JSON" }]);
   }
+  if (hasEscapedKey) value = parseEscapedKeys(text);
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   throw invalidRequest([{ path, message: "must be a JSON object" }]);
 }
