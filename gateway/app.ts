@@ -42,7 +42,11 @@ export async function openGateway(
   metrics.showConnections(rest.server);
   const port = await bindHttpServer(rest.server, config.host, config.port);
   lifecycle.opened("rest server", async () => {
+    // A moment before connections are cut, so that those whose answer is still on its way are told.
+    const stopMs = Math.max(config.drainTimeoutMs * 0.9, config.drainTimeoutMs - 1_000);
+    const stop = setTimeout(() => rest.stopForwarding(), stopMs);
     await closeHttpServer(rest.server, config.drainTimeoutMs);
+    clearTimeout(stop);
     await rest.close();
   });
   // Clients and balancers that keep a connection open find another gateway with their next request.

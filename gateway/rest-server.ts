@@ -46,6 +46,13 @@ import { versionRoutes } from "./routes/versions.ts";
 import { workspaceMemberRoutes } from "./routes/workspace-members.ts";
 import { workspaceRoutes } from "./routes/workspaces.ts";
 
+declare module "fastify" {
+  interface FastifyInstance {
+    /** Ends the answers of upstreams that are under way. */
+    stopForwarding(): void;
+  }
+}
+
 /** What the REST server is made of. */
 interface RestParts {
   readonly config: Pick<
@@ -108,6 +115,7 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     isDraining: parts.health.isDraining,
     settle: (reply, status) => exchanges.settle(reply, status),
   });
+  app.decorate("stopForwarding", () => forwarder.stop());
   const described = describedRoutes(app);
   await withMethodsRefused(app, async () => {
     createPresetRoutes(app, access, clients, presetsAtHand);

@@ -50,15 +50,20 @@ describe("a gateway that is told to stop", () => {
     await stack.gateway.start();
   });
 
-  it("cuts what takes longer than it may, and leaves nothing open at the upstream", async () => {
-    upstream.script = (_request, socket) => {
+  it("tells those whose answer takes longer than it may, and leaves nothing open at the upstream", async () => {
+    upstream.script = silence;
+    upstream.next.push((_request, socket) => {
       socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf("data: 1\n\n")]));
-    };
+    });
     const answer = await stack.send("chat/completions", { model: "m", stream: true });
     const read = answer.text();
-    const cut = expect(read).rejects.toThrow();
+    const begun = stack.send("messages", { model: "m" }).then((response) => response.status);
+    await expect.poll(() => upstream.received.length).toBe(2);
     await stack.gateway.stop();
-    await cut;
+    expect(await read).toMatch(
+      /^data: 1\n\ndata: .*"error":\{"code":503,"message":"The upstream main was not waited for/,
+    );
+    expect(await begun).toBe(503);
     await expect.poll(() => upstream.openConnections).toBe(0);
     await stack.gateway.start();
   });

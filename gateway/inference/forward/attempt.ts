@@ -101,6 +101,12 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionListener, 
     this.#owner.failed({ kind: "timeout", reason: this.#isAnswered ? reason : "did not answer in time" });
   }
 
+  onStop(): void {
+    if (this.#isLeft) return;
+    this.leave();
+    this.#owner.failed({ kind: "stopping", reason: "was not waited for any longer: this gateway stops" });
+  }
+
   /** Ends it at once, whatever it is at. The owner hears no more of it. */
   leave(): void {
     this.#isLeft = true;

@@ -5,6 +5,8 @@ export interface Deadlined {
   /** Looked at now and then, so that it may change with every chunk at no cost. */
   readonly deadlineMs: number;
   onDeadline(): void;
+  /** The process stops. */
+  onStop(): void;
 }
 
 const sweepMs = 100;
@@ -21,6 +23,11 @@ export class Deadlines {
 
   forget(call: Deadlined): void {
     this.#watched.delete(call);
+  }
+
+  /** Ends all that is under way. */
+  stop(): void {
+    for (const call of this.#watched) call.onStop();
   }
 
   #sweep(): void {

@@ -1,4 +1,4 @@
-import { HttpError } from "../../json/errors.ts";
+import { HttpError, retryAfterSeconds } from "../../json/errors.ts";
 
 /** How a call of an upstream failed. */
 export type FailureKind =
@@ -14,7 +14,9 @@ export type FailureKind =
   /** It answered that it cannot now. */
   | "refused"
   /** It has as much to do as it may. */
-  | "full";
+  | "full"
+  /** This process ends. */
+  | "stopping";
 
 export interface Failure {
   readonly kind: FailureKind;
@@ -30,6 +32,7 @@ const statuses: Readonly<Record<FailureKind, number>> = {
   bad_answer: 502,
   refused: 502,
   full: 429,
+  stopping: 503,
 };
 
 export function statusOf({ kind }: Failure): number {
@@ -40,8 +43,10 @@ export function statusOf({ kind }: Failure): number {
 export function failureError(failure: Failure, upstreamName: string): HttpError {
   const headers = { "x-setpoint-upstream": upstreamName };
   const message = `The upstream ${upstreamName} ${failure.reason}.`;
-  if (failure.kind !== "full") return new HttpError(statusOf(failure), `${message} Try again in a moment.`, headers);
-  return new HttpError(429, `${message} Wait as long as Retry-After says.`, { ...headers, "retry-after": "1" });
+  const status = statusOf(failure);
+  if (status !== 429 && status !== 503) return new HttpError(status, `${message} Try again in a moment.`, headers);
+  const wait = { ...headers, "retry-after": retryAfterSeconds };
+  return new HttpError(status, `${message} Wait as long as Retry-After says.`, wait);
 }
 
 const connectCodes = new Set([

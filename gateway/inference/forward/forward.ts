@@ -65,6 +65,11 @@ export class Forwarder {
     });
   }
 
+  /** Ends all answers that are under way, so that clients are told and not just cut off. */
+  stop(): void {
+    this.#deadlines.stop();
+  }
+
   #candidates({ dialect, outgoing }: ForwardRequest): readonly Candidate[] {
     const { upstreams } = this.#parts;
     const { model, models } = outgoing;

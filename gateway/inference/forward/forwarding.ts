@@ -148,7 +148,7 @@ export class Forwarding implements AttemptOwner {
       this.#breakOff(failure);
     } else if (this.#mayRetry(failure)) {
       this.#retry(failure, 0);
-    } else if (this.#isAnotherLeft) {
+    } else if (this.#isAnotherLeft && failure.kind !== "stopping") {
       this.#fallBack(failure);
     } else {
       this.#over(statusOf(failure));
