@@ -1,5 +1,5 @@
 /** More than the end of a stream takes that tells the usage. */
-const tailBytes = 8 * 1024;
+const tailBytes = 4 * 1024;
 
 /** The last bytes of an answer. Copied: thousands of small pieces that are kept weigh many times what they hold. */
 export class AnswerTail {
