@@ -59,10 +59,8 @@ describe("the README", () => {
       for (const part of [
         '"slug":"my-first-preset"',
         '"total_count":3',
-        "my-first-preset, version 1, makes this request:",
         '"/temperature":{"from":"request","overrides":"preset"}',
         '"content":"model: echo/small\\n',
-        '"provenance":{"preset":{"slug":"my-first-preset","version":1,',
         /^OpenAI:\nmodel: echo\/small$/m,
         /^OpenRouter:\nmodel: echo\/small$/m,
         /^Anthropic:\nmodel: echo\/small$/m,
