@@ -51,6 +51,11 @@ describe("a message", () => {
     expect([events.at(0), events.at(-1)]).toEqual(["message_start", "message_stop"]);
   });
 
+  it("comes as a stream that is explained, too", async () => {
+    const stream = client.messages.stream(ask, { headers: { "X-Setpoint-Explain": "1" } });
+    expect(told(await stream.finalMessage())).toEqual(toldOfPreset);
+  });
+
   it("keeps its own system prompt behind the preset's, and its tools beside them", async () => {
     const message = await client.messages.create({
       ...ask,
@@ -77,6 +82,13 @@ describe("a message", () => {
     await expect(stream.finalMessage()).rejects.toBeInstanceOf(Anthropic.APIUserAbortError);
     await expect.poll(() => served.destroyed).toBe(true);
     expect(served.writableEnded).toBe(false);
+  });
+});
+
+describe("models", () => {
+  it("are listed", async () => {
+    const { data } = await client.models.list();
+    expect(data.map(({ id }) => id)).toEqual(["@preset/bot", "echo/small"]);
   });
 });
 

@@ -84,6 +84,17 @@ describe("a chat completion", () => {
     );
   });
 
+  it("is explained where the client asks for it, whole and streamed", async () => {
+    const asked = { headers: { "X-Setpoint-Explain": "1" } };
+    const { response } = await client.chat.completions.create({ model: "@preset/bot", messages }, asked).withResponse();
+    expect(JSON.parse(response.headers.get("x-setpoint-provenance") ?? "")).toMatchObject({
+      preset: { slug: "bot", version: 2, pinned: false },
+      fields: { "/temperature": { from: "preset" } },
+    });
+    const stream = client.chat.completions.stream({ model: "@preset/bot", messages }, asked);
+    expect(told((await stream.finalChatCompletion()).choices[0]?.message.content)).toEqual(toldOfPreset);
+  });
+
   it("is sent as it is where it names no preset", async () => {
     const { choices } = await client.chat.completions.create({ model: "echo/plain", messages });
     expect(told(choices[0]?.message.content)).toEqual(["model: echo/plain", "user: Hello"]);

@@ -49,6 +49,25 @@ describe("a chat request", () => {
   });
 });
 
+describe("a list of models", () => {
+  it("is tried in turn until one is served", async () => {
+    const chatRequest = { models: ["nobody/model", "echo/second"], messages };
+    const { choices } = (await client.chat.send({ chatRequest })) as ChatResult;
+    expect(told(choices[0]?.message.content)).toEqual(["model: echo/second", "user: Hello"]);
+  });
+});
+
+describe("a stream that is explained", () => {
+  it("is read by the client's strict parser", async () => {
+    const headers = { "X-Setpoint-Explain": "1" };
+    const chatRequest = { model: "@preset/bot", messages, stream: true };
+    let text = "";
+    const stream = await client.chat.send({ chatRequest }, { headers });
+    for await (const chunk of stream as EventStream<ChatStreamChunk>) text += chunk.choices[0]?.delta.content ?? "";
+    expect(told(text)).toEqual(toldOfPreset);
+  });
+});
+
 describe("a responses request", () => {
   const responsesRequest = { model: "@preset/bot", input: "Hello" };
 
