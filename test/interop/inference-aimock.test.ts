@@ -1,5 +1,8 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { LLMock } from "@copilotkit/aimock";
+import { OpenRouter } from "@openrouter/sdk";
+import type { EventStream } from "@openrouter/sdk/lib/event-streams";
+import type { ChatStreamChunk, StreamEvents } from "@openrouter/sdk/models";
 import OpenAI from "openai";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type InferenceStack, startInferenceStack } from "../support/inference-stack.ts";
@@ -97,5 +100,22 @@ describe("a mock of the public APIs", () => {
     await expect(read()).rejects.toThrow();
     const message = anthropic.messages.stream({ model, max_tokens: 10, messages }).finalMessage();
     await expect(message).rejects.toThrow();
+  });
+
+  it("that breaks off is told to a client with a strict parser in a last event", async () => {
+    mock.onMessage("weather", { content: text.repeat(20) }, { truncateAfterChunks: 4, chunkSize: 10, latency: 20 });
+    const serverURL = `${stack.baseUrl}/api/v1`;
+    const client = new OpenRouter({ apiKey: stack.apiKey, serverURL, retryConfig: { strategy: "none" } });
+    const chunks: ChatStreamChunk[] = [];
+    const chat = await client.chat.send({ chatRequest: { model, messages, stream: true } });
+    for await (const chunk of chat as EventStream<ChatStreamChunk>) chunks.push(chunk);
+    expect(chunks.at(-1)).toMatchObject({
+      error: { code: 502, message: expect.stringMatching(/\w/) },
+      choices: [{ finishReason: "error" }],
+    });
+    const events: StreamEvents[] = [];
+    const responses = await client.responses.send({ responsesRequest: { model, input: messages, stream: true } });
+    for await (const event of responses as EventStream<StreamEvents>) events.push(event);
+    expect(events.at(-1)).toMatchObject({ type: "error", message: expect.stringMatching(/\w/) });
   });
 });
