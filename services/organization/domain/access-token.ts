@@ -1,5 +1,5 @@
 import { accessTokenIssuer, claimsFromPrincipal } from "../../platform/auth/claims.ts";
-import { signJwt } from "../../platform/auth/es256.ts";
+import { signJwts } from "../../platform/auth/es256.ts";
 import type { Principal } from "../../platform/auth/principal.ts";
 import type { SigningKey } from "./signing-keys.ts";
 
@@ -18,15 +18,34 @@ interface TokenLife {
   readonly keyExpiresAt: Date | undefined;
 }
 
+/** What a token is to say, and for how long. */
+export interface TokenContent {
+  readonly claims: object;
+  readonly life: Omit<AccessToken, "text">;
+}
+
 /** Signs what a principal is and may do, for services that trust nothing else. */
 export function mintAccessToken(principal: Principal, signingKey: SigningKey, life: TokenLife): AccessToken {
+  return mintAccessTokens([tokenContent(principal, life)], signingKey)[0] as AccessToken;
+}
+
+/** Several at once, which services check faster than as many that were signed one by one. */
+export function mintAccessTokens(contents: readonly TokenContent[], signingKey: SigningKey): AccessToken[] {
+  const { privateKey, jwk } = signingKey;
+  const texts = signJwts(
+    contents.map(({ claims }) => claims),
+    { privateKey, kid: jwk.kid },
+  );
+  return contents.map(({ life }, index) => ({ text: texts[index] as string, ...life }));
+}
+
+export function tokenContent(principal: Principal, life: TokenLife): TokenContent {
   const iat = wholeSeconds(life.now);
   const keyExp = life.keyExpiresAt ? Math.max(wholeSeconds(life.keyExpiresAt), iat + 1) : Infinity;
   const exp = Math.min(iat + life.ttlSeconds, keyExp);
   const claims = { ...claimsFromPrincipal(principal), iss: accessTokenIssuer, iat, exp };
-  const text = signJwt(claims, { privateKey: signingKey.privateKey, kid: signingKey.jwk.kid });
   const keyLifeSeconds = keyExp === Infinity ? undefined : keyExp - iat;
-  return { text, expiresAt: new Date(exp * 1000), lifeSeconds: exp - iat, keyLifeSeconds };
+  return { claims, life: { expiresAt: new Date(exp * 1000), lifeSeconds: exp - iat, keyLifeSeconds } };
 }
 
 function wholeSeconds(date: Date): number {

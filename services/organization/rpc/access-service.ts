@@ -7,7 +7,7 @@ import type { Pool } from "../../platform/mysql/pool.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
 import type { OpenContext } from "../../platform/rpc/call-context.ts";
 import type { Implementation } from "../../platform/rpc/service.ts";
-import { mintAccessToken } from "../domain/access-token.ts";
+import { mintAccessTokens, tokenContent } from "../domain/access-token.ts";
 import { checkExchanges } from "../domain/exchanges.ts";
 import { getPrincipal, hashKey, type KeyScope, scopeExpiresAt } from "../domain/keys.ts";
 import type { SigningKeys } from "../domain/signing-keys.ts";
@@ -36,20 +36,29 @@ export function accessService({
     return retryTransient(deadlineMs, () => findKeyScopes(pool, shown));
   };
 
-  const answer = ({ workspaceId }: KeyExchange, scope: KeyScope | undefined) => {
+  /** What the key is good for, or throws why it is not. */
+  const grant = ({ workspaceId }: KeyExchange, scope: KeyScope | undefined) => {
     const now = new Date();
     const principal = getPrincipal(scope, workspaceId, now);
-    const keyExpiresAt = scope && scopeExpiresAt(scope);
-    const token = mintAccessToken(principal, signingKey, { now, ttlSeconds, keyExpiresAt });
+    const content = tokenContent(principal, { now, ttlSeconds, keyExpiresAt: scope && scopeExpiresAt(scope) });
     keyUse.record(principal.keyId, now);
-    return toExchangeKeyResponse(token, principal, scope?.key.rateLimit);
+    return { content, principal, rateLimit: scope?.key.rateLimit };
+  };
+
+  const answerAll = (grants: readonly ReturnType<typeof grant>[]) => {
+    const contents = grants.map(({ content }) => content);
+    const tokens = mintAccessTokens(contents, signingKey);
+    return tokens.map((token, index) => {
+      const { principal, rateLimit } = grants[index] as (typeof grants)[number];
+      return toExchangeKeyResponse(token, principal, rateLimit);
+    });
   };
 
   return {
     async exchangeKey(request, context) {
       const exchange = fromExchangeKeyRequest(request);
       const [scope] = await findScopes([exchange], context);
-      return answer(exchange, scope);
+      return answerAll([grant(exchange, scope)])[0] ?? {};
     },
 
     async batchExchangeKeys({ requests }, context) {
@@ -58,14 +67,19 @@ export function accessService({
       const exchanges = parts.flatMap(({ exchange }) => exchange ?? []);
       const scopes = exchanges.length > 0 ? await findScopes(exchanges, context) : [];
       const scopeOf = new Map(exchanges.map((exchange, index) => [exchange, scopes[index]]));
-      const outcomes = parts.map(({ exchange, refusal }, index) => {
+      const granted: ReturnType<typeof grant>[] = [];
+      const results = parts.map(({ exchange, refusal }, index) => {
         try {
           if (!exchange) throw refusal;
-          return { outcome: { case: "response" as const, value: answer(exchange, scopeOf.get(exchange)) } };
+          return { place: granted.push(grant(exchange, scopeOf.get(exchange))) - 1 };
         } catch (error) {
           return { outcome: { case: "error" as const, value: context.partFailed(error, index) } };
         }
       });
+      const answers = answerAll(granted);
+      const outcomes = results.map((result) =>
+        "outcome" in result ? result : { outcome: { case: "response" as const, value: answers[result.place] ?? {} } },
+      );
       return { outcomes };
     },
 

@@ -1,4 +1,5 @@
 import { type KeyObject, sign, verify } from "node:crypto";
+import { batchContent, decodeProof, encodeProof, proveBatch, rootOf } from "./token-batch.ts";
 
 /** An ES256 JWT (RFC 7519, 7518) that was taken apart. Nothing of it is trusted before its signature was checked. */
 export interface SignedJwt {
@@ -8,23 +9,46 @@ export interface SignedJwt {
   readonly payloadText: string;
   /** The two numbers of the signature, 32 bytes each. */
   readonly signature: Buffer;
+  /** Where it was signed together with others: what their common signature is of, which stands for its own. */
+  readonly batch: { readonly content: string; readonly signature: Buffer } | undefined;
+}
+
+interface JwtKey {
+  readonly privateKey: KeyObject;
+  readonly kid: string;
 }
 
 /** The three parts in base64url, the last of 64 bytes. */
 const pattern = /^([\w-]+)\.([\w-]+)\.([\w-]{86})$/;
 const numberBytes = 32;
 
-export function signJwt(payload: object, { privateKey, kid }: { privateKey: KeyObject; kid: string }): string {
-  const header = { alg: "ES256", typ: "JWT", kid };
-  const content = `${encoded(JSON.stringify(header))}.${encoded(JSON.stringify(payload))}`;
-  return `${content}.${rawFromDer(sign("sha256", Buffer.from(content), privateKey)).toString("base64url")}`;
+export function signJwt(payload: object, key: JwtKey): string {
+  return signedJwt(encoded(JSON.stringify(payload)), key, {});
+}
+
+/** Several at once, which are checked faster where they come together. */
+export function signJwts(payloads: readonly object[], key: JwtKey): string[] {
+  const texts = payloads.map((payload) => encoded(JSON.stringify(payload)));
+  if (texts.length < 2) return texts.map((text) => signedJwt(text, key, {}));
+  const { root, proofs } = proveBatch(texts);
+  const signature = signatureOf(batchContent(root), key);
+  return texts.map((text, index) => signedJwt(text, key, { batch: encodeProof(signature, proofs[index] ?? []) }));
+}
+
+function signedJwt(payload: string, key: JwtKey, more: { readonly batch?: string }): string {
+  const content = `${encoded(JSON.stringify({ alg: "ES256", typ: "JWT", kid: key.kid, ...more }))}.${payload}`;
+  return `${content}.${signatureOf(content, key).toString("base64url")}`;
+}
+
+function signatureOf(content: string, { privateKey }: JwtKey): Buffer {
+  return rawFromDer(sign("sha256", Buffer.from(content), privateKey));
 }
 
 /** Undefined for anything but a JWT that says ES256 and names its key. */
 export function readJwt(text: string): SignedJwt | undefined {
   const [, header, payload, signature] = pattern.exec(text) ?? [];
   if (header === undefined || payload === undefined || signature === undefined) return undefined;
-  const { alg, kid, crit } = (parsed(decoded(header)) ?? {}) as Record<string, unknown>;
+  const { alg, kid, crit, batch } = (parsed(decoded(header)) ?? {}) as Record<string, unknown>;
   // An extension that must be understood is one that we do not know.
   if (alg !== "ES256" || typeof kid !== "string" || crit !== undefined) return undefined;
   return {
@@ -32,13 +56,22 @@ export function readJwt(text: string): SignedJwt | undefined {
     content: text.slice(0, header.length + 1 + payload.length),
     payloadText: payload,
     signature: Buffer.from(signature, "base64url"),
+    batch: typeof batch === "string" ? readBatch(batch, payload) : undefined,
   };
 }
 
-/** The claims of a JWT that this key has signed, whatever they are; undefined for one that it has not, or that has none. */
-export function payloadOf({ content, payloadText, signature }: SignedJwt, publicKey: KeyObject): unknown {
-  const isSigned = verify("sha256", Buffer.from(content), publicKey, derFromRaw(signature));
-  return isSigned ? parsed(decoded(payloadText)) : undefined;
+function readBatch(batch: string, payload: string): SignedJwt["batch"] {
+  const read = decodeProof(batch, 2 * numberBytes);
+  return read && { content: batchContent(rootOf(payload, read.proof)), signature: read.signature };
+}
+
+/** The claims of a JWT, whatever they are; undefined where it has none. */
+export function payloadOf({ payloadText }: SignedJwt): unknown {
+  return parsed(decoded(payloadText));
+}
+
+export function isSigned(content: string, signature: Buffer, publicKey: KeyObject): boolean {
+  return verify("sha256", Buffer.from(content), publicKey, derFromRaw(signature));
 }
 
 function encoded(text: string): string {

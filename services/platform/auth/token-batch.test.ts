@@ -1,0 +1,183 @@
+import { generateKeyPairSync, type KeyObject } from "node:crypto";
+import jwt from "jsonwebtoken";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { AccessTokenVerifier } from "./access-token.ts";
+import { accessTokenIssuer, claimsFromPrincipal } from "./claims.ts";
+import { signJwt, signJwts } from "./es256.ts";
+import type { Jwk } from "./key-set.ts";
+import type { Principal } from "./principal.ts";
+import { decodeProof, encodeProof, proveBatch, rootOf } from "./token-batch.ts";
+
+/** How many signatures were checked. */
+const checked = vi.hoisted(() => ({ count: 0 }));
+vi.mock("./es256.ts", async (original) => {
+  const es256 = await original<typeof import("./es256.ts")>();
+  const isSigned: typeof es256.isSigned = (...parts) => {
+    checked.count += 1;
+    return es256.isSigned(...parts);
+  };
+  return { ...es256, isSigned };
+});
+
+const [ours, other] = [newPair("ours"), newPair("other")];
+
+interface Pair {
+  readonly privateKey: KeyObject;
+  readonly kid: string;
+  readonly jwk: Jwk;
+}
+
+function newPair(kid: string): Pair {
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  return { privateKey, kid, jwk: { ...publicKey.export({ format: "jwk" }), kid } };
+}
+
+function principalOf(n: number): Principal {
+  return {
+    keyId: `key-${n}`,
+    keyKind: "api",
+    userId: "user_1",
+    organizationId: "o",
+    workspaceId: "w",
+    permissions: ["presets:read"],
+  };
+}
+
+function claimsOf(n: number, lifeSeconds = 60): object {
+  const iat = Math.floor(Date.now() / 1000);
+  return { ...claimsFromPrincipal(principalOf(n)), iss: accessTokenIssuer, iat, exp: iat + lifeSeconds };
+}
+
+const mint = (count: number, key = ours, lifeSeconds = 60) =>
+  signJwts(
+    Array.from({ length: count }, (_, n) => claimsOf(n, lifeSeconds)),
+    key,
+  );
+
+let published: readonly Jwk[];
+let verifier: AccessTokenVerifier;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date", "performance"] });
+  published = [ours.jwk];
+  verifier = new AccessTokenVerifier(async () => ({ keys: published }));
+  checked.count = 0;
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const refused = (token: string) =>
+  expect(verifier.verify(token)).rejects.toMatchObject({ kind: "unauthenticated", reason: "TOKEN_INVALID" });
+
+/** The token with another header, payload or signature. */
+function altered(token: string, change: (header: Record<string, unknown>, payload: Record<string, unknown>) => void) {
+  const [header, payload, signature] = token.split(".") as [string, string, string];
+  const parts = [header, payload].map((part) => JSON.parse(Buffer.from(part, "base64url").toString()));
+  change(parts[0], parts[1]);
+  return [...parts.map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")), signature].join(".");
+}
+
+describe("tokens that were signed together", () => {
+  it.each([1, 2, 3, 5, 64, 100])("say who each principal is: %d of them", async (count) => {
+    for (const [n, token] of mint(count).entries()) expect(await verifier.verify(token)).toEqual(principalOf(n));
+    expect(checked.count).toBe(1);
+  });
+
+  it("are good one by one, and to whoever knows nothing of batches", async () => {
+    for (const [n, token] of mint(5).entries()) {
+      verifier = new AccessTokenVerifier(async () => ({ keys: published }));
+      expect(await verifier.verify(token)).toEqual(principalOf(n));
+      const key = { key: ours.jwk, format: "jwk" } as unknown as jwt.PublicKey;
+      expect(jwt.verify(token, key, { algorithms: ["ES256"] })).toMatchObject({ key: `key-${n}` });
+    }
+  });
+
+  it("stay within what a token may take", () => {
+    for (const token of mint(100)) expect(token.length).toBeLessThan(1_500);
+  });
+
+  it("are refused with other claims, also once the batch is known", async () => {
+    const tokens = mint(4);
+    const forged = altered(tokens[0] as string, (_header, payload) => {
+      payload.ws = "another";
+    });
+    await refused(forged);
+    for (const token of tokens) await verifier.verify(token);
+    await refused(forged);
+  });
+
+  it("are refused with the place of another in the batch", async () => {
+    const [first, second] = mint(4) as [string, string];
+    await verifier.verify(first);
+    await verifier.verify(second);
+    const secondBatch = JSON.parse(Buffer.from(second.split(".")[0] as string, "base64url").toString()).batch;
+    await refused(
+      altered(first, (header) => {
+        header.batch = secondBatch;
+      }),
+    );
+  });
+
+  it("are refused where a batch was signed by another key, or is said to be of one", async () => {
+    published = [ours.jwk, other.jwk];
+    const [token] = mint(2, { ...other, kid: ours.kid }) as [string];
+    await refused(token);
+    const [genuine] = mint(2) as [string];
+    await verifier.verify(genuine);
+    await refused(
+      altered(genuine, (header) => {
+        header.kid = other.kid;
+      }),
+    );
+  });
+
+  it("are refused where a hash inside of the tree is shown as a payload", async () => {
+    const payloads = mint(4).map((token) => token.split(".")[1] as string);
+    const { root, proofs } = proveBatch(payloads);
+    const [sibling, above] = proofs[0] as [Buffer, Buffer];
+    // The two leaves below the first node, put together as the node has them.
+    for (const payload of [sibling, above].map((hash) => hash.toString("base64url"))) {
+      expect(rootOf(payload, [above]).equals(root)).toBe(false);
+    }
+  });
+
+  it.each([
+    ["no text", 5],
+    ["no signature", "AAAA"],
+    ["half a hash", Buffer.alloc(64 + 16).toString("base64url")],
+    ["more hashes than any batch has", Buffer.alloc(64 + 11 * 32).toString("base64url")],
+  ])("are judged by their own signature where the batch is %s", async (_name, batch) => {
+    const token = signJwt(claimsOf(1), ours);
+    await refused(
+      altered(token, (header) => {
+        header.batch = batch;
+      }),
+    );
+    expect(await verifier.verify(token)).toEqual(principalOf(1));
+  });
+
+  it("end with their key, though the batch was known", async () => {
+    const [first, second] = mint(2, ours, 3_600) as [string, string];
+    await verifier.verify(first);
+    published = [other.jwk];
+    vi.advanceTimersByTime(1_001);
+    await verifier.verify(signJwt(claimsOf(3), other));
+    await refused(first);
+    await refused(second);
+  });
+
+  it("end one by one, when each has expired", async () => {
+    const [short, long] = signJwts([claimsOf(0, 60), claimsOf(1, 600)], ours) as [string, string];
+    await verifier.verify(long);
+    vi.advanceTimersByTime(121_000);
+    await expect(verifier.verify(short)).rejects.toMatchObject({ reason: "TOKEN_EXPIRED" });
+    expect(await verifier.verify(long)).toEqual(principalOf(1));
+  });
+});
+
+it("reads a proof as it was written", () => {
+  const [signature, hash] = [Buffer.alloc(64, 1), Buffer.alloc(32, 2)];
+  expect(decodeProof(encodeProof(signature, [hash, hash]), 64)).toEqual({ signature, proof: [hash, hash] });
+});
