@@ -122,7 +122,7 @@ describe("a pod of 512 MiB has room", () => {
   }, 120_000);
 
   it.each([
-    ["12 requests for inference of 31 MiB", 12, 31],
+    ["12 requests for inference of 29 MiB", 12, 29],
     ["100 requests for inference of 2 MiB", 100, 2],
   ])(
     "where %s are sent at once, each with a preset of 2 MiB",
