@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { dev, production, type Rendering, renderings } from "../support/manifests.ts";
+import { dev, production, productionWith, type Rendering, renderings } from "../support/manifests.ts";
 
 const operations = readFileSync("docs/operations.md", "utf8");
 
@@ -32,7 +32,7 @@ describe("the documented way to prune", () => {
     // Of the whole cluster: others may use it.
     kept.push("PriorityClass");
     const used = new Set(
-      renderings
+      [...renderings, productionWith("prometheus-operator")]
         .flatMap(({ objects }) => objects)
         .filter(({ kind }) => !kept.includes(kind))
         .map(({ apiVersion, kind }) => `${apiVersion}/${kind}`),
