@@ -81,7 +81,7 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     serverFactory: (listener) => createEdgeServer(listener, exchanges, config.httpTimeouts),
     clientErrorHandler: (error, socket) => refusals.answerClientError(error, socket),
     frameworkErrors: (error, _request, reply) => {
-      exchanges.begin(reply);
+      exchanges.begin(reply, () => {});
       refusals.refuse(reply, error);
     },
     genReqId: ({ headers }) => saneRequestId(headers["x-request-id"]) ?? newId(),
@@ -179,28 +179,30 @@ function answerErrors(app: FastifyInstance, logger: Logger, refusals: Refusals):
     return reply;
   });
   // A hook and not a handler: the body of such a request is not read.
-  app.addHook("onRequest", async ({ is404, url }) => {
-    if (is404) throw nothingAt(url);
-  });
+  app.addHook("onRequest", ({ is404, url }, _reply, done) => done(is404 ? nothingAt(url) : undefined));
 }
 
 /** Request id header, access log and metrics of every request. */
 function observe(app: FastifyInstance, { health, logger }: RestParts, exchanges: Exchanges): void {
   app.decorateRequest("exchange", undefined);
-  app.addHook("onRequest", async (request, reply) => {
+  app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
-    const turn = exchanges.begin(reply);
-    if (turn) await turn;
-    checkHeaders(request.raw);
+    exchanges.begin(reply, done);
   });
-  app.addHook("onSend", async (request, reply, payload) => {
+  app.addHook("onRequest", ({ raw }, _reply, done) => {
+    checkHeaders(raw);
+    done();
+  });
+  app.addHook("onSend", (request, reply, payload, done) => {
     // While draining, a request on an open connection is still served; its answer closes the connection.
     if (health.isDraining()) reply.header("connection", "close");
-    if (!(payload instanceof Readable)) return;
-    // The status has been sent by then, so this line is all that tells of it.
-    payload.on("error", (error) => {
-      exchanges.settle(reply, 500);
-      logger.error({ err: error, request_id: request.id }, "answer broke off");
-    });
+    if (payload instanceof Readable) {
+      // The status has been sent by then, so this line is all that tells of it.
+      payload.on("error", (error) => {
+        exchanges.settle(reply, 500);
+        logger.error({ err: error, request_id: request.id }, "answer broke off");
+      });
+    }
+    done();
   });
 }

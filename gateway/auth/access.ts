@@ -1,20 +1,14 @@
-import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from "fastify";
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import type { Principal } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import { type Permission, requirePermission } from "../../services/platform/auth/principal.ts";
-import {
-  type FieldViolation,
-  invalidRequest,
-  isOfKind,
-  unavailable,
-} from "../../services/platform/domain/domain-error.ts";
+import { type FieldViolation, invalidRequest } from "../../services/platform/domain/domain-error.ts";
 import { isId } from "../../services/platform/domain/ids.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
-import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
 import type { Limits } from "../limits/limits.ts";
-import type { RateLimit } from "../limits/token-buckets.ts";
-import { apiKeyRequired, keyFrom, keyFromEither, managementKeyRequired } from "./bearer.ts";
+import { apiKeyRequired, keyFrom, keyFromEither, managementKeyRequired, usualKey } from "./bearer.ts";
+import { Caller } from "./caller.ts";
 import type { InferenceGrants } from "./inference-grants.ts";
-import type { ExchangeRequest, Grant, KeyExchange } from "./key-exchange.ts";
+import type { Grant, KeyExchange } from "./key-exchange.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -23,21 +17,20 @@ declare module "fastify" {
   }
 }
 
-/** Who makes a request; calls services in their name. */
-interface Caller {
-  readonly principal: Principal;
-  /** Whether their grant has run out and cannot be renewed: only in inference, where the organization service is out of reach. */
-  readonly isStale: boolean;
-  call<T>(rpc: (options: CallOptions) => Promise<T>): Promise<T>;
-  /** How often they may; undefined: as often as they like. */
-  readonly rateLimit: RateLimit | undefined;
-}
-
 /** How a credential is taken. */
 interface Authentication {
   readonly isInference?: boolean;
   /** Whether it may stand in `x-api-key`, where Anthropic's clients send it. */
   readonly takesApiKeyHeader?: boolean;
+  /** Whether the query may name a workspace. */
+  readonly takesWorkspace?: boolean;
+}
+
+/** A key that was accepted, and what it was exchanged for. */
+interface Authenticated {
+  readonly key: string;
+  readonly grant: Grant;
+  readonly isStale: boolean;
 }
 
 /** Makes the hooks that check a credential before the body is read. */
@@ -55,44 +48,38 @@ export class Access {
   }
 
   /** For presets: any key with the permission, in its workspace or in the one that the query names. */
-  withPermission(permission: Permission): onRequestAsyncHookHandler {
-    return async (request, reply) => {
-      const grant = await this.#authenticate(request, reply, request.query);
-      requirePermission(grant.principal, permission);
-    };
+  withPermission(permission: Permission): onRequestHookHandler {
+    return this.#hook(({ principal }) => requirePermission(principal, permission), { takesWorkspace: true });
   }
 
   /**
    * For inference: an API key with the permission, also in the header `x-api-key`. Where the organization service is out
    * of reach, what is known of the key is good enough for a while.
    */
-  withInference(): onRequestAsyncHookHandler {
-    return async (request, reply) => {
-      const grant = await this.#authenticate(request, reply, {}, { isInference: true });
-      if (grant.isManagement) throw apiKeyRequired();
-      requirePermission(grant.principal, "inference");
-    };
+  withInference(): onRequestHookHandler {
+    return this.#hook(
+      ({ isManagement, principal }) => {
+        if (isManagement) throw apiKeyRequired();
+        requirePermission(principal, "inference");
+      },
+      { isInference: true, takesApiKeyHeader: true },
+    );
   }
 
   /** For what every key may see of itself. */
-  withAnyKey(): onRequestAsyncHookHandler {
-    return async (request, reply) => {
-      await this.#authenticate(request, reply, {});
-    };
+  withAnyKey(): onRequestHookHandler {
+    return this.#hook(() => {});
   }
 
   /** For what every key may see of its workspace, or of the one that the query names; also in the header `x-api-key`. */
-  withAnyKeyInWorkspace(): onRequestAsyncHookHandler {
-    return async (request, reply) => {
-      await this.#authenticate(request, reply, request.query, { takesApiKeyHeader: true });
-    };
+  withAnyKeyInWorkspace(): onRequestHookHandler {
+    return this.#hook(() => {}, { takesApiKeyHeader: true, takesWorkspace: true });
   }
 
-  withManagementKey(): onRequestAsyncHookHandler {
-    return async (request, reply) => {
-      const grant = await this.#authenticate(request, reply, {});
-      if (!grant.isManagement) throw managementKeyRequired();
-    };
+  withManagementKey(): onRequestHookHandler {
+    return this.#hook(({ isManagement }) => {
+      if (!isManagement) throw managementKeyRequired();
+    });
   }
 
   /** To be called where keys were changed through this gateway; others notice within the life of an access token. */
@@ -100,77 +87,87 @@ export class Access {
     this.#exchange.forgetWhere(isChanged);
   }
 
+  /** With a callback: nearly every key is known, and what need not wait has no use for promises. */
+  #hook(check: (grant: Grant) => void, authentication: Authentication = {}): onRequestHookHandler {
+    const { takesWorkspace = false } = authentication;
+    return (request, reply, done) => {
+      const named = takesWorkspace ? readWorkspaceId(request.query) : noWorkspace;
+      const admit = (authenticated: Authenticated) => {
+        this.#admit(request, reply, named, authenticated);
+        check(authenticated.grant);
+      };
+      const known = this.#findKnown(request, named, authentication);
+      if (known) {
+        admit(known);
+        done();
+      } else {
+        const authenticated = this.#authenticate(request, named, authentication);
+        authenticated.then(admit).then(() => done(), done);
+      }
+    };
+  }
+
+  /** Whoever sends a key as nearly all do, and has a grant that need not be renewed yet. */
+  #findKnown(
+    { headers }: FastifyRequest,
+    { workspaceId }: NamedWorkspace,
+    { takesApiKeyHeader = false }: Authentication,
+  ): Authenticated | undefined {
+    if (takesApiKeyHeader && headers["x-api-key"] !== undefined) return undefined;
+    const key = usualKey(headers.authorization);
+    const grant = this.#exchange.findGrant(key, workspaceId);
+    return grant && { key, grant, isStale: false };
+  }
+
   async #authenticate(
     request: FastifyRequest,
-    reply: FastifyReply,
-    query: unknown,
-    { isInference = false, takesApiKeyHeader = isInference }: Authentication = {},
-  ): Promise<Grant> {
-    const { workspaceId, violations } = readWorkspaceId(query);
-    let exchangeRequest: () => ExchangeRequest;
-    let grant: Grant;
-    let isStale = false;
+    { workspaceId }: NamedWorkspace,
+    { isInference = false, takesApiKeyHeader = false }: Authentication,
+  ): Promise<Authenticated> {
     try {
       const { authorization } = request.headers;
       const key = takesApiKeyHeader
         ? keyFromEither(authorization, request.headers["x-api-key"])
         : keyFrom(authorization);
-      const requestId = request.id;
-      exchangeRequest = () => ({ key, workspaceId, requestId, deadlineMs: monotonicMs() + this.#requestTimeoutMs });
       if (!this.#exchange.knows(key, workspaceId)) this.#limits.refusedKeys.requireAllowance(request.raw);
-      if (isInference) ({ grant, isStale } = await this.#inferenceGrants.grantFor(exchangeRequest()));
-      else grant = await this.#exchange.grantFor(exchangeRequest());
+      const deadlineMs = monotonicMs() + this.#requestTimeoutMs;
+      const exchangeRequest = { key, workspaceId, requestId: request.id, deadlineMs };
+      if (isInference) return { key, ...(await this.#inferenceGrants.grantFor(exchangeRequest)) };
+      return { key, grant: await this.#exchange.grantFor(exchangeRequest), isStale: false };
     } catch (error) {
       throw this.#limits.refusedKeys.answerTo(request.raw, error);
     }
+  }
+
+  #admit(request: FastifyRequest, reply: FastifyReply, named: NamedWorkspace, authenticated: Authenticated): void {
+    const { key, grant, isStale } = authenticated;
     this.#limits.admit(request, reply, grant);
     // A bad key is told so first.
-    if (violations.length > 0) throw invalidRequest(violations);
-    request.caller = {
-      principal: grant.principal,
+    if (named.violations.length > 0) throw invalidRequest(named.violations);
+    request.caller = new Caller({
+      exchange: this.#exchange,
+      key,
+      workspaceId: named.workspaceId,
+      requestId: request.id,
+      grant,
       isStale,
-      call: (rpc) => (isStale ? callOnce(exchangeRequest(), grant, rpc) : this.#call(exchangeRequest(), grant, rpc)),
+      timeoutMs: this.#requestTimeoutMs,
       rateLimit: this.#limits.rateLimitOf(grant),
-    };
-    return grant;
-  }
-
-  async #call<T>(request: ExchangeRequest, first: Grant, rpc: (options: CallOptions) => Promise<T>): Promise<T> {
-    const { requestId, deadlineMs } = request;
-    // A long answer is made of many calls, and takes longer than a grant is good for.
-    const grant = monotonicMs() < first.useUntilMs ? first : await this.#exchange.grantFor(request);
-    try {
-      return await rpc({ accessToken: grant.accessToken, requestId, deadlineMs });
-    } catch (error) {
-      if (!isOfKind(error, "unauthenticated")) throw error;
-    }
-    // The key was good a moment ago, so it is the token: it ran out while the body was read, or was signed by a key that is gone.
-    this.#exchange.forget(request, grant);
-    const { accessToken } = await this.#exchange.grantFor(request);
-    try {
-      return await rpc({ accessToken, requestId, deadlineMs });
-    } catch (error) {
-      // Never the caller's 401: the key itself was accepted.
-      throw isOfKind(error, "unauthenticated")
-        ? unavailable("A service does not accept our access tokens.", error)
-        : error;
-    }
+    });
   }
 }
 
-/** Nothing better than this grant can be had. */
-function callOnce<T>(
-  { requestId, deadlineMs }: ExchangeRequest,
-  { accessToken }: Grant,
-  rpc: (options: CallOptions) => Promise<T>,
-): Promise<T> {
-  return rpc({ accessToken, requestId, deadlineMs });
+/** The workspace that a query names, which becomes part of a cache key, so it is checked; empty where it names none. */
+interface NamedWorkspace {
+  readonly workspaceId: string;
+  readonly violations: readonly FieldViolation[];
 }
 
-/** Empty where the query names none. It becomes part of a cache key, so it is checked here. */
-function readWorkspaceId(query: unknown): { readonly workspaceId: string; readonly violations: FieldViolation[] } {
+const noWorkspace: NamedWorkspace = { workspaceId: "", violations: [] };
+
+function readWorkspaceId(query: unknown): NamedWorkspace {
   const { workspace_id: id } = query as { workspace_id?: unknown };
-  if (id === undefined) return { workspaceId: "", violations: [] };
+  if (id === undefined) return noWorkspace;
   if (typeof id === "string" && isId(id)) return { workspaceId: id.toLowerCase(), violations: [] };
   return { workspaceId: "", violations: [{ path: "workspace_id", message: "must be a UUID, given once" }] };
 }

@@ -28,6 +28,13 @@ export function keyFromEither(authorization: string | undefined, apiKey: string 
   throw unauthorized("KEY_AMBIGUOUS", "Authorization and x-api-key hold different keys. Send one of them.");
 }
 
+const usualBeginning = "Bearer ";
+
+/** What stands for a key where the header is written as nearly all are. It need not be one: to be looked up, and no more. */
+export function usualKey(authorization = ""): string {
+  return authorization.startsWith(usualBeginning) ? authorization.slice(usualBeginning.length) : "";
+}
+
 export function apiKeyRequired(): DomainError {
   return new DomainError("permission_denied", {
     reason: "API_KEY_REQUIRED",

@@ -63,6 +63,12 @@ export class KeyExchange {
     return this.#grants.has(key) || (workspaceId !== "" && this.#grants.has(cacheKeyOf({ key, workspaceId })));
   }
 
+  /** A grant that is here already, and need not be renewed yet. */
+  findGrant(key: string, workspaceId: string): Grant | undefined {
+    const grant = this.#grants.get(cacheKeyOf({ key, workspaceId }));
+    return grant && monotonicMs() < grant.renewAtMs ? grant : undefined;
+  }
+
   /** A grant that is good for a call now, or the reason why there is none. */
   async grantFor(request: ExchangeRequest): Promise<Grant> {
     const cacheKey = cacheKeyOf(request);

@@ -48,24 +48,25 @@ export class Exchanges {
     this.#accessLog = accessLog;
   }
 
-  /** Returns what to wait for before the request is worked on, where it has to wait. */
-  begin(reply: FastifyReply): Promise<void> | undefined {
+  /** Calls `work` at once, or where the request has to wait, when it is its turn. */
+  begin(reply: FastifyReply, work: () => void): void {
     const { socket } = reply.request.raw;
     const connection = this.#connections.get(socket) ?? this.#connect(socket);
     const exchange: Exchange = { reply, startedAtMs: monotonicMs(), isRecorded: false };
     reply.request.exchange = exchange;
     connection.open.push(exchange);
     reply.raw.on("error", ignoreError);
-    reply.raw.once("finish", () => {
+    reply.raw.on("finish", () => {
       // Node says so of an answer that it could not send, too; the close tells of that one.
       if (!socket.destroyed) this.#finish(connection, socket);
     });
-    if (connection.open.length <= atOnceMax) return undefined;
-    connection.isPaused = true;
-    socket.pause();
-    return new Promise((resolve) => {
-      exchange.begin = resolve;
-    });
+    if (connection.open.length <= atOnceMax) {
+      work();
+    } else {
+      connection.isPaused = true;
+      socket.pause();
+      exchange.begin = work;
+    }
   }
 
   /** The youngest on a connection. All others there have been received whole. */

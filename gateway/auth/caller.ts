@@ -1,0 +1,70 @@
+import type { Principal } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
+import { isOfKind, unavailable } from "../../services/platform/domain/domain-error.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
+import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
+import type { RateLimit } from "../limits/token-buckets.ts";
+import type { Grant, KeyExchange } from "./key-exchange.ts";
+
+interface CallerParts {
+  readonly exchange: KeyExchange;
+  readonly key: string;
+  /** Empty: the key's own, or the default one. */
+  readonly workspaceId: string;
+  readonly requestId: string;
+  /** What the key was exchanged for when the request came. */
+  readonly grant: Grant;
+  readonly isStale: boolean;
+  /** Of one call. */
+  readonly timeoutMs: number;
+  readonly rateLimit: RateLimit | undefined;
+}
+
+/** Who makes a request; calls services in their name. */
+export class Caller {
+  readonly #parts: CallerParts;
+
+  constructor(parts: CallerParts) {
+    this.#parts = parts;
+  }
+
+  get principal(): Principal {
+    return this.#parts.grant.principal;
+  }
+
+  /** Whether their grant has run out and cannot be renewed: only in inference, where the organization service is out of reach. */
+  get isStale(): boolean {
+    return this.#parts.isStale;
+  }
+
+  /** How often they may; undefined: as often as they like. */
+  get rateLimit(): RateLimit | undefined {
+    return this.#parts.rateLimit;
+  }
+
+  async call<T>(rpc: (options: CallOptions) => Promise<T>): Promise<T> {
+    const { exchange, key, workspaceId, requestId, grant: first, isStale, timeoutMs } = this.#parts;
+    const nowMs = monotonicMs();
+    const deadlineMs = nowMs + timeoutMs;
+    // Nothing better than this grant can be had.
+    if (isStale) return rpc({ accessToken: first.accessToken, requestId, deadlineMs });
+    const request = { key, workspaceId, requestId, deadlineMs };
+    // A long answer is made of many calls, and takes longer than a grant is good for.
+    const grant = nowMs < first.useUntilMs ? first : await exchange.grantFor(request);
+    try {
+      return await rpc({ accessToken: grant.accessToken, requestId, deadlineMs });
+    } catch (error) {
+      if (!isOfKind(error, "unauthenticated")) throw error;
+    }
+    // The key was good a moment ago, so it is the token: it ran out while the body was read, or was signed by a key that is gone.
+    exchange.forget(request, grant);
+    const { accessToken } = await exchange.grantFor(request);
+    try {
+      return await rpc({ accessToken, requestId, deadlineMs });
+    } catch (error) {
+      // Never the caller's 401: the key itself was accepted.
+      throw isOfKind(error, "unauthenticated")
+        ? unavailable("A service does not accept our access tokens.", error)
+        : error;
+    }
+  }
+}
