@@ -32,20 +32,21 @@ export async function outcomesOf<Part>(
   run: (part: Part, context: CallContext) => Promise<ServedPreset>,
   sentBytesOf: (part: Part) => number = () => 0,
 ) {
-  const contexts = await Promise.allSettled(
-    parts.map(({ name }) => (name ? call.inNameOf(name.accessToken, name.timeoutMs) : call)),
-  );
+  const contexts = parts.some(({ name }) => name)
+    ? await Promise.allSettled(parts.map(({ name }) => (name ? call.inNameOf(name.accessToken, name.timeoutMs) : call)))
+    : [];
   /** Never rejects: others are begun before anybody looks at it. */
   const begin = async (part: Part, index: number): Promise<{ preset: ServedPreset } | { error: unknown }> => {
-    const context = contexts[index] as (typeof contexts)[number];
+    const context = contexts[index];
     try {
-      if (context.status === "rejected") throw context.reason;
-      return { preset: await run(part, context.value) };
+      if (context?.status === "rejected") throw context.reason;
+      return { preset: await run(part, context?.value ?? call) };
     } catch (error) {
       return { error };
     }
   };
   const begun: ReturnType<typeof begin>[] = [];
+  const sentBytes = parts.map(({ part }) => sentBytesOf(part));
   let checkedBytes = 0;
   for (const [index, { part }] of parts.entries()) {
     // Checking long content takes its time, so others have their turns between one and the next.
@@ -54,7 +55,7 @@ export async function outcomesOf<Part>(
       checkedBytes = 0;
     }
     begun.push(begin(part, index));
-    checkedBytes += Math.max(0, sentBytesOf(part) - besideContentBytes);
+    checkedBytes += Math.max(0, (sentBytes[index] as number) - besideContentBytes);
   }
   const results = await Promise.all(begun);
   // What several parts ask for is read once, and is one message.
@@ -65,8 +66,7 @@ export async function outcomesOf<Part>(
     if ("error" in result) return failed(result.error);
     const { preset } = result;
     const { configJson, systemPrompt } = preset.designatedVersion;
-    const { part } = parts[index] as BatchPart<Part>;
-    const countedBytes = Math.max(0, contentBytes(configJson, systemPrompt) - sentBytesOf(part));
+    const countedBytes = Math.max(0, contentBytes(configJson, systemPrompt) - (sentBytes[index] as number));
     if (bytes + countedBytes > outcomesBytesMax) return failed(answerTooLarge());
     bytes += countedBytes;
     const message = messages.get(preset) ?? create(PresetSchema, toPresetMessage(preset));
