@@ -129,6 +129,18 @@ describe("gatherAlike", () => {
     ]);
   });
 
+  it("cancels no call of several because one of them has gone", async () => {
+    const { signal } = new AbortController();
+    const { call, made } = shout(gatherAlike);
+    await Promise.all([
+      call("a", { ...options("one", "r1"), signal }),
+      call("a", options("one", "r2")),
+      call("b", { ...options("one", "r3"), signal }),
+    ]);
+    expect(made[0]?.map(({ options: each }) => each.signal)).toEqual([undefined, signal]);
+    expect(optionsTogether(made[0] as Call<string>[]).signal).toBeUndefined();
+  });
+
   it("makes each call by itself where there is no batch, and fails only those that fail", async () => {
     const call = gatherAlike({
       bytesOf: () => 1,

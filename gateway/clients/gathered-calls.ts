@@ -100,7 +100,7 @@ function callOf<Request, Answer>({ request, requests, deadlineMs }: Member<Call<
   if (requests.length === 1) return request;
   const named = requests.slice(0, namedMax);
   const requestId = named.map(({ options }) => options.requestId).join("|");
-  return { request: request.request, options: { ...request.options, requestId, deadlineMs } };
+  return { request: request.request, options: { accessToken: request.options.accessToken, requestId, deadlineMs } };
 }
 
 /** For what has no batch: makes each call by itself. */
@@ -111,11 +111,14 @@ export function callEach<Request, Answer>(
     Promise.all(calls.map(({ request, options }) => call(request, options).catch((error: Error) => error)));
 }
 
-/** What goes with several calls as one: it may take as long as the most patient waits; the log of the service names every request, or of many alike one. */
+/**
+ * What goes with several calls as one: it may take as long as the most patient waits; the log of the service names every
+ * request, or of many alike one. It has no signal: that one caller has gone is no reason to cancel the others' calls.
+ */
 export function optionsTogether(calls: readonly Call<unknown>[]): CallOptions {
-  const [first] = calls as [Call<unknown>];
+  const [{ options }] = calls as [Call<unknown>];
   return {
-    ...first.options,
+    accessToken: options.accessToken,
     requestId: namesOf(calls.map(({ options }) => options.requestId)).join(","),
     deadlineMs: Math.max(...calls.map(({ options }) => options.deadlineMs)),
   };

@@ -19,7 +19,7 @@ import { type GrpcDefinition, grpcDefinitionOf } from "./grpc-definition.ts";
 
 /** What goes with one call. */
 export interface CallOptions {
-  readonly accessToken?: string;
+  readonly accessToken?: string | undefined;
   /** Written to the log of the service that is called. */
   readonly requestId: string;
   /** By the monotonic clock. */
