@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { environmentOf, getPods, mainContainerOf, objectsOf, vitess } from "../support/manifests.ts";
 
 interface VSchema {
   readonly sharded: boolean;
@@ -51,5 +52,14 @@ describe("the keyspace setpoint_preset", () => {
   it("spreads workspaces by a hash, for their ids begin with the time and would all go to the last shard", () => {
     const used = Object.values(tables).flatMap(({ column_vindexes = [] }) => column_vindexes.map(({ name }) => name));
     expect(new Set(used.map((name) => vindexes[name]?.type))).toEqual(new Set(["xxhash"]));
+  });
+});
+
+describe("the overlay", () => {
+  it("keeps transactions on one shard, and lets the services out to vtgate", () => {
+    const environment = environmentOf(vitess, mainContainerOf(getPods(vitess, "preset")));
+    expect(environment).toMatchObject({ PRESET_BATCH_BY_WORKSPACE: "true" });
+    const policy = objectsOf(vitess, "NetworkPolicy").find(({ metadata }) => metadata.name === "services-to-database");
+    expect(policy).toMatchObject({ spec: { egress: [{ ports: [{ port: 15306 }] }] } });
   });
 });

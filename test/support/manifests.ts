@@ -40,6 +40,8 @@ const documentedSecrets = readObjects(join(kubernetes, "overlays/production/secr
 export const base = render("base", "base", [], documentedSecrets);
 export const dev = render("the dev overlay", "overlays/dev", [], []);
 export const production = render("the production overlay", "overlays/production", [], documentedSecrets);
+export const vitess = render("the Vitess overlay", "overlays/vitess", [], documentedSecrets);
+export const galera = render("the Galera overlay", "overlays/galera", [], documentedSecrets);
 export const withIngress = render(
   "base behind an Ingress",
   "base",
@@ -60,7 +62,15 @@ export const withEveryComponent = render(
   [...documentedSecrets, databaseAuthority],
 );
 
-export const renderings: readonly Rendering[] = [base, dev, production, withIngress, withEveryComponent];
+export const renderings: readonly Rendering[] = [
+  base,
+  dev,
+  production,
+  vitess,
+  galera,
+  withIngress,
+  withEveryComponent,
+];
 
 export function objectsOf<T>({ objects }: Rendering, kind: string): (T & KubernetesObject)[] {
   return objects.filter((object) => object.kind === kind) as (T & KubernetesObject)[];
