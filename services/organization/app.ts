@@ -36,6 +36,7 @@ export async function openOrganizationService(
   // Changes of one organization wait for each other in the database; here they keep nobody else from a connection.
   const changePool = openPool(config.databaseUrl, changesMax);
   lifecycle.opened("change pool", () => changePool.end());
+  metrics.watchPools({ reads: pool, changes: changePool });
   lifecycle.stopping(() => {
     for (const each of [pool, changePool]) each.shrink();
   });

@@ -41,6 +41,12 @@ export async function openPresetService(
   lifecycle.opened("update pool", () => updatePool.end());
   const listPool = config.readDatabaseUrl ? openPool(config.readDatabaseUrl, config.databasePoolSize, options) : pool;
   if (listPool !== pool) lifecycle.opened("list pool", () => listPool.end());
+  metrics.watchPools({
+    reads: pool,
+    creations: writerPool,
+    changes: updatePool,
+    ...(listPool !== pool && { lists: listPool }),
+  });
   lifecycle.stopping(() => {
     for (const each of [pool, writerPool, updatePool, listPool]) each.shrink();
   });

@@ -9,6 +9,15 @@ interface Rules {
   };
 }
 
+interface Dashboard {
+  readonly panels: readonly {
+    readonly id: number;
+    readonly title: string;
+    readonly gridPos: { readonly x: number; readonly y: number };
+    readonly targets: readonly { readonly expr: string }[];
+  }[];
+}
+
 interface PodMonitor {
   readonly spec: { readonly selector: Selector; readonly podMetricsEndpoints: readonly { readonly port: string }[] };
 }
@@ -23,6 +32,7 @@ let page: string;
 beforeAll(async () => {
   stack = await startStack();
   await stack.create("watched");
+  await stack.request("GET", "/presets/watched", { key: stack.apiKey });
   await stack.request("POST", "/chat/completions", { key: stack.apiKey, body: { model: "m", messages: [] } });
   const ports = [stack.preset.config.httpPort, stack.organization.config.httpPort];
   const urls = [stack.metricsUrl, ...ports.map((port) => `http://127.0.0.1:${port}/metrics`)];
@@ -38,21 +48,46 @@ function selectorsOf(expr: string): (readonly [name: string, labels: string])[] 
   );
 }
 
-describe.each(alerts)("the alert $alert", ({ alert, expr }) => {
-  it("asks for metrics that there are, with labels that they have", () => {
-    const selectors = selectorsOf(expr);
-    expect(selectors.length).toBeGreaterThan(0);
-    for (const [name, labels] of selectors) {
-      expect(page, alert).toMatch(new RegExp(`^# TYPE ${name.replace(/_(count|bucket)$/, "")} `, "m"));
-      const help = page.match(new RegExp(`^# HELP ${name.replace(/_(count|bucket)$/, "")} .*`, "m"))?.[0] ?? "";
-      const samples = page.split("\n").filter((line) => line.startsWith(`${name}{`));
-      for (const [, label = ""] of labels.matchAll(/([a-z_]+)(?:=~|!~|!=|=)"/g)) {
-        // What has not happened yet has no sample, but its text names its labels.
-        const isKnown = samples.some((line) => line.includes(`${label}="`)) || help.includes(label);
-        expect(isKnown, `${name} ${label}`).toBe(true);
-      }
+/** Put to what is scraped by Prometheus itself. */
+const labelsOfTargets = ["namespace", "pod", "le"];
+
+function expectMetricsOf(expr: string): void {
+  const selectors = selectorsOf(expr);
+  expect(selectors.length).toBeGreaterThan(0);
+  const groupedBy = [...expr.matchAll(/\bby \(([^)]+)\)/g)].flatMap(([, names = ""]) => names.split(", "));
+  for (const [name, labels] of selectors) {
+    const metric = name.replace(/_(count|bucket)$/, "");
+    expect(page).toMatch(new RegExp(`^# TYPE ${metric} `, "m"));
+    const help = page.match(new RegExp(`^# HELP ${metric} .*`, "m"))?.[0] ?? "";
+    const samples = page.split("\n").filter((line) => line.startsWith(`${name}{`));
+    const operation = labels.match(/operation=~"([^"]+)"/)?.[1];
+    const isSeen = samples.some((line) => new RegExp(`operation="(${operation})"`).test(line));
+    if (operation !== undefined) expect(isSeen, operation).toBe(true);
+    const asked = [...labels.matchAll(/([a-z_]+)(?:=~|!~|!=|=)"/g)].map(([, label = ""]) => label);
+    for (const label of [...asked, ...groupedBy].filter((each) => !labelsOfTargets.includes(each))) {
+      // What has not happened yet has no sample, but its text names its labels.
+      const isKnown = samples.some((line) => line.includes(`${label}="`)) || help.includes(label);
+      expect(isKnown, `${name} has no ${label}`).toBe(true);
     }
+  }
+}
+
+describe.each(["overview", "preset"])("the dashboard %s", (name) => {
+  const { panels }: Dashboard = JSON.parse(readFileSync(`deploy/dashboards/${name}.json`, "utf8"));
+
+  it.each(panels)("shows metrics that there are: $title", ({ targets }) => {
+    for (const { expr } of targets) expectMetricsOf(expr);
   });
+
+  it("has a place and a number for each panel, and is shipped", () => {
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+    expect(new Set(panels.map(({ gridPos }) => `${gridPos.x} ${gridPos.y}`)).size).toBe(panels.length);
+    expect(readFileSync("deploy/dashboards/kustomization.yaml", "utf8")).toContain(`${name}.json`);
+  });
+});
+
+describe.each(alerts)("the alert $alert", ({ alert, expr }) => {
+  it("asks for metrics that there are, with labels that they have", () => expectMetricsOf(expr));
 
   it("has an entry that says what to do", () => {
     expect(operations).toMatch(new RegExp(`^\\| \`${alert}\` \\| \\S.+ \\|$`, "m"));

@@ -132,10 +132,13 @@ describe("openPool", () => {
     const held = await Promise.all(Array.from({ length: 6 }, () => pool.getConnection()));
     for (const connection of held.slice(3)) connection.release();
     expect(await open()).toBe(6);
+    expect(pool.counts).toEqual({ used: 3, idle: 3, waiting: 0 });
 
     pool.shrink();
     await expect.poll(open).toBe(3);
+    expect(pool.counts).toEqual({ used: 3, idle: 0, waiting: 0 });
     const crowd = Array.from({ length: 20 }, (_, n) => pool.execute<RowDataPacket[]>("SELECT ? AS n", [n]));
+    expect(pool.counts).toEqual({ used: 3, idle: 0, waiting: 20 });
     for (const connection of held.slice(0, 3)) connection.release();
     const answers = (await Promise.all(crowd)).map(([rows]) => Number(rows[0]?.n));
     expect(answers).toEqual(Array.from({ length: 20 }, (_, n) => n));

@@ -113,6 +113,12 @@ export class Pool {
     this.#idleTimer = setInterval(() => this.#closeUnneeded(), limits.idleTimeoutMs).unref();
   }
 
+  /** For metrics: connections that are in use or idle, and callers who wait for one. */
+  get counts(): Readonly<Record<"used" | "idle" | "waiting", number>> {
+    const idle = this.#idle.length;
+    return { used: this.#open.size - idle, idle, waiting: this.#waiting.size };
+  }
+
   /** Runs a prepared statement on a connection of its own. */
   execute<T extends QueryResult>(sql: string, values?: readonly unknown[]): Answer<T> {
     const idle = this.#takeIdle();

@@ -74,6 +74,21 @@ export class Metrics {
     });
   }
 
+  /** Shows what the pools of database connections are at, counted when somebody asks. */
+  watchPools(pools: Readonly<Record<string, { readonly counts: Readonly<Record<string, number>> }>>): void {
+    new Gauge({
+      name: "setpoint_database_pool",
+      help: "Connections of a pool, by pool and state: used, idle; and waiting: callers who wait for one.",
+      labelNames: ["pool", "state"],
+      registers: [this.registry],
+      collect() {
+        for (const [pool, { counts }] of Object.entries(pools)) {
+          for (const [state, count] of Object.entries(counts)) this.set({ pool, state }, count);
+        }
+      },
+    });
+  }
+
   clockMeasured(aheadSeconds: number): void {
     this.#clockAhead.set(aheadSeconds);
   }
