@@ -75,6 +75,7 @@ describe("readProcessConfig", () => {
   it("takes all three files of TLS, or none", () => {
     const files = { GRPC_TLS_CERT_FILE: "c", GRPC_TLS_KEY_FILE: "k", GRPC_TLS_CA_FILE: "a" };
     expect(readConfig(files, readProcessConfig).grpcTls).toEqual({
+      mode: "strict",
       certificateFile: "c",
       privateKeyFile: "k",
       caCertificateFile: "a",
