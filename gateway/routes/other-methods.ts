@@ -1,6 +1,6 @@
 import { METHODS } from "node:http";
 import type { FastifyInstance, HTTPMethods } from "fastify";
-import { HttpError } from "../json/errors.ts";
+import { type ErrorShape, HttpError } from "../json/errors.ts";
 
 /**
  * Registers `routes`, and then on every path that they have, for every method that they do not have there,
@@ -8,10 +8,12 @@ import { HttpError } from "../json/errors.ts";
  */
 export async function withMethodsRefused(app: FastifyInstance, routes: () => Promise<void>): Promise<void> {
   const methodsByUrl = new Map<string, Set<string>>();
-  app.addHook("onRoute", ({ url, method }) => {
+  const shapeByUrl = new Map<string, ErrorShape>();
+  app.addHook("onRoute", ({ url, method, config }) => {
     const methods = methodsByUrl.get(url) ?? new Set();
     for (const each of [method].flat()) methods.add(each);
     methodsByUrl.set(url, methods);
+    if (config?.errorShape) shapeByUrl.set(url, config.errorShape);
   });
   // Fastify would answer 404 to methods that it does not know. CONNECT is none: it asks for a tunnel.
   for (const method of METHODS) {
@@ -23,6 +25,7 @@ export async function withMethodsRefused(app: FastifyInstance, routes: () => Pro
     app.route({
       method: app.supportedMethods.filter((method) => !methods.has(method)) as HTTPMethods[],
       url,
+      config: { errorShape: shapeByUrl.get(url) ?? "own" },
       // Ahead of the body: what it holds does not matter here.
       onRequest: async () => {
         throw new HttpError(405, `This path takes ${allow}.`, { allow });

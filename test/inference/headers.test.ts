@@ -197,6 +197,12 @@ describe("the key of a client", () => {
 });
 
 describe("a refusal", () => {
+  it("of another method is told in Anthropic's words on /messages, too", async () => {
+    const answer = await fetch(`${stack.baseUrl}/api/v1/messages`);
+    expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+    expect(await answer.json()).toMatchObject({ type: "error", error: { type: "invalid_request_error" } });
+  });
+
   it.each([
     [401, "authentication_error", {}, { authorization: "Bearer no" }, {}],
     [404, "not_found_error", { model: "m" }, {}, { path: "responses" }],

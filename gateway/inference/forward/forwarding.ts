@@ -215,7 +215,7 @@ export class Forwarding implements AttemptOwner {
     // While draining, an answer is still given; its connection closes with it.
     if (this.#parts.isDraining()) own.connection = "close";
     const isExplained = explanation !== undefined && this.#isStream && !this.#isEncoded;
-    if (isExplained) delete own["content-length"];
+    if (isExplained || status === 204) delete own["content-length"];
     response.writeHead(status, own);
     response.on("drain", () => {
       this.#pausedAtMs = undefined;
