@@ -1,7 +1,9 @@
 import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 
 const run = promisify(execFile);
 
@@ -17,4 +19,37 @@ it("measures both sides without an error and finds every acknowledged creation s
     expect(ours.rate).toBeGreaterThan(0);
     expect(yardstick.rate).toBeGreaterThan(0);
   }
+});
+
+it("measures inference through the gateway, and says which others cannot be had", { timeout: 300_000 }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), "setpoint-bench-cache-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const nowhere = "http://127.0.0.1:9";
+  const env = {
+    ...process.env,
+    XDG_CACHE_HOME: folder,
+    npm_config_cache: folder,
+    npm_config_offline: "true",
+    http_proxy: nowhere,
+    https_proxy: nowhere,
+    no_proxy: "127.0.0.1",
+  };
+  const args = ["--inference", "--rounds", "1", "--seconds", "0.2", "--json"];
+  const { stdout, stderr } = await run(process.execPath, [join(import.meta.dirname, "bench.ts"), ...args], { env });
+  expect(stderr).toContain("NOT MEASURED: portkey");
+  const { figures, held, faults } = JSON.parse(stdout);
+  expect(faults).toEqual([]);
+  const ours = figures.filter(({ gateway }: { gateway: string }) => gateway === "setpoint, preset");
+  expect(ours.map(({ scenario, concurrency }: Record<string, unknown>) => `${scenario}, ${concurrency}`)).toEqual([
+    "whole, 1",
+    "whole, 8",
+    "whole, 64",
+    "50 chunks, 1",
+    "50 chunks, 8",
+    "50 chunks, 64",
+    "first byte, 1",
+  ]);
+  for (const { requests } of ours) expect(requests).toBeGreaterThan(0);
+  expect(held.at(-1)).toMatchObject({ gateway: "setpoint, preset", broken: 0 });
+  expect(stderr).toMatch(/1,000 open streams: MiB +\d+ +300 +(met|MISSED)/);
 });

@@ -12,6 +12,16 @@ describe("readOptions", () => {
   });
 
   it.each([
+    [[], ["setpoint", "portkey", "nginx"]],
+    [
+      ["--only", "nginx"],
+      ["setpoint", "nginx"],
+    ],
+  ])("takes the gateways that are named, and ours: %j", (args, gateways) => {
+    expect(readOptions(["--inference", ...args])).toMatchObject({ mode: "inference", gateways });
+  });
+
+  it.each([
     [["--json"], "-"],
     [["--json", "--quick"], "-"],
     [["--json", "-"], "-"],
@@ -25,10 +35,14 @@ describe("readOptions", () => {
     expect(readOptions([flag])).toBeUndefined();
   });
 
-  it.each([["--only", "nothing"], ["--rounds", "0"], ["--seconds", "soon"], ["--growth", "--soak"], ["--unknown"]])(
-    "refuses %s %s",
-    (...args) => {
-      expect(() => readOptions(args)).toThrow(UsageError);
-    },
-  );
+  it.each([
+    ["--only", "nothing"],
+    ["--rounds", "0"],
+    ["--seconds", "soon"],
+    ["--growth", "--soak"],
+    ["--unknown"],
+    ["--inference", "--only=get"],
+  ])("refuses %s %s", (...args) => {
+    expect(() => readOptions(args)).toThrow(UsageError);
+  });
 });

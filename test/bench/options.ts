@@ -28,7 +28,7 @@ export const usage = `npm run bench -- [options]
                       with --inference: only these gateways: ${gatewayNames.join(", ")}
   --rounds N          measured rounds of each workload on each side (5)
   --seconds S         length of a round (5; with --soak 60)
-  --concurrency N     connections, each with one request at a time (64)
+  --concurrency N     connections, each with one request at a time (64; --inference has 1, 8 and 64)
   --growth            cost at 1,000, 100,000 and 1,000,000 presets, instead of the comparison
   --depth             cost of first and last pages of long lists, instead of the comparison
   --soak              five minutes of mixed load for drift of latency and memory, instead of the comparison
