@@ -1,5 +1,5 @@
+import type { BatchPart } from "../../services/platform/batching/batch-part.ts";
 import { Batcher } from "../../services/platform/batching/batcher.ts";
-import type { Member } from "../../services/platform/batching/member.ts";
 import { isOfKind } from "../../services/platform/domain/domain-error.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
 
@@ -47,7 +47,7 @@ export function gatherCalls<Request, Answer extends object>({
 }: Gathering<Request, Answer>): (request: Request, options: CallOptions) => Promise<Answer> {
   const batcher = new Batcher<Call<Request>, Answer>(
     { ...policy, ...options, bytesOf: ({ request }) => bytesOf(request) },
-    (members) => callAll(members, callTogether),
+    (parts) => callAll(parts, callTogether),
   );
   return (request, options) =>
     batcher.ask({ request, options }, { deadlineMs: options.deadlineMs, isCanceled: goesOn });
@@ -67,28 +67,26 @@ function signatureOf(accessToken = ""): string {
   return accessToken.slice(accessToken.lastIndexOf(".") + 1);
 }
 
-type Members<Request, Answer> = readonly Member<Call<Request>, Answer>[];
+type Parts<Request, Answer> = readonly BatchPart<Call<Request>, Answer>[];
 
 async function callAll<Request, Answer>(
-  members: Members<Request, Answer>,
+  parts: Parts<Request, Answer>,
   callTogether: CallTogether<Request, Answer>,
 ): Promise<void> {
   try {
-    const answers = await callTogether(members.map(callOf));
-    for (const [index, member] of members.entries()) {
+    const answers = await callTogether(parts.map(callOf));
+    for (const [index, part] of parts.entries()) {
       const answer = answers[index];
       if (answer === undefined || answer instanceof Error) {
-        member.fail(answer ?? new Error("A batch was answered in part"));
+        part.fail(answer ?? new Error("A batch was answered in part"));
       } else {
-        member.settle(answer);
+        part.settle(answer);
       }
     }
   } catch (error) {
     // Where one call may have failed all, each is made alone, so that nobody pays for another's.
-    if (members.length === 1 || isOfKind(error, "unavailable", "deadline_exceeded")) throw error;
-    await Promise.all(
-      members.map((member) => callAll([member], callTogether).catch((reason: unknown) => member.fail(reason))),
-    );
+    if (parts.length === 1 || isOfKind(error, "unavailable", "deadline_exceeded")) throw error;
+    await Promise.all(parts.map((part) => callAll([part], callTogether).catch((reason: unknown) => part.fail(reason))));
   }
 }
 
@@ -96,7 +94,7 @@ async function callAll<Request, Answer>(
 const namedMax = 64;
 
 /** One call for all who ask alike. It names them all, by another sign than the one between the parts of a batch. */
-function callOf<Request, Answer>({ request, requests, deadlineMs }: Member<Call<Request>, Answer>): Call<Request> {
+function callOf<Request, Answer>({ request, requests, deadlineMs }: BatchPart<Call<Request>, Answer>): Call<Request> {
   if (requests.length === 1) return request;
   const named = requests.slice(0, namedMax);
   const requestId = named.map(({ options }) => options.requestId).join("|");

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { monotonicMs } from "../process/clock.ts";
 import type { Deadline } from "../process/deadline.ts";
+import type { BatchPart } from "./batch-part.ts";
 import { Batcher, type BatchPolicy } from "./batcher.ts";
-import type { Member } from "./member.ts";
 
-type TestMember = Member<string, string>;
+type TestPart = BatchPart<string, string>;
 
 interface Begun {
   readonly requests: readonly string[];
-  readonly members: readonly TestMember[];
+  readonly parts: readonly TestPart[];
   answer(): void;
   fail(error: Error): void;
 }
@@ -29,13 +29,13 @@ function slowBatcher(policy: Partial<BatchPolicy<string>> = {}) {
   const batches: Begun[] = [];
   const batcher = new Batcher<string, string>(
     { ...unbounded, ...policy },
-    (members) =>
+    (parts) =>
       new Promise((resolve, reject) => {
         const answer = () => {
-          for (const member of members) member.settle(`${member.request}!`);
+          for (const part of parts) part.settle(`${part.request}!`);
           resolve();
         };
-        batches.push({ requests: members.map(({ request }) => request), members, answer, fail: reject });
+        batches.push({ requests: parts.map(({ request }) => request), parts, answer, fail: reject });
       }),
   );
   const ask = (request: string, caller: Partial<Deadline> = {}) =>
@@ -160,7 +160,7 @@ describe("Batcher", () => {
       const answers = ["a1", "b1", "a2"].map((request) => ask(request));
       const batch = await begun(1);
       expect(batch.requests).toEqual(["a1", "b1"]);
-      expect(batch.members[0]?.requests).toEqual(["a1", "a2"]);
+      expect(batch.parts[0]?.requests).toEqual(["a1", "a2"]);
       batch.answer();
       expect(await Promise.all(answers)).toEqual(["a1!", "b1!", "a1!"]);
     });
@@ -177,7 +177,7 @@ describe("Batcher", () => {
       await turn();
       answers.push(ask("a6"));
       const second = await begun(2);
-      expect(second.members[0]?.requests).toEqual(["a4", "a5", "a6"]);
+      expect(second.parts[0]?.requests).toEqual(["a4", "a5", "a6"]);
       second.answer();
       expect(await Promise.all(answers)).toEqual(["a4!", "a4!", "a4!"]);
     });
@@ -199,7 +199,7 @@ describe("Batcher", () => {
       const hasty = ask("a1", { deadlineMs: monotonicMs() + 30 });
       const patient = ask("a2", { deadlineMs: lateMs });
       const batch = await begun(1);
-      expect(batch.members[0]?.deadlineMs).toBe(lateMs);
+      expect(batch.parts[0]?.deadlineMs).toBe(lateMs);
       await expect(hasty).rejects.toMatchObject({ kind: "deadline_exceeded" });
       batch.answer();
       expect(await patient).toBe("a1!");

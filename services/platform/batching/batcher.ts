@@ -1,9 +1,9 @@
 import { unavailable } from "../domain/domain-error.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { Deadline } from "../process/deadline.ts";
+import { BatchPart } from "./batch-part.ts";
 import { FifoQueue } from "./fifo-queue.ts";
 import { type BatchLimits, LaneQueue } from "./lane-queue.ts";
-import { Member } from "./member.ts";
 
 /** What batches may hold, how many run at once, and how much may wait for one. */
 export interface BatchPolicy<Request> extends BatchLimits<Request> {
@@ -19,8 +19,8 @@ export interface BatchPolicy<Request> extends BatchLimits<Request> {
   readonly expiresRunning: boolean;
 }
 
-/** Does the work of a batch and tells each member its own outcome. What it throws is the outcome of those not told yet. */
-type Run<Request, Answer> = (batch: readonly Member<Request, Answer>[]) => Promise<void>;
+/** Does the work of a batch and tells each part its own outcome. What it throws is the outcome of those not told yet. */
+type Run<Request, Answer> = (batch: readonly BatchPart<Request, Answer>[]) => Promise<void>;
 
 /** How exactly a caller's deadline is kept. */
 const expireEveryMs = 50;
@@ -34,8 +34,8 @@ export class Batcher<Request, Answer> {
   readonly #policy: BatchPolicy<Request>;
   readonly #run: Run<Request, Answer>;
   readonly #queue: LaneQueue<Request, Answer> | FifoQueue<Request, Answer>;
-  readonly #waitingByKey = new Map<string, Member<Request, Answer>>();
-  readonly #running = new Set<readonly Member<Request, Answer>[]>();
+  readonly #waitingByKey = new Map<string, BatchPart<Request, Answer>>();
+  readonly #running = new Set<readonly BatchPart<Request, Answer>[]>();
   /** How many have asked since the last batches were sent, and how many had by then. */
   #askedCount = 0;
   #lastAskedCount = 0;
@@ -55,10 +55,10 @@ export class Batcher<Request, Answer> {
       const alike = key === undefined ? undefined : this.#waitingByKey.get(key);
       this.#askedCount += 1;
       if (alike) return alike.join(request, asker);
-      const member = new Member(request, this.#policy.bytesOf(request), key, asker);
-      if (this.#isFull(member.bytes)) return reject(tooMuchWaiting());
-      if (key !== undefined) this.#waitingByKey.set(key, member);
-      this.#queue.add(member);
+      const part = new BatchPart(request, this.#policy.bytesOf(request), key, asker);
+      if (this.#isFull(part.bytes)) return reject(tooMuchWaiting());
+      if (key !== undefined) this.#waitingByKey.set(key, part);
+      this.#queue.add(part);
       this.#schedule();
       this.#watchDeadlines();
     });
@@ -97,14 +97,14 @@ export class Batcher<Request, Answer> {
     }
   }
 
-  async #runBatch(batch: readonly Member<Request, Answer>[]): Promise<void> {
+  async #runBatch(batch: readonly BatchPart<Request, Answer>[]): Promise<void> {
     this.#running.add(batch);
     try {
       await this.#run(batch);
       // Rarely true, and an error for each part of every batch would cost more than the batch.
       if (batch.some(({ isDone }) => !isDone)) throw new Error("A batch did not say what became of one of its parts");
     } catch (error) {
-      for (const member of batch) member.fail(error);
+      for (const part of batch) part.fail(error);
     }
     this.#running.delete(batch);
     this.#queue.release(batch);
@@ -119,8 +119,7 @@ export class Batcher<Request, Answer> {
       const nowMs = monotonicMs();
       this.#queue.expire(nowMs);
       for (const [key, { isDone }] of this.#waitingByKey) if (isDone) this.#waitingByKey.delete(key);
-      if (this.#policy.expiresRunning)
-        for (const batch of this.#running) for (const member of batch) member.expire(nowMs);
+      if (this.#policy.expiresRunning) for (const batch of this.#running) for (const part of batch) part.expire(nowMs);
       if (this.#queue.count > 0 || this.#running.size > 0) this.#watchDeadlines();
     }, expireEveryMs).unref();
   }

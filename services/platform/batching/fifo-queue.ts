@@ -1,10 +1,10 @@
+import type { BatchPart } from "./batch-part.ts";
 import type { BatchLimits } from "./lane-queue.ts";
-import type { Member } from "./member.ts";
 
 /** What waits for a batch, in order of arrival, where there are neither lanes nor groups. */
 export class FifoQueue<Request, Answer> {
   readonly #limits: BatchLimits<Request>;
-  #members: Member<Request, Answer>[] = [];
+  #parts: BatchPart<Request, Answer>[] = [];
   #bytes = 0;
 
   constructor(limits: BatchLimits<Request>) {
@@ -12,30 +12,30 @@ export class FifoQueue<Request, Answer> {
   }
 
   get count(): number {
-    return this.#members.length;
+    return this.#parts.length;
   }
 
   get bytes(): number {
     return this.#bytes;
   }
 
-  add(member: Member<Request, Answer>): void {
-    this.#members.push(member);
-    this.#bytes += member.bytes;
+  add(part: BatchPart<Request, Answer>): void {
+    this.#parts.push(part);
+    this.#bytes += part.bytes;
   }
 
   /** The next batch; empty where nothing waits. */
-  take(): Member<Request, Answer>[] {
+  take(): BatchPart<Request, Answer>[] {
     const { countMax, bytesMax } = this.#limits;
     let count = 0;
     let bytes = 0;
-    for (const member of this.#members) {
-      if (count === countMax || (count > 0 && bytes + member.bytes > bytesMax)) break;
-      bytes += member.bytes;
+    for (const part of this.#parts) {
+      if (count === countMax || (count > 0 && bytes + part.bytes > bytesMax)) break;
+      bytes += part.bytes;
       count += 1;
     }
     this.#bytes -= bytes;
-    return this.#members.splice(0, count);
+    return this.#parts.splice(0, count);
   }
 
   /** Nothing here is kept from others by a batch. */
@@ -43,10 +43,10 @@ export class FifoQueue<Request, Answer> {
 
   /** Tells those whose time is up that it is, and drops what nobody waits for any more. */
   expire(nowMs: number): void {
-    for (const member of this.#members) member.expire(nowMs);
-    const waiting = this.#members.filter(({ isDone }) => !isDone);
-    if (waiting.length === this.#members.length) return;
-    this.#members = waiting;
+    for (const part of this.#parts) part.expire(nowMs);
+    const waiting = this.#parts.filter(({ isDone }) => !isDone);
+    if (waiting.length === this.#parts.length) return;
+    this.#parts = waiting;
     this.#bytes = waiting.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 }

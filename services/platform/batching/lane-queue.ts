@@ -1,4 +1,4 @@
-import type { Member } from "./member.ts";
+import type { BatchPart } from "./batch-part.ts";
 
 /** What one batch may hold. */
 export interface BatchLimits<Request> {
@@ -14,7 +14,7 @@ export interface BatchLimits<Request> {
 /** What waits for a batch. Lanes take turns, so that a crowd in one of them keeps nobody else waiting. */
 export class LaneQueue<Request, Answer> {
   readonly #limits: BatchLimits<Request>;
-  readonly #lanes = new Map<unknown, Member<Request, Answer>[]>();
+  readonly #lanes = new Map<unknown, BatchPart<Request, Answer>[]>();
   /** Lanes with a request that may be taken, the one that waited longest first. */
   readonly #ready = new Set<unknown>();
   #count = 0;
@@ -32,26 +32,26 @@ export class LaneQueue<Request, Answer> {
     return this.#bytes;
   }
 
-  add(member: Member<Request, Answer>): void {
-    const lane = this.#laneOf(member);
+  add(part: BatchPart<Request, Answer>): void {
+    const lane = this.#laneOf(part);
     const queue = this.#lanes.get(lane);
     if (queue) {
-      queue.push(member);
+      queue.push(part);
     } else {
-      this.#lanes.set(lane, [member]);
+      this.#lanes.set(lane, [part]);
       this.#ready.add(lane);
     }
     this.#count += 1;
-    this.#bytes += member.bytes;
+    this.#bytes += part.bytes;
   }
 
   /** The next batch; empty where nothing may be taken now. Its lanes are busy until they are released. */
-  take(): Member<Request, Answer>[] {
+  take(): BatchPart<Request, Answer>[] {
     const { countMax, bytesMax, groupOf } = this.#limits;
-    const batch: Member<Request, Answer>[] = [];
+    const batch: BatchPart<Request, Answer>[] = [];
     let bytes = 0;
-    const fits = (member: Member<Request, Answer> | undefined) =>
-      member !== undefined && batch.length < countMax && (batch.length === 0 || bytes + member.bytes <= bytesMax);
+    const fits = (part: BatchPart<Request, Answer> | undefined) =>
+      part !== undefined && batch.length < countMax && (batch.length === 0 || bytes + part.bytes <= bytesMax);
     for (const lane of this.#ready) {
       const queue = this.#lanes.get(lane) ?? [];
       const [first] = batch;
@@ -60,20 +60,20 @@ export class LaneQueue<Request, Answer> {
       if (!fits(queue[0])) break;
       this.#ready.delete(lane);
       while (fits(queue[0])) {
-        const member = queue.shift() as Member<Request, Answer>;
-        bytes += member.bytes;
+        const part = queue.shift() as BatchPart<Request, Answer>;
+        bytes += part.bytes;
         this.#count -= 1;
-        this.#bytes -= member.bytes;
-        batch.push(member);
+        this.#bytes -= part.bytes;
+        batch.push(part);
       }
     }
     return batch;
   }
 
   /** Lets the lanes of a batch that is done be taken from again. */
-  release(batch: readonly Member<Request, Answer>[]): void {
-    for (const member of batch) {
-      const lane = this.#laneOf(member);
+  release(batch: readonly BatchPart<Request, Answer>[]): void {
+    for (const part of batch) {
+      const lane = this.#laneOf(part);
       const queue = this.#lanes.get(lane);
       if (queue && queue.length > 0) this.#ready.add(lane);
       else this.#lanes.delete(lane);
@@ -83,7 +83,7 @@ export class LaneQueue<Request, Answer> {
   /** Tells those whose time is up that it is, and drops what nobody waits for any more. */
   expire(nowMs: number): void {
     for (const [lane, queue] of this.#lanes) {
-      for (const member of queue) member.expire(nowMs);
+      for (const part of queue) part.expire(nowMs);
       const waiting = queue.filter(({ isDone }) => !isDone);
       if (waiting.length === queue.length) continue;
       for (const { isDone, bytes } of queue) {
@@ -97,7 +97,7 @@ export class LaneQueue<Request, Answer> {
     }
   }
 
-  #laneOf(member: Member<Request, Answer>): unknown {
-    return this.#limits.laneOf?.(member.request) ?? member;
+  #laneOf(part: BatchPart<Request, Answer>): unknown {
+    return this.#limits.laneOf?.(part.request) ?? part;
   }
 }

@@ -14,7 +14,7 @@ const outcomesBytesMax = 8 * 1024 * 1024;
 /** What a preset has at most beside the content of its version: name and description, ids and times. */
 const besideContentBytes = 12 * 1024;
 
-interface BatchPart<Part> {
+interface CallPart<Part> {
   readonly part: Part;
   /** In whose name, and how long it may take. Undefined: those of the call. */
   readonly name?: { readonly accessToken: string; readonly timeoutMs: number };
@@ -27,7 +27,7 @@ interface BatchPart<Part> {
  * to be answered, so only the replay of one, which may be larger than its request, can be too large.
  */
 export async function outcomesOf<Part>(
-  parts: readonly BatchPart<Part>[],
+  parts: readonly CallPart<Part>[],
   call: CallContext,
   run: (part: Part, context: CallContext) => Promise<ServedPreset>,
   sentBytesOf: (part: Part) => number = () => 0,

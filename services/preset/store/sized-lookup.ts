@@ -1,5 +1,5 @@
+import type { BatchPart } from "../../platform/batching/batch-part.ts";
 import { Batcher } from "../../platform/batching/batcher.ts";
-import type { Member } from "../../platform/batching/member.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
 import type { Deadline } from "../../platform/process/deadline.ts";
 
@@ -41,14 +41,14 @@ export class SizedLookup<Key, Value extends object> {
   readonly #largeBatcher: Batcher<Large & { readonly key: Key }, Value | undefined>;
 
   constructor({ keyOf, find, findLarge }: Finders<Key, Value>) {
-    this.#batcher = new Batcher({ ...policy, keyOf, bytesOf: () => smallBytesMax }, (members) =>
-      answer(members, keyOf, find),
+    this.#batcher = new Batcher({ ...policy, keyOf, bytesOf: () => smallBytesMax }, (parts) =>
+      answer(parts, keyOf, find),
     );
     this.#largeBatcher = new Batcher(
       { ...largePolicy, keyOf: ({ key }) => keyOf(key), bytesOf: ({ largeBytes }) => largeBytes },
-      (members) =>
+      (parts) =>
         answer(
-          members,
+          parts,
           ({ key }) => keyOf(key),
           (larges) => findLarge(larges.map(({ key }) => key)),
         ),
@@ -70,11 +70,11 @@ export class SizedLookup<Key, Value extends object> {
 
 /** A batch is worth reading for as long as one of those who asked waits. */
 async function answer<Request, Value>(
-  members: readonly Member<Request, Value | undefined>[],
+  parts: readonly BatchPart<Request, Value | undefined>[],
   keyOf: (request: Request) => string,
   find: (requests: readonly Request[]) => Promise<ReadonlyMap<string, Value>>,
 ): Promise<void> {
-  const deadlineMs = Math.max(...members.map((member) => member.deadlineMs));
-  const found = await retryTransient(deadlineMs, () => find(members.map(({ request }) => request)));
-  for (const member of members) member.settle(found.get(keyOf(member.request)));
+  const deadlineMs = Math.max(...parts.map((part) => part.deadlineMs));
+  const found = await retryTransient(deadlineMs, () => find(parts.map(({ request }) => request)));
+  for (const part of parts) part.settle(found.get(keyOf(part.request)));
 }

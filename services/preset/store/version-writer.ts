@@ -42,7 +42,7 @@ export class VersionWriter {
         bytesOf: (creation) => (held.has(creation) ? policy.bytesMax : sizeOf(creation)),
         ...(batchByWorkspace ? { groupOf: ({ workspaceId }: NewVersion) => workspaceId } : {}),
       },
-      (members) => writeVersions(pool, held, members),
+      (parts) => writeVersions(pool, held, parts),
     );
   }
 

@@ -11,7 +11,7 @@ interface Asker<Answer> extends Deadline {
 const nobody = Object.freeze([]) as unknown as never[];
 
 /** One request of a batch. Those who ask alike share it, each with a deadline of their own. */
-export class Member<Request, Answer> implements Deadline {
+export class BatchPart<Request, Answer> implements Deadline {
   readonly request: Request;
   /** What it counts for where batches and queues are bounded. */
   readonly bytes: number;
