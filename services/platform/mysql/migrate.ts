@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { QueryResult } from "mysql2";
 import { type Connection, createConnection, type RowDataPacket } from "mysql2/promise";
 import { monotonicMs } from "../process/clock.ts";
 import type { ReadinessCheck } from "../process/health.ts";
 import { connectionOptions } from "./database-url.ts";
 import { isAccessDenied, isAlreadyAltered, isTransient, isUnknownDatabase, isUnknownTable } from "./errors.ts";
+import { whileGuarded } from "./migration-guard.ts";
 import type { Pool } from "./pool.ts";
 
 interface Migration {
@@ -16,8 +16,6 @@ interface Migration {
   readonly checksum: string;
 }
 
-/** How long to wait for another process that is migrating the same database. */
-const lockTimeoutSeconds = 300;
 const connectTimeoutMs = 5_000;
 
 const createTable = `
@@ -39,8 +37,8 @@ const tellEveryMs = 5_000;
 
 /**
  * Brings a database up to date and returns the names of what was applied. Creates the database where there is none.
- * Any number of processes may call it at once: one migrates, the others wait and find nothing to do; through several
- * nodes of a cluster, where they do not know of each other, they do the same work and agree.
+ * Any number of processes may call it at once, also through several nodes of a cluster: one migrates, the others wait
+ * and find nothing to do.
  * DDL cannot be rolled back, so each file is one statement that may be run again: after a crash, and after a connection
  * that was lost on the way.
  */
@@ -53,12 +51,19 @@ export async function migrate(
   const migrations = await readMigrations(directory);
   const deadlineMs = monotonicMs() + waitMs;
   const applied = new Set<string>();
-  for (let toldAtMs = Number.NEGATIVE_INFINITY; ; await sleep(pauseMs)) {
+  let toldAtMs = Number.NEGATIVE_INFINITY;
+  const tellWait = (reason: string, leftMs: number): void => {
+    if (monotonicMs() - toldAtMs < tellEveryMs) return;
+    toldAtMs = monotonicMs();
+    onWait(reason, leftMs);
+  };
+  const tellApply = (name: string): void => {
+    applied.add(name);
+    onApply(name);
+  };
+  for (; ; await sleep(pauseMs)) {
     try {
-      await applyPending(url, migrations, (name) => {
-        applied.add(name);
-        onApply(name);
-      });
+      await applyPending(url, migrations, tellApply, tellWait);
       return [...applied];
     } catch (error) {
       const leftMs = deadlineMs - monotonicMs();
@@ -66,10 +71,7 @@ export async function migrate(
       if (!isTransient(error) || isAccessDenied(error) || leftMs < pauseMs) throw error;
       // Where a name has several addresses, an error has one message for each, and none itself.
       const { message, code } = error as { message: string; code?: string };
-      const reason = message || String(code);
-      if (monotonicMs() - toldAtMs < tellEveryMs) continue;
-      toldAtMs = monotonicMs();
-      onWait(reason, leftMs);
+      tellWait(message || String(code), leftMs);
     }
   }
 }
@@ -78,32 +80,49 @@ async function applyPending(
   url: string,
   migrations: readonly Migration[],
   onApply: (name: string) => void,
+  onWait: (reason: string, leftMs: number) => void,
 ): Promise<void> {
   const connection = await connect(url);
-  const lock = `setpoint:${createHash("sha256").update(new URL(url).pathname).digest("hex").slice(0, 32)}`;
+  let guard: Connection | undefined;
   try {
-    await acquireLock(connection, lock);
     await connection.query(createTable);
-    const applied = await findApplied(connection);
-    for (const { name, sql, checksum } of migrations.filter((migration) => !isApplied(migration, applied))) {
-      onApply(name);
-      await connection.query(sql).catch((error: unknown) => {
-        // MySQL cannot alter a table only where that is left to do, so this is how a crash after it looks.
-        if (!isAlreadyAltered(error)) throw error;
+    if ((await listPending(connection, migrations)).length > 0) {
+      guard = await connect(url);
+      await whileGuarded(guard, onWait, async () => {
+        // Who had the guard before us may have done it.
+        for (const migration of await listPending(connection, migrations)) await apply(connection, migration, onApply);
       });
-      // The lock of a Galera cluster holds on one node alone: through another, someone may have been faster.
-      await connection.query(
-        `INSERT INTO schema_migrations (name, checksum, applied_at) VALUES (?, ?, UTC_TIMESTAMP(3))
-          ON DUPLICATE KEY UPDATE name = VALUES(name)`,
-        [name, checksum],
-      );
+      await guard.end();
     }
+    await connection.end();
   } catch (error) {
     connection.destroy();
+    guard?.destroy();
     throw error;
   }
-  // Closing the connection gives the lock back.
-  await connection.end();
+}
+
+async function listPending(connection: Connection, migrations: readonly Migration[]): Promise<Migration[]> {
+  const [rows] = await connection.query<MigrationRow[]>("SELECT name, checksum FROM schema_migrations");
+  return migrations.filter((migration) => !isApplied(migration, rows));
+}
+
+async function apply(
+  connection: Connection,
+  { name, sql, checksum }: Migration,
+  onApply: (name: string) => void,
+): Promise<void> {
+  onApply(name);
+  await connection.query(sql).catch((error: unknown) => {
+    // MySQL cannot alter a table only where that is left to do, so this is how a crash after it looks.
+    if (!isAlreadyAltered(error)) throw error;
+  });
+  // Where a guard lapsed too early, someone else may have been faster.
+  await connection.query(
+    `INSERT INTO schema_migrations (name, checksum, applied_at) VALUES (?, ?, UTC_TIMESTAMP(3))
+      ON DUPLICATE KEY UPDATE checksum = VALUES(checksum)`,
+    [name, checksum],
+  );
 }
 
 /** Fails while the database cannot be reached, is read-only, or has a schema that is older than this code. */
@@ -112,12 +131,9 @@ export function schemaIsCurrent(pool: Pool, directory: URL): ReadinessCheck {
   return async () => {
     await checkWritable(pool);
     if (current) return;
-    const applied = await findApplied(pool).catch((error: unknown) => {
-      if (isUnknownTable(error)) return new Map<string, string>();
-      throw error;
-    });
-    const pending = (await readMigrations(directory)).filter((migration) => !isApplied(migration, applied));
-    if (pending.length > 0) throw new Error(`the database lacks ${pending.length} migrations: run the migrate command`);
+    const last = (await readMigrations(directory)).at(-1);
+    if (last && !isApplied(last, await findApplied(pool, last.name)))
+      throw new Error(`the database lacks the migration ${last.name}: run the migrate command`);
     current = true;
   };
 }
@@ -161,26 +177,25 @@ async function connect(url: string): Promise<Connection> {
   }
 }
 
-async function acquireLock(connection: Connection, name: string): Promise<void> {
-  const [rows] = await connection.query<RowDataPacket[]>("SELECT GET_LOCK(?, ?)", [name, lockTimeoutSeconds]);
-  // 0 is a timeout and NULL a fault; both would let two processes migrate at once. Vitess would not keep an alias.
-  if (Object.values(rows[0] ?? {})[0] !== 1)
-    throw new Error("Another process has been migrating this database for too long");
+interface MigrationRow extends RowDataPacket {
+  readonly name: string;
+  readonly checksum: string;
 }
 
-interface TextExecutor {
-  query<T extends QueryResult>(sql: string): Promise<[T, unknown]>;
+/** By its name, so that one shard is asked. Migrations are applied in order: where the last one is there, all are. */
+async function findApplied(pool: Pool, name: string): Promise<MigrationRow[]> {
+  const sql = "SELECT name, checksum FROM schema_migrations WHERE name = ?";
+  const [rows] = await pool.query<MigrationRow[]>(sql, [name]).catch((error: unknown) => {
+    if (isUnknownTable(error)) return [[]];
+    throw error;
+  });
+  return rows;
 }
 
-async function findApplied(executor: TextExecutor): Promise<Map<string, string>> {
-  const [rows] = await executor.query<RowDataPacket[]>("SELECT name, checksum FROM schema_migrations");
-  return new Map(rows.map((row) => [row.name, row.checksum]));
-}
-
-function isApplied(migration: Migration, applied: Map<string, string>): boolean {
-  const checksum = applied.get(migration.name);
-  if (checksum !== undefined && checksum !== migration.checksum) {
+function isApplied(migration: Migration, rows: readonly MigrationRow[]): boolean {
+  const row = rows.find(({ name }) => name === migration.name);
+  if (row && row.checksum !== migration.checksum) {
     throw new Error(`The migration ${migration.name} was changed after it had been applied; write a new one instead`);
   }
-  return checksum !== undefined;
+  return row !== undefined;
 }

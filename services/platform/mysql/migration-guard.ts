@@ -1,0 +1,79 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Connection } from "mysql2/promise";
+import { monotonicMs } from "../process/clock.ts";
+import { isConnectionLost, isDuplicateKey, isTransient } from "./errors.ts";
+
+/** Beside the rows of the migrations, whose names begin with a number. */
+const guardName = "migrating";
+
+/** By the clock of the database, which is one for all. Who has shown no sign of life for as long has died on the way. */
+const lapsesAfterSeconds = 20;
+const signOfLifeEveryMs = 5_000;
+const pauseMs = 250;
+/** How long to wait for another process that is migrating the same database. */
+const waitMaxMs = 300_000;
+
+/**
+ * Runs `work` while nobody else does so on the same database, wherever they are: who migrates has a row, and keeps it
+ * fresh. A named lock (`GET_LOCK`) would hold on one node of a Galera cluster alone, and on Vitess be lost after half a
+ * minute. The connection is the guard's own, because a statement of the work may take hours.
+ */
+export async function whileGuarded(
+  connection: Connection,
+  onWait: (reason: string, leftMs: number) => void,
+  work: () => Promise<void>,
+): Promise<void> {
+  const token = randomBytes(32).toString("hex");
+  await takeGuard(connection, token, onWait);
+  const timer = setInterval(() => {
+    // Where this fails, others may begin too early: then they do the same work, and agree.
+    connection
+      .query("UPDATE schema_migrations SET applied_at = UTC_TIMESTAMP(3) WHERE name = ? AND checksum = ?", [
+        guardName,
+        token,
+      ])
+      .catch(() => {});
+  }, signOfLifeEveryMs);
+  try {
+    await work();
+  } finally {
+    clearInterval(timer);
+    // What is left behind lapses.
+    await connection
+      .query("DELETE FROM schema_migrations WHERE name = ? AND checksum = ?", [guardName, token])
+      .catch(() => {});
+  }
+}
+
+async function takeGuard(
+  connection: Connection,
+  token: string,
+  onWait: (reason: string, leftMs: number) => void,
+): Promise<void> {
+  const deadlineMs = monotonicMs() + waitMaxMs;
+  while (!(await tryToTake(connection, token))) {
+    const leftMs = deadlineMs - monotonicMs();
+    if (leftMs <= 0) throw new Error("Another process has been migrating this database for too long");
+    onWait("another process is migrating it", leftMs);
+    await sleep(pauseMs);
+  }
+}
+
+async function tryToTake(connection: Connection, token: string): Promise<boolean> {
+  try {
+    await connection.query(
+      `DELETE FROM schema_migrations WHERE name = ? AND applied_at < UTC_TIMESTAMP(3) - INTERVAL ${lapsesAfterSeconds} SECOND`,
+      [guardName],
+    );
+    await connection.query(
+      "INSERT INTO schema_migrations (name, checksum, applied_at) VALUES (?, ?, UTC_TIMESTAMP(3))",
+      [guardName, token],
+    );
+    return true;
+  } catch (error) {
+    // Two who try at once may also meet in a deadlock, or at the commit of a cluster.
+    if (isDuplicateKey(error) || (isTransient(error) && !isConnectionLost(error))) return false;
+    throw error;
+  }
+}
