@@ -16,7 +16,7 @@ beforeAll(async () => {
         base_url: upstream.url,
         dialects: dialectNames,
         models: ["*"],
-        timeouts: { first_byte_ms: 1_000 },
+        timeouts: { first_byte_ms: 3_000 },
       },
     ],
   });
@@ -53,10 +53,10 @@ describe("a body of the largest size", () => {
 
   it("may be taken slowly: the time for the first byte begins when it is sent", async () => {
     upstream.atHead = async (_request, socket) => {
-      // Twice as long as the first byte may take.
+      // Longer than the first byte may take.
       for (let pause = 0; pause < 10; pause++) {
         socket.pause();
-        await new Promise((resolve) => setTimeout(resolve, 200));
+        await new Promise((resolve) => setTimeout(resolve, 500));
         socket.resume();
         await new Promise((resolve) => setTimeout(resolve, 2));
       }
