@@ -1,4 +1,6 @@
+import { execFile } from "node:child_process";
 import { mkdir, rename, symlink, unlink, writeFile } from "node:fs/promises";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
 import { ConfigError } from "../../services/platform/process/environment.ts";
@@ -102,6 +104,20 @@ describe("the upstreams file", () => {
     expect(message).toContain("upstreams[0].name must be lower-case letters");
     expect(message).toContain("upstreams[0].dialects[0] must be one of chat/completions, messages, responses");
     expect(message).toContain("upstreams[0].models must have at least 1 element");
+  });
+});
+
+describe("a gateway whose upstreams file is at fault", () => {
+  it("exits with 78, and its log says what to write", async () => {
+    await stack.file.write({ upstreams: [entry("one", { api_key: secret })] });
+    const environment = { ...process.env, UPSTREAMS_FILE: stack.file.path, PORT: "0", METRICS_PORT: "0" };
+    const gateway = promisify(execFile)(process.execPath, ["gateway/main.ts", "serve"], { env: environment });
+    const ended = await gateway.catch((error: unknown) => error);
+    expect(ended).toMatchObject({
+      code: 78,
+      stdout: expect.stringContaining("upstreams[0].api_key is not a known field"),
+    });
+    expect(JSON.stringify(ended)).not.toContain(secret);
   });
 });
 
