@@ -104,6 +104,13 @@ describe("gatherAlike", () => {
     ]);
   });
 
+  it("shares nothing between callers whose tokens differ in any part", async () => {
+    const { call, made } = shout(gatherAlike);
+    const tokens = ["head.one.signature", "head.two.signature", "other.one.signature", "head.one.other"];
+    await Promise.all(tokens.map((token) => call("a", options(token))));
+    expect(made.flat().map((each) => each.options.accessToken)).toEqual(tokens);
+  });
+
   it("names no more requests of a crowd than a header holds, but one of each part", async () => {
     const { call, made } = shout(gatherAlike);
     await Promise.all(Array.from({ length: 1_000 }, (_, index) => call("a", options("token", `r${index}`))));

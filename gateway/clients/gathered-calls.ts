@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { BatchPart } from "../../services/platform/batching/batch-part.ts";
 import { Batcher } from "../../services/platform/batching/batcher.ts";
 import { isOfKind } from "../../services/platform/domain/domain-error.ts";
@@ -57,14 +58,22 @@ export function gatherCalls<Request, Answer extends object>({
 export function gatherAlike<Request, Answer extends object>(
   gathering: Gathering<Request, Answer>,
 ): (request: Request, options: CallOptions) => Promise<Answer> {
-  const keyOf = ({ request, options }: Call<Request>) =>
-    `${signatureOf(options.accessToken)} ${JSON.stringify(request)}`;
+  const keyOf = ({ request, options }: Call<Request>) => `${numberOf(options.accessToken)} ${JSON.stringify(request)}`;
   return gatherCalls({ ...gathering, keyOf });
 }
 
-/** The last part of a JWT. No two have the same, and it is much shorter than the whole. */
-function signatureOf(accessToken = ""): string {
-  return accessToken.slice(accessToken.lastIndexOf(".") + 1);
+const tokenNumbers = new LRUCache<string, number>({ max: 10_000 });
+let lastNumber = 0;
+
+/** Stands for a token, which is long. No two have the same, ever: one that was forgotten gets another. */
+function numberOf(accessToken = ""): number {
+  let number = tokenNumbers.get(accessToken);
+  if (number === undefined) {
+    lastNumber += 1;
+    number = lastNumber;
+    tokenNumbers.set(accessToken, number);
+  }
+  return number;
 }
 
 type Parts<Request, Answer> = readonly BatchPart<Call<Request>, Answer>[];
