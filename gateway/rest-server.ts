@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { ErrorObject } from "ajv";
-import { type FastifyInstance, type FastifyRequest, fastify, LogController } from "fastify";
+import { type FastifyInstance, fastify, LogController } from "fastify";
 import type { TObject } from "typebox";
 import { invalidRequest, isOfKind } from "../services/platform/domain/domain-error.ts";
 import { newId } from "../services/platform/domain/ids.ts";
@@ -160,9 +160,9 @@ function probeRoutes(app: FastifyInstance, health: Health): void {
 
 function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (request: FastifyRequest, bytes: Buffer) =>
-    bodyText(bytes, request.headers["content-encoding"]),
-  );
+  app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, ({ headers }, bytes, done) => {
+    done(null, bodyText(bytes, headers["content-encoding"]));
+  });
 }
 
 /** The one place where an error becomes an answer. */
