@@ -45,6 +45,7 @@ async function startPod(host: string, grpcPort: number): Promise<{ lifecycle: Li
     shutdownDelayMs,
     drainTimeoutMs: 1_000,
     grpcTls: undefined,
+    traces: undefined,
     services: [access],
     readinessChecks: [],
     operations: {},

@@ -56,6 +56,7 @@ export async function openStubService({ methods = {}, callBytes = {} }: StubOpti
     shutdownDelayMs: 0,
     drainTimeoutMs: 0,
     grpcTls: undefined,
+    traces: undefined,
     grpcPort: 0,
     httpPort: 0,
     services: [serveService(PresetService, implementation, { logger, metrics, verifier, largeMethods })],

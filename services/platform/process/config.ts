@@ -1,3 +1,4 @@
+import { readTracesConfig, type TracesConfig } from "../observe/traces-config.ts";
 import { readTlsFiles, type TlsFiles } from "../rpc/tls.ts";
 import type { EnvironmentReader } from "./environment.ts";
 
@@ -14,6 +15,8 @@ export interface ProcessConfig {
   readonly drainTimeoutMs: number;
   /** Undefined: gRPC in clear text. */
   readonly grpcTls: TlsFiles | undefined;
+  /** Undefined: no traces are recorded. */
+  readonly traces: TracesConfig | undefined;
 }
 
 export function readProcessConfig(reader: EnvironmentReader): ProcessConfig {
@@ -23,5 +26,6 @@ export function readProcessConfig(reader: EnvironmentReader): ProcessConfig {
     shutdownDelayMs: reader.integer("SHUTDOWN_DELAY_MS", { default: 0, min: 0, max: 600_000 }),
     drainTimeoutMs: reader.integer("DRAIN_TIMEOUT_MS", { default: 15_000, min: 0, max: 600_000 }),
     grpcTls: readTlsFiles(reader),
+    traces: readTracesConfig(reader),
   };
 }

@@ -1,0 +1,72 @@
+/** What is recorded of a span beside its name. Never anything that holds a prompt, an answer, a key or a value of SQL. */
+export type Attributes = Readonly<Record<string, string | number | undefined>>;
+
+/** Where a call stands in the trace that it is part of: what is logged, and what is passed on to whom it calls. */
+export interface Trace {
+  readonly traceId: string;
+  /** As W3C Trace Context has it. */
+  readonly traceparent: string;
+  readonly tracestate: string | undefined;
+  /** Undefined where nothing is recorded: this process records no traces, or not this one. */
+  readonly span: Span | undefined;
+}
+
+/** A part of a trace that is recorded. Of one that never ends nothing is seen. */
+export interface Span extends Trace {
+  /** Begins a part of this one: a call of another. `others` are those that it is made for as well. */
+  beginCall(name: string, attributes: Attributes, others?: readonly Span[]): Span;
+  set(attributes: Attributes): void;
+  /** Says which request it belongs to. Parts that begin later say so, too. */
+  nameRequest(requestId: string): void;
+  /** With an error: a short word of ours for it, never its message. */
+  end(error?: string): void;
+}
+
+/** Records traces. There is none in a process that is not told where to send them. */
+export interface Tracer {
+  /** Begins what is done for a caller, as a part of the caller's trace where there is one. */
+  serve(name: string, parent: Trace | undefined): Trace;
+}
+
+/** The trace of a call that has come in; undefined where its caller is in none, and none is recorded. */
+export function traceOf(
+  tracer: Tracer | undefined,
+  name: string,
+  traceparent: string | string[] | undefined,
+  tracestate: string | string[] | undefined,
+): Trace | undefined {
+  const parent = typeof traceparent === "string" ? traceFrom(traceparent, tracestate) : undefined;
+  return tracer ? tracer.serve(name, parent) : parent;
+}
+
+const ids = "(?!0{32})[\\da-f]{32}-(?!0{16})[\\da-f]{16}";
+/** A later version may have more behind the flags; what is before it is as it was. */
+const pattern = new RegExp(`^(?:00-${ids}-[\\da-f]{2}$|(?!00|ff)[\\da-f]{2}-${ids}-[\\da-f]{2}(?:-|$))`);
+
+/** What a trace is passed on with is at most this long; W3C asks for no more. */
+const tracestateLengthMax = 512;
+const tracestatePattern = /^[\x20-\x7e\t]+$/;
+
+/** What a caller says of its trace. What is not as it should be is ignored, and the rest of it with it. */
+export function traceFrom(traceparent: string, tracestate?: string | string[]): Trace | undefined {
+  if (!pattern.test(traceparent)) return undefined;
+  const isKept =
+    typeof tracestate === "string" && tracestate.length <= tracestateLengthMax && tracestatePattern.test(tracestate);
+  return {
+    traceId: traceparent.slice(3, 35),
+    traceparent: `00${traceparent.slice(2, 55)}`,
+    tracestate: isKept ? tracestate : undefined,
+    span: undefined,
+  };
+}
+
+/** Of traces that share a call, the one that it is made in: one that is recorded, or else the first. */
+export function traceTogether(traces: readonly (Trace | undefined)[]): Trace | undefined {
+  return traces.find((trace) => trace?.span) ?? traces.find((trace) => trace !== undefined);
+}
+
+/** The spans that share a call with the one it is made in. */
+export function spansBeside(chosen: Trace | undefined, traces: readonly (Trace | undefined)[]): readonly Span[] {
+  if (!chosen?.span) return [];
+  return traces.flatMap((trace) => (trace?.span && trace !== chosen ? trace.span : []));
+}
