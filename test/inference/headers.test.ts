@@ -136,6 +136,19 @@ describe("the headers of an answer", () => {
     expect([answer.status, await answer.text()]).toEqual([400, '{"error":1}']);
   });
 
+  it("may be there twice, and are passed on as they came", async () => {
+    upstream.script = (_request, socket) => {
+      const lines = ["content-type: text/event-stream", "x-ratelimit-limit: 1", "x-ratelimit-limit: 2"];
+      const head = ["HTTP/1.1 200 OK", ...lines, ...lines, "transfer-encoding: chunked"].join("\r\n");
+      socket.write(Buffer.concat([Buffer.from(`${head}\r\n\r\n`), chunkOf("data: 1\n\n"), Buffer.from(lastChunk)]));
+    };
+    const answer = await stack.send("chat/completions", body);
+    expect(answer.headers.get("content-type")).toMatch(/^text\/event-stream/);
+    expect(answer.headers.get("x-accel-buffering")).toBe("no");
+    expect(answer.headers.get("x-ratelimit-limit")).toBe("1, 2, 1, 2");
+    expect(await answer.text()).toBe("data: 1\n\n");
+  });
+
   it("tell how it is compressed where it is, although that was not asked for", async () => {
     upstream.script = answerWith(200, gzipSync('{"zipped":true}'), { "content-encoding": "gzip" });
     const answer = await stack.send("chat/completions", body);

@@ -15,14 +15,14 @@ export function passOnHeaders(given: AnswerHeaders, headers: OutgoingHttpHeaders
   for (const name in given) {
     if (!passedOn.has(name) && !passedOnPrefixes.some((prefix) => name.startsWith(prefix))) continue;
     const value = given[name];
-    if (typeof value === "string" && sendable.test(value)) headers[name] = value;
+    if (value !== undefined && [value].flat().every((each) => sendable.test(each))) headers[name] = value;
   }
 }
 
 /** Whether an answer is a stream of events. */
 export function isEventStream(given: AnswerHeaders): boolean {
-  const type = given["content-type"];
-  return typeof type === "string" && /^text\/event-stream\b/i.test(type);
+  const [type = ""] = [given["content-type"]].flat();
+  return /^text\/event-stream\b/i.test(type);
 }
 
 const longestWaitMs = 2_000;
@@ -32,6 +32,8 @@ export function shortWaitMs(given: AnswerHeaders): number | undefined {
   const value = given["retry-after"];
   if (typeof value !== "string") return undefined;
   const text = value.trim();
+  // Neither seconds nor a date. Date.parse makes a date of nearly everything.
+  if (!/^(\d+(\.\d+)?$|[a-z])/i.test(text)) return undefined;
   // A date is of the wall clock, by the contract of the header.
   const waitMs = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
   return waitMs <= longestWaitMs ? Math.max(0, waitMs) : undefined;
