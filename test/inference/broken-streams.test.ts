@@ -163,6 +163,20 @@ describe("what comes of an upstream", () => {
     expect(await (await stack.send("chat/completions", { model: "m" })).text()).toBe("data: 1\n\n");
   });
 
+  it("may be a reset where it has no length: that is not its end", async () => {
+    const reset = (type: string) => {
+      upstream.script = (_request, socket) => {
+        const head = headOf(200, { "content-type": type, connection: "close" });
+        socket.write(`${head}data: 1\n\n`, () => setTimeout(() => socket.resetAndDestroy(), 20));
+      };
+    };
+    reset("text/event-stream");
+    const text = await (await stack.send("messages", { model: "m", stream: true })).text();
+    expect(text).toMatch(/^data: 1\n\nevent: error\ndata: /);
+    reset("application/json");
+    await expect(stack.send("messages", { model: "m" }).then((answer) => answer.text())).rejects.toThrow();
+  });
+
   it("may be a reset right behind the head of a stream", async () => {
     upstream.script = (_request, socket) => {
       socket.write(streamHead, () => socket.resetAndDestroy());

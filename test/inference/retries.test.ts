@@ -120,6 +120,16 @@ describe("a request is not sent again", () => {
     expect([answer.status, upstream.received.length]).toEqual([502, 1]);
   });
 
+  it("where a used connection breaks after a while: it may have been billed", async () => {
+    await warmUp("safe");
+    upstream.script = async (_request, socket) => {
+      await new Promise((resolve) => setTimeout(resolve, 1_200));
+      socket.destroy();
+    };
+    const answer = await stack.send("chat/completions", { model: "safe" });
+    expect([answer.status, upstream.received.length]).toEqual([502, 1]);
+  });
+
   it("where a used connection breaks after a part of the head has come", async () => {
     await warmUp("safe");
     upstream.script = (_request, socket) => {
@@ -133,6 +143,7 @@ describe("a request is not sent again", () => {
     ["500", answerWith(500, '{"e":500}'), 500],
     ["429 without Retry-After", answerWith(429, '{"e":429}'), 429],
     ["429 with a long one", answerWith(429, '{"e":429}', { "retry-after": "3" }), 429],
+    ["429 with what is no time", answerWith(429, '{"e":429}', { "retry-after": "-1" }), 429],
     ["400 with a short one", answerWith(400, '{"e":400}', { "retry-after": "1" }), 400],
   ])("where the answer is %s: it is passed on", async (_name, script, status) => {
     upstream.script = script;

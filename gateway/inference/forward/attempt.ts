@@ -44,6 +44,9 @@ const onePieceBytes = 64 * 1024;
 /** Larger ones go out in pieces, so that what has been sent is known, and an early answer is noticed. */
 const pieceBytes = 256 * 1024;
 
+/** An idle connection that was closed is heard of with the first answer to what is sent on it; what breaks later was at work. */
+const staleWithinMs = 1_000;
+
 class Left extends Error {}
 
 /** One request to an upstream. */
@@ -55,6 +58,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionListener, 
   #controller: Dispatcher.DispatchController | undefined;
   #connection: Connection | undefined;
   #isSent = false;
+  #sentAtMs = 0;
   #isReused = false;
   #isHeard = false;
   #isAnswered = false;
@@ -141,6 +145,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionListener, 
     this.#controller = controller;
     this.#isReused = (this.#connection?.countRequest() ?? 0) > 0;
     this.#isSent = true;
+    this.#sentAtMs = monotonicMs();
   }
 
   /** An upload may be slow: its time begins again with each piece of it. */
@@ -174,13 +179,20 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionListener, 
   }
 
   onResponseEnd(): void {
+    // An answer without a length ends with its connection, but not with one that breaks.
+    if (this.#connection?.isBroken) {
+      this.onResponseError(undefined, new Error("reset"));
+      return;
+    }
     this.#over();
     if (!this.#isLeft) this.#owner.ended();
   }
 
   onResponseError(_controller: unknown, error: Error): void {
     this.#over();
-    if (!this.#isLeft) this.#owner.failed(failureOf(error, this.#isSent, this.#isReused, this.#isHeard));
+    if (this.#isLeft) return;
+    const mayBeStale = this.#isReused && monotonicMs() - this.#sentAtMs < staleWithinMs;
+    this.#owner.failed(failureOf(error, this.#isSent, mayBeStale, this.#isHeard));
   }
 
   #cut(): void {

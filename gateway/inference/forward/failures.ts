@@ -59,8 +59,8 @@ const connectCodes = new Set([
   "ETIMEDOUT",
 ]);
 
-/** What an error of the transport means. `isSent`: the request, or a part of it, went out. */
-export function failureOf(error: unknown, isSent: boolean, isReused: boolean, isHeard: boolean): Failure {
+/** What an error of the transport means. `isSent`: the request, or a part of it, went out. `mayBeStale`: just now, on a connection that was used before. */
+export function failureOf(error: unknown, isSent: boolean, mayBeStale: boolean, isHeard: boolean): Failure {
   const code = String((error as NodeJS.ErrnoException | undefined)?.code ?? "");
   if (!isSent) {
     const detail = connectCodes.has(code) ? ` (${code})` : "";
@@ -69,6 +69,6 @@ export function failureOf(error: unknown, isSent: boolean, isReused: boolean, is
   if (code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW") {
     return { kind: "bad_answer", reason: "did not answer in HTTP" };
   }
-  if (isReused && !isHeard) return { kind: "stale_connection", reason: "closed the connection without an answer" };
+  if (mayBeStale && !isHeard) return { kind: "stale_connection", reason: "closed the connection without an answer" };
   return { kind: "broken", reason: isHeard ? "broke off its answer" : "closed the connection without an answer" };
 }

@@ -1,4 +1,4 @@
-import { Client, type Dispatcher, Pool } from "undici";
+import { type buildConnector, Client, type Dispatcher, Pool } from "undici";
 
 /** What is told of the connection that its request goes over. */
 export interface ConnectionListener {
@@ -9,15 +9,38 @@ export interface ConnectionListener {
 /** A client that is not there for this long may have gone; most servers close their side after a minute. */
 const idleMs = 30_000;
 
-/** One connection to an upstream, which knows whether it was used before. */
+interface ConnectionOptions {
+  readonly connect: buildConnector.connector;
+}
+
+/** One connection to an upstream, which knows whether it was used before, and how it ended. */
 export class Connection extends Client {
+  readonly #socket: { isBroken: boolean };
   #requests = 0;
 
-  constructor(origin: URL, options: object) {
-    super(origin, options);
+  constructor(origin: URL, options: ConnectionOptions) {
+    const state = { isBroken: false };
+    super(origin, {
+      ...options,
+      connect: (target, callback) =>
+        options.connect(target, (...result) => {
+          state.isBroken = false;
+          // Heard of before undici does, which takes a reset for the end of an answer that has no length.
+          result[1]?.once("error", () => {
+            state.isBroken = true;
+          });
+          callback(...result);
+        }),
+    });
+    this.#socket = state;
     this.on("connect", () => {
       this.#requests = 0;
     });
+  }
+
+  /** Whether it was reset, or failed in another way, and not just closed. */
+  get isBroken(): boolean {
+    return this.#socket.isBroken;
   }
 
   /** How many requests were sent on it before this one. */
@@ -46,7 +69,7 @@ export class Connections {
       // Both are counted by the call itself.
       headersTimeout: 0,
       bodyTimeout: 0,
-      factory: (url, options) => new Connection(url, options),
+      factory: (url, options) => new Connection(url, options as ConnectionOptions),
     });
   }
 
