@@ -29,13 +29,13 @@ export async function openPresetService(
 ): Promise<BoundPorts> {
   const metrics = new Metrics("preset");
   // Where the tables are sharded, Vitess is between us and them.
-  const options = { prepares: !config.batchByWorkspace };
+  const options = config.batchByWorkspace ? ({ protocol: "text" } as const) : {};
   const pool = openPool(config.databaseUrl, config.databasePoolSize, options);
   lifecycle.opened("database pool", () => pool.end());
   // The writers have connections of their own, so that no crowd of other calls keeps them waiting.
   const writerPool = openPool(config.databaseUrl, VersionWriter.connectionsMax, options);
   lifecycle.opened("writer pool", () => writerPool.end());
-  const writer = new VersionWriter(writerPool, { batchByWorkspace: config.batchByWorkspace });
+  const writer = new VersionWriter(writerPool, config);
   // Changes of one preset wait for each other in the database; here they keep nobody else from a connection.
   const updatePool = openPool(config.databaseUrl, updatesMax, options);
   lifecycle.opened("update pool", () => updatePool.end());
@@ -50,7 +50,8 @@ export async function openPresetService(
   lifecycle.stopping(() => {
     for (const each of [pool, writerPool, updatePool, listPool]) each.shrink();
   });
-  const store = { updatePool, lists: new PresetLists(pool, listPool), reader: new PresetReader(pool), writer };
+  const reader = new PresetReader(pool, config);
+  const store = { updatePool, lists: new PresetLists(pool, listPool), reader, writer };
   const verifier = new AccessTokenVerifier(openKeySource(config, lifecycle), { logger, metrics });
   return openServers(lifecycle, {
     ...config,

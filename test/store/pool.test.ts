@@ -39,17 +39,39 @@ describe("openPool", () => {
       e: null,
       f: '{"a":"\\\\\\n"}',
     };
-    for (const prepares of [true, false]) {
-      const pool = openPool(database.url, 1, { prepares });
+    for (const protocol of ["prepared", "text"] as const) {
+      const pool = openPool(database.url, 1, { protocol });
       await pool.query(table);
       await pool.execute("INSERT INTO kept VALUES (?, ?, ?, ?, ?, ?)", Object.values(kept));
       const [rows] = await pool.execute<RowDataPacket[]>("SELECT * FROM kept WHERE a = ? AND b = ?", [kept.a, kept.b]);
       const [prepared] = await pool.query<RowDataPacket[]>("SHOW SESSION STATUS LIKE 'Com_stmt_prepare'");
       await pool.query("DROP TABLE kept");
-      expect([rows, Number(prepared[0]?.Value)]).toEqual([[kept], prepares ? 2 : 0]);
+      expect([rows, Number(prepared[0]?.Value)]).toEqual([[kept], protocol === "prepared" ? 2 : 0]);
       await pool.end();
     }
   });
+
+  it.each(["prepared", "text"] as const)(
+    "tells of errors without values, as what is logged must be: %s",
+    async (protocol) => {
+      const pool = openPool(database.url, 1, { protocol });
+      await pool.query("CREATE TABLE once (a VARCHAR(40) PRIMARY KEY, b INT)");
+      const insert = "INSERT INTO once VALUES (?, ?)";
+      await pool.execute(insert, ["its 'SECRET'", 1]);
+      const failures = [
+        pool.execute(insert, ["its 'SECRET'", 1]),
+        pool.execute(insert, ["x", "SECRET"]),
+        pool.query("SELECT ? NONSENSE ?", ["a", "it's the SECRET"]),
+      ];
+      for (const failure of failures) {
+        const error = await failure.catch((each) => each);
+        expect(error.errno).toBeGreaterThan(0);
+        expect(JSON.stringify({ ...error, message: error.message, stack: error.stack })).not.toContain("SECRET");
+      }
+      await pool.query("DROP TABLE once");
+      await pool.end();
+    },
+  );
 
   it("keeps a bounded number of prepared statements, and prepares a closed one again", async () => {
     const pool = openPool(database.url, 1);

@@ -61,7 +61,7 @@ describe("the migration that brings dialects", () => {
     // The migration itself finds the column, as after a crash.
     expect(await migrate(database.url, presetMigrations, () => {})).toEqual([file.replace(".sql", "")]);
     await insertAsBefore("late");
-    const reader = new PresetReader(pool);
+    const reader = new PresetReader(pool, { batchByWorkspace: false });
     for (const slug of ["early", "late"]) {
       const preset = await reader.findPreset(workspaceId, slug, patient());
       expect(preset?.designatedVersion).toMatchObject({ configJson: "{}", dialect: undefined });

@@ -15,7 +15,7 @@ const otherWorkspaceId = newId();
 beforeAll(async () => {
   store = await openTestStore();
   countedPool = openPool(store.url, 1);
-  reader = new PresetReader(countedPool);
+  reader = new PresetReader(countedPool, { batchByWorkspace: false });
   for (const n of upTo(40)) await store.create(workspaceId, "a", { configJson: `{"seed":${n}}` });
   for (const n of upTo(40)) await store.create(workspaceId, "b", { configJson: `{"seed":${-n}}` });
   await store.create(otherWorkspaceId, "a", { systemPrompt: "Other" });

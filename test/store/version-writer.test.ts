@@ -159,6 +159,38 @@ describe("VersionWriter", () => {
     expect(await storedVersions("duplicates")).toHaveLength(1);
   });
 
+  it("finds a request id that was stored before, whatever the database says of the index that refused it", async () => {
+    const index = "ALTER TABLE preset_versions RENAME INDEX";
+    await pool.query(`${index} preset_versions_request TO renamed`);
+    try {
+      const request = creation("replay");
+      const first = await writer.createVersion(request, patient());
+      const outcomes = await Promise.all(
+        [request, creation("other"), creation("replay")].map((each) => writer.createVersion(each, patient())),
+      );
+      expect(outcomes.map(({ latestVersion }) => latestVersion)).toEqual([1, 1, 2]);
+      expect(outcomes[0]).toEqual(first);
+      expect(await storedVersions("replay")).toHaveLength(2);
+    } finally {
+      await pool.query(`${index} renamed TO preset_versions_request`);
+    }
+  });
+
+  it("fails a creation alone that another index than that of request ids refuses", async () => {
+    await pool.query("ALTER TABLE preset_versions ADD UNIQUE KEY once (creator_id, system_prompt(20))");
+    try {
+      await writer.createVersion(creation("first", { systemPrompt: "twice" }), patient());
+      const [twice, good] = await Promise.allSettled([
+        writer.createVersion(creation("second", { systemPrompt: "twice" }), patient()),
+        writer.createVersion(creation("third", { systemPrompt: "once" }), patient()),
+      ]);
+      expect(twice).toMatchObject({ reason: { errno: 1062, message: expect.not.stringContaining("twice") } });
+      expect(good.status).toBe("fulfilled");
+    } finally {
+      await pool.query("ALTER TABLE preset_versions DROP KEY once");
+    }
+  });
+
   it("refuses a request id that was used for another request, and stores the rest of the batch", async () => {
     const used = creation("used");
     await writer.createVersion(used, patient());

@@ -19,5 +19,9 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     await connection.query("DROP DATABASE IF EXISTS ??", [name]);
     await connection.end();
   };
-  return { name, url: databaseUrl(serverUrl, name), drop };
+  const url = new URL(databaseUrl(serverUrl, name));
+  // All tests by the protocol for Vitess, too.
+  const protocol = process.env.TEST_DATABASE_PROTOCOL;
+  if (protocol) url.searchParams.set("protocol", protocol);
+  return { name, url: url.href, drop };
 }

@@ -37,7 +37,7 @@ export async function openTestStore(): Promise<TestStore> {
   };
   return {
     pool,
-    reader: new PresetReader(pool),
+    reader: new PresetReader(pool, { batchByWorkspace: false }),
     url: database.url,
     create: (workspaceId, slug, overrides) => writer.createVersion(creation(workspaceId, slug, overrides), patient()),
     update: (workspaceId, slug, fields) =>

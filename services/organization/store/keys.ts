@@ -156,7 +156,7 @@ async function unlessTaken(hash: string, stored: Promise<unknown>): Promise<void
   try {
     await stored;
   } catch (error) {
-    throw isDuplicateKey(error, "api_keys_hash") ? keyAlreadyMade(hash) : error;
+    throw isDuplicateKey(error) ? keyAlreadyMade(hash) : error;
   }
 }
 

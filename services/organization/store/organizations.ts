@@ -49,7 +49,7 @@ export async function insertOrganization(
     );
     return true;
   } catch (error) {
-    if (isDuplicateKey(error, "organizations_name")) return false;
+    if (isDuplicateKey(error)) return false;
     throw error;
   }
 }

@@ -103,7 +103,7 @@ async function refusingTakenSlug({ slug }: Workspace, written: Promise<unknown>)
   try {
     await written;
   } catch (error) {
-    throw isDuplicateKey(error, "workspaces_slug") ? slugTaken(slug) : error;
+    throw isDuplicateKey(error) ? slugTaken(slug) : error;
   }
 }
 

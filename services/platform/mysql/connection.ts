@@ -1,14 +1,16 @@
 import { connect, type Socket } from "node:net";
 import { type Connection, type ConnectionOptions, createConnection, type FieldPacket, type QueryResult } from "mysql2";
 import { monotonicMs } from "../process/clock.ts";
-import { ConnectionError, isConnectionLost, isReprepareNeeded, withoutValues } from "./errors.ts";
+import type { Protocol } from "./database-url.ts";
+import { withoutValues } from "./error-text.ts";
+import { ConnectionError, isConnectionLost, isReprepareNeeded } from "./errors.ts";
 
 export interface ConnectionSettings {
   readonly options: ConnectionOptions;
   /** Sent before anything else, each by itself. */
   readonly sessionStatements: readonly string[];
-  /** Where false, no statement is prepared: all go as text. */
-  readonly prepares: boolean;
+  /** How a statement with values goes: prepared, or as text in which mysql2 has written them. */
+  readonly protocol: Protocol;
   /** For all of connecting: the socket, the handshake and the session statements. */
   readonly connectTimeoutMs: number;
   /** For a single statement, from its preparation to its last row. */
@@ -46,6 +48,7 @@ export class PoolConnection {
   readonly #socket: Socket;
   readonly #core: Core;
   readonly #owner: ConnectionOwner;
+  readonly protocol: Protocol;
   readonly #execute: Method;
   /** How each command that is not answered yet is told that it will not be. */
   readonly #unanswered = new Set<(error: Error) => void>();
@@ -61,9 +64,10 @@ export class PoolConnection {
   #isInUse = true;
 
   /** Never throws: where it cannot be opened, the session statements are what fails. */
-  constructor({ options, connectTimeoutMs, prepares }: ConnectionSettings, owner: ConnectionOwner) {
+  constructor({ options, connectTimeoutMs, protocol }: ConnectionSettings, owner: ConnectionOwner) {
     this.#owner = owner;
-    this.#execute = prepares ? "execute" : "query";
+    this.protocol = protocol;
+    this.#execute = protocol === "prepared" ? "execute" : "query";
     this.#timeoutMs = connectTimeoutMs;
     let socket: Socket | undefined;
     const stream = ({ config }: { config: { host: string; port: number; socketPath?: string } }) => {
@@ -91,7 +95,7 @@ export class PoolConnection {
     }
   }
 
-  /** Runs a prepared statement. */
+  /** Runs a statement with values, by the protocol of the connection. */
   execute<T extends QueryResult>(sql: string, values?: readonly unknown[]): Answer<T> {
     return this.send<T>("execute", sql, values, false);
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../process/environment.ts";
-import { connectionOptions, readDatabaseUrl, sessionStatements } from "./database-url.ts";
+import { connectionOptions, protocolOf, readDatabaseUrl, sessionStatements } from "./database-url.ts";
 
 const plain = "mysql://user:secret@db.example.com/setpoint";
 
@@ -28,12 +28,22 @@ describe("the URL of a database", () => {
     expect(sessionStatements(plain)).toEqual([]);
   });
 
+  it("may ask for statements as text, for Vitess", () => {
+    expect(connectionOptions(`${plain}?protocol=text`)).toEqual({ uri: plain });
+    expect([plain, `${plain}?protocol=prepared`, `${plain}?protocol=text`].map(protocolOf)).toEqual([
+      "prepared",
+      "prepared",
+      "text",
+    ]);
+  });
+
   it.each([
     [`${plain}?ssl-ca=/nonexistent.pem`, "ssl-ca cannot be read: ENOENT"],
     [`${plain}?ssl=Amazon%20RDS`, "ssl must be true or an object"],
     [`${plain}?ssl=%5B%5D`, "ssl must be true or an object"],
     [`${plain}?wsrep-sync-wait=16`, "wsrep-sync-wait must be 0 to 15"],
     [`${plain}?wsrep-sync-wait=`, "wsrep-sync-wait must be 0 to 15"],
+    [`${plain}?protocol=binary`, "protocol must be prepared or text"],
     ["mysql://user:secret@10.0.0.1/x?ssl=true", "not an IP address"],
     ["mysql://user:secret@[::1]/x?ssl-mode=REQUIRED", "not an IP address"],
   ])("is refused with what is wrong with it, and without its password: %s", (url, fault) => {

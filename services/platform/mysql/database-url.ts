@@ -7,12 +7,16 @@ import type { EnvironmentReader } from "../process/environment.ts";
 const tlsParameters = ["ssl-mode", "ssl-ca", "ssl-cert", "ssl-key"] as const;
 
 const syncWaitParameter = "wsrep-sync-wait";
+const protocolParameter = "protocol";
+
+/** How statements with values go to the database. */
+export type Protocol = "prepared" | "text";
 
 /** What a URL says about how to connect. Throws where its TLS parameters are wrong; the message holds no secret. */
 export function connectionOptions(url: string): ConnectionOptions {
   const parsed = new URL(url);
   const ssl = tlsOptions(parsed);
-  for (const name of ["ssl", ...tlsParameters, syncWaitParameter]) parsed.searchParams.delete(name);
+  for (const name of ["ssl", ...tlsParameters, syncWaitParameter, protocolParameter]) parsed.searchParams.delete(name);
   return ssl ? { uri: parsed.href, ssl } : { uri: parsed.href };
 }
 
@@ -26,6 +30,17 @@ export function sessionStatements(url: string): string[] {
   // The kinds of statements that wait, as bits.
   if (!/^([0-9]|1[0-5])$/.test(value)) throw new Error(`its parameter ${syncWaitParameter} must be 0 to 15`);
   return [`SET SESSION wsrep_sync_wait = ${value}`];
+}
+
+/**
+ * `protocol=text` is for Vitess: there a statement that is prepared inside of a transaction opens a connection to any
+ * shard, and the next write to another one fails.
+ */
+export function protocolOf(url: string): Protocol {
+  const value = new URL(url).searchParams.get(protocolParameter) ?? "prepared";
+  if (value !== "prepared" && value !== "text")
+    throw new Error(`its parameter ${protocolParameter} must be prepared or text`);
+  return value;
 }
 
 /**
@@ -82,6 +97,7 @@ export function readOptionalDatabaseUrl(reader: EnvironmentReader, name: string)
   try {
     connectionOptions(url);
     sessionStatements(url);
+    protocolOf(url);
   } catch (error) {
     reader.faults.push(`${name} is not right: ${(error as Error).message}`);
   }

@@ -7,7 +7,6 @@ import {
   isDuplicateKey,
   isTransient,
   isUnknownDatabase,
-  withoutValues,
 } from "./errors.ts";
 
 /** As mysql2 throws it: an error of the server has a positive errno, one of a socket a negative. */
@@ -19,32 +18,14 @@ describe("isDuplicateKey", () => {
   it.each([
     ["MariaDB", "Duplicate entry 'x' for key 'presets_id'"],
     ["MySQL", "Duplicate entry 'x' for key 'presets.presets_id'"],
-  ])("tells which index refused a row: %s", (_flavor, sqlMessage) => {
-    const error = mysqlError({ errno: 1062, sqlMessage });
-    expect(isDuplicateKey(error)).toBe(true);
-    expect(isDuplicateKey(error, "presets_id")).toBe(true);
-    expect(isDuplicateKey(error, "PRIMARY")).toBe(false);
+    ["Vitess that tells no more than it must", "(errno 1062) (sqlstate 23000)"],
+  ])("tells that an index refused a row, whatever the message: %s", (_flavor, sqlMessage) => {
+    expect(isDuplicateKey(mysqlError({ errno: 1062, sqlMessage }))).toBe(true);
   });
 
   it("is false for anything else", () => {
     expect(isDuplicateKey(mysqlError({ errno: 1213 }))).toBe(false);
     expect(isDuplicateKey(new Error("x"))).toBe(false);
-  });
-});
-
-describe("withoutValues", () => {
-  it("leaves nothing of what was bound to a statement, and keeps the rest", () => {
-    const text =
-      "target: setpoint.-80.primary: vttablet: Duplicate entry 'x' for key 'presets.presets_id' (errno 1062) (sqlstate 23000)";
-    const error = mysqlError({
-      errno: 1062,
-      sqlMessage: `${text}: Sql: "insert into presets", BindVars: {p1: "SECRET"}`,
-    });
-    Object.assign(error, { message: `${text}: Sql: "insert", BindVars: {p1: "SECRET"}`, sql: "INSERT 'SECRET'" });
-    const safe = withoutValues(error, "INSERT ?");
-    expect(JSON.stringify({ ...safe, message: safe.message, stack: safe.stack })).not.toContain("SECRET");
-    expect(safe).toMatchObject({ message: text, sqlMessage: text, sql: "INSERT ?" });
-    expect(isDuplicateKey(safe, "presets_id")).toBe(true);
   });
 });
 
@@ -83,8 +64,8 @@ describe("an error of the database", () => {
   });
 
   it.each([
-    1021, 1040, 1045, 1047, 1053, 1077, 1114, 1129, 1152, 1158, 1159, 1160, 1161, 1180, 1203, 1226, 1290, 1317, 1461,
-    1615, 1792, 1836, 1927, 2006, 2013, 3032, 3100, 4031,
+    1021, 1040, 1041, 1045, 1047, 1053, 1077, 1105, 1114, 1129, 1152, 1158, 1159, 1160, 1161, 1180, 1203, 1226, 1290,
+    1317, 1461, 1615, 1792, 1836, 1927, 2006, 2013, 3032, 3100, 3168, 4031,
   ])("belongs to the life of a database, and is no fault of ours: %i", (errno) => {
     const error = mysqlError({ errno });
     expect({ transient: isTransient(error), lost: isConnectionLost(error) }).toEqual({ transient: true, lost: true });
@@ -120,7 +101,7 @@ describe("an error of a COMMIT", () => {
     expect(isCommitRefused(mysqlError({ errno }))).toBe(true);
   });
 
-  it.each([1021, 1040, 1045, 1047, 1053, 1114, 1158, 1180, 1203, 1317, 1927, 2006, 2013, 3100])(
+  it.each([1021, 1040, 1045, 1047, 1053, 1105, 1114, 1158, 1180, 1203, 1317, 1927, 2006, 2013, 3100])(
     "leaves open whether it was stored: %i",
     (errno) => {
       expect(isCommitRefused(mysqlError({ errno }))).toBe(false);

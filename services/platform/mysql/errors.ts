@@ -4,7 +4,6 @@ import { DomainError, unavailable } from "../domain/domain-error.ts";
 interface MysqlError {
   readonly code?: string;
   readonly errno?: number;
-  readonly sqlMessage?: string;
   readonly fatal?: boolean;
 }
 
@@ -37,10 +36,12 @@ const conflictErrnos = new Set([
 const lostErrnos = new Set([
   1021, // disk full
   1040, // too many connections
+  1041, // out of resources: Vitess throttles
   accessDenied, // the password was changed, and ours is yet to be
   1047, // a Galera node without its primary component
   1053, // shutdown in progress
   1077, // normal shutdown
+  1105, // no error of its own: what Vitess says where a shard has no primary, or is about to get another
   1114, // table full
   1129, // our host is blocked after too many faults of the network
   1152, // aborted connection
@@ -62,6 +63,7 @@ const lostErrnos = new Set([
   2013, // lost connection
   3032, // the server is offline for all but administrators
   3100, // the replication group failed
+  3168, // the server is not available: a tablet of Vitess that does not serve
   4031, // idle connection closed by the server
 ]);
 
@@ -121,23 +123,9 @@ export class CommitUnknown extends Error {
   }
 }
 
-/** The error of a statement as it may be logged: without the values that mysql2 and Vitess put into it. */
-export function withoutValues(error: Error & { sql?: string; sqlMessage?: string }, sql: string): Error {
-  // Vitess ends with the statement and all that was bound to it.
-  const cut = (text: string) => text.replace(/: Sql: ".*$/s, "");
-  if (error.sql !== undefined) error.sql = sql;
-  error.message = cut(error.message);
-  if (error.sqlMessage !== undefined) error.sqlMessage = cut(error.sqlMessage);
-  if (error.stack !== undefined) error.stack = cut(error.stack);
-  return error;
-}
-
-/** True where a unique index refused a row; with `index`, where it was that one. */
-export function isDuplicateKey(error: unknown, index?: string): boolean {
-  const { errno, sqlMessage } = error as MysqlError;
-  if (errno !== duplicateKey) return false;
-  // MariaDB writes `for key 'name'`, MySQL `for key 'table.name'`, and Vitess goes on after that.
-  return index === undefined || new RegExp(`for key '([^']*\\.)?${index}'`).test(sqlMessage ?? "");
+/** True where a unique index refused a row. Which one it was stands in the message alone, and Vitess may leave that out. */
+export function isDuplicateKey(error: unknown): boolean {
+  return (error as MysqlError).errno === duplicateKey;
 }
 
 export function isUnknownTable(error: unknown): boolean {

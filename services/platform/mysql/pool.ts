@@ -3,11 +3,14 @@ import { canceled } from "../domain/domain-error.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { Deadline } from "../process/deadline.ts";
 import { type Answer, type ConnectionOwner, type ConnectionSettings, PoolConnection } from "./connection.ts";
-import { connectionOptions, sessionStatements } from "./database-url.ts";
+import { connectionOptions, type Protocol, protocolOf, sessionStatements } from "./database-url.ts";
 import { ConnectionError } from "./errors.ts";
 
 export type { ResultSetHeader, RowDataPacket } from "mysql2";
 export { PoolConnection } from "./connection.ts";
+
+/** The isolation level of every session, unless a transaction has its own. */
+export const setReadCommitted = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
 /** What can run a statement: a pool, or the connection of a transaction. */
 export type Executor = Pick<Pool | PoolConnection, "execute">;
@@ -19,8 +22,8 @@ export interface PoolOptions {
   readonly lockTimeoutSeconds?: number;
   /** Connections that nobody needed for this long are closed, all but a few. */
   readonly idleTimeoutMs?: number;
-  /** False for Vitess: a statement that is prepared inside of a transaction reaches any shard. Default: true. */
-  readonly prepares?: boolean;
+  /** Default: what the URL says. */
+  readonly protocol?: Protocol;
   /** How many may wait for a connection. */
   readonly waitingMax?: number;
 }
@@ -40,7 +43,7 @@ const preparedStatementsMax = 100;
  */
 export function openPool(url: string, size: number, options: PoolOptions = {}): Pool {
   const { statementTimeoutMs = 8_000, lockTimeoutSeconds = 3, idleTimeoutMs = 60_000, waitingMax = 1_000 } = options;
-  const { prepares = true } = options;
+  const { protocol = protocolOf(url) } = options;
   const settings: ConnectionSettings = {
     options: {
       ...connectionOptions(url),
@@ -52,11 +55,11 @@ export function openPool(url: string, size: number, options: PoolOptions = {}): 
     },
     // Two statements: SET TRANSACTION stands alone, and MySQL and MariaDB name the variable behind it differently.
     sessionStatements: [
-      "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+      setReadCommitted,
       `SET SESSION time_zone = '+00:00', innodb_lock_wait_timeout = ${lockTimeoutSeconds}, sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'`,
       ...sessionStatements(url),
     ],
-    prepares,
+    protocol,
     connectTimeoutMs: Math.min(connectTimeoutMaxMs, statementTimeoutMs),
     statementTimeoutMs,
   };
@@ -119,7 +122,7 @@ export class Pool {
     return { used: this.#open.size - idle, idle, waiting: this.#waiting.size };
   }
 
-  /** Runs a prepared statement on a connection of its own. */
+  /** Runs a statement with values on a connection of its own. */
   execute<T extends QueryResult>(sql: string, values?: readonly unknown[]): Answer<T> {
     const idle = this.#takeIdle();
     if (idle) return idle.send<T>("execute", sql, values, true);

@@ -13,7 +13,7 @@ import {
   isTransient,
   outcomeUnknown,
 } from "./errors.ts";
-import type { Pool, PoolConnection } from "./pool.ts";
+import { type Pool, type PoolConnection, setReadCommitted } from "./pool.ts";
 
 const backoffFirstMs = 5;
 const backoffMaxMs = 250;
@@ -72,14 +72,26 @@ export function inSnapshot<T>(pool: Pool, work: Work<T>, caller?: Deadline): Pro
   // The level is for this transaction only; the session stays at READ COMMITTED.
   const beginning = ["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION READ ONLY"];
   // What was read is good, whatever becomes of the end of its transaction.
-  return run(pool, beginning, work, { caller, onCommitFailed: () => {} });
+  return run(pool, beginning, work, { caller, onCommitFailed: () => {}, afterEnd: restoreIsolation });
+}
+
+/** To Vitess, which is spoken to as text, the level of a transaction is that of the session. */
+async function restoreIsolation(connection: PoolConnection): Promise<void> {
+  if (connection.protocol === "text") await connection.query(setReadCommitted);
+}
+
+interface Ending {
+  readonly caller: Deadline | undefined;
+  readonly onCommitFailed: (error: unknown) => void;
+  /** What the connection needs before it may serve another. */
+  readonly afterEnd?: (connection: PoolConnection) => Promise<void>;
 }
 
 async function run<T>(
   pool: Pool,
   beginning: readonly string[],
   work: Work<T>,
-  { caller, onCommitFailed }: { caller: Deadline | undefined; onCommitFailed: (error: unknown) => void },
+  { caller, onCommitFailed, afterEnd }: Ending,
 ): Promise<T> {
   const connection = await pool.getConnection(caller);
   let result: T;
@@ -91,11 +103,12 @@ async function run<T>(
   } catch (cause) {
     // Nobody can hold a row that we ask for yet: a node of a cluster has waited for the others, and lost them.
     const error = !hasBegun && isLockTimeout(cause) ? new ConnectionError("The database is behind its cluster") : cause;
-    await abandon(connection, error);
+    await abandon(connection, error, afterEnd);
     throw error;
   }
   try {
     await connection.query("COMMIT");
+    if (afterEnd) await afterEnd(connection);
     connection.release();
   } catch (error) {
     // Nobody may wait behind a commit that hangs, and what is left of it must not become part of another transaction.
@@ -106,13 +119,14 @@ async function run<T>(
 }
 
 /** Gives a connection back clean, or not at all. */
-async function abandon(connection: PoolConnection, error: unknown): Promise<void> {
+async function abandon(connection: PoolConnection, error: unknown, afterEnd: Ending["afterEnd"]): Promise<void> {
   if (isConnectionLost(error)) {
     connection.destroy();
     return;
   }
   try {
     await connection.query("ROLLBACK");
+    if (afterEnd) await afterEnd(connection);
     connection.release();
   } catch {
     connection.destroy();

@@ -16,7 +16,15 @@ import { findUsedByUpdates } from "./update-requests.ts";
 import { insertPresets, updatePresets } from "./write-presets.ts";
 
 /** At least one of the request ids is stored already: it is a retry. */
-export class RequestSeen extends Error {}
+export class RequestSeen extends Error {
+  /** What each creation was answered before; undefined for those that are new. */
+  readonly replays: readonly (Outcome | undefined)[];
+
+  constructor(replays: readonly (Outcome | undefined)[]) {
+    super();
+    this.replays = replays;
+  }
+}
 
 /** With NOWAIT, a row that someone else has locked fails the statement at once. */
 export type RowLock = "FOR UPDATE" | "FOR UPDATE NOWAIT";
@@ -61,7 +69,12 @@ export async function insertVersions(
     const made = written.filter((key) => !found.has(key)).map((key) => presets.get(key) as Preset);
     const changed = written.filter((key) => found.has(key)).map((key) => presets.get(key) as Preset);
     if (made.length > 0) await insertPresets(connection, made);
-    await insertVersionRows(connection, additions);
+    await insertVersionRows(connection, additions).catch(async (error: unknown) => {
+      if (!isDuplicateKey(error)) throw error;
+      // Which index it was is not asked: whether a request id is stored can be seen. Through this connection for sure.
+      const replays = await Promise.all(creations.map((creation) => findReplay(connection, creation)));
+      throw replays.some((replay) => replay !== undefined) ? new RequestSeen(replays) : error;
+    });
     await insertChanges(connection, changes);
     if (changed.length > 0) await updatePresets(connection, changed);
     if (made.length > 0) await updatePresetCounts(connection, made);
@@ -99,28 +112,24 @@ async function lockPresets(
 }
 
 async function insertVersionRows(connection: PoolConnection, additions: readonly Addition[]): Promise<void> {
-  try {
-    await connection.execute(
-      `INSERT INTO preset_versions (workspace_id, preset_id, version, id, config, system_prompt, creator_id, request_id,
-        request_digest, revision, preset_state, created_at, dialect)
-        VALUES ${Array(additions.length).fill("(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").join(", ")}`,
-      additions.flatMap(({ creation, preset }) => [
-        idToBytes(preset.workspaceId),
-        idToBytes(preset.id),
-        preset.designatedNumber,
-        idToBytes(preset.designatedVersionId),
-        creation.configJson,
-        creation.systemPrompt ?? null,
-        creation.actor.userId,
-        creation.requestId,
-        creation.requestDigest,
-        preset.revision,
-        presetStateToJson(preset),
-        preset.updatedAt,
-        creation.dialect ?? null,
-      ]),
-    );
-  } catch (error) {
-    throw isDuplicateKey(error, "preset_versions_request") ? new RequestSeen() : error;
-  }
+  await connection.execute(
+    `INSERT INTO preset_versions (workspace_id, preset_id, version, id, config, system_prompt, creator_id, request_id,
+      request_digest, revision, preset_state, created_at, dialect)
+      VALUES ${Array(additions.length).fill("(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").join(", ")}`,
+    additions.flatMap(({ creation, preset }) => [
+      idToBytes(preset.workspaceId),
+      idToBytes(preset.id),
+      preset.designatedNumber,
+      idToBytes(preset.designatedVersionId),
+      creation.configJson,
+      creation.systemPrompt ?? null,
+      creation.actor.userId,
+      creation.requestId,
+      creation.requestDigest,
+      preset.revision,
+      presetStateToJson(preset),
+      preset.updatedAt,
+      creation.dialect ?? null,
+    ]),
+  );
 }

@@ -21,13 +21,17 @@ export class PresetReader {
   readonly #presets: SizedLookup<PresetKey, ServedPreset>;
   readonly #versions: SizedLookup<VersionKey, PresetVersion>;
 
-  constructor(pool: Pool) {
+  /** With `batchByWorkspace` no statement is about two workspaces, which may lie on two shards. */
+  constructor(pool: Pool, { batchByWorkspace }: { readonly batchByWorkspace: boolean }) {
+    const grouping = batchByWorkspace ? { groupOf: ({ workspaceId }: PresetKey) => workspaceId } : {};
     this.#presets = new SizedLookup({
+      ...grouping,
       keyOf: presetKey,
       find: async (keys) => new Map((await findPresetRows(pool, keys, measuredColumns)).map(presetOrSize)),
       findLarge: async (keys) => new Map((await findPresetRows(pool, keys, versionColumns)).map(presetEntry)),
     });
     this.#versions = new SizedLookup({
+      ...grouping,
       keyOf: versionKey,
       find: async (keys) => new Map((await findVersionRows(pool, keys, measuredColumns)).map(versionOrSize)),
       findLarge: async (keys) => new Map((await findVersionRows(pool, keys, versionColumns)).map(versionEntry)),

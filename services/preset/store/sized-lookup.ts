@@ -25,8 +25,13 @@ const policy = {
 
 const largePolicy = { ...policy, batchesMax: 1, waitingMax: 1_000, waitingBytesMax: 256 * 1024 * 1024 };
 
+/** How many statements may run at once where each is about one group only. */
+const groupsMax = 8;
+
 interface Finders<Key, Value> {
   readonly keyOf: (key: Key) => string;
+  /** Only look-ups of one group are one statement. Default: there is one group. */
+  readonly groupOf?: (key: Key) => string;
   /** Finds all of these at once, by the text of their key; of large ones only the size. */
   readonly find: (keys: readonly Key[]) => Promise<ReadonlyMap<string, Value | Large>>;
   readonly findLarge: (keys: readonly Key[]) => Promise<ReadonlyMap<string, Value>>;
@@ -40,12 +45,18 @@ export class SizedLookup<Key, Value extends object> {
   readonly #batcher: Batcher<Key, Value | Large | undefined>;
   readonly #largeBatcher: Batcher<Large & { readonly key: Key }, Value | undefined>;
 
-  constructor({ keyOf, find, findLarge }: Finders<Key, Value>) {
-    this.#batcher = new Batcher({ ...policy, keyOf, bytesOf: () => smallBytesMax }, (parts) =>
-      answer(parts, keyOf, find),
+  constructor({ keyOf, groupOf, find, findLarge }: Finders<Key, Value>) {
+    this.#batcher = new Batcher(
+      { ...policy, keyOf, bytesOf: () => smallBytesMax, ...(groupOf && { groupOf, batchesMax: groupsMax }) },
+      (parts) => answer(parts, keyOf, find),
     );
     this.#largeBatcher = new Batcher(
-      { ...largePolicy, keyOf: ({ key }) => keyOf(key), bytesOf: ({ largeBytes }) => largeBytes },
+      {
+        ...largePolicy,
+        keyOf: ({ key }) => keyOf(key),
+        bytesOf: ({ largeBytes }) => largeBytes,
+        ...(groupOf && { groupOf: ({ key }) => groupOf(key) }),
+      },
       (parts) =>
         answer(
           parts,

@@ -16,7 +16,6 @@ import { monotonicMs } from "../../platform/process/clock.ts";
 import { hasGivenUp, timeLeftMs } from "../../platform/process/deadline.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import { presetKey, type ServedPreset } from "../domain/preset.ts";
-import { findReplay } from "./find-replay.ts";
 import type { HeldPresets } from "./held-presets.ts";
 import { insertVersions, RequestSeen, type RowLock } from "./insert-versions.ts";
 import { PresetAppeared } from "./write-presets.ts";
@@ -99,14 +98,13 @@ class Attempts {
     } catch (error) {
       if (error instanceof CommitUnknown) for (const part of parts) this.#unsettled.set(part, error);
       if (!(error instanceof RequestSeen)) throw error;
+      return parts.filter((part, index) => {
+        const replay = error.replays[index];
+        if (replay instanceof DomainError) part.fail(replay);
+        else if (replay) part.settle(replay);
+        return replay === undefined;
+      });
     }
-    const replays = await Promise.all(creations.map((creation) => findReplay(this.#pool, creation)));
-    return parts.filter((part, index) => {
-      const replay = replays[index];
-      if (replay instanceof DomainError) part.fail(replay);
-      else if (replay) part.settle(replay);
-      return replay === undefined;
-    });
   }
 
   /** Someone holds a row of one of the presets for long: it is given up, and the others do not wait for it again. */
