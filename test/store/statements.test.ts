@@ -4,6 +4,10 @@ import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_s
 import { PresetStatus } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { idToBytes } from "../../services/platform/domain/ids.ts";
+import { schemaIsCurrent } from "../../services/platform/mysql/migrate.ts";
+import { openPool } from "../../services/platform/mysql/pool.ts";
+import { presetMigrations } from "../../services/preset/app.ts";
+import { purgeWorkspace } from "../../services/preset/store/purge-workspace.ts";
 import { upTo } from "../support/preset-store.ts";
 import { type Call, openRpcCalls } from "../support/rpc-calls.ts";
 import { type Stack, startStack } from "../support/stack.ts";
@@ -45,32 +49,43 @@ prototype.execute = function (sql, values, ...rest) {
 };
 
 let stack: Stack;
+/** Of the preset service, and of all that ran, with the migrations. */
 let statements: readonly Statement[];
+let everything: readonly Statement[];
 let workspaces: readonly Buffer[];
 const called = new Set<string>();
 
 beforeAll(async () => {
   stack = await startStack({ preset: { batchByWorkspace: true } });
   // The migrations, which make the tables.
-  recorded.length = 0;
+  const migrations = recorded.splice(0);
   const other = await stack.tenants.createOrganization();
   workspaces = [stack, other].map(({ workspaceId }) => idToBytes(workspaceId));
   const access = openRpcCalls(stack.organization.config);
   const calls = openRpcCalls(stack.preset.config);
   // Two workspaces at once, so that what is gathered could mix them.
-  await Promise.all(
+  const everyones = await Promise.all(
     [stack.apiKey, other.apiKey].map(async (key) => {
       const { accessToken } = await access.gRPC(AccessService.method.exchangeKey, { key });
-      await callEverything((method, request) => {
+      const call: Call = (method, request) => {
         called.add(method.name);
         return calls.gRPC(method, request, accessToken);
-      });
+      };
+      await callEverything(call);
+      return call;
     }),
   );
+  // All of these at once, of both, small and large.
+  await Promise.all(everyones.flatMap((call) => upTo(20).flatMap((n) => readEverything(call, n % 5))));
   access.close();
   calls.close();
+  const pool = openPool(stack.preset.config.databaseUrl, 1, { protocol: "text" });
+  await schemaIsCurrent(pool, presetMigrations)();
+  await purgeWorkspace(pool, other.workspaceId, () => {});
+  await pool.end();
   const database = new URL(stack.preset.config.databaseUrl).pathname.slice(1);
   statements = recorded.filter((statement) => statement.database === database);
+  everything = [...migrations, ...recorded];
 });
 
 afterAll(async () => {
@@ -91,6 +106,7 @@ async function callEverything(call: Call): Promise<void> {
   await create("a", "first");
   await create("a", "first");
   await create("a");
+  await call(methods.createVersion, { slug: "large", configJson: "{}", systemPrompt: "x".repeat(100_000) });
   await call(methods.batchCreateVersions, { requests: ["a", "b", "c"].map((slug) => ({ slug, configJson: "{}" })) });
   await update("a", { name: "New", requestId: "second" });
   await update("a", { name: "New", requestId: "second" });
@@ -111,6 +127,12 @@ async function callEverything(call: Call): Promise<void> {
   }
   await call(methods.listVersions, { slug: "a" });
   await call(methods.listChanges, { slug: "a" });
+}
+
+function readEverything(call: Call, n: number): Promise<unknown>[] {
+  const { getPreset, getVersion } = PresetService.method;
+  const versions = ["a", "large", `preset-${n}`].map((slug) => call(getVersion, { slug, version: 1 }));
+  return [...versions, call(getPreset, { slug: `preset-${n}` }), call(getPreset, { slug: "large" })];
 }
 
 /** Of the session, or of a probe. */
@@ -139,10 +161,26 @@ describe("the statements of the preset service", () => {
     expect(prepared.length).toBeGreaterThan(0);
   });
 
-  it("have the numbers of a page in their text: Vitess takes no text there, and MySQL no number", () => {
-    const pages = statements.filter(({ sql }) => /\bLIMIT\b/.test(sql)).map(({ sql }) => sql);
-    expect(pages.length).toBeGreaterThan(0);
-    expect(pages.filter((sql) => !/\bLIMIT \d+/.test(sql))).toEqual([]);
+  it("are each about one workspace, so that each goes to one shard, also where reads are gathered", () => {
+    const ofTables = statements.filter((statement) => !touchesNoTable(statement) && !isMigration(statement));
+    const gathered = ofTables.filter(({ sql }) => / UNION ALL SELECT | OR \(p\.workspace_id/.test(sql));
+    expect(gathered.length).toBeGreaterThan(2);
+    expect(ofTables.filter(({ values }) => workspacesIn(values) !== 1).map(({ sql }) => sql)).toEqual([]);
+  });
+
+  it("of a probe ask one shard: for no table, or for one row by its key", () => {
+    const probes = statements.filter(isMigration).map(({ sql }) => sql);
+    expect(new Set(probes)).toEqual(new Set(["SELECT name, checksum FROM schema_migrations WHERE name = ?"]));
+  });
+
+  it("set the isolation level of a session back, for Vitess does not do it at the end of a transaction", () => {
+    const ofSnapshots = statements.filter(({ sql }) => sql === "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+    expect(ofSnapshots.length).toBeGreaterThan(3);
+    for (const snapshot of ofSnapshots) {
+      const later = statements.slice(statements.indexOf(snapshot) + 1).filter(isOnConnectionOf(snapshot));
+      const end = later.findIndex(({ sql }) => sql === "COMMIT" || sql === "ROLLBACK");
+      expect(later[end + 1]?.sql).toBe("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED");
+    }
   });
 
   it("stay with one workspace in each transaction, so that no transaction spans two shards", () => {
@@ -150,11 +188,37 @@ describe("the statements of the preset service", () => {
     expect(transactions.length).toBeGreaterThan(20);
     for (const transaction of transactions) {
       const values = transaction.flatMap((statement) => statement.values);
-      const touched = workspaces.filter((id) => values.some((value) => Buffer.isBuffer(value) && value.equals(id)));
-      expect(touched.length, transaction.map(({ sql }) => sql).join("\n")).toBe(1);
+      expect(workspacesIn(values), transaction.map(({ sql }) => sql).join("\n")).toBe(1);
     }
   });
 });
+
+describe("every statement that ran, of both services and of their migrations,", () => {
+  it("has the numbers of a page in its text: Vitess takes no text there, and MySQL no number", () => {
+    const pages = everything.filter(({ sql }) => /\b(LIMIT|OFFSET)\b/.test(sql)).map(({ sql }) => sql);
+    expect(pages.length).toBeGreaterThan(0);
+    expect(pages.filter((sql) => /\b(LIMIT|OFFSET) (?!\d)/.test(sql))).toEqual([]);
+  });
+
+  it("needs no named lock, which Vitess loses after half a minute", () => {
+    expect(everything.filter(({ sql }) => /\bGET_LOCK\b/i.test(sql))).toEqual([]);
+    expect(everything.some(({ sql }) => sql.startsWith("CREATE TABLE"))).toBe(true);
+  });
+
+  it("changes no column by which rows are put on shards", () => {
+    const written = everything.map(({ sql }) => sql).filter((sql) => /\bUPDATE\b/.test(sql));
+    expect(written.filter((sql) => /\b(SET|UPDATE|,) (\w\.)?workspace_id = /.test(sql))).toEqual([]);
+  });
+});
+
+/** How many workspaces the values name. */
+function workspacesIn(values: readonly unknown[]): number {
+  return workspaces.filter((id) => values.some((value) => Buffer.isBuffer(value) && value.equals(id))).length;
+}
+
+function isOnConnectionOf(other: Statement): (statement: Statement) => boolean {
+  return ({ connection, database }) => connection === other.connection && database === other.database;
+}
 
 /** What is written has it as a column; each table that is read is restricted by it, or joined on it. */
 function namesWorkspace(sql: string): boolean {
