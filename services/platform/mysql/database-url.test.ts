@@ -37,6 +37,17 @@ describe("the URL of a database", () => {
     ]);
   });
 
+  it("has the parameters that all URLs of a process have, unless it says otherwise itself", () => {
+    const read = (url: string, parameters: string) =>
+      readConfig({ DATABASE_URL: url, DATABASE_URL_PARAMETERS: parameters }, (reader) =>
+        readDatabaseUrl(reader, "DATABASE_URL", "where"),
+      );
+    expect(read(plain, "")).toBe(plain);
+    expect(read(plain, "protocol=text&wsrep-sync-wait=1")).toBe(`${plain}?protocol=text&wsrep-sync-wait=1`);
+    expect(read(`${plain}?protocol=prepared`, "protocol=text")).toBe(`${plain}?protocol=prepared`);
+    expect(() => read(plain, "protocol=binary")).toThrow("protocol must be prepared or text");
+  });
+
   it.each([
     [`${plain}?ssl-ca=/nonexistent.pem`, "ssl-ca cannot be read: ENOENT"],
     [`${plain}?ssl=Amazon%20RDS`, "ssl must be true or an object"],

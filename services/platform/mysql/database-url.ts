@@ -91,9 +91,12 @@ export function readDatabaseUrl(reader: EnvironmentReader, name: string, meaning
   return readOptionalDatabaseUrl(reader, name) ?? "";
 }
 
+/** With what all databases of the process have in common, so that a Secret need not hold it. The URL itself goes first. */
 export function readOptionalDatabaseUrl(reader: EnvironmentReader, name: string): string | undefined {
-  const url = reader.optionalUrl(name, ["mysql:"]);
-  if (url === undefined || !URL.canParse(url)) return url;
+  const given = reader.optionalUrl(name, ["mysql:"]);
+  const common = new URLSearchParams(reader.optional("DATABASE_URL_PARAMETERS"));
+  if (given === undefined || !URL.canParse(given)) return given;
+  const url = common.size === 0 ? given : withParameters(given, common);
   try {
     connectionOptions(url);
     sessionStatements(url);
@@ -102,4 +105,10 @@ export function readOptionalDatabaseUrl(reader: EnvironmentReader, name: string)
     reader.faults.push(`${name} is not right: ${(error as Error).message}`);
   }
   return url;
+}
+
+function withParameters(text: string, parameters: URLSearchParams): string {
+  const url = new URL(text);
+  for (const [name, value] of parameters) if (!url.searchParams.has(name)) url.searchParams.set(name, value);
+  return url.href;
 }

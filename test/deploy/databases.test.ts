@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import type { OrganizationConfig } from "../../services/organization/config.ts";
+import { protocolOf, sessionStatements } from "../../services/platform/mysql/database-url.ts";
+import type { PresetConfig } from "../../services/preset/config.ts";
+import {
+  environmentOf,
+  galera,
+  getPods,
+  mainContainerOf,
+  production,
+  type Rendering,
+  vitess,
+} from "../support/manifests.ts";
+import { readConfigOf } from "../support/process-environment.ts";
+
+function configOf<Config>(rendering: Rendering, name: string): Config {
+  const container = mainContainerOf(getPods(rendering, name));
+  return readConfigOf(container.command ?? [], environmentOf(rendering, container)) as Config;
+}
+
+function configsOf(rendering: Rendering): { preset: PresetConfig; organization: OrganizationConfig } {
+  return { preset: configOf(rendering, "preset"), organization: configOf(rendering, "organization") };
+}
+
+function urlsOf(rendering: Rendering): string[] {
+  const { preset, organization } = configsOf(rendering);
+  return [preset.databaseUrl, preset.readDatabaseUrl ?? "", organization.databaseUrl];
+}
+
+describe("the database of an overlay", () => {
+  it("is one MySQL in production: statements are prepared, and nobody waits for other nodes", () => {
+    expect(urlsOf(production).map(protocolOf)).toEqual(["prepared", "prepared", "prepared"]);
+    expect(urlsOf(production).flatMap(sessionStatements)).toEqual([]);
+    expect(configsOf(production).preset.batchByWorkspace).toBe(false);
+  });
+
+  it("is a cluster for Galera: each session waits for what other nodes have committed", () => {
+    expect(urlsOf(galera).map(sessionStatements)).toEqual(Array(3).fill(["SET SESSION wsrep_sync_wait = 1"]));
+    expect(configsOf(galera).preset.batchByWorkspace).toBe(false);
+  });
+
+  it("is sharded for Vitess: statements go as text, each about one workspace", () => {
+    expect(urlsOf(vitess).map(protocolOf)).toEqual(["text", "text", "text"]);
+    expect(configsOf(vitess).preset.batchByWorkspace).toBe(true);
+  });
+});
