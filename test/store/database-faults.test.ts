@@ -7,7 +7,8 @@ import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { type DatabaseProxy, type Fault, openDatabaseProxy, type Phase } from "../support/database-proxy.ts";
 
-const statementTimeoutMs = 400;
+/** Prepared, whatever the tests run by: that has the most steps to fail at. */
+const options = { statementTimeoutMs: 400, protocol: "prepared" } as const;
 /** Several timeouts one after the other, on a busy machine. */
 const inTimeMs = 4_000;
 const size = 3;
@@ -24,7 +25,7 @@ afterAll(() => database.drop());
 
 beforeEach(async () => {
   proxy = await openDatabaseProxy(database.url);
-  pool = openPool(proxy.url, size, { statementTimeoutMs });
+  pool = openPool(proxy.url, size, options);
 });
 
 afterEach(async () => {
@@ -68,7 +69,7 @@ describe("a database that fails", () => {
       await expect.poll(() => proxy.connections).toBe(0);
 
       await proxy.heal();
-      pool = openPool(proxy.url, size, { statementTimeoutMs });
+      pool = openPool(proxy.url, size, options);
       await Promise.all(useAtOnce());
     },
   );

@@ -74,7 +74,7 @@ describe("openPool", () => {
   );
 
   it("keeps a bounded number of prepared statements, and prepares a closed one again", async () => {
-    const pool = openPool(database.url, 1);
+    const pool = openPool(database.url, 1, { protocol: "prepared" });
     for (const round of [1, 2]) {
       for (let n = 0; n < 150; n += 1) {
         const [rows] = await pool.execute<RowDataPacket[]>(`SELECT ${n} + ? AS total`, [round]);

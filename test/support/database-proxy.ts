@@ -7,7 +7,7 @@ export type Phase = "connect" | "handshake" | "session" | "query" | "prepare" | 
  * `silence`: nothing arrives or comes back any more, and nothing tells why. `deaf`: it arrives, and nothing comes back.
  * `hold`: it arrives when `letGo` says so, whoever has given up by then. `reset`: the connection is cut before the server
  * hears. `lost answer`: it is cut after the server has done its work. A number: the answer is that error, and nothing is
- * done; with `isDone`, it is done all the same.
+ * done; with `isDone`, it is done all the same; with `message`, it says that.
  */
 export type Fault =
   | "silence"
@@ -16,7 +16,8 @@ export type Fault =
   | "reset"
   | "lost answer"
   | number
-  | { readonly errno: number; readonly isDone: true };
+  | { readonly errno: number; readonly isDone: true }
+  | { readonly errno: number; readonly message: string };
 
 /** Stands between a pool and the real database, and does what a network or a failing server does. */
 export interface DatabaseProxy {
@@ -82,7 +83,7 @@ export async function openDatabaseProxy(
       if (fault === "silence" || fault === "deaf" || fault === "hold") silent.add(client);
       if (fault === "lost answer") doomed.add(client);
       if (fault === "lost answer" || fault === "deaf") return false;
-      if (typeof fault === "object") {
+      if (typeof fault === "object" && "isDone" in fault) {
         instead = errorPacket(fault.errno, packet);
         return false;
       }
@@ -91,6 +92,7 @@ export async function openDatabaseProxy(
         held.push(() => upstream.end(packet ?? ""));
       } else if (fault === "reset") client.resetAndDestroy();
       else if (typeof fault === "number") client.write(errorPacket(fault, packet));
+      else if (typeof fault === "object") client.write(errorPacket(fault.errno, packet, fault.message));
       return fault !== undefined;
     };
     const upstream = connectServer();
@@ -197,8 +199,8 @@ function phasesOf(packet: Buffer): Phase[] {
 }
 
 /** An error in answer to a packet, or to a connection. */
-function errorPacket(errno: number, packet: Buffer | undefined): Buffer {
-  const content = Buffer.concat([Buffer.from([0xff, errno & 0xff, errno >> 8]), Buffer.from("#HY000injected")]);
+function errorPacket(errno: number, packet: Buffer | undefined, message = "injected"): Buffer {
+  const content = Buffer.concat([Buffer.from([0xff, errno & 0xff, errno >> 8]), Buffer.from(`#HY000${message}`)]);
   const header = Buffer.alloc(4);
   header.writeUIntLE(content.length, 0, 3);
   header[3] = packet ? (packet[3] ?? 0) + 1 : 0;
