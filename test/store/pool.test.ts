@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isConnectionLost } from "../../services/platform/mysql/errors.ts";
 import { openPool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
-import { inTransaction, retryTransient } from "../../services/platform/mysql/transaction.ts";
+import { inSnapshot, inTransaction, retryTransient } from "../../services/platform/mysql/transaction.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 
@@ -69,6 +69,29 @@ describe("openPool", () => {
         expect(JSON.stringify({ ...error, message: error.message, stack: error.stack })).not.toContain("SECRET");
       }
       await pool.query("DROP TABLE once");
+      await pool.end();
+    },
+  );
+
+  it.each([
+    ["prepared", 1],
+    ["text", 2],
+  ] as const)(
+    "leaves a session at READ COMMITTED after a snapshot; as text also where that must be said: %s",
+    async (protocol, sets) => {
+      const pool = openPool(database.url, 1, { protocol });
+      const setsSoFar = async () => {
+        const [rows] = await pool.query<RowDataPacket[]>("SHOW SESSION STATUS LIKE 'Com_set_option'");
+        return Number(rows[0]?.Value);
+      };
+      for (const fails of [false, true]) {
+        const before = await setsSoFar();
+        const failure = await inSnapshot(pool, async (connection) => {
+          await connection.query("SELECT 1");
+          if (fails) throw new Error("on the way");
+        }).catch((error) => error.message);
+        expect([failure, (await setsSoFar()) - before]).toEqual([fails ? "on the way" : undefined, sets]);
+      }
       await pool.end();
     },
   );

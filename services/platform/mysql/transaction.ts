@@ -72,28 +72,24 @@ export function inSnapshot<T>(pool: Pool, work: Work<T>, caller?: Deadline): Pro
   // The level is for this transaction only; the session stays at READ COMMITTED.
   const beginning = ["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION READ ONLY"];
   // What was read is good, whatever becomes of the end of its transaction.
-  return run(pool, beginning, work, { caller, onCommitFailed: () => {}, afterEnd: restoreIsolation });
+  return run(pool, beginning, work, { caller, onCommitFailed: () => {}, hasOwnLevel: true });
 }
 
-/** To Vitess, which is spoken to as text, the level of a transaction is that of the session. */
-async function restoreIsolation(connection: PoolConnection): Promise<void> {
-  if (connection.protocol === "text") await connection.query(setReadCommitted);
-}
-
-interface Ending {
+interface Circumstances {
   readonly caller: Deadline | undefined;
   readonly onCommitFailed: (error: unknown) => void;
-  /** What the connection needs before it may serve another. */
-  readonly afterEnd?: (connection: PoolConnection) => Promise<void>;
+  readonly hasOwnLevel?: boolean;
 }
 
 async function run<T>(
   pool: Pool,
   beginning: readonly string[],
   work: Work<T>,
-  { caller, onCommitFailed, afterEnd }: Ending,
+  { caller, onCommitFailed, hasOwnLevel = false }: Circumstances,
 ): Promise<T> {
   const connection = await pool.getConnection(caller);
+  // To Vitess, which is spoken to as text, the level of a transaction is that of the session.
+  const isLeftSet = hasOwnLevel && connection.protocol === "text";
   let result: T;
   let hasBegun = false;
   try {
@@ -103,12 +99,12 @@ async function run<T>(
   } catch (cause) {
     // Nobody can hold a row that we ask for yet: a node of a cluster has waited for the others, and lost them.
     const error = !hasBegun && isLockTimeout(cause) ? new ConnectionError("The database is behind its cluster") : cause;
-    await abandon(connection, error, afterEnd);
+    await abandon(connection, error, isLeftSet);
     throw error;
   }
   try {
     await connection.query("COMMIT");
-    if (afterEnd) await afterEnd(connection);
+    if (isLeftSet) await connection.query(setReadCommitted);
     connection.release();
   } catch (error) {
     // Nobody may wait behind a commit that hangs, and what is left of it must not become part of another transaction.
@@ -119,14 +115,14 @@ async function run<T>(
 }
 
 /** Gives a connection back clean, or not at all. */
-async function abandon(connection: PoolConnection, error: unknown, afterEnd: Ending["afterEnd"]): Promise<void> {
+async function abandon(connection: PoolConnection, error: unknown, isLeftSet: boolean): Promise<void> {
   if (isConnectionLost(error)) {
     connection.destroy();
     return;
   }
   try {
     await connection.query("ROLLBACK");
-    if (afterEnd) await afterEnd(connection);
+    if (isLeftSet) await connection.query(setReadCommitted);
     connection.release();
   } catch {
     connection.destroy();
