@@ -1,6 +1,7 @@
 import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
 import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
+import { SessionService } from "../../proto/gen/setpoint/organization/v1/session_service_pb.ts";
 import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
 import { AccessTokenVerifier } from "../platform/auth/access-token.ts";
 import { json } from "../platform/http/operations.ts";
@@ -16,8 +17,11 @@ import { accessService } from "./rpc/access-service.ts";
 import { administration } from "./rpc/administration.ts";
 import { keyService } from "./rpc/key-service.ts";
 import { organizationService } from "./rpc/organization-service.ts";
+import { sessionService } from "./rpc/session-service.ts";
 import { workspaceService } from "./rpc/workspace-service.ts";
-import { KeyUseRecorder } from "./store/key-use.ts";
+import { updateKeysLastUsed } from "./store/keys.ts";
+import { updateSessionsLastUsed } from "./store/sessions.ts";
+import { UseRecorder } from "./store/use-recorder.ts";
 
 /** How many changes are made at once. */
 const changesMax = 2;
@@ -40,12 +44,14 @@ export async function openOrganizationService(
   lifecycle.stopping(() => {
     for (const each of [pool, changePool]) each.shrink();
   });
-  const keyUse = new KeyUseRecorder(pool, logger);
+  const keyUse = new UseRecorder((...use) => updateKeysLastUsed(pool, ...use), logger);
+  const sessionUse = new UseRecorder((...use) => updateSessionsLastUsed(pool, ...use), logger);
   const jwks = config.signingKeys.map(({ jwk }) => jwk);
   const verifier = new AccessTokenVerifier(async () => ({ keys: jwks }), { logger, metrics });
   const access = accessService({
     pool,
     keyUse,
+    sessionUse,
     signingKeys: config.signingKeys,
     ttlSeconds: config.accessTokenTtlSeconds,
   });
@@ -57,6 +63,7 @@ export async function openOrganizationService(
     metrics,
     services: [
       serveOpenService(AccessService, access, { logger, metrics }),
+      serveOpenService(SessionService, sessionService(pool), { logger, metrics }),
       serveService(KeyService, keyService(pool, administered), parts),
       serveService(WorkspaceService, workspaceService(administered), parts),
       serveService(OrganizationService, organizationService(pool, administered), parts),

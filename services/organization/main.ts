@@ -7,6 +7,7 @@ import { runProcess } from "../platform/process/lifecycle.ts";
 import { openOrganizationService, organizationMigrations } from "./app.ts";
 import { addMember } from "./commands/add-member.ts";
 import { bootstrap } from "./commands/bootstrap.ts";
+import { createConsoleTicket } from "./commands/create-console-ticket.ts";
 import { createKey } from "./commands/create-key.ts";
 import { createWorkspace } from "./commands/create-workspace.ts";
 import { disableKey } from "./commands/disable-key.ts";
@@ -47,6 +48,7 @@ const administration = [
   disableKey,
   enableKey,
   revokeKey,
+  createConsoleTicket,
 ];
 
 await runCommandLine([

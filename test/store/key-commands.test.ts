@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => commands.close());
 
 const scopeOf = async (secret: string | undefined) =>
-  (await findKeyScopes(commands.pool, [{ keyHash: hashKey(secret ?? ""), workspaceId: undefined }]))[0];
+  (await findKeyScopes(commands.pool, [{ hash: hashKey(secret ?? ""), workspaceId: undefined }]))[0];
 
 async function newKey(...parameters: string[]): Promise<{ readonly key: string; readonly key_id: string }> {
   return JSON.parse(await commands.run(createKey, ...own, ...parameters, "--json"));

@@ -49,7 +49,7 @@ describe("bootstrap", () => {
     ]);
     const { organization_id: organizationId, workspace_id: workspaceId } = made;
     const scopeOf = async (secret: string) =>
-      (await findKeyScopes(commands.pool, [{ keyHash: hashKey(secret), workspaceId: undefined }]))[0];
+      (await findKeyScopes(commands.pool, [{ hash: hashKey(secret), workspaceId: undefined }]))[0];
     expect(isKey(made.api_key)).toBe(true);
     expect(await scopeOf(made.api_key)).toMatchObject({
       organizationId,
@@ -212,13 +212,14 @@ describe("the command line", () => {
       "disable-key",
       "enable-key",
       "revoke-key",
+      "create-console-ticket",
     ]);
   });
 
   it.each([["--help"], ["help"], ["-h"]])("names the commands to who asks for help with %s", async (flag) => {
     const { code, stdout } = await runMain("", flag);
     expect(code).toBe(0);
-    expect(stdout.match(/^ {2}[a-z-]+ {2,}[A-Z].*\.$/gm)).toHaveLength(13);
+    expect(stdout.match(/^ {2}[a-z-]+ {2,}[A-Z].*\.$/gm)).toHaveLength(14);
   });
 
   it.each([[["create-key", "--help"]], [["help", "create-key"]], [["create-key", "--organization", "Acme", "-h"]]])(

@@ -10,7 +10,6 @@ import {
 } from "../../services/organization/domain/keys.ts";
 import { newWorkspace } from "../../services/organization/domain/workspaces.ts";
 import { findKeyScopes } from "../../services/organization/store/key-scopes.ts";
-import { KeyUseRecorder } from "../../services/organization/store/key-use.ts";
 import {
   findKeyById,
   insertKey,
@@ -19,6 +18,7 @@ import {
   updateKeysLastUsed,
 } from "../../services/organization/store/keys.ts";
 import { insertOrganization } from "../../services/organization/store/organizations.ts";
+import { UseRecorder } from "../../services/organization/store/use-recorder.ts";
 import { insertWorkspace } from "../../services/organization/store/workspaces.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { type Executor, openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
@@ -89,10 +89,10 @@ describe("a stored key", () => {
 
 describe("what a key reaches", () => {
   const scopeOf = async ({ secret }: NewKey, workspaceId?: string) =>
-    (await findKeyScopes(pool, [{ keyHash: hashKey(secret), workspaceId }]))[0];
+    (await findKeyScopes(pool, [{ hash: hashKey(secret), workspaceId }]))[0];
 
   it("is nothing where no key has the hash", async () => {
-    expect(await findKeyScopes(pool, [{ keyHash: Buffer.alloc(32), workspaceId: undefined }])).toEqual([undefined]);
+    expect(await findKeyScopes(pool, [{ hash: Buffer.alloc(32), workspaceId: undefined }])).toEqual([undefined]);
   });
 
   it("is an API key's own workspace, whatever is requested", async () => {
@@ -131,7 +131,7 @@ describe("what a key reaches", () => {
   it("is found for many keys at once in one statement, and in two where a secret was rotated", async () => {
     const after = rotatedKey(apiKey.key, newSecret(), 60, new Date());
     const shown = [managementKey, apiKey, managementKey].map(({ secret }, index) => ({
-      keyHash: hashKey(secret),
+      hash: hashKey(secret),
       workspaceId: index === 2 ? secondWorkspaceId : undefined,
     }));
     let statements = 0;
@@ -164,7 +164,7 @@ describe("what a key reaches", () => {
         return [[], []];
       },
     } as unknown as Executor;
-    const shown = [apiKey, managementKey].map(({ secret }) => ({ keyHash: hashKey(secret), workspaceId: undefined }));
+    const shown = [apiKey, managementKey].map(({ secret }) => ({ hash: hashKey(secret), workspaceId: undefined }));
     await findKeyScopes(explaining, shown);
     // By the secret that the key has, and by the one that it had.
     expect(plans).toHaveLength(2);
@@ -189,7 +189,7 @@ describe("the last use of a key", () => {
   });
 
   it("is noted in the background, once for many uses", async () => {
-    const recorder = new KeyUseRecorder(pool, silentLogger());
+    const recorder = new UseRecorder((...use) => updateKeysLastUsed(pool, ...use), silentLogger());
     const first = new Date(200_000);
     for (let use = 0; use < 100; use += 1) recorder.record(apiKey.key.id, new Date(first.getTime() + use));
     await expect.poll(lastUse).toEqual(first);
@@ -203,7 +203,7 @@ describe("the last use of a key", () => {
         return pool.execute(...parameters);
       },
     } as unknown as Pool;
-    const recorder = new KeyUseRecorder(counting, silentLogger());
+    const recorder = new UseRecorder((...use) => updateKeysLastUsed(counting, ...use), silentLogger());
     const usedAt = new Date(250_000);
     for (const { key } of [apiKey, managementKey]) recorder.record(key.id, usedAt);
     await expect.poll(lastUse).toEqual(usedAt);
@@ -214,13 +214,13 @@ describe("the last use of a key", () => {
   it("does not throw where it cannot be noted", async () => {
     const closed = openPool(database.url, 1);
     await closed.end();
-    new KeyUseRecorder(closed, silentLogger()).record(apiKey.key.id, new Date());
+    new UseRecorder((...use) => updateKeysLastUsed(closed, ...use), silentLogger()).record(apiKey.key.id, new Date());
     await sleep(50);
     expect(await lastUse()).toBeUndefined();
   });
 
   it("makes nobody wait while the row is locked", async () => {
-    const recorder = new KeyUseRecorder(pool, silentLogger());
+    const recorder = new UseRecorder((...use) => updateKeysLastUsed(pool, ...use), silentLogger());
     await inTransaction(pool, async (connection) => {
       await connection.execute("SELECT id FROM api_keys WHERE id = ? FOR UPDATE", [idToBytes(apiKey.key.id)]);
       recorder.record(apiKey.key.id, new Date(300_000));

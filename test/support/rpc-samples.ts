@@ -1,6 +1,8 @@
 import { expect } from "vitest";
 import { MemberRole } from "../../proto/gen/setpoint/organization/v1/member_pb.ts";
 import { Dialect } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
+import { newSessionToken } from "../../services/organization/domain/sessions.ts";
+import { createSession } from "../../services/organization/store/create-session.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
 import type { Stack } from "./stack.ts";
 import type { SeenError } from "./transports.ts";
@@ -23,6 +25,7 @@ const invalid = (...fields: string[]): SeenError => ({ code: "INVALID_ARGUMENT",
 const badPart = { kind: "invalid_argument", reason: "INVALID_REQUEST", violations: [{ path: "slug" }] };
 const noDetails = { fields: [] };
 const keyNotFound: SeenError = { code: "NOT_FOUND", reason: "KEY_NOT_FOUND", ...noDetails };
+const sessionInvalid: SeenError = { code: "UNAUTHENTICATED", reason: "SESSION_INVALID", ...noDetails };
 
 type Samples = Readonly<Record<string, Sample>>;
 
@@ -247,6 +250,27 @@ export function organizationSamples(stack: () => Stack): Samples {
       good: () => ({}),
       answer: { jwksJson: expect.stringContaining('"keys"') },
     },
+    "setpoint.organization.v1.SessionService/CreateSession": {
+      isOpen: true,
+      good: () => ({ credential: { case: "key", value: stack().apiKey } }),
+      answer: { token: expect.stringContaining("sess-sp-v1-"), session: { keyName: "First API key" } },
+      bad: { credential: { case: "ticket", value: "none" } },
+      error: { code: "UNAUTHENTICATED", reason: "TICKET_INVALID", ...noDetails },
+    },
+    "setpoint.organization.v1.SessionService/GetSession": {
+      isOpen: true,
+      good: async () => ({ token: await newSession(stack()) }),
+      answer: { session: { keyName: "First API key" } },
+      bad: { token: "none" },
+      error: sessionInvalid,
+    },
+    "setpoint.organization.v1.SessionService/DeleteSession": {
+      isOpen: true,
+      good: async () => ({ token: await newSession(stack()) }),
+      answer: {},
+      bad: { token: "none" },
+      error: sessionInvalid,
+    },
   };
 }
 
@@ -263,6 +287,13 @@ export const healthSamples: Samples = {
 
 async function newKeyId(stack: Stack): Promise<string> {
   return (await stack.tenants.createKey(stack)).key.id;
+}
+
+async function newSession({ apiKey, organizationPool }: Stack): Promise<string> {
+  const token = newSessionToken(new Uint8Array());
+  const caller = { deadlineMs: Number.POSITIVE_INFINITY, isCanceled: () => false };
+  await createSession(organizationPool, { kind: "key", secret: apiKey }, token, caller);
+  return token;
 }
 
 async function newMember(stack: Stack): Promise<string> {

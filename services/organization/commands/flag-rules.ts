@@ -3,6 +3,7 @@ import type { Rule } from "../../platform/process/flags.ts";
 import { isEmail } from "../domain/members.ts";
 import { isName } from "../domain/organizations.ts";
 import { isSlug } from "../domain/workspaces.ts";
+import { namesKey } from "../store/keys.ts";
 
 export const name: Rule<string> = {
   sample: "NAME",
@@ -20,6 +21,12 @@ export const id: Rule<string> = {
   sample: "ID",
   meaning: "a UUID",
   parse: (text) => (isId(text) ? text.toLowerCase() : undefined),
+};
+
+export const keyName: Rule<string> = {
+  sample: "ID",
+  meaning: "the id of a key, or its hash of 64 hexadecimal digits",
+  parse: (text) => (namesKey(text) ? text.toLowerCase() : undefined),
 };
 
 export const slug: Rule<string> = {

@@ -8,6 +8,23 @@ export function keyInvalid(): DomainError {
   });
 }
 
+/** The same whether a session has ended or never was. */
+export function sessionInvalid(): DomainError {
+  return new DomainError("unauthenticated", {
+    reason: "SESSION_INVALID",
+    message: "This session has ended. Sign in again.",
+  });
+}
+
+/** The same whether a ticket was used, is too old, or never was. */
+export function ticketInvalid(): DomainError {
+  return new DomainError("unauthenticated", {
+    reason: "TICKET_INVALID",
+    message:
+      "This link does not sign in any more: it works once, for five minutes. Make a new one, or sign in with a key.",
+  });
+}
+
 export function workspaceNotFound(): DomainError {
   return new DomainError("not_found", {
     reason: "WORKSPACE_NOT_FOUND",

@@ -4,6 +4,7 @@ import { type KeyKind, knownPermissions, type Permission, type Principal } from 
 import { newId } from "../../platform/domain/ids.ts";
 import type { LoggedFields } from "./changes.ts";
 import { keyInvalid, workspaceNotFound } from "./errors.ts";
+import { type SessionTimes, sessionEnd } from "./session-times.ts";
 
 export const keyKinds: readonly KeyKind[] = ["api", "management"];
 const managementPermissions = knownPermissions.filter((permission) => permission !== "inference");
@@ -51,6 +52,8 @@ export interface KeyScope {
   readonly workspaceId: string | undefined;
   /** When the secret that was shown stops working where the key goes on: it was rotated, and has a grace. */
   readonly secretExpiresAt: Date | undefined;
+  /** The session through which the key is used; undefined where its secret itself was shown. */
+  readonly session?: SessionTimes | undefined;
 }
 
 type KeyStatus = "active" | "disabled" | "revoked" | "expired";
@@ -141,10 +144,14 @@ export function workingKeys(keys: readonly Key[], now: Date): Key[] {
   return keys.filter((key) => keyStatus(key, now) === "active");
 }
 
-/** When a key that was shown stops working, by itself or by the end of its grace. */
-export function scopeExpiresAt({ key, secretExpiresAt }: KeyScope): Date | undefined {
-  if (!key.expiresAt || !secretExpiresAt) return key.expiresAt ?? secretExpiresAt;
-  return key.expiresAt < secretExpiresAt ? key.expiresAt : secretExpiresAt;
+/** When a key that was shown stops working: by itself, by the end of its grace, or with the session that it is used through. */
+export function scopeExpiresAt({ key, secretExpiresAt, session }: KeyScope): Date | undefined {
+  const ends = [key.expiresAt, secretExpiresAt, session && sessionEnd(session)].filter((end) => end !== undefined);
+  return ends.length === 0 ? undefined : new Date(Math.min(...ends.map(Number)));
+}
+
+export function isWorking(scope: KeyScope, now: Date): boolean {
+  return keyStatus({ ...scope.key, expiresAt: scopeExpiresAt(scope) }, now) === "active";
 }
 
 /** Whom a key speaks for. A requested workspace must be one that it reaches; without one, gone is simply gone. */
@@ -153,7 +160,7 @@ export function getPrincipal(
   requestedWorkspaceId: string | undefined,
   now: Date,
 ): Principal {
-  if (!scope || keyStatus({ ...scope.key, expiresAt: scopeExpiresAt(scope) }, now) !== "active") throw keyInvalid();
+  if (!scope || !isWorking(scope, now)) throw keyInvalid();
   const { key, organizationId, workspaceId } = scope;
   if (requestedWorkspaceId !== undefined && requestedWorkspaceId !== workspaceId) throw workspaceNotFound();
   return {

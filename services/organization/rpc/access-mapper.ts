@@ -8,13 +8,13 @@ import type {
   ExchangeKeyRequest,
   ExchangeKeyResponseSchema,
 } from "../../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
-import { isKey } from "../../platform/auth/key-format.ts";
+import { isKey, isSecret } from "../../platform/auth/key-format.ts";
 import type { KeyKind, Principal } from "../../platform/auth/principal.ts";
 import { invalidRequest } from "../../platform/domain/domain-error.ts";
 import { isId } from "../../platform/domain/ids.ts";
 import type { AccessToken } from "../domain/access-token.ts";
 import { keyInvalid } from "../domain/errors.ts";
-import type { KeyRateLimit } from "../domain/keys.ts";
+import { hashKey, type KeyRateLimit } from "../domain/keys.ts";
 
 export const kindMessages: Readonly<Record<KeyKind, KeyKindMessage>> = {
   api: KeyKindMessage.API,
@@ -24,16 +24,20 @@ export const kindMessages: Readonly<Record<KeyKind, KeyKindMessage>> = {
 const int32Max = 2 ** 31 - 1;
 
 export interface KeyExchange {
-  readonly secret: string;
+  readonly hash: Buffer;
+  /** Whether it was the token of a session that was shown. */
+  readonly isSession: boolean;
   readonly workspaceId: string | undefined;
 }
 
 export function fromExchangeKeyRequest({ key, workspaceId }: ExchangeKeyRequest): KeyExchange {
-  if (!isKey(key)) throw keyInvalid();
-  if (workspaceId === "") return { secret: key, workspaceId: undefined };
+  const isSession = isSecret("session", key);
+  if (!isSession && !isKey(key)) throw keyInvalid();
+  const shown = { hash: hashKey(key), isSession };
+  if (workspaceId === "") return { ...shown, workspaceId: undefined };
   if (!isId(workspaceId)) throw invalidRequest([{ path: "workspace_id", message: "must be a UUID" }]);
   // Ids are compared as text, and a UUID may be written in upper case.
-  return { secret: key, workspaceId: workspaceId.toLowerCase() };
+  return { ...shown, workspaceId: workspaceId.toLowerCase() };
 }
 
 export function toExchangeKeyResponse(

@@ -9,15 +9,17 @@ import type { OpenContext } from "../../platform/rpc/call-context.ts";
 import type { Implementation } from "../../platform/rpc/service.ts";
 import { mintAccessTokens, tokenContent } from "../domain/access-token.ts";
 import { checkExchanges } from "../domain/exchanges.ts";
-import { getPrincipal, hashKey, type KeyScope, scopeExpiresAt } from "../domain/keys.ts";
+import { getPrincipal, type KeyScope, scopeExpiresAt } from "../domain/keys.ts";
+import { getSessionPrincipal } from "../domain/sessions.ts";
 import type { SigningKeys } from "../domain/signing-keys.ts";
 import { findKeyScopes } from "../store/key-scopes.ts";
-import type { KeyUseRecorder } from "../store/key-use.ts";
+import type { UseRecorder } from "../store/use-recorder.ts";
 import { fromExchangeKeyRequest, type KeyExchange, toExchangeKeyResponse } from "./access-mapper.ts";
 
 interface Parts {
   readonly pool: Pool;
-  readonly keyUse: KeyUseRecorder;
+  readonly keyUse: UseRecorder;
+  readonly sessionUse: UseRecorder;
   readonly signingKeys: SigningKeys;
   readonly ttlSeconds: number;
 }
@@ -25,23 +27,23 @@ interface Parts {
 export function accessService({
   pool,
   keyUse,
+  sessionUse,
   signingKeys,
   ttlSeconds,
 }: Parts): Implementation<typeof AccessService, OpenContext> {
   const [signingKey] = signingKeys;
   const jwksJson = JSON.stringify({ keys: signingKeys.map(({ jwk }) => jwk) });
 
-  const findScopes = (exchanges: readonly KeyExchange[], { deadlineMs }: OpenContext) => {
-    const shown = exchanges.map(({ secret, workspaceId }) => ({ keyHash: hashKey(secret), workspaceId }));
-    return retryTransient(deadlineMs, () => findKeyScopes(pool, shown));
-  };
+  const findScopes = (exchanges: readonly KeyExchange[], { deadlineMs }: OpenContext) =>
+    retryTransient(deadlineMs, () => findKeyScopes(pool, exchanges));
 
   /** What the key is good for, or throws why it is not. */
-  const grant = ({ workspaceId }: KeyExchange, scope: KeyScope | undefined) => {
+  const grant = ({ hash, isSession, workspaceId }: KeyExchange, scope: KeyScope | undefined) => {
     const now = new Date();
-    const principal = getPrincipal(scope, workspaceId, now);
+    const principal = (isSession ? getSessionPrincipal : getPrincipal)(scope, workspaceId, now);
     const content = tokenContent(principal, { now, ttlSeconds, keyExpiresAt: scope && scopeExpiresAt(scope) });
     keyUse.record(principal.keyId, now);
+    if (isSession) sessionUse.record(hash.toString("hex"), now);
     return { content, principal, rateLimit: scope?.key.rateLimit };
   };
 

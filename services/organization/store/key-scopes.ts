@@ -3,62 +3,107 @@ import type { Executor } from "../../platform/mysql/pool.ts";
 import type { KeyScope } from "../domain/keys.ts";
 import { type KeyRow, keyColumns, keyFromRow } from "./keys.ts";
 
-/** A key that is shown, by the hash of its secret, and the workspace that is asked for. */
+/** A key that is shown, by the hash of its secret or of the token of a session, and the workspace that is asked for. */
 export interface ShownKey {
-  readonly keyHash: Buffer;
+  readonly hash: Buffer;
+  readonly isSession?: boolean;
   readonly workspaceId: string | undefined;
 }
 
 interface ScopeRow extends KeyRow {
   readonly place: number;
+  readonly is_previous: number;
+  readonly session_created_at: Date | null;
+  readonly session_used_at: Date | null;
   readonly reached_organization_id: Buffer | null;
   readonly reached_workspace_id: Buffer | null;
 }
 
+/** How what is shown leads to a key. */
+interface Way {
+  readonly joins: string;
+  /** Whether it was the secret before the last rotation. */
+  readonly isPrevious: string;
+  readonly session: string;
+}
+
+const noSession = "NULL AS session_created_at, NULL AS session_used_at";
+
+const bySecret: Way = { joins: "JOIN api_keys k ON k.key_hash = s.hash", isPrevious: "FALSE", session: noSession };
+
+const byPreviousSecret: Way = {
+  joins: "JOIN api_keys k ON k.previous_key_hash = s.hash",
+  isPrevious: "TRUE",
+  session: noSession,
+};
+
+/** A session lasts no longer than the secret that it was begun with. */
+const bySession: Way = {
+  joins: `JOIN console_sessions c ON c.token_hash = s.hash
+      JOIN api_keys k ON k.id = c.key_id AND c.key_hash IN (k.key_hash, k.previous_key_hash)`,
+  isPrevious: "c.key_hash <> k.key_hash",
+  session: "c.created_at AS session_created_at, c.last_used_at AS session_used_at",
+};
+
 /**
- * The keys with these hashes and what each reaches; undefined for those that are not there. One statement finds them all;
- * a second one looks for those that are left among secrets that were rotated.
+ * The keys with these hashes and what each reaches; undefined for those that are not there. One statement finds those of
+ * secrets, one those of sessions; another looks for secrets that are left among those that were rotated.
  */
 export async function findKeyScopes(
   executor: Executor,
   shown: readonly ShownKey[],
 ): Promise<readonly (KeyScope | undefined)[]> {
-  const found = await findBy("key_hash", executor, shown);
-  const left = shown.filter((_, place) => !found[place]);
-  if (left.length === 0) return found;
-  const rotated = await findBy("previous_key_hash", executor, left);
-  let next = 0;
-  return found.map((scope) => scope ?? rotated[next++]);
+  const scopes = new Map<ShownKey, KeyScope>();
+  const secrets = shown.filter(({ isSession }) => !isSession);
+  await find(bySecret, secrets);
+  await find(
+    byPreviousSecret,
+    secrets.filter((each) => !scopes.has(each)),
+  );
+  await find(
+    bySession,
+    shown.filter(({ isSession }) => isSession),
+  );
+  return shown.map((each) => scopes.get(each));
+
+  async function find(way: Way, some: readonly ShownKey[]): Promise<void> {
+    if (some.length === 0) return;
+    for (const row of await selectScopes(way, executor, some)) {
+      scopes.set(some[row.place] as ShownKey, scopeFromRow(row));
+    }
+  }
 }
 
 /** Every table is read by unique keys. */
-async function findBy(
-  column: "key_hash" | "previous_key_hash",
+async function selectScopes(
+  { joins, isPrevious, session }: Way,
   executor: Executor,
   shown: readonly ShownKey[],
-): Promise<(KeyScope | undefined)[]> {
+): Promise<ScopeRow[]> {
   const parts = shown.map(
     (_, place) => `SELECT ${place} AS place, CAST(? AS BINARY(32)) AS hash, CAST(? AS BINARY(16)) AS workspace_id`,
   );
   const [rows] = await executor.execute<ScopeRow[]>(
-    `SELECT s.place, ${keyColumns}, o.id AS reached_organization_id, w.id AS reached_workspace_id
+    `SELECT s.place, ${keyColumns}, ${isPrevious} AS is_previous, ${session},
+        o.id AS reached_organization_id, w.id AS reached_workspace_id
       FROM (${parts.join(" UNION ALL ")}) s
-      JOIN api_keys k ON k.${column} = s.hash
+      ${joins}
       LEFT JOIN organizations o ON o.id = k.organization_id AND o.deleted_at IS NULL
       LEFT JOIN workspaces w ON w.id = COALESCE(k.workspace_id, s.workspace_id, o.default_workspace_id)
         AND w.organization_id = o.id AND w.deleted_at IS NULL`,
-    shown.flatMap(({ keyHash, workspaceId }) => [keyHash, workspaceId === undefined ? null : idToBytes(workspaceId)]),
+    shown.flatMap(({ hash, workspaceId }) => [hash, workspaceId === undefined ? null : idToBytes(workspaceId)]),
   );
-  const scopes = new Map(rows.map((row) => [row.place, scopeFromRow(row, column === "previous_key_hash")]));
-  return shown.map((_, place) => scopes.get(place));
+  return rows;
 }
 
-function scopeFromRow(row: ScopeRow, isPrevious: boolean): KeyScope {
+function scopeFromRow(row: ScopeRow): KeyScope {
   const key = keyFromRow(row);
+  const { session_created_at: createdAt, session_used_at: lastUsedAt } = row;
   return {
     key,
     organizationId: row.reached_organization_id ? idFromBytes(row.reached_organization_id) : undefined,
     workspaceId: row.reached_workspace_id ? idFromBytes(row.reached_workspace_id) : undefined,
-    secretExpiresAt: isPrevious ? key.previousExpiresAt : undefined,
+    secretExpiresAt: row.is_previous ? key.previousExpiresAt : undefined,
+    session: createdAt && lastUsedAt ? { createdAt, lastUsedAt } : undefined,
   };
 }

@@ -42,9 +42,23 @@ export async function findKeyById(executor: Executor, id: string): Promise<Key |
 
 const hashPattern = /^[0-9a-f]{64}$/i;
 
+/** Whether a text can be what keys are found by. */
+export function namesKey(text: string): boolean {
+  return isId(text) || hashPattern.test(text);
+}
+
+/** The key with this hash or id, revoked or not, of whatever organization. */
+export async function findKeyAnywhere(executor: Executor, name: string): Promise<Key | undefined> {
+  const [rows] = await executor.execute<KeyRow[]>(
+    `SELECT ${keyColumns} FROM api_keys k WHERE ${isId(name) ? "k.id" : "k.key_hash"} = ?`,
+    [isId(name) ? idToBytes(name) : Buffer.from(name, "hex")],
+  );
+  return rows[0] && keyFromRow(rows[0]);
+}
+
 /** The key of the organization with this hash or id. A revoked one is gone. */
 export async function findKey(executor: Executor, organizationId: string, name: string): Promise<Key | undefined> {
-  if (!isId(name) && !hashPattern.test(name)) return undefined;
+  if (!namesKey(name)) return undefined;
   const [rows] = await executor.execute<KeyRow[]>(
     `SELECT ${keyColumns} FROM api_keys k
       WHERE ${isId(name) ? "k.id" : "k.key_hash"} = ? AND k.organization_id = ? AND k.revoked_at IS NULL`,

@@ -1,31 +1,44 @@
 import { crc32 } from "node:zlib";
 
-const prefix = "sk-sp-v1-";
-const pattern = /^sk-sp-v1-[A-Za-z0-9_-]{43}[A-Za-z0-9]{6}$/;
+/** What a secret is for stands in its prefix, so that none is ever taken for one of another kind. */
+const prefixes = { key: "sk-sp-v1-", session: "sess-sp-v1-", ticket: "ticket-sp-v1-" } as const;
+type SecretKind = keyof typeof prefixes;
+
+const bodyPattern = /^[A-Za-z0-9_-]{43}[A-Za-z0-9]{6}$/;
 const checksumLength = 6;
 
 /** The digits of base 62, lowest first. */
 export const base62Digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** The key that carries these 32 bytes: the prefix, the bytes in base64url, and a checksum over both. */
-export function keyFromBytes(bytes: Buffer): string {
-  const body = `${prefix}${bytes.toString("base64url")}`;
+/** The secret that carries these 32 bytes: the prefix, the bytes in base64url, and a checksum over both. */
+export function secretFromBytes(kind: SecretKind, bytes: Buffer): string {
+  const body = `${prefixes[kind]}${bytes.toString("base64url")}`;
   return body + checksumOf(body);
 }
 
-/** Whether a text can be a key at all, so that a typo or another system's key is refused without a look-up. */
+export function keyFromBytes(bytes: Buffer): string {
+  return secretFromBytes("key", bytes);
+}
+
+/** Whether a text can be a secret of this kind at all, so that a typo or another system's is refused without a look-up. */
+export function isSecret(kind: SecretKind, text: string): boolean {
+  const prefix = prefixes[kind];
+  if (!text.startsWith(prefix) || !bodyPattern.test(text.slice(prefix.length))) return false;
+  return text.endsWith(checksumOf(text.slice(0, -checksumLength)));
+}
+
 export function isKey(text: string): boolean {
-  return pattern.test(text) && text.endsWith(checksumOf(text.slice(0, -checksumLength)));
+  return isSecret("key", text);
 }
 
-/** Whether a text could give a key away. */
+/** Whether a text could give a key away, or what stands for one. */
 export function holdsKey(text: string): boolean {
-  return text.includes(prefix);
+  return Object.values(prefixes).some((prefix) => text.includes(prefix));
 }
 
-/** The text with every key cut short. */
+/** The text with every key, and what stands for one, cut short. */
 export function withoutKeys(text: string): string {
-  return text.replaceAll(/sk-sp-v1-[A-Za-z0-9_-]+/g, `${prefix}…`);
+  return text.replaceAll(/((?:sk|sess|ticket)-sp-v1-)[A-Za-z0-9_-]+/g, "$1…");
 }
 
 /** The CRC-32 in base 62, padded to its longest length. */

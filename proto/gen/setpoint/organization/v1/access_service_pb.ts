@@ -25,7 +25,7 @@ export const file_setpoint_organization_v1_access_service: GenFile = /*@__PURE__
  */
 export type ExchangeKeyRequest = Message<"setpoint.organization.v1.ExchangeKeyRequest"> & {
   /**
-   * The whole secret: `sk-sp-v1-` and 49 characters.
+   * The whole secret: `sk-sp-v1-` and 49 characters. Or the token of a session, which may what its key may.
    *
    * @generated from field: string key = 1;
    */
@@ -235,7 +235,7 @@ export const AccessService: GenService<{
    * Exchanges a key for a short-lived access token.
    *
    * UNAUTHENTICATED with the reason KEY_INVALID for a key that is malformed, unknown, disabled, deleted or expired, or a secret
-   * that was rotated and is past its grace;
+   * that was rotated and is past its grace; SESSION_INVALID for a session that has ended, or never was;
    * NOT_FOUND with the reason WORKSPACE_NOT_FOUND where workspace_id names none that the key reaches.
    *
    * @generated from rpc setpoint.organization.v1.AccessService.ExchangeKey

@@ -1,0 +1,28 @@
+import type { Pool } from "../../platform/mysql/pool.ts";
+import { defineCommand } from "../../platform/process/command.ts";
+import { CommandError } from "../../platform/process/command-error.ts";
+import { required } from "../../platform/process/flags.ts";
+import { hashKey, keyStatus } from "../domain/keys.ts";
+import { newTicket } from "../domain/sessions.ts";
+import { findKeyAnywhere } from "../store/keys.ts";
+import { insertTicket } from "../store/sessions.ts";
+import { keyName } from "./flag-rules.ts";
+
+/** For who may use this database, and so all that a key may: it makes nobody more than they are. */
+export const createConsoleTicket = defineCommand({
+  name: "create-console-ticket",
+  summary: "Makes a link into the console that signs in once, within five minutes, with what a key may do.",
+  flags: { key: required(keyName, "the id of the key, as list-keys shows it, or its hash") },
+  example: "--key 01a1dd18-8375-71fd-b413-5dd7ff6a119d",
+  run: async ({ key: name }, pool: Pool) => {
+    const key = await findKeyAnywhere(pool, name);
+    const now = new Date();
+    if (!key || keyStatus(key, now) !== "active") {
+      throw new CommandError(`There is no key ${name} that works; list-keys shows those of an organization`);
+    }
+    const ticket = newTicket();
+    await insertTicket(pool, hashKey(ticket), { keyId: key.id, keyHash: Buffer.from(key.hash, "hex") }, now);
+    // Behind a #, so that it reaches no server and no log of one until the page itself sends it.
+    return `/console/#ticket=${ticket}`;
+  },
+});

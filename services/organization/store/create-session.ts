@@ -1,0 +1,48 @@
+import { deadlineExceeded, isOfKind } from "../../platform/domain/domain-error.ts";
+import type { Pool, PoolConnection } from "../../platform/mysql/pool.ts";
+import { inTransaction, retryTransient } from "../../platform/mysql/transaction.ts";
+import { type Deadline, hasGivenUp } from "../../platform/process/deadline.ts";
+import { keyInvalid, ticketInvalid } from "../domain/errors.ts";
+import { getPrincipal, hashKey } from "../domain/keys.ts";
+import type { Session, SessionKey } from "../domain/sessions.ts";
+import { getSession } from "./find-session.ts";
+import { findKeyScopes } from "./key-scopes.ts";
+import { deleteOldSessions, hasSession, insertSession, takeTicket } from "./sessions.ts";
+
+/** What someone signs in with. */
+export interface SignIn {
+  readonly kind: "key" | "ticket";
+  readonly secret: string;
+}
+
+/** Begins the session of this token. One that has begun is found again, so that a retry may be made. */
+export function createSession(pool: Pool, signIn: SignIn, token: string, caller: Deadline): Promise<Session> {
+  const tokenHash = hashKey(token);
+  const attempt = async (connection: PoolConnection): Promise<Session> => {
+    const now = new Date();
+    if (!(await hasSession(connection, tokenHash))) {
+      const sessionKey = await getSessionKey(connection, signIn, now);
+      await insertSession(connection, tokenHash, sessionKey, now);
+      await deleteOldSessions(connection, sessionKey.keyId, now);
+    }
+    // Its key may not work, or reach nothing any more: then nothing of this is stored.
+    const session = await getSession(connection, tokenHash, now).catch((error: unknown) => {
+      if (!isOfKind(error, "unauthenticated")) throw error;
+      throw signIn.kind === "ticket" ? ticketInvalid() : keyInvalid();
+    });
+    if (hasGivenUp(caller)) throw deadlineExceeded();
+    return session;
+  };
+  return retryTransient(caller.deadlineMs, () => inTransaction(pool, attempt, caller));
+}
+
+async function getSessionKey(connection: PoolConnection, { kind, secret }: SignIn, now: Date): Promise<SessionKey> {
+  const hash = hashKey(secret);
+  if (kind === "ticket") {
+    const sessionKey = await takeTicket(connection, hash, now);
+    if (!sessionKey) throw ticketInvalid();
+    return sessionKey;
+  }
+  const [scope] = await findKeyScopes(connection, [{ hash, workspaceId: undefined }]);
+  return { keyId: getPrincipal(scope, undefined, now).keyId, keyHash: hash };
+}

@@ -1,0 +1,31 @@
+import type { Executor } from "../../platform/mysql/pool.ts";
+import { sessionInvalid } from "../domain/errors.ts";
+import { expiresAtWhenUsed, getSessionPrincipal, type Session } from "../domain/sessions.ts";
+import { findKeyScopes } from "./key-scopes.ts";
+import { findMember } from "./members.ts";
+import { findOrganization } from "./organizations.ts";
+import { findWorkspace, listWorkspaces } from "./workspaces.ts";
+
+/** As many as a person chooses from at a glance; there is a list of all. */
+const workspacesMax = 100;
+
+/** Who is signed in, or a refusal where the session has ended. */
+export async function getSession(executor: Executor, tokenHash: Buffer, now: Date): Promise<Session> {
+  const [scope] = await findKeyScopes(executor, [{ hash: tokenHash, isSession: true, workspaceId: undefined }]);
+  const principal = getSessionPrincipal(scope, undefined, now);
+  const organizationId = principal.organizationId ?? "";
+  const organization = await findOrganization(executor, organizationId);
+  // It went away between the two statements.
+  if (!scope || !organization) throw sessionInvalid();
+  const member = await findMember(executor, organizationId, principal.userId);
+  const own = scope.key.workspaceId && (await findWorkspace(executor, organizationId, scope.key.workspaceId));
+  const workspaces = own ? [own] : await listWorkspaces(executor, organizationId, { offset: 0, limit: workspacesMax });
+  return {
+    principal: { ...principal, workspaceId: scope.key.workspaceId },
+    key: scope.key,
+    organization,
+    member,
+    workspaces,
+    expiresAt: expiresAtWhenUsed(scope, now),
+  };
+}

@@ -1,0 +1,97 @@
+import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
+import type { Executor, PoolConnection, ResultSetHeader, RowDataPacket } from "../../platform/mysql/pool.ts";
+import { sessionIdleMaxMs, ticketLifeMs } from "../domain/session-times.ts";
+import { keySessionsMax, type SessionKey } from "../domain/sessions.ts";
+
+/** More than one, so that they go faster than they come. */
+const forgottenMax = 100;
+
+export async function hasSession(executor: Executor, tokenHash: Buffer): Promise<boolean> {
+  const [rows] = await executor.execute<RowDataPacket[]>("SELECT 1 FROM console_sessions WHERE token_hash = ?", [
+    tokenHash,
+  ]);
+  return rows.length > 0;
+}
+
+export async function insertSession(
+  executor: Executor,
+  tokenHash: Buffer,
+  { keyId, keyHash }: SessionKey,
+  now: Date,
+): Promise<void> {
+  await executor.execute(
+    "INSERT INTO console_sessions (token_hash, key_id, key_hash, created_at, last_used_at) VALUES (?, ?, ?, ?, ?)",
+    [tokenHash, idToBytes(keyId), keyHash, now, now],
+  );
+}
+
+export async function deleteSession(executor: Executor, tokenHash: Buffer): Promise<void> {
+  await executor.execute("DELETE FROM console_sessions WHERE token_hash = ?", [tokenHash]);
+}
+
+/**
+ * Deletes some of the sessions that have ended, and of the key those that are too many. One that has ended is not used any
+ * more, so it is found by its last use, whichever of its times was over first.
+ */
+export async function deleteOldSessions(executor: Executor, keyId: string, now: Date): Promise<void> {
+  await executor.execute(`DELETE FROM console_sessions WHERE last_used_at <= ? LIMIT ${forgottenMax}`, [
+    new Date(now.getTime() - sessionIdleMaxMs),
+  ]);
+  const [rows] = await executor.execute<RowDataPacket[]>(
+    `SELECT token_hash FROM console_sessions WHERE key_id = ? ORDER BY created_at DESC, token_hash DESC
+      LIMIT ${forgottenMax} OFFSET ${keySessionsMax}`,
+    [idToBytes(keyId)],
+  );
+  if (rows.length === 0) return;
+  await executor.execute(
+    `DELETE FROM console_sessions WHERE token_hash IN (${rows.map(() => "?").join(", ")})`,
+    rows.map((row) => row.token_hash),
+  );
+}
+
+/** Writes nothing for sessions that were used since `unlessSince`. They are named by their hashes in hexadecimal digits. */
+export async function updateSessionsLastUsed(
+  executor: Executor,
+  hashes: readonly string[],
+  usedAt: Date,
+  unlessSince: Date,
+): Promise<void> {
+  await executor.execute(
+    `UPDATE console_sessions SET last_used_at = ?
+      WHERE token_hash IN (${hashes.map(() => "?").join(", ")}) AND last_used_at < ?`,
+    [usedAt, ...hashes.map((hash) => Buffer.from(hash, "hex")), unlessSince],
+  );
+}
+
+/** Stores a ticket, and forgets some that are too old. */
+export async function insertTicket(
+  executor: Executor,
+  ticketHash: Buffer,
+  { keyId, keyHash }: SessionKey,
+  now: Date,
+): Promise<void> {
+  await executor.execute(`DELETE FROM console_tickets WHERE expires_at <= ? LIMIT ${forgottenMax}`, [now]);
+  await executor.execute(
+    "INSERT INTO console_tickets (ticket_hash, key_id, key_hash, expires_at) VALUES (?, ?, ?, ?)",
+    [ticketHash, idToBytes(keyId), keyHash, new Date(now.getTime() + ticketLifeMs)],
+  );
+}
+
+/** What the ticket stands for, which is used up with the transaction; undefined where it is not good, or not any more. */
+export async function takeTicket(
+  connection: PoolConnection,
+  ticketHash: Buffer,
+  now: Date,
+): Promise<SessionKey | undefined> {
+  const [rows] = await connection.execute<RowDataPacket[]>(
+    "SELECT key_id, key_hash FROM console_tickets WHERE ticket_hash = ? AND expires_at > ? FOR UPDATE",
+    [ticketHash, now],
+  );
+  const [row] = rows;
+  if (!row) return undefined;
+  const [{ affectedRows }] = await connection.execute<ResultSetHeader>(
+    "DELETE FROM console_tickets WHERE ticket_hash = ?",
+    [ticketHash],
+  );
+  return affectedRows === 1 ? { keyId: idFromBytes(row.key_id), keyHash: row.key_hash } : undefined;
+}
