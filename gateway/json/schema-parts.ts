@@ -1,19 +1,27 @@
-import { type TSchema, type TSchemaOptions, Type } from "typebox";
+import { type TSchema, type TSchemaOptions, type TString, type TUnsafe, Type } from "typebox";
 
 /** A schema that has a name in the document; openapi/description.ts says which there are. */
 export function componentSchema(name: string): TSchema {
   return Type.Ref(`#/components/schemas/${name}`);
 }
 
-export function uuid(description: string): TSchema {
+export function uuid(description: string): TString {
   return Type.String({ format: "uuid", description });
 }
 
-export function time(description: string): TSchema {
+export function time(description: string): TString {
   return Type.String({ format: "date-time", description });
 }
 
-export function nullable(types: string | readonly string[], options: TSchemaOptions): TSchema {
+interface ValuesByType {
+  readonly string: string;
+  readonly integer: number;
+}
+
+export function nullable<Name extends keyof ValuesByType = never>(
+  types: Name | readonly Name[],
+  options: TSchemaOptions,
+): TUnsafe<ValuesByType[Name] | null> {
   return Type.Unsafe({ type: [types, "null"].flat(), ...options });
 }
 

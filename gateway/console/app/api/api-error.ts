@@ -1,0 +1,47 @@
+export interface Issue {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A refusal of the API, or a request that did not reach it. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  /** The HTTP status; 0 where there was no answer. */
+  readonly status: number;
+  readonly issues: readonly Issue[];
+  readonly requestId: string | undefined;
+
+  constructor(status: number, message: string, issues: readonly Issue[] = [], requestId?: string) {
+    super(message);
+    this.status = status;
+    this.issues = issues;
+    this.requestId = requestId;
+  }
+}
+
+interface ErrorBody {
+  readonly error?: {
+    readonly message?: string;
+    readonly metadata?: { readonly issues?: readonly Issue[]; readonly request_id?: string };
+  };
+}
+
+export async function apiErrorFrom(response: Response): Promise<ApiError> {
+  const text = await response.text().catch(() => "");
+  const requestId = response.headers.get("x-request-id") ?? undefined;
+  try {
+    const { error } = JSON.parse(text) as ErrorBody;
+    const message = error?.message ?? `The gateway answered with status ${response.status}.`;
+    return new ApiError(response.status, message, error?.metadata?.issues ?? [], requestId);
+  } catch {
+    // Something between the browser and the gateway answered, in words that are not the API's.
+    return new ApiError(response.status, `The gateway answered with status ${response.status}.`, [], requestId);
+  }
+}
+
+/** Anything that was thrown, as something that can be shown. */
+export function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  console.error(error);
+  return new ApiError(0, "The console has a fault here. Reload the page, and tell what you did where it stays.");
+}

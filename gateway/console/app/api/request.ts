@@ -1,0 +1,52 @@
+import { ApiError, apiErrorFrom } from "./api-error.ts";
+import { session } from "./session.ts";
+
+/** An answer with its text: what JSON.parse makes of a config is not what is stored (`1.0`, long integers). */
+export interface Answer<T> {
+  readonly json: T;
+  readonly text: string;
+  readonly etag: string | undefined;
+}
+
+export interface RequestParts {
+  readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
+  /** A value, or JSON text that must be sent as it stands. */
+  readonly body?: object | string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** Calls the API in the name of who is signed in. Throws an ApiError where it does not succeed. */
+export async function request<T>(path: string, parts: RequestParts = {}): Promise<Answer<T>> {
+  const response = await send(path, parts);
+  const text = await response.text();
+  return {
+    json: (text === "" ? undefined : JSON.parse(text)) as T,
+    text,
+    etag: response.headers.get("etag") ?? undefined,
+  };
+}
+
+/** The same, with the answer as it comes. */
+export async function send(path: string, { method = "GET", body, headers, signal }: RequestParts): Promise<Response> {
+  const init: RequestInit = {
+    method,
+    credentials: "same-origin",
+    headers: {
+      "x-setpoint-console": "1",
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    ...(signal ? { signal } : {}),
+  };
+  const response = await fetch(path, init).catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    throw new ApiError(0, "The gateway cannot be reached. Check the connection, then try again.");
+  });
+  if (response.ok) return response;
+  const error = await apiErrorFrom(response);
+  // Whoever was signed in is no more: their session ended, or their key was disabled.
+  if (error.status === 401 && session.value) session.value = null;
+  throw error;
+}

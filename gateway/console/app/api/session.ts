@@ -1,0 +1,52 @@
+import { signal } from "@preact/signals";
+import { ApiError } from "./api-error.ts";
+import { request } from "./request.ts";
+import type { One, Session, SessionWorkspace } from "./types.ts";
+
+/** Who is signed in: undefined until that is known, null where nobody is. */
+export const session = signal<Session | null | undefined>(undefined);
+
+const path = "/console/session";
+
+export async function loadSession(): Promise<void> {
+  try {
+    const { json } = await request<One<Session>>(path);
+    session.value = json.data;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 401) throw error;
+    session.value = null;
+  }
+}
+
+/** Signs in with a key that was pasted, or with the ticket of a link. */
+export async function signIn(credential: { readonly key: string } | { readonly ticket: string }): Promise<void> {
+  await request(path, { method: "POST", body: credential });
+  await loadSession();
+}
+
+export async function signOut(): Promise<void> {
+  await request(path, { method: "DELETE" });
+  // Drafts are the person's own: who signs in next in this tab does not see them.
+  sessionStorage.clear();
+  session.value = null;
+}
+
+/** The path of the API, for the workspace that the page is about. */
+export function inWorkspace(path: string, workspace: SessionWorkspace): string {
+  // An API key has one workspace and may not name another.
+  if (session.value?.key.kind !== "management") return path;
+  return `${path}${path.includes("?") ? "&" : "?"}workspace_id=${workspace.id}`;
+}
+
+/** Why the one who is signed in may not do something; undefined where they may. */
+export function reasonNotTo(action: "write" | "infer" | "administer"): string | undefined {
+  const key = session.value?.key;
+  if (!key) return "Sign in first.";
+  if (action === "administer")
+    return key.kind === "management" ? undefined : "This needs a management key; you are signed in with an API key.";
+  const permission = action === "write" ? "presets:write" : "inference";
+  if (key.permissions.includes(permission)) return undefined;
+  if (action === "infer" && key.kind === "management")
+    return "A management key cannot call models. Sign in with an API key that has the permission inference.";
+  return `Your key does not have the permission ${permission}.`;
+}

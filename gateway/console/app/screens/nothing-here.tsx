@@ -1,0 +1,30 @@
+import type { Session, SessionWorkspace } from "../api/types.ts";
+import { hrefTo } from "../shell/location.ts";
+import { Page } from "../shell/page.tsx";
+
+interface NothingHereProps {
+  readonly session: Session;
+  readonly workspace?: SessionWorkspace;
+}
+
+export function NothingHere({ session, workspace }: NothingHereProps) {
+  return (
+    <Page title="Nothing here">
+      <div class="panel empty">
+        {workspace ? (
+          <>
+            <p>
+              This address leads to no screen, or to a workspace of {session.organization.name} that your key does not
+              reach.
+            </p>
+            <a class="button" href={hrefTo([workspace.slug, "presets"])}>
+              Go to the presets of {workspace.name}
+            </a>
+          </>
+        ) : (
+          <p>Your key reaches no workspace of {session.organization.name} any more.</p>
+        )}
+      </div>
+    </Page>
+  );
+}

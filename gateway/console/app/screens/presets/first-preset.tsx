@@ -1,0 +1,27 @@
+import { CodeSample } from "../../ui/code-sample.tsx";
+
+/** What an empty workspace shows: how to make the first preset, in words that can be pasted. */
+export function FirstPreset() {
+  const body = {
+    model: "echo/small",
+    temperature: 0.2,
+    messages: [{ role: "system", content: "Answer in one sentence." }],
+  };
+  const command = `curl ${location.origin}/api/v1/presets/my-first-preset/chat/completions \\
+  -H "Authorization: Bearer $SETPOINT_API_KEY" \\
+  -H 'Content-Type: application/json' \\
+  -d '${JSON.stringify(body)}'`;
+  return (
+    <div class="panel empty">
+      <h2>No presets yet</h2>
+      <p>
+        A preset is the configuration of a model request under a name, kept in versions. Send a request that you have
+        already to the address below, with an API key of this workspace: what can be kept of it becomes version 1.
+      </p>
+      <CodeSample text={command} what="the command" />
+      <p role="status">
+        <span class="pulse" aria-hidden="true" /> This page waits for it, and shows it as soon as it is there.
+      </p>
+    </div>
+  );
+}

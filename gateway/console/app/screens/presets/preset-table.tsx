@@ -1,0 +1,103 @@
+import type { Preset, SessionWorkspace } from "../../api/types.ts";
+import { hrefTo } from "../../shell/location.ts";
+import { Person } from "../../ui/person.tsx";
+import { StatusBadge } from "../../ui/status-badge.tsx";
+import { Time } from "../../ui/time.tsx";
+
+interface PresetTableProps {
+  /** Undefined until the first answer: then there are rows of the same height without content. */
+  readonly presets: readonly Preset[] | undefined;
+  readonly isStale: boolean;
+  readonly workspace: SessionWorkspace;
+  readonly rows: number;
+}
+
+export function PresetTable({ presets, isStale, workspace, rows }: PresetTableProps) {
+  return (
+    <div class={`panel ${presets && isStale ? "is-stale" : ""}`} aria-busy={isStale}>
+      <table class="table preset-table">
+        <caption class="visually-hidden">Presets, most recently updated first</caption>
+        <thead>
+          <tr>
+            <th scope="col">Preset</th>
+            <th scope="col" class="only-wide">
+              Description
+            </th>
+            <th scope="col" class="column-status only-wide">
+              Status
+            </th>
+            <th scope="col" class="column-person only-wide">
+              Created by
+            </th>
+            <th scope="col" class="column-time">
+              Updated
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {presets
+            ? presets.map((preset) => <PresetRow key={preset.id} preset={preset} workspace={workspace} />)
+            : Array.from({ length: rows }, (_, index) => <SkeletonRow key={index} />)}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function PresetRow({ preset, workspace }: { readonly preset: Preset; readonly workspace: SessionWorkspace }) {
+  return (
+    <tr class="is-link">
+      <td>
+        <div class="two-lines">
+          <a class="row-link cut" href={hrefTo([workspace.slug, "presets", preset.slug])} title={preset.name}>
+            {preset.name}
+          </a>
+          <span class="mono muted cut">@preset/{preset.slug}</span>
+          {preset.status !== "active" && (
+            <span class="only-narrow">
+              <StatusBadge status={preset.status} />
+            </span>
+          )}
+        </div>
+      </td>
+      <td class="only-wide">
+        <div class="cut muted" title={preset.description ?? undefined}>
+          {preset.description}
+        </div>
+      </td>
+      <td class="column-status only-wide">
+        <StatusBadge status={preset.status} />
+      </td>
+      <td class="column-person only-wide">
+        <div class="cut muted">
+          <Person id={preset.creator_user_id} />
+        </div>
+      </td>
+      <td class="column-time muted">
+        <Time at={preset.updated_at} />
+      </td>
+    </tr>
+  );
+}
+
+function SkeletonRow() {
+  return (
+    <tr>
+      <td>
+        <div class="skeleton w-name" />
+      </td>
+      <td class="only-wide">
+        <div class="skeleton w-text" />
+      </td>
+      <td class="column-status only-wide">
+        <div class="skeleton w-badge" />
+      </td>
+      <td class="column-person only-wide">
+        <div class="skeleton w-badge" />
+      </td>
+      <td class="column-time">
+        <div class="skeleton w-badge" />
+      </td>
+    </tr>
+  );
+}

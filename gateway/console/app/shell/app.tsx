@@ -1,0 +1,61 @@
+import { useEffect, useState } from "preact/hooks";
+import { type ApiError, asApiError } from "../api/api-error.ts";
+import { loadSession, session, signIn } from "../api/session.ts";
+import { forgetAnswers } from "../api/use-loaded.ts";
+import { SignIn } from "../screens/sign-in.tsx";
+import { ErrorPanel } from "../ui/error-panel.tsx";
+import { loadNames } from "../ui/person.tsx";
+import { Announcer } from "./announcer.tsx";
+import { Frame } from "./frame.tsx";
+import { clearToasts, Toasts } from "./toasts.tsx";
+
+/** The link that `npm start` prints carries a ticket that signs in once. */
+function takeTicket(): string | undefined {
+  const ticket = new URLSearchParams(location.hash.slice(1)).get("ticket") ?? undefined;
+  // Gone from the address before anything else happens: what is used once need not stay in the history.
+  if (ticket) history.replaceState(null, "", location.pathname + location.search);
+  return ticket;
+}
+
+export function App() {
+  const [error, setError] = useState<ApiError>();
+  const [ticketError, setTicketError] = useState<ApiError>();
+  const load = (): void => {
+    setError(undefined);
+    loadSession().catch((thrown: unknown) => setError(asApiError(thrown)));
+  };
+  useEffect(() => {
+    const ticket = takeTicket();
+    if (!ticket) return load();
+    signIn({ ticket }).catch((thrown: unknown) => {
+      setTicketError(asApiError(thrown));
+      load();
+    });
+  }, []);
+
+  const userId = session.value?.user_id;
+  const keyId = session.value?.key.id;
+  // Another person sees nothing of the one before.
+  useEffect(() => {
+    forgetAnswers();
+    clearToasts();
+    // Names are a comfort: without them the ids are shown.
+    if (session.value) loadNames().catch(() => {});
+  }, [userId, keyId]);
+
+  return (
+    <>
+      {error ? (
+        <main class="sign-in">
+          <ErrorPanel error={error} title="The console could not be opened" retry={load} />
+        </main>
+      ) : session.value === null ? (
+        <SignIn ticketError={ticketError} />
+      ) : (
+        session.value && <Frame session={session.value} />
+      )}
+      <Toasts />
+      <Announcer />
+    </>
+  );
+}

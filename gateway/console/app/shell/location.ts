@@ -1,0 +1,62 @@
+import { signal } from "@preact/signals";
+
+/** Where the console is: everything that it shows follows from this. */
+export interface Place {
+  /** Decoded parts of the path behind `/console/`. */
+  readonly parts: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+export const base = "/console/";
+
+export const place = signal<Place>(currentPlace());
+
+function currentPlace(): Place {
+  const parts = location.pathname.slice(base.length).split("/").filter(Boolean).map(decoded);
+  return { parts, query: new URLSearchParams(location.search) };
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** The address of a place in the console. Empty parameters are left out. */
+export function hrefTo(
+  parts: readonly string[],
+  query: Readonly<Record<string, string | number | undefined>> = {},
+): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== "") parameters.set(name, String(value));
+  }
+  const search = parameters.size > 0 ? `?${parameters}` : "";
+  return `${base}${parts.map(encodeURIComponent).join("/")}${search}`;
+}
+
+export function navigate(href: string, how: "push" | "replace" = "push"): void {
+  const isSamePath = new URL(href, location.href).pathname === location.pathname;
+  if (how === "push") history.pushState(null, "", href);
+  else history.replaceState(null, "", href);
+  place.value = currentPlace();
+  if (!isSamePath) scrollTo(0, 0);
+}
+
+/** Links are plain; a click on one that stays in the console loads no page. */
+export function followLinks(): void {
+  addEventListener("popstate", () => {
+    place.value = currentPlace();
+  });
+  document.addEventListener("click", (event) => {
+    if (event.defaultPrevented || event.button !== 0) return;
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const link = (event.target as Element).closest("a");
+    if (!link?.href || link.hash || link.target || link.origin !== location.origin || !link.pathname.startsWith(base))
+      return;
+    event.preventDefault();
+    navigate(link.href);
+  });
+}

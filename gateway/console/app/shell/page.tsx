@@ -1,0 +1,53 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { announce } from "./announcer.tsx";
+
+interface PageProps {
+  readonly title: string;
+  /** What the heading says, where it is more than the title. */
+  readonly heading?: ComponentChildren;
+  readonly crumbs?: readonly (readonly [label: string, href: string])[];
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+let isFirstPage = true;
+
+/** What every screen has: a title, a heading that takes the focus when one comes here, and ways back. */
+export function Page({ title, heading, crumbs, actions, children }: PageProps) {
+  const head = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · Setpoint`;
+  }, [title]);
+  // Only when one comes here, not when the title changes.
+  useEffect(() => {
+    // At the first page the browser's own order stands.
+    if (!isFirstPage && document.activeElement?.closest("main") === null) {
+      head.current?.focus({ preventScroll: true });
+    }
+    if (!isFirstPage) announce(title);
+    isFirstPage = false;
+  }, []);
+  return (
+    <main class="page" id="content" tabIndex={-1}>
+      {crumbs && (
+        <nav aria-label="Path">
+          <ol class="crumbs">
+            {crumbs.map(([label, href]) => (
+              <li key={href}>
+                <a href={href}>{label}</a>
+              </li>
+            ))}
+          </ol>
+        </nav>
+      )}
+      <div class="page-head">
+        <h1 ref={head} tabIndex={-1}>
+          {heading ?? title}
+        </h1>
+        {actions && <div class="page-actions">{actions}</div>}
+      </div>
+      {children}
+    </main>
+  );
+}

@@ -1,0 +1,156 @@
+import { signal } from "@preact/signals";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { inWorkspace } from "../api/session.ts";
+import type { Page, Preset, Session, SessionWorkspace } from "../api/types.ts";
+import { useLoaded } from "../api/use-loaded.ts";
+import { useSettled } from "../ui/use-settled.ts";
+import { sections } from "./header.tsx";
+import { hrefTo, navigate } from "./location.ts";
+import { openShortcuts } from "./shortcuts.tsx";
+
+const isOpen = signal(false);
+
+export function openPalette(): void {
+  isOpen.value = true;
+}
+
+interface PaletteProps {
+  readonly session: Session;
+  readonly workspace: SessionWorkspace;
+}
+
+interface Choice {
+  readonly id: string;
+  readonly label: string;
+  readonly note: string;
+  readonly run: () => void;
+}
+
+/** Ctrl-K: presets by name, and the places of the console. */
+export function Palette(props: PaletteProps) {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey)
+        return;
+      event.preventDefault();
+      isOpen.value = !isOpen.value;
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
+  return isOpen.value ? <PaletteDialog {...props} /> : null;
+}
+
+function PaletteDialog({ session, workspace }: PaletteProps) {
+  const [text, setText] = useState("");
+  const [at, setAt] = useState(0);
+  const dialog = useRef<HTMLDialogElement>(null);
+  const q = useSettled(text.trim(), 120);
+  const query = q === "" ? "" : `&q=${encodeURIComponent(q)}`;
+  const { answer } = useLoaded<Page<Preset>>(inWorkspace(`/api/v1/presets?limit=8${query}`, workspace));
+  useEffect(() => {
+    const opener = document.activeElement;
+    dialog.current?.showModal();
+    return () => {
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+    };
+  }, []);
+
+  const close = (): void => {
+    isOpen.value = false;
+  };
+  const choices = [...presetChoices(answer?.json.data ?? [], workspace), ...placeChoices(session, workspace, text)];
+  const chosen = Math.min(at, choices.length - 1);
+  const choose = (choice: Choice | undefined): void => {
+    if (!choice) return;
+    close();
+    choice.run();
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) setAt((chosen + step + choices.length) % choices.length);
+    else if (event.key === "Enter") choose(choices[chosen]);
+    else return;
+    event.preventDefault();
+  };
+  useEffect(() => {
+    document.getElementById(`choice-${chosen}`)?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
+  return (
+    <dialog
+      class="dialog palette"
+      ref={dialog}
+      aria-label="Search and commands"
+      onCancel={(event) => {
+        event.preventDefault();
+        close();
+      }}
+      onMouseDown={(event) => {
+        if (event.target === dialog.current) close();
+      }}
+    >
+      <input
+        class="palette-input"
+        type="text"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="choices"
+        aria-activedescendant={choices.length > 0 ? `choice-${chosen}` : undefined}
+        aria-label="Search presets and commands"
+        placeholder="Search presets and commands"
+        value={text}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          setAt(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div class="palette-list" id="choices" role="listbox" aria-label="Results">
+        {choices.map((choice, index) => (
+          <div
+            key={choice.id}
+            id={`choice-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === chosen}
+            onClick={() => choose(choice)}
+            onKeyDown={onKeyDown}
+            onMouseMove={() => setAt(index)}
+          >
+            <span class="cut">{choice.label}</span>
+            <span class="muted small cut">{choice.note}</span>
+          </div>
+        ))}
+      </div>
+      {choices.length === 0 && (
+        <p class="menu-note" role="status">
+          Nothing is called that.
+        </p>
+      )}
+    </dialog>
+  );
+}
+
+function presetChoices(presets: readonly Preset[], workspace: SessionWorkspace): Choice[] {
+  return presets.map(({ id, name, slug }) => ({
+    id,
+    label: name,
+    note: slug,
+    run: () => navigate(hrefTo([workspace.slug, "presets", slug])),
+  }));
+}
+
+function placeChoices(session: Session, workspace: SessionWorkspace, text: string): Choice[] {
+  const places: Choice[] = sections.map(([path, label]) => ({
+    id: path,
+    label,
+    note: "Go to",
+    run: () => navigate(hrefTo([workspace.slug, path])),
+  }));
+  for (const { id, name, slug } of session.workspaces) {
+    if (id !== workspace.id)
+      places.push({ id, label: name, note: "Workspace", run: () => navigate(hrefTo([slug, "presets"])) });
+  }
+  places.push({ id: "shortcuts", label: "Keyboard shortcuts", note: "Show", run: openShortcuts });
+  return places.filter(({ label }) => label.toLowerCase().includes(text.trim().toLowerCase()));
+}

@@ -1,0 +1,90 @@
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { SessionWorkspace } from "../api/types.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { hrefTo, navigate } from "./location.ts";
+import { hasShortcuts } from "./preferences.ts";
+
+const isOpen = signal(false);
+
+export function openShortcuts(): void {
+  isOpen.value = true;
+}
+
+/** Runs something for a single key, unless one is typing, a dialog is open, or such keys are switched off. */
+export function useShortcut(key: string, run: () => void): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key !== key || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      if (!hasShortcuts.value || isTyping(event) || document.querySelector("dialog[open]")) return;
+      event.preventDefault();
+      run();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [key, run]);
+}
+
+function isTyping(event: KeyboardEvent): boolean {
+  // The first of the path, for an editor may be in a shadow tree.
+  const target = event.composedPath()[0];
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
+  );
+}
+
+const rows: readonly (readonly [keys: string, what: string])[] = [
+  ["/", "Search the presets"],
+  ["g", "Go to the presets"],
+  ["n", "In a comparison: the next change"],
+  ["p", "In a comparison: the change before"],
+  ["?", "This list"],
+];
+
+/** The shortcuts that hold everywhere, and the list of all of them. */
+export function Shortcuts({ workspace }: { readonly workspace: SessionWorkspace }) {
+  useShortcut("?", openShortcuts);
+  useShortcut("g", () => navigate(hrefTo([workspace.slug, "presets"])));
+  useShortcut("/", () => {
+    const search = document.querySelector<HTMLInputElement>("#preset-search");
+    if (search) search.focus();
+    else navigate(hrefTo([workspace.slug, "presets"]));
+  });
+  if (!isOpen.value) return null;
+  const close = (): void => {
+    isOpen.value = false;
+  };
+  return (
+    <Dialog title="Keyboard shortcuts" close={close}>
+      <dl class="shortcut-list">
+        <dt>
+          <kbd>Ctrl</kbd> <kbd>K</kbd>
+        </dt>
+        <dd>Search and commands (⌘ K on a Mac)</dd>
+        {rows.map(([keys, what]) => (
+          <>
+            <dt>
+              <kbd>{keys}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </>
+        ))}
+      </dl>
+      <label class="choice">
+        <input
+          type="checkbox"
+          checked={hasShortcuts.value}
+          onChange={(event) => {
+            hasShortcuts.value = event.currentTarget.checked;
+          }}
+        />
+        <span>Single keys are shortcuts. Ctrl K always works.</span>
+      </label>
+      <div class="dialog-actions">
+        <button type="button" class="button" onClick={close}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,55 @@
+import { signal } from "@preact/signals";
+import { Icon } from "../ui/icon.tsx";
+
+interface Toast {
+  readonly id: number;
+  readonly text: string;
+  readonly action?: { readonly label: string; readonly run: () => void } | undefined;
+}
+
+const toasts = signal<readonly Toast[]>([]);
+let lastId = 0;
+
+/** Shows a sentence until it is dismissed. */
+export function showToast(text: string, action?: Toast["action"]): void {
+  lastId++;
+  // Two are enough to see what came of the last steps; more would cover the page.
+  toasts.value = [...toasts.value.slice(-1), { id: lastId, text, action }];
+}
+
+function dismiss(id: number): void {
+  toasts.value = toasts.value.filter((toast) => toast.id !== id);
+}
+
+export function clearToasts(): void {
+  toasts.value = [];
+}
+
+export function Toasts() {
+  return (
+    <section class="toasts" aria-label="Notifications">
+      <div role="status">
+        {toasts.value.map(({ id, text, action }) => (
+          <div class="toast" key={id}>
+            <p>{text}</p>
+            {action && (
+              <button
+                type="button"
+                class="toast-action"
+                onClick={() => {
+                  dismiss(id);
+                  action.run();
+                }}
+              >
+                {action.label}
+              </button>
+            )}
+            <button type="button" class="toast-close" aria-label="Dismiss" onClick={() => dismiss(id)}>
+              <Icon name="close" />
+            </button>
+          </div>
+        ))}
+      </div>
+    </section>
+  );
+}

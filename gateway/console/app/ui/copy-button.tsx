@@ -1,0 +1,37 @@
+import { useState } from "preact/hooks";
+import { announce } from "../shell/announcer.tsx";
+import { Icon } from "./icon.tsx";
+
+interface CopyButtonProps {
+  readonly text: string | (() => string);
+  /** What is copied, in words that follow "Copy". */
+  readonly what: string;
+  /** Whether only the drawing is seen. */
+  readonly isBare?: boolean;
+}
+
+export function CopyButton({ text, what, isBare = false }: CopyButtonProps) {
+  const [isDone, setDone] = useState(false);
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(typeof text === "string" ? text : text());
+    announce(`Copied ${what}.`);
+    setDone(true);
+    setTimeout(() => setDone(false), 1_600);
+  };
+  return (
+    <button
+      type="button"
+      class={isBare ? "button bare" : "button small"}
+      aria-label={`Copy ${what}`}
+      title={`Copy ${what}`}
+      onClick={copy}
+    >
+      <Icon name={isDone ? "done" : "copy"} />
+      {!isBare && (
+        <span class="steady" data-longest="Copied">
+          {isDone ? "Copied" : "Copy"}
+        </span>
+      )}
+    </button>
+  );
+}

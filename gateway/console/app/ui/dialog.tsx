@@ -1,0 +1,42 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+
+interface DialogProps {
+  readonly title: string;
+  readonly close: () => void;
+  /** Whether Escape and a click beside it close it. Not where that would lose something. */
+  readonly isEasyToClose?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** A modal dialog that is open for as long as it is there. The browser keeps the focus in it and gives it back. */
+export function Dialog({ title, close, isEasyToClose = true, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const opener = document.activeElement;
+    dialog.current?.showModal();
+    return () => {
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      class="dialog"
+      ref={dialog}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault();
+        if (isEasyToClose) close();
+      }}
+      onMouseDown={(event) => {
+        if (isEasyToClose && event.target === dialog.current) close();
+      }}
+    >
+      <div class="dialog-body">
+        <h2 id={titleId}>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  );
+}

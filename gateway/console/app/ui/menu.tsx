@@ -1,0 +1,64 @@
+import type { ComponentChildren } from "preact";
+import { useId, useRef } from "preact/hooks";
+
+interface MenuProps {
+  readonly label: ComponentChildren;
+  /** What the button is called where its label is a drawing. */
+  readonly title?: string;
+  readonly buttonClass?: string;
+  readonly children: ComponentChildren;
+}
+
+/** A button that shows a few links and buttons below it. */
+export function Menu({ label, title, buttonClass = "button", children }: MenuProps) {
+  const id = useId();
+  const button = useRef<HTMLButtonElement>(null);
+  const menu = useRef<HTMLDivElement>(null);
+  const putInPlace = (event: { readonly newState: string }): void => {
+    button.current?.setAttribute("aria-expanded", String(event.newState === "open"));
+    if (event.newState !== "open" || !menu.current || !button.current) return;
+    const { bottom, left } = button.current.getBoundingClientRect();
+    const { offsetWidth, offsetHeight, style } = menu.current;
+    const margin = 8;
+    style.left = `${Math.max(margin, Math.min(left, document.documentElement.clientWidth - offsetWidth - margin))}px`;
+    style.top = `${Math.max(margin, Math.min(bottom + 4, innerHeight - offsetHeight - margin))}px`;
+    menu.current.querySelector<HTMLElement>("a, button, input")?.focus();
+  };
+  const moveFocus = (event: KeyboardEvent): void => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step || !menu.current) return;
+    event.preventDefault();
+    const items = [...menu.current.querySelectorAll<HTMLElement>("a, button, input")];
+    const at = items.indexOf(document.activeElement as HTMLElement);
+    items[(at + step + items.length) % items.length]?.focus();
+  };
+  return (
+    <>
+      <button
+        type="button"
+        class={buttonClass}
+        ref={button}
+        popovertarget={id}
+        aria-expanded="false"
+        aria-controls={id}
+        {...(title ? { "aria-label": title, title } : {})}
+      >
+        {label}
+      </button>
+      <div
+        id={id}
+        class="menu"
+        role="presentation"
+        popover="auto"
+        ref={menu}
+        onToggle={putInPlace}
+        onKeyDown={moveFocus}
+        onClick={(event) => {
+          if ((event.target as Element).closest("a, button")) menu.current?.hidePopover();
+        }}
+      >
+        {children}
+      </div>
+    </>
+  );
+}

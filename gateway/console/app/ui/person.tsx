@@ -1,0 +1,36 @@
+import { signal } from "@preact/signals";
+import { request } from "../api/request.ts";
+import { session } from "../api/session.ts";
+import type { Member, Page } from "../api/types.ts";
+
+/** The names of members by their id. Only a management key may ask for them. */
+const names = signal<ReadonlyMap<string, string>>(new Map());
+
+export async function loadNames(): Promise<void> {
+  names.value = new Map();
+  if (session.value?.key.kind !== "management") return;
+  const found = new Map<string, string>();
+  // A thousand names are enough to tell people apart; whoever is further down is shown by their id.
+  for (let offset = 0; offset < 1_000; offset += 100) {
+    const { json } = await request<Page<Member>>(`/api/v1/organization/members?limit=100&offset=${offset}`);
+    for (const member of json.data) found.set(member.id, nameOf(member));
+    if (offset + 100 >= json.total_count) break;
+  }
+  names.value = found;
+}
+
+export function nameOf({ first_name, last_name, email }: Member): string {
+  return [first_name, last_name].filter(Boolean).join(" ") || email;
+}
+
+/** The name of a user, as far as it is known. */
+export function personName(userId: string | null): string {
+  if (userId === null) return "A command";
+  const own = session.value;
+  if (userId === own?.user_id) return own.name || own.email || names.value.get(userId) || "You";
+  return names.value.get(userId) ?? `${userId.slice(0, 11)}…`;
+}
+
+export function Person({ id }: { readonly id: string | null }) {
+  return <span title={id ?? undefined}>{personName(id)}</span>;
+}

@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto";
+import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import { build } from "vite";
+
+// Builds the console, unless what is there was built from the same sources: `npm start` runs this each time.
+
+const root = join(import.meta.dirname, "../..");
+const appFolder = join(import.meta.dirname, "app");
+const dist = join(import.meta.dirname, "dist");
+const hashFile = join(dist, "sources.sha256");
+
+/** What the build is made from. The schemas of the gateway are not: only their types are used. */
+const sources = [
+  "gateway/console/build.ts",
+  "gateway/console/app/**/*.{ts,tsx,css,html,json}",
+  "services/platform/json/json-outline.ts",
+  "package-lock.json",
+];
+
+function hashOfSources(): string {
+  const hash = createHash("sha256");
+  for (const file of globSync(sources, { cwd: root }).sort()) {
+    if (!file.endsWith(".test.ts")) hash.update(`${file}\0`).update(readFileSync(join(root, file)));
+  }
+  return hash.digest("hex");
+}
+
+function builtFrom(): string | undefined {
+  try {
+    return readFileSync(hashFile, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+async function buildInto(folder: string): Promise<void> {
+  await build({
+    root: appFolder,
+    base: "/console/",
+    configFile: false,
+    logLevel: "warn",
+    oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+    build: {
+      outDir: folder,
+      emptyOutDir: true,
+      target: "es2023",
+      // Our policy allows no data: addresses, and browsers that have light-dark() need no polyfill.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      reportCompressedSize: false,
+    },
+    worker: { format: "es" },
+  });
+}
+
+/** Compressed once and well, so that serving costs nothing. */
+async function compressAll(folder: string): Promise<void> {
+  const files = await readdir(folder, { recursive: true });
+  await Promise.all(
+    files
+      .filter((file) => /\.(js|css|html|svg)$/.test(file))
+      .map(async (file) => {
+        const path = join(folder, file);
+        const content = await readFile(path);
+        const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
+        await writeFile(`${path}.br`, await promisify(brotliCompress)(content, { params }));
+        await writeFile(`${path}.gz`, await promisify(gzip)(content, { level: 9 }));
+      }),
+  );
+}
+
+const hash = hashOfSources();
+if (builtFrom() === hash) {
+  console.log("kept");
+} else {
+  // Aside, and then in its place: whoever serves it meanwhile has the old one or the new one.
+  const fresh = `${dist}.${process.pid}`;
+  const old = `${fresh}.old`;
+  try {
+    await buildInto(fresh);
+    await compressAll(fresh);
+    writeFileSync(join(fresh, "sources.sha256"), hash);
+    await rename(dist, old).catch(() => {});
+    await rename(fresh, dist);
+    console.log("built");
+  } finally {
+    await Promise.all([fresh, old].map((folder) => rm(folder, { recursive: true, force: true })));
+  }
+}
