@@ -92,6 +92,16 @@ describe("a list of models", () => {
     expect([answer.status, second.received.length]).toEqual([400, 0]);
   });
 
+  it("has an end: one request is not any number of an upstream's", async () => {
+    second.script = answerWith(500, "{}");
+    const listOf = (length: number) => ({ models: Array.from({ length }, (_, index) => `b/${index}`) });
+    expect((await stack.send("chat/completions", listOf(16))).status).toBe(500);
+    expect(second.received).toHaveLength(16);
+    const answer = await stack.send("chat/completions", listOf(17));
+    expect([answer.status, second.received.length]).toEqual([400, 16]);
+    expect(await answer.text()).toContain("models must name at most 16 models");
+  });
+
   it("is sent as it is to an upstream that understands it", async () => {
     const body = '{"model":"native/x","models":["native/y","b/y"]}';
     first.script = answerWith(500, "{}");

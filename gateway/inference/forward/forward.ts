@@ -1,4 +1,5 @@
 import type { FastifyReply } from "fastify";
+import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
 import type { Logger } from "../../../services/platform/observe/logger.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import { HttpError } from "../../json/errors.ts";
@@ -75,8 +76,10 @@ export class Forwarder {
     const { model, models } = outgoing;
     const first = upstreams.find(dialect, model);
     if (first && (models.length === 0 || first.hasNativeFallbacks)) return [candidate(first, outgoing, model)];
+    const names = [...new Set([model, ...models])];
+    if (names.length > triedMax) throw invalidRequest([{ path: "models", message: tooMany }]);
     // Made one by one as they are needed would save nothing: they share the pieces of the body.
-    const candidates = [...new Set([model, ...models])].flatMap((each) => {
+    const candidates = names.flatMap((each) => {
       const upstream = each === model ? first : upstreams.find(dialect, each);
       return upstream ? { upstream, parts: outgoing.withModel(upstream.modelFor(each)) } : [];
     });
@@ -84,6 +87,10 @@ export class Forwarder {
     throw noUpstream(dialect, model, upstreams.list().length > 0);
   }
 }
+
+/** So that one request is not thousands of an upstream's: each of them may be billed. */
+const triedMax = 16;
+const tooMany = `must name at most ${triedMax} models, which are tried one by one`;
 
 function candidate(upstream: Upstream, outgoing: Outgoing, model: string): Candidate {
   const name = upstream.modelFor(model);
