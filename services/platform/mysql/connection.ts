@@ -3,7 +3,7 @@ import { type Connection, type ConnectionOptions, createConnection, type FieldPa
 import { monotonicMs } from "../process/clock.ts";
 import type { Protocol } from "./database-url.ts";
 import { withoutValues } from "./error-text.ts";
-import { ConnectionError, isConnectionLost, isReprepareNeeded } from "./errors.ts";
+import { ConnectionError, isConnectionLost, isReprepareNeeded, isUnknownVariable } from "./errors.ts";
 
 export interface ConnectionSettings {
   readonly options: ConnectionOptions;
@@ -85,7 +85,10 @@ export class PoolConnection {
   static async open(settings: ConnectionSettings, owner: ConnectionOwner): Promise<PoolConnection> {
     const connection = new PoolConnection(settings, owner);
     try {
-      await Promise.all(settings.sessionStatements.map((statement) => connection.query(statement)));
+      await Promise.all([
+        ...settings.sessionStatements.map((statement) => connection.query(statement)),
+        ...(settings.protocol === "text" ? [connection.#allowOneShard()] : []),
+      ]);
       connection.#timeoutMs = settings.statementTimeoutMs;
       connection.#isOpening = false;
       return connection;
@@ -165,6 +168,13 @@ export class PoolConnection {
   wearOut(): void {
     this.#isWorn = true;
     if (!this.#isInUse) this.destroy();
+  }
+
+  /** Vitess then refuses a transaction over two shards, which by default it may commit by half. Others do not know the variable. */
+  async #allowOneShard(): Promise<void> {
+    await this.query("SET SESSION transaction_mode = 'SINGLE'").catch((error: unknown) => {
+      if (!isUnknownVariable(error)) throw error;
+    });
   }
 
   #close(error: Error): void {

@@ -17,6 +17,7 @@ const unknownTable = 1146;
 const unknownColumn = 1054;
 /** A column or an index that is there already, or an index that is gone. */
 const alreadyAltered = new Set([1060, 1061, 1091]);
+const unknownVariable = 1193;
 const needsReprepare = 1615;
 /** The disk, and a table or its tablespace. */
 const fullErrnos = new Set([1021, 1114]);
@@ -134,6 +135,10 @@ export function isUnknownTable(error: unknown): boolean {
 
 export function isUnknownColumn(error: unknown): boolean {
   return (error as MysqlError).errno === unknownColumn;
+}
+
+export function isUnknownVariable(error: unknown): boolean {
+  return (error as MysqlError).errno === unknownVariable;
 }
 
 /** True where what a table was to get, or to lose, it has got or lost before. */
