@@ -38,6 +38,7 @@ describe("the message of a database, as it may be logged,", () => {
       "Incorrect string value: '\\xF0\\x9FSECRET' for column `setpoint`.`presets`.`name` at row 1",
       "Incorrect string value: '…' for column `setpoint`.`presets`.`name` at row 1",
     ],
+    [`vtgate: strconv.ParseInt: parsing "SECRET": invalid syntax`, "vtgate: strconv.ParseInt: parsing '…'"],
     ["Truncated incorrect DOUBLE value: 'SECRET'", "Truncated incorrect DOUBLE value: '…'"],
     ["Data too long for column 'name' at row 1", "Data too long for column 'name' at row 1"],
     ["Unknown column 'v.dialect' in 'field list'", "Unknown column 'v.dialect' in '…'"],

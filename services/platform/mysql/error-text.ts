@@ -1,8 +1,8 @@
 /** What Vitess says behind an error: the statement with all that was bound to it. */
 const statementBehind = /(: |, )?\b(Sql: "|BindVars: \{)|\bduring query: /;
 
-/** A quote that opens one; not that of "doesn't". */
-const openingQuote = /(?<!\w)'/;
+/** One that opens, in the way of MySQL or of Go; not that of "doesn't". */
+const openingQuote = /(?<!\w)['"]/;
 
 /** Quoted names of what belongs to the schema. Anything else in quotes may be a value, or hold one. */
 const quotedName =
