@@ -28,6 +28,7 @@ describe("the gateway's config", () => {
       trustedProxies: [],
       keyRequestsMax: 1024,
       inFlightBytesMax: 67_108_864,
+      publicOrigin: undefined,
       httpTimeouts,
     });
   });
@@ -61,6 +62,21 @@ describe("the gateway's config", () => {
     "does not take %s for a proxy",
     (text) => {
       expect(() => readGatewayConfig({ TRUSTED_PROXIES: text })).toThrow("TRUSTED_PROXIES");
+    },
+  );
+
+  it.each(["https://setpoint.example.com", "https://localhost:8443", "http://localhost:8080", "http://127.0.0.1"])(
+    "takes %s for where people open the console",
+    (text) => {
+      expect(readGatewayConfig({ PUBLIC_ORIGIN: text }).publicOrigin).toBe(text);
+      expect(readGatewayConfig({ PUBLIC_ORIGIN: `${text}/` }).publicOrigin).toBe(text);
+    },
+  );
+
+  it.each(["http://setpoint.example.com", "https://a.example.com/console", "setpoint.example.com", "ftp://localhost"])(
+    "does not take %s for where people open the console",
+    (text) => {
+      expect(() => readGatewayConfig({ PUBLIC_ORIGIN: text })).toThrow("PUBLIC_ORIGIN");
     },
   );
 

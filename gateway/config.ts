@@ -1,6 +1,7 @@
 import { type HttpTimeouts, httpTimeouts } from "../services/platform/http/http-server.ts";
 import { type ProcessConfig, readProcessConfig } from "../services/platform/process/config.ts";
 import { type Environment, type EnvironmentReader, readConfig } from "../services/platform/process/environment.ts";
+import { isLoopbackHost } from "./console/console-origin.ts";
 import { isAddressOrRange } from "./limits/client-address.ts";
 import type { RateLimit } from "./limits/token-buckets.ts";
 
@@ -38,6 +39,8 @@ export interface GatewayConfig extends ProcessConfig {
   readonly inFlightBytesMax: number;
   /** The table of the upstreams that inference is sent to; undefined: none. */
   readonly upstreamsFile: string | undefined;
+  /** Where people open the console, such as `https://setpoint.example.com`; undefined: on this machine alone. */
+  readonly publicOrigin: string | undefined;
   /** Of connections from outside. But for the time between two requests, nothing that one would want to set. */
   readonly httpTimeouts: HttpTimeouts;
 }
@@ -65,6 +68,7 @@ export function readGatewayConfig(environment: Environment): GatewayConfig {
     trustedProxies: readTrustedProxies(reader),
     keyRequestsMax: reader.integer("KEY_REQUESTS_MAX", { default: 1024, min: 1, max: 1_000_000 }),
     upstreamsFile: reader.optional("UPSTREAMS_FILE"),
+    publicOrigin: readPublicOrigin(reader),
     httpTimeouts: {
       ...httpTimeouts,
       keepAliveMs: reader.integer("KEEP_ALIVE_TIMEOUT_MS", {
@@ -98,6 +102,19 @@ function readRateLimit(reader: EnvironmentReader, name: string, fallback: RateLi
   const perSecond = reader.integer(`${name}_LIMIT`, { default: fallback.perSecond, min: 0, max });
   const burst = reader.integer(`${name}_BURST`, { default: fallback.burst || perSecond, min: 1, max });
   return perSecond === 0 ? undefined : { perSecond, burst };
+}
+
+/** Over plain HTTP whoever is in between could read the cookie of a session. */
+function readPublicOrigin(reader: EnvironmentReader): string | undefined {
+  const text = reader.optional("PUBLIC_ORIGIN")?.replace(/\/$/, "");
+  if (text === undefined) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.origin === text && (url.protocol === "https:" || (url.protocol === "http:" && isLoopbackHost(url.host))))
+    return text;
+  reader.faults.push(
+    `PUBLIC_ORIGIN must be where people open the gateway, such as https://setpoint.example.com, and plain HTTP only on this machine itself, not "${text}"`,
+  );
+  return undefined;
 }
 
 function readTrustedProxies(reader: EnvironmentReader): string[] {

@@ -16,6 +16,9 @@ import { KeyExchange } from "./auth/key-exchange.ts";
 import type { Clients } from "./clients/clients.ts";
 import { ServiceReach } from "./clients/service-reach.ts";
 import type { GatewayConfig } from "./config.ts";
+import { ConsoleOrigin } from "./console/console-origin.ts";
+import { SessionCookie } from "./console/session-cookie.ts";
+import { sessionRoutes } from "./console/session-routes.ts";
 import { AccessLog } from "./http/access-log.ts";
 import { createEdgeServer } from "./http/edge-server.ts";
 import { errorShapeOf } from "./http/error-shape.ts";
@@ -57,7 +60,7 @@ declare module "fastify" {
 interface RestParts {
   readonly config: Pick<
     GatewayConfig,
-    "requestTimeoutMs" | "httpTimeouts" | "inferenceBodyBytesMax" | "grantStaleMaxMs"
+    "requestTimeoutMs" | "httpTimeouts" | "inferenceBodyBytesMax" | "grantStaleMaxMs" | "publicOrigin"
   > &
     LimitsConfig &
     PresetsAtHandConfig;
@@ -106,7 +109,8 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
   observe(app, parts, exchanges);
   answerErrors(app, logger, refusals);
 
-  const access = openAccess(parts, limits);
+  const cookie = new SessionCookie(new ConsoleOrigin(config.publicOrigin));
+  const access = openAccess(parts, limits, cookie);
   const presetsAtHand = new PresetsAtHand(clients.presets, config, metrics);
   const forwarder = new Forwarder({
     upstreams: parts.upstreams,
@@ -131,6 +135,7 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     probeRoutes(app, parts.health);
     await inferenceRoutes(app, access, presetsAtHand, forwarder, config.inferenceBodyBytesMax);
     referenceRoutes(app, described);
+    sessionRoutes(app, access, clients, cookie);
   });
   return app;
 }
@@ -138,14 +143,14 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
 /** The organization service counts as out of reach where it is not heard of for so long. */
 const organizationSilenceMaxMs = 1_000;
 
-function openAccess({ config, clients, metrics }: RestParts, limits: Limits): Access {
+function openAccess({ config, clients, metrics }: RestParts, limits: Limits, cookie: SessionCookie): Access {
   const reach = new ServiceReach(organizationSilenceMaxMs);
   const exchange = new KeyExchange(
     { exchangeKey: (request, options) => reach.watch(clients.access.exchangeKey(request, options)) },
     config.keyCacheMax,
   );
   const inferenceGrants = new InferenceGrants(exchange, reach, config.grantStaleMaxMs, metrics);
-  return new Access(exchange, inferenceGrants, limits, config.requestTimeoutMs);
+  return new Access({ exchange, inferenceGrants, limits, cookie, requestTimeoutMs: config.requestTimeoutMs });
 }
 
 function probeRoutes(app: FastifyInstance, health: Health): void {

@@ -4,8 +4,10 @@ import { type Permission, requirePermission } from "../../services/platform/auth
 import { type FieldViolation, invalidRequest } from "../../services/platform/domain/domain-error.ts";
 import { isId } from "../../services/platform/domain/ids.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
+import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
+import type { SessionCookie } from "../console/session-cookie.ts";
 import type { Limits } from "../limits/limits.ts";
-import { apiKeyRequired, keyFrom, keyFromEither, managementKeyRequired, usualKey } from "./bearer.ts";
+import { apiKeyRequired, keyFrom, keyFromEither, managementKeyRequired, nobodySignedIn, usualKey } from "./bearer.ts";
 import { Caller } from "./caller.ts";
 import type { InferenceGrants } from "./inference-grants.ts";
 import type { Grant, KeyExchange } from "./key-exchange.ts";
@@ -24,6 +26,14 @@ interface Authentication {
   readonly takesApiKeyHeader?: boolean;
   /** Whether the query may name a workspace. */
   readonly takesWorkspace?: boolean;
+  /** Whether it must be the cookie of a session. */
+  readonly isSession?: boolean;
+}
+
+/** What stands in a body to sign in with. */
+interface Secret {
+  readonly case: "key" | "ticket";
+  readonly value: string;
 }
 
 /** A key that was accepted, and what it was exchanged for. */
@@ -33,17 +43,28 @@ interface Authenticated {
   readonly isStale: boolean;
 }
 
+interface AccessParts {
+  readonly exchange: KeyExchange;
+  readonly inferenceGrants: InferenceGrants;
+  readonly limits: Limits;
+  readonly cookie: SessionCookie;
+  /** Of the exchange of a key, and of each call. */
+  readonly requestTimeoutMs: number;
+}
+
 /** Makes the hooks that check a credential before the body is read. */
 export class Access {
   readonly #exchange: KeyExchange;
   readonly #inferenceGrants: InferenceGrants;
   readonly #limits: Limits;
+  readonly #cookie: SessionCookie;
   readonly #requestTimeoutMs: number;
 
-  constructor(exchange: KeyExchange, inferenceGrants: InferenceGrants, limits: Limits, requestTimeoutMs: number) {
+  constructor({ exchange, inferenceGrants, limits, cookie, requestTimeoutMs }: AccessParts) {
     this.#exchange = exchange;
     this.#inferenceGrants = inferenceGrants;
     this.#limits = limits;
+    this.#cookie = cookie;
     this.#requestTimeoutMs = requestTimeoutMs;
   }
 
@@ -82,6 +103,31 @@ export class Access {
     });
   }
 
+  /** For what is about a session itself. */
+  withSession(): onRequestHookHandler {
+    return this.#hook(() => {}, { isSession: true });
+  }
+
+  /** Shows a service a secret that stands in a body. It counts as any credential does, where it is good and where it is not. */
+  async withSecret<T>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    secret: Secret,
+    call: (options: CallOptions) => Promise<T>,
+  ): Promise<T> {
+    try {
+      if (secret.case === "key") {
+        const authenticated = await this.#exchangeKey(request, keyFrom(`Bearer ${secret.value}`), "");
+        this.#admit(request, reply, noWorkspace, authenticated);
+      } else {
+        this.#limits.refusedKeys.requireAllowance(request.raw);
+      }
+      return await call({ requestId: request.id, deadlineMs: monotonicMs() + this.#requestTimeoutMs });
+    } catch (error) {
+      throw this.#limits.refusedKeys.answerTo(request.raw, error);
+    }
+  }
+
   /** To be called where keys were changed through this gateway; others notice within the life of an access token. */
   forgetWhere(isChanged: (principal: Principal) => boolean): void {
     this.#exchange.forgetWhere(isChanged);
@@ -101,7 +147,7 @@ export class Access {
         admit(known);
         done();
       } else {
-        const authenticated = this.#authenticate(request, named, authentication);
+        const authenticated = this.#authenticate(request, reply, named, authentication);
         authenticated.then(admit).then(() => done(), done);
       }
     };
@@ -111,9 +157,9 @@ export class Access {
   #findKnown(
     { headers }: FastifyRequest,
     { workspaceId }: NamedWorkspace,
-    { takesApiKeyHeader = false }: Authentication,
+    { takesApiKeyHeader = false, isSession = false }: Authentication,
   ): Authenticated | undefined {
-    if (takesApiKeyHeader && headers["x-api-key"] !== undefined) return undefined;
+    if (isSession || (takesApiKeyHeader && headers["x-api-key"] !== undefined)) return undefined;
     const key = usualKey(headers.authorization);
     const grant = this.#exchange.findGrant(key, workspaceId);
     return grant && { key, grant, isStale: false };
@@ -121,22 +167,38 @@ export class Access {
 
   async #authenticate(
     request: FastifyRequest,
+    reply: FastifyReply,
     { workspaceId }: NamedWorkspace,
-    { isInference = false, takesApiKeyHeader = false }: Authentication,
+    authentication: Authentication,
   ): Promise<Authenticated> {
     try {
-      const { authorization } = request.headers;
-      const key = takesApiKeyHeader
-        ? keyFromEither(authorization, request.headers["x-api-key"])
-        : keyFrom(authorization);
-      if (!this.#exchange.knows(key, workspaceId)) this.#limits.refusedKeys.requireAllowance(request.raw);
-      const deadlineMs = monotonicMs() + this.#requestTimeoutMs;
-      const exchangeRequest = { key, workspaceId, requestId: request.id, deadlineMs };
-      if (isInference) return { key, ...(await this.#inferenceGrants.grantFor(exchangeRequest)) };
-      return { key, grant: await this.#exchange.grantFor(exchangeRequest), isStale: false };
+      // A key that was sent counts, whatever cookie comes with it.
+      const token = this.#mayBeSession(request, authentication) ? this.#cookie.tokenOf(request) : undefined;
+      // A cookie is no Authorization, which caches between us and the browser know to leave alone.
+      if (token !== undefined) reply.header("cache-control", "private, no-cache");
+      const key = token ?? sentKey(request, authentication);
+      return await this.#exchangeKey(request, key, workspaceId, authentication);
     } catch (error) {
       throw this.#limits.refusedKeys.answerTo(request.raw, error);
     }
+  }
+
+  #mayBeSession({ headers }: FastifyRequest, { isSession, takesApiKeyHeader }: Authentication): boolean {
+    if (isSession) return true;
+    return headers.authorization === undefined && !(takesApiKeyHeader && headers["x-api-key"] !== undefined);
+  }
+
+  async #exchangeKey(
+    request: FastifyRequest,
+    key: string,
+    workspaceId: string,
+    { isInference = false }: Authentication = {},
+  ): Promise<Authenticated> {
+    if (!this.#exchange.knows(key, workspaceId)) this.#limits.refusedKeys.requireAllowance(request.raw);
+    const deadlineMs = monotonicMs() + this.#requestTimeoutMs;
+    const exchangeRequest = { key, workspaceId, requestId: request.id, deadlineMs };
+    if (isInference) return { key, ...(await this.#inferenceGrants.grantFor(exchangeRequest)) };
+    return { key, grant: await this.#exchange.grantFor(exchangeRequest), isStale: false };
   }
 
   #admit(request: FastifyRequest, reply: FastifyReply, named: NamedWorkspace, authenticated: Authenticated): void {
@@ -155,6 +217,13 @@ export class Access {
       rateLimit: this.#limits.rateLimitOf(grant),
     });
   }
+}
+
+function sentKey({ headers }: FastifyRequest, { isSession, takesApiKeyHeader }: Authentication): string {
+  if (isSession) throw nobodySignedIn();
+  return takesApiKeyHeader
+    ? keyFromEither(headers.authorization, headers["x-api-key"])
+    : keyFrom(headers.authorization);
 }
 
 /** The workspace that a query names, which becomes part of a cache key, so it is checked; empty where it names none. */

@@ -35,6 +35,10 @@ export function usualKey(authorization = ""): string {
   return authorization.startsWith(usualBeginning) ? authorization.slice(usualBeginning.length) : "";
 }
 
+export function nobodySignedIn(): DomainError {
+  return unauthorized("SESSION_MISSING", "Nobody is signed in here. Sign in with a key.");
+}
+
 export function apiKeyRequired(): DomainError {
   return new DomainError("permission_denied", {
     reason: "API_KEY_REQUIRED",

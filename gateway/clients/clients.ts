@@ -1,6 +1,7 @@
 import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
 import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
+import { SessionService } from "../../proto/gen/setpoint/organization/v1/session_service_pb.ts";
 import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import type { ReadinessCheck } from "../../services/platform/process/health.ts";
@@ -19,6 +20,7 @@ export interface Clients {
   readonly keys: Methods<typeof KeyService>;
   readonly workspaces: Methods<typeof WorkspaceService>;
   readonly access: AccessClient;
+  readonly sessions: Methods<typeof SessionService>;
   /** Fails until each service has been ready once. After that their faults are answers (503), not a reason to take the gateway away. */
   readonly haveBeenReady: ReadinessCheck;
 }
@@ -36,6 +38,7 @@ export function openClients(config: GatewayConfig, lifecycle: Lifecycle): Client
     keys: grpcClient(KeyService, organization),
     workspaces: grpcClient(WorkspaceService, organization),
     access: accessClient(grpcClient(AccessService, organization)),
+    sessions: grpcClient(SessionService, organization),
     haveBeenReady: async () => {
       if (!preset.hasServed) throw new Error("the preset service is not ready");
       if (!organization.hasServed) throw new Error("the organization service is not ready");

@@ -1,0 +1,66 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { isIP } from "node:net";
+
+/** The prefix has browsers take it only over HTTPS, for this host alone, and from nobody but this host. */
+const secureCookieName = "__Host-setpoint-session";
+/** Over plain HTTP there is no such cookie. It is for a gateway on one's own machine. */
+const loopbackCookieName = "setpoint-session";
+
+const safeMethods = ["GET", "HEAD"];
+
+interface ReceivedRequest {
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** Tells the requests that the console itself makes from those that another page has a browser make. */
+export class ConsoleOrigin {
+  /** Where people open the console; undefined: on this machine. */
+  readonly #publicOrigin: string | undefined;
+
+  constructor(publicOrigin: string | undefined) {
+    this.#publicOrigin = publicOrigin?.startsWith("https:") ? publicOrigin : undefined;
+  }
+
+  /** The cookie that counts here; undefined where none does, because it would travel in the clear. */
+  cookieNameFor({ host, origin }: IncomingHttpHeaders): string | undefined {
+    if (this.#publicOrigin) return secureCookieName;
+    // A proxy may say that it calls this machine. What the browser was told is in its Origin.
+    const isHere = isLoopbackHost(host) && (origin === undefined || origin === originOf(host));
+    return isHere ? loopbackCookieName : undefined;
+  }
+
+  /**
+   * Whether the console made the request. Browsers say from which page a request comes, and no page can change that; where one
+   * says nothing, its Origin has to. Another port of this machine is the same site, but not the same origin. What changes
+   * something also has a header that no form and no other origin can send without being asked about it first.
+   */
+  isOwnRequest({ method, headers }: ReceivedRequest): boolean {
+    const site = headers["sec-fetch-site"];
+    const isOwn = site === undefined ? headers.origin === this.#expectedOrigin(headers) : site === "same-origin";
+    if (!isOwn || (site === undefined && headers.origin === undefined)) return false;
+    return safeMethods.includes(method) || (headers["x-setpoint-console"] === "1" && isJsonOrNothing(headers));
+  }
+
+  #expectedOrigin({ host }: IncomingHttpHeaders): string | undefined {
+    return this.#publicOrigin ?? (isLoopbackHost(host) ? originOf(host) : undefined);
+  }
+}
+
+function originOf(host: string | undefined): string {
+  return `http://${host}`;
+}
+
+function isJsonOrNothing(headers: IncomingHttpHeaders): boolean {
+  const { "content-type": type, "content-length": length = "0", "transfer-encoding": encoding } = headers;
+  if (type === undefined) return length === "0" && encoding === undefined;
+  return /^application\/json\s*(;|$)/i.test(type);
+}
+
+/** Whether a name or address, which may have a port, is that of the machine itself. */
+export function isLoopbackHost(host = ""): boolean {
+  if (!URL.canParse(`http://${host}`)) return false;
+  const { hostname } = new URL(`http://${host}`);
+  if (hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]") return true;
+  return isIP(hostname) === 4 && hostname.startsWith("127.");
+}

@@ -1,0 +1,67 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { isSecret } from "../../services/platform/auth/key-format.ts";
+import { HttpError } from "../json/errors.ts";
+import type { ConsoleOrigin } from "./console-origin.ts";
+
+interface ReceivedRequest {
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** The cookie that holds the token of a session. Scripts cannot read it, and it goes with no request from elsewhere. */
+export class SessionCookie {
+  readonly #origin: ConsoleOrigin;
+
+  constructor(origin: ConsoleOrigin) {
+    this.#origin = origin;
+  }
+
+  /** The token of a request that the console made; undefined where there is none that counts. */
+  tokenOf(request: ReceivedRequest): string | undefined {
+    const { cookie } = request.headers;
+    if (cookie === undefined || !this.#origin.isOwnRequest(request)) return undefined;
+    const name = this.#origin.cookieNameFor(request.headers);
+    const values = cookie
+      .split(";")
+      .map((pair) => pair.trim())
+      .filter((pair) => pair.startsWith(`${name}=`))
+      .map((pair) => pair.slice(`${name}=`.length));
+    const [token = ""] = values;
+    // Of two, one is not ours: whoever could set it chose the order, too.
+    return name !== undefined && values.length === 1 && isSecret("session", token) ? token : undefined;
+  }
+
+  /** What has the browser keep the token, until it is closed. */
+  keeping(request: ReceivedRequest, token: string): string {
+    return `${this.#nameFor(request)}=${token}; ${this.#attributesFor(request)}`;
+  }
+
+  /** What has the browser forget it. */
+  forgetting(request: ReceivedRequest): string {
+    return `${this.#nameFor(request)}=; ${this.#attributesFor(request)}; Max-Age=0`;
+  }
+
+  /** Throws where nobody can sign in with this request. */
+  requireOwnRequest(request: ReceivedRequest): void {
+    this.#nameFor(request);
+    if (this.#origin.isOwnRequest(request)) return;
+    throw new HttpError(
+      403,
+      "Only the console signs in here: its own page, with JSON and the header `x-setpoint-console: 1`. Others send their key as a bearer token.",
+    );
+  }
+
+  #nameFor({ headers }: ReceivedRequest): string {
+    const name = this.#origin.cookieNameFor(headers);
+    if (name !== undefined) return name;
+    throw new HttpError(
+      403,
+      "Nobody can sign in over plain HTTP from another machine. Serve the gateway over HTTPS, and set PUBLIC_ORIGIN to where people open it, such as https://setpoint.example.com.",
+    );
+  }
+
+  #attributesFor(request: ReceivedRequest): string {
+    const attributes = "Path=/; HttpOnly; SameSite=Strict";
+    return this.#nameFor(request).startsWith("__Host-") ? `${attributes}; Secure` : attributes;
+  }
+}

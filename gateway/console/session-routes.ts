@@ -1,0 +1,64 @@
+import { randomBytes } from "node:crypto";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { Session } from "../../proto/gen/setpoint/organization/v1/session_pb.ts";
+import type { Access } from "../auth/access.ts";
+import type { Clients } from "../clients/clients.ts";
+import type { SessionCookie } from "./session-cookie.ts";
+import { sessionJson, signInFrom } from "./session-json.ts";
+
+const url = "/console/session";
+/** Many times what a key or a ticket takes. */
+const bodyLimit = 1_024;
+
+/** Who is signed in to the console: by a key, which is exchanged for a session and is not needed again. */
+export function sessionRoutes(
+  app: FastifyInstance,
+  access: Access,
+  { sessions }: Clients,
+  cookie: SessionCookie,
+): void {
+  const onRequest = access.withSession();
+
+  app.get(url, { onRequest }, async (request, reply) => {
+    const token = cookie.tokenOf(request) ?? "";
+    const { session } = await request.caller.call((options) => sessions.getSession({ token }, options));
+    return send(reply, session);
+  });
+
+  app.post<{ Body: string | undefined }>(
+    url,
+    {
+      bodyLimit,
+      // Ahead of the body. A page of another origin must not sign anybody in, be it as someone else.
+      onRequest: async (request) => cookie.requireOwnRequest(request),
+    },
+    async (request, reply) => {
+      const credential = signInFrom(request.body);
+      // A cookie that was here before means nothing: the token is always a new one, made from these bytes.
+      const creation = { credential, secretSeed: randomBytes(32) };
+      const { token, session } = await access.withSecret(request, reply, credential, (options) =>
+        sessions.createSession(creation, options),
+      );
+      return send(reply.status(201).header("set-cookie", cookie.keeping(request, token)), session);
+    },
+  );
+
+  app.delete(url, { onRequest }, async (request, reply) => {
+    const { caller } = request;
+    const token = cookie.tokenOf(request) ?? "";
+    await caller.call((options) => sessions.deleteSession({ token }, options));
+    // Other gateways notice within the life of an access token.
+    access.forgetWhere(({ keyId }) => keyId === caller.principal.keyId);
+    return reply
+      .status(204)
+      .headers({ "cache-control": "no-store", "set-cookie": cookie.forgetting(request) })
+      .send();
+  });
+}
+
+function send(reply: FastifyReply, session: Session | undefined): FastifyReply {
+  return reply
+    .header("cache-control", "no-store")
+    .type("application/json")
+    .send(`{"data":${sessionJson(session)}}`);
+}

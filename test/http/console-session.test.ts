@@ -1,0 +1,354 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { openGateway } from "../../gateway/app.ts";
+import type { GatewayConfig } from "../../gateway/config.ts";
+import { createConsoleTicket } from "../../services/organization/commands/create-console-ticket.ts";
+import { hashKey } from "../../services/organization/domain/keys.ts";
+import { keyFromBytes, secretFromBytes } from "../../services/platform/auth/key-format.ts";
+import { silentLogger } from "../../services/platform/observe/logger.ts";
+import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
+import { administrator } from "../support/administration-rest.ts";
+import { Browser } from "../support/console.ts";
+import type { PresetJson } from "../support/rest.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+const ttlSeconds = 8;
+/** The life of a token, and what a busy machine adds to it. */
+const noticedWithin = { timeout: ttlSeconds * 1_000 + 3_000, interval: 100 };
+
+let stack: Stack;
+const others = new Lifecycle(silentLogger());
+
+beforeAll(async () => {
+  stack = await startStack({ organization: { accessTokenTtlSeconds: ttlSeconds } });
+  await stack.create("support-bot");
+});
+
+afterAll(async () => {
+  await others.close();
+  await stack.close();
+});
+
+async function openAnother(change: Partial<GatewayConfig>): Promise<string> {
+  const config = { ...stack.gateway.config, port: 0, metricsPort: 0, ...change };
+  const { port } = await openGateway(config, silentLogger(), others);
+  return `http://127.0.0.1:${port}`;
+}
+
+async function signedIn(key = stack.apiKey, baseUrl = stack.baseUrl): Promise<Browser> {
+  const browser = new Browser(baseUrl);
+  const { status, text } = await browser.signIn({ key });
+  expect(status, text).toBe(201);
+  return browser;
+}
+
+async function newTicket(): Promise<string> {
+  const hash = hashKey(stack.managementKey).toString("hex");
+  return (await createConsoleTicket.read(["--key", hash])(stack.organizationPool)).replace("/console/#ticket=", "");
+}
+
+const presets = "/api/v1/presets";
+const creation = "/api/v1/presets/by-hand/chat/completions";
+
+describe("who signs in with a key", () => {
+  it("gets a cookie that no script reads, and is told who they are", async () => {
+    const browser = new Browser(stack.baseUrl);
+    const { status, headers, json } = await browser.signIn({ key: stack.apiKey });
+    expect(status).toBe(201);
+    expect(headers.get("set-cookie")).toMatch(
+      /^setpoint-session=sess-sp-v1-[A-Za-z0-9_-]{49}; Path=\/; HttpOnly; SameSite=Strict$/,
+    );
+    expect(headers.get("cache-control")).toBe("no-store");
+    const { userId, organizationId, workspaceId } = stack;
+    const expected = {
+      user_id: userId,
+      name: null,
+      email: expect.stringMatching(/@example\.com$/),
+      organization: { id: organizationId, name: expect.any(String) },
+      key: {
+        id: expect.any(String),
+        name: "First API key",
+        label: expect.stringMatching(/^sk-sp-v1-.{3}…/),
+        kind: "api",
+        permissions: ["presets:read", "presets:write", "inference"],
+      },
+      workspace_id: workspaceId,
+      workspaces: [{ id: workspaceId, slug: expect.any(String), name: "Default" }],
+      expires_at: expect.stringMatching(/Z$/),
+    };
+    expect(json.data).toEqual(expected);
+    expect((await browser.session()).json.data).toEqual({ ...expected, expires_at: expect.any(String) });
+  });
+
+  it("may do all that the key may, on every route, and no more", async () => {
+    const browser = await signedIn();
+    const made = await browser.send<PresetJson>("POST", creation, { body: { model: "m", messages: [] } });
+    expect(made.status).toBe(200);
+    const renamed = await browser.send("PATCH", `${presets}/by-hand`, { body: { name: "By hand" } });
+    expect(renamed.status).toBe(200);
+    const listed = await browser.send<PresetJson[]>("GET", presets);
+    expect([listed.status, listed.headers.get("cache-control")]).toEqual([200, "private, no-cache"]);
+    expect(listed.json.data[0]).toMatchObject({ slug: "by-hand", creator_user_id: stack.userId });
+    expect((await browser.send("GET", "/api/v1/keys")).status).toBe(401);
+    const reader = await stack.tenants.createKey(stack, { permissions: ["presets:read"] });
+    const reading = await signedIn(reader.secret);
+    expect((await reading.send("POST", creation, { body: { messages: [] } })).status).toBe(403);
+  });
+
+  it("with a management key reaches the workspace that they name", async () => {
+    const workspaceId = await stack.tenants.createWorkspace(stack);
+    const browser = await signedIn(stack.managementKey);
+    expect((await browser.send("GET", "/api/v1/keys")).status).toBe(200);
+    const { json } = await browser.send<PresetJson[]>("GET", `${presets}?workspace_id=${workspaceId}`);
+    expect(json.total_count).toBe(0);
+    expect((await browser.session()).json.data).toMatchObject({ workspace_id: null, key: { kind: "management" } });
+  });
+
+  it("is nobody with a key that is not good, and gets no cookie", async () => {
+    const browser = new Browser(stack.baseUrl);
+    for (const key of [keyFromBytes(randomBytes(32)), "sk-sp-v1-typo", ""]) {
+      const { status, text } = await browser.signIn({ key });
+      expect(status).toBe(401);
+      if (key) expect(text).not.toContain(key);
+    }
+    for (const body of [{}, { key: stack.apiKey, ticket: "x" }, { key: 1 }, { key: stack.apiKey, more: 1 }, "[", ""]) {
+      expect((await browser.signIn(body as object)).status).toBe(400);
+    }
+    expect((await browser.signIn({ key: "x".repeat(2_000) })).status).toBe(413);
+    expect(browser.cookie).toBeUndefined();
+  });
+
+  it("leaves neither their key nor their token in a log", async () => {
+    const browser = await signedIn();
+    await browser.send("GET", presets);
+    await browser.signOut();
+    expect(stack.log()).not.toContain(stack.apiKey);
+    expect(stack.log()).not.toContain("sess-sp-v1-");
+  });
+});
+
+describe("a key that is sent wins over a cookie:", () => {
+  it("a good one acts for itself, a bad one is refused", async () => {
+    const browser = await signedIn(stack.managementKey);
+    const send = (authorization: string) => browser.send("GET", "/api/v1/keys", { headers: { authorization } });
+    expect((await send(`Bearer ${stack.apiKey}`)).status).toBe(401);
+    expect((await send(`Bearer ${stack.managementKey}`)).status).toBe(200);
+    for (const bad of [`Bearer ${keyFromBytes(randomBytes(32))}`, "", "Basic eDp5"]) {
+      expect((await send(bad)).status).toBe(401);
+    }
+    const inference = { headers: { "x-api-key": keyFromBytes(randomBytes(32)) }, body: { messages: [] } };
+    expect((await browser.send("POST", "/api/v1/messages", inference)).status).toBe(401);
+  });
+
+  it("and a token is no key", async () => {
+    const { cookie = "" } = await signedIn();
+    const token = cookie.slice("setpoint-session=".length);
+    for (const headers of [{ authorization: `Bearer ${token}` }, { "x-api-key": token }]) {
+      const { status, text } = await new Browser(stack.baseUrl).send("GET", "/api/v1/models", { headers });
+      expect(status).toBe(401);
+      expect(text).not.toContain(token);
+    }
+  });
+});
+
+describe("the cookie does not count on a request", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await signedIn();
+  });
+
+  const port = () => new URL(stack.baseUrl).port;
+  const none = undefined;
+
+  it.each<[string, () => Record<string, string | undefined>]>([
+    ["of another site", () => ({ "sec-fetch-site": "cross-site", origin: "https://evil.example" })],
+    ["of another port on this machine", () => ({ "sec-fetch-site": "same-site", origin: "http://127.0.0.1:3000" })],
+    ["that someone typed or followed", () => ({ "sec-fetch-site": "none" })],
+    ["that says two things", () => ({ "sec-fetch-site": "same-origin, cross-site" })],
+    ["of an old browser, of another site", () => ({ "sec-fetch-site": none, origin: "https://evil.example" })],
+    ["of an old browser, of another port", () => ({ "sec-fetch-site": none, origin: "http://127.0.0.1:3000" })],
+    ["of an old browser, over HTTPS", () => ({ "sec-fetch-site": none, origin: `https://127.0.0.1:${port()}` })],
+    ["of a sandboxed page", () => ({ "sec-fetch-site": none, origin: "null" })],
+    ["of an unknown page", () => ({ "sec-fetch-site": none })],
+    ["over plain HTTP from another machine", () => ({ host: `10.0.0.5:${port()}` })],
+    ["through a name that leads here", () => ({ host: `rebound.example:${port()}` })],
+    ["through a proxy that hides its name", () => ({ origin: "https://public.example" })],
+  ])("%s", async (_name, headers) => {
+    expect((await browser.session(headers())).status).toBe(401);
+    expect((await browser.send("GET", presets, { headers: headers() })).status).toBe(401);
+    expect((await browser.signOut(headers())).status).toBe(401);
+    const made = await browser.send("POST", creation, { headers: headers(), body: { messages: [] } });
+    expect(made.status).toBe(401);
+    const fresh = new Browser(stack.baseUrl);
+    expect((await fresh.signIn({ key: stack.apiKey }, headers())).status).toBe(403);
+    expect(fresh.cookie).toBeUndefined();
+    expect((await browser.session()).status).toBe(200);
+  });
+
+  it.each<[string, Record<string, string | undefined>]>([
+    ["without its header", { "x-setpoint-console": undefined }],
+    ["with another value in its header", { "x-setpoint-console": "true" }],
+    ["of a form", { "content-type": "application/x-www-form-urlencoded" }],
+    ["of a form with text", { "content-type": "text/plain" }],
+    ["of a form with files", { "content-type": "multipart/form-data; boundary=x" }],
+    ["with a body of no type", { "content-type": undefined }],
+    ["with a type that only begins like JSON", { "content-type": "application/json-seq" }],
+  ])("that changes something %s", async (_name, headers) => {
+    const body = { model: "m", messages: [] };
+    expect((await browser.send("POST", creation, { headers, body })).status).toBe(401);
+    expect((await browser.send("PATCH", `${presets}/support-bot`, { headers, body: { name: "x" } })).status).toBe(401);
+    const fresh = new Browser(stack.baseUrl);
+    expect((await fresh.signIn({ key: stack.apiKey }, headers)).status).toBe(403);
+    expect(fresh.cookie).toBeUndefined();
+  });
+
+  it("but of an old browser, where its Origin is the console's own", async () => {
+    const headers = { "sec-fetch-site": undefined, origin: stack.baseUrl };
+    expect((await browser.session(headers)).status).toBe(200);
+    const onLocalhost = { ...headers, host: `localhost:${port()}`, origin: `http://localhost:${port()}` };
+    expect((await browser.session(onLocalhost)).status).toBe(200);
+    expect((await browser.session({ ...onLocalhost, origin: stack.baseUrl })).status).toBe(401);
+  });
+});
+
+describe("a cookie that another has set", () => {
+  it("beside the real one makes both worthless", async () => {
+    const browser = await signedIn();
+    const { cookie = "" } = browser;
+    const planted = (await signedIn((await stack.tenants.createOrganization()).apiKey)).cookie ?? "";
+    for (const both of [`${cookie}; ${planted}`, `${planted}; ${cookie}`, `${cookie}; ${cookie}`]) {
+      expect((await browser.session({ cookie: both })).status).toBe(401);
+    }
+    for (const withOthers of [`a=b; ${cookie}`, `${cookie};c=d`, `x${planted}; ${cookie}`]) {
+      expect((await browser.session({ cookie: withOthers })).json.data?.user_id).toBe(stack.userId);
+    }
+  });
+
+  it("before a sign-in is not taken over by it", async () => {
+    const planted = await signedIn();
+    const victim = planted.clone();
+    await victim.signIn({ key: (await stack.tenants.createKey(stack, { kind: "management" })).secret });
+    expect(victim.cookie).not.toBe(planted.cookie);
+    expect((await planted.session()).json.data.key.kind).toBe("api");
+    const made = secretFromBytes("session", randomBytes(32));
+    const forged = new Browser(stack.baseUrl, `setpoint-session=${made}`);
+    expect((await forged.session()).status).toBe(401);
+    await forged.signIn({ key: stack.apiKey });
+    expect(forged.cookie).not.toContain(made);
+    for (const value of ["", "x", `${made}x`, stack.apiKey]) {
+      expect((await new Browser(stack.baseUrl, `setpoint-session=${value}`).session()).status).toBe(401);
+    }
+  });
+});
+
+describe.concurrent("a session that works on two gateways", () => {
+  const becomes401 = (browser: Browser) =>
+    vi.waitFor(async () => expect((await browser.send("GET", presets)).status).toBe(401), noticedWithin);
+
+  it("is over at once where someone signs out, soon on the other, and their cookie is worth nothing then", async () => {
+    const browser = await signedIn();
+    const stolen = browser.clone();
+    const elsewhere = browser.clone(await openAnother({}));
+    for (const each of [stolen, elsewhere]) expect((await each.send("GET", presets)).status).toBe(200);
+    const { status, text, headers } = await browser.signOut();
+    expect([status, text]).toEqual([204, ""]);
+    expect(headers.get("set-cookie")).toBe("setpoint-session=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
+    expect((await stolen.send("GET", presets)).status).toBe(401);
+    expect((await stolen.session()).status).toBe(401);
+    expect((await elsewhere.session()).status).toBe(401);
+    await becomes401(elsewhere);
+  });
+
+  it("is over with its key", async () => {
+    const { key, secret } = await stack.tenants.createKey(stack);
+    const browser = await signedIn(secret);
+    const elsewhere = browser.clone(await openAnother({}));
+    expect((await elsewhere.send("GET", presets)).status).toBe(200);
+    const { status } = await administrator(stack).call("PATCH", `/keys/${key.hash}`, { disabled: true });
+    expect(status).toBe(200);
+    expect((await browser.session()).status).toBe(401);
+    await becomes401(elsewhere);
+  });
+
+  it.each([
+    ["12 hours after it was last used", "last_used_at", 12],
+    ["after 7 days", "created_at", 7 * 24],
+  ])("is over %s", async (_name, column, hours) => {
+    const browser = await signedIn();
+    await stack.organizationPool.execute(
+      `UPDATE console_sessions SET ${column} = TIMESTAMPADD(HOUR, ?, ${column}) WHERE token_hash = ?`,
+      [-hours, hashKey(browser.cookie?.split("=")[1] ?? "")],
+    );
+    expect((await browser.session()).status).toBe(401);
+    await becomes401(browser);
+  });
+});
+
+describe("a link", () => {
+  it("signs in once", async () => {
+    const ticket = await newTicket();
+    const browser = new Browser(stack.baseUrl);
+    const { status, json } = await browser.signIn({ ticket });
+    expect([status, json.data.key.kind]).toEqual([201, "management"]);
+    expect((await browser.session()).status).toBe(200);
+    const second = new Browser(stack.baseUrl);
+    const again = await second.signIn({ ticket });
+    expect([again.status, second.cookie]).toEqual([401, undefined]);
+    expect(again.text).not.toContain(ticket);
+  });
+
+  it("is too late after five minutes", async () => {
+    const ticket = await newTicket();
+    await stack.organizationPool.execute("UPDATE console_tickets SET expires_at = ? WHERE ticket_hash = ?", [
+      new Date(),
+      hashKey(ticket),
+    ]);
+    const browser = new Browser(stack.baseUrl);
+    expect([(await browser.signIn({ ticket })).status, browser.cookie]).toEqual([401, undefined]);
+  });
+});
+
+describe("where people open the console over HTTPS", () => {
+  const publicOrigin = "https://setpoint.example.com";
+  let url: string;
+  beforeAll(async () => {
+    url = await openAnother({ publicOrigin });
+  });
+
+  it("the cookie is for that host alone, and never travels in the clear", async () => {
+    const browser = new Browser(url);
+    const { status, headers } = await browser.signIn({ key: stack.apiKey }, { host: "setpoint.example.com" });
+    expect(status).toBe(201);
+    expect(headers.get("set-cookie")).toMatch(
+      /^__Host-setpoint-session=sess-sp-v1-[A-Za-z0-9_-]{49}; Path=\/; HttpOnly; SameSite=Strict; Secure$/,
+    );
+    expect((await browser.session()).status).toBe(200);
+    const old = { "sec-fetch-site": undefined, origin: publicOrigin };
+    expect((await browser.session(old)).status).toBe(200);
+    expect((await browser.session({ ...old, origin: url })).status).toBe(401);
+    expect((await browser.session({ ...old, origin: "http://setpoint.example.com" })).status).toBe(401);
+  });
+
+  it("the cookie of one's own machine counts for nothing", async () => {
+    const { cookie } = await signedIn();
+    expect((await new Browser(url, cookie).session()).status).toBe(401);
+  });
+});
+
+describe("who guesses", () => {
+  it("is slowed down, while others with the same address who are signed in are not", async () => {
+    const url = await openAnother({ refusedKeyRateLimit: { perSecond: 1, burst: 5 } });
+    const browser = await signedIn(stack.apiKey, url);
+    expect((await browser.session()).status).toBe(200);
+    const guesses: (() => Promise<number>)[] = [
+      async () => (await new Browser(url).signIn({ key: keyFromBytes(randomBytes(32)) })).status,
+      async () => (await new Browser(url).signIn({ ticket: secretFromBytes("ticket", randomBytes(32)) })).status,
+      async () =>
+        (await new Browser(url, `setpoint-session=${secretFromBytes("session", randomBytes(32))}`).session()).status,
+    ];
+    for (const guess of guesses) {
+      await expect.poll(guess, { interval: 10 }).toBe(429);
+      expect((await browser.session()).status).toBe(200);
+    }
+  });
+});
