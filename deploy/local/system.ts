@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { BackgroundProcess } from "./background-process.ts";
 import { baseUrl, findKeys, type Keys, writeCredentials } from "./credentials.ts";
 import { findDataFlavor, prepareDatabase } from "./database.ts";
@@ -52,6 +53,7 @@ export async function openSystem(options: SystemOptions): Promise<void> {
   const urls = givenDatabases(given) ?? (await openDatabase(context));
   const environment = { ...serviceEnvironment(home, ports, urls), UPSTREAMS_FILE: home.upstreamsFile };
   const service = { home, environment, signal };
+  const runOrganization = (args: readonly string[]) => runServiceCommand("organization", args, service);
   await step("schema", async (detail) => {
     const printed = await Promise.all(
       (["preset", "organization"] as const).map((name) => runServiceCommand(name, ["migrate"], service)),
@@ -62,11 +64,11 @@ export async function openSystem(options: SystemOptions): Promise<void> {
   const keys = await step("demo", async (detail) => {
     const kept = findKeys(home.credentialsFile);
     if (kept) detail("kept");
-    return kept ?? (await makeKeys((args) => runServiceCommand("organization", args, service), detail));
+    return kept ?? (await makeKeys(runOrganization, detail));
   });
   writeCredentials(home.credentialsFile, keys, ports, urls);
-  await openServices(context, environment);
-  say(summary(home, ports, keys));
+  const [consolePath] = await Promise.all([makeSignInLink(runOrganization, keys), openServices(context, environment)]);
+  say(summary(home, ports, keys, consolePath));
 }
 
 /** The databases of the caller's own server; undefined where there are none. */
@@ -120,6 +122,20 @@ async function makeKeys(
   return { api_key, management_key };
 }
 
+/** What leads into the console without a key; where that cannot be had, the page that asks for one. */
+async function makeSignInLink(
+  run: (args: readonly string[]) => Promise<string>,
+  { management_key }: Keys,
+): Promise<string> {
+  const hash = createHash("sha256").update(management_key).digest("hex");
+  try {
+    return (await run(["create-console-ticket", "--key", hash])).trim();
+  } catch {
+    // The key of an earlier start may have been disabled since.
+    return "/console/";
+  }
+}
+
 function openServices(context: Context, environment: NodeJS.ProcessEnv): Promise<void> {
   const { home, opened, signal, record } = context;
   const open = (name: ServiceName): Supervised =>
@@ -164,7 +180,7 @@ function keepUp(name: string, { home, signal }: Context, start: (signal: AbortSi
   return supervise({ start, ...tellTroubles(name, home.logFile(name), say), signal });
 }
 
-function summary(home: Home, ports: Ports, keys: Keys): string {
+function summary(home: Home, ports: Ports, keys: Keys, consolePath: string): string {
   const url = `${baseUrl(ports)}/api/v1`;
   const created = {
     model: "echo/small",
@@ -174,6 +190,9 @@ function summary(home: Home, ports: Ports, keys: Keys): string {
   const used = { model: "@preset/my-first-preset", messages: [{ role: "user", content: "What is a preset?" }] };
   return `
 Setpoint is ready at ${baseUrl(ports)}
+
+Open the console (this link signs in once, within five minutes):
+  ${baseUrl(ports)}${consolePath}
 
 Create a preset:
   curl ${url}/presets/my-first-preset/chat/completions \\

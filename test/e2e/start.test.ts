@@ -10,6 +10,7 @@ import { OpenRouter } from "@openrouter/sdk";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { Browser } from "../support/console.ts";
 import {
   type Credentials,
   isRunning,
@@ -58,6 +59,14 @@ describe("a first start", () => {
     }
     expect(output).toContain(`Setpoint is ready at ${credentials.base_url}`);
     expect(output).toContain(credentials.preset_grpc);
+  });
+
+  it("prints a link that signs in to the console, once", async () => {
+    const [, ticket] = system.output().match(/^ {2}http:\S+\/console\/#ticket=(\S+)$/m) ?? [];
+    const browser = new Browser(credentials.base_url);
+    expect((await browser.signIn({ ticket })).json.data).toMatchObject({ key: { kind: "management" } });
+    expect((await browser.session()).status).toBe(200);
+    expect((await browser.signIn({ ticket })).status).toBe(401);
   });
 
   it("keeps what it has in its home, for its owner alone", () => {
