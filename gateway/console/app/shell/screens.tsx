@@ -1,5 +1,7 @@
 import type { VNode } from "preact";
 import type { SessionWorkspace } from "../api/types.ts";
+import { Compare } from "../screens/compare.tsx";
+import { Preset } from "../screens/preset.tsx";
 import { Presets } from "../screens/presets.tsx";
 
 /** The screen of a path behind the workspace; undefined where there is none. Each is new where its path is another. */
@@ -8,9 +10,17 @@ export function findScreen(
   query: URLSearchParams,
   workspace: SessionWorkspace,
 ): VNode | undefined {
-  const [section, slug] = parts;
+  const [section, slug, part, detail] = parts;
   const key = `${workspace.id}/${parts.join("/")}`;
   const common = { key, workspace, query };
   if (section === "presets" && slug === undefined) return <Presets {...common} />;
+  if (section === "presets" && slug !== undefined && part === undefined) return <Preset {...common} slug={slug} />;
+  if (section === "presets" && slug !== undefined && part === "compare") {
+    const [, from, to] = /^([1-9]\d{0,9})\.\.\.([1-9]\d{0,9})$/.exec(detail ?? "") ?? [];
+    if (from && to)
+      return (
+        <Compare {...common} key={`${workspace.id}/${slug}/compare`} slug={slug} from={Number(from)} to={Number(to)} />
+      );
+  }
   return undefined;
 }

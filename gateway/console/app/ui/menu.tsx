@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useId, useRef } from "preact/hooks";
+import { useEffect, useId, useRef } from "preact/hooks";
 
 interface MenuProps {
   readonly label: ComponentChildren;
@@ -32,6 +32,18 @@ export function Menu({ label, title, buttonClass = "button", children }: MenuPro
     const at = items.indexOf(document.activeElement as HTMLElement);
     items[(at + step + items.length) % items.length]?.focus();
   };
+  useEffect(() => {
+    const element = menu.current;
+    const hideAfterChoice = (event: Event): void => {
+      if ((event.target as Element).closest("a, button")) element?.hidePopover();
+    };
+    element?.addEventListener("click", hideAfterChoice);
+    element?.addEventListener("keydown", moveFocus);
+    return () => {
+      element?.removeEventListener("click", hideAfterChoice);
+      element?.removeEventListener("keydown", moveFocus);
+    };
+  }, []);
   return (
     <>
       <button
@@ -45,18 +57,7 @@ export function Menu({ label, title, buttonClass = "button", children }: MenuPro
       >
         {label}
       </button>
-      <div
-        id={id}
-        class="menu"
-        role="presentation"
-        popover="auto"
-        ref={menu}
-        onToggle={putInPlace}
-        onKeyDown={moveFocus}
-        onClick={(event) => {
-          if ((event.target as Element).closest("a, button")) menu.current?.hidePopover();
-        }}
-      >
+      <div id={id} class="menu" popover="auto" ref={menu} onToggle={putInPlace}>
         {children}
       </div>
     </>

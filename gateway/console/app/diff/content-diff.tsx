@@ -1,0 +1,86 @@
+import { useMemo } from "preact/hooks";
+import { indented, membersOf } from "../json/json-pieces.ts";
+import { DiffView } from "./diff-view.tsx";
+import { type DiffPair, useDiff } from "./use-diff.ts";
+
+/** What is compared: the text of a config and a prompt. */
+export interface Content {
+  readonly config: string;
+  readonly prompt: string | null;
+}
+
+interface ContentDiffProps {
+  readonly from: Content;
+  readonly to: Content;
+  readonly isWhole: boolean;
+}
+
+interface FieldPair extends DiffPair {
+  readonly title: string;
+  readonly isSame: boolean;
+}
+
+/** What differs between two versions: the prompt line by line, and each field of the config. */
+export function ContentDiff({ from, to, isWhole }: ContentDiffProps) {
+  const pairs = useMemo(() => pairsOf(from, to, isWhole), [from.config, from.prompt, to.config, to.prompt, isWhole]);
+  const diffs = useDiff(pairs);
+  if (pairs.length === 0) {
+    return (
+      <div class="panel empty">
+        <h2>No difference</h2>
+        <p>The prompt and every field of the config say the same.</p>
+      </div>
+    );
+  }
+  // All at once, so that nothing moves when the last part is there.
+  if (!diffs) {
+    return (
+      <p key="wait" class="panel panel-body muted" role="status">
+        Comparing …
+      </p>
+    );
+  }
+  return (
+    <>
+      {pairs.map(({ title, isSame, from: before, to: after }, index) => (
+        <section key={title} class="panel" aria-label={title}>
+          <div class="panel-head">
+            <h2 class="wrap">{title === promptTitle ? title : <code>{title}</code>}</h2>
+            <span class="badge">{kindOf(isSame, before, after)}</span>
+          </div>
+          {diffs[index] && <DiffView diff={diffs[index]} label={title} isWhole={isWhole} />}
+        </section>
+      ))}
+    </>
+  );
+}
+
+const promptTitle = "System prompt";
+
+function kindOf(isSame: boolean, from: string | undefined, to: string | undefined): string {
+  if (isSame) return "unchanged";
+  if (from === undefined) return "+ added";
+  return to === undefined ? "− removed" : "changed";
+}
+
+function pairsOf(from: Content, to: Content, isWhole: boolean): FieldPair[] {
+  const before = new Map(membersOf(from.config).map(({ key, text }) => [key, text]));
+  const after = new Map(membersOf(to.config).map(({ key, text }) => [key, text]));
+  const pairs: FieldPair[] = [
+    {
+      title: promptTitle,
+      from: from.prompt ?? undefined,
+      to: to.prompt ?? undefined,
+      isSame: from.prompt === to.prompt,
+    },
+  ];
+  for (const key of new Set([...before.keys(), ...after.keys()])) {
+    const [old, now] = [before.get(key), after.get(key)].map((text) =>
+      text === undefined ? undefined : indented(text),
+    );
+    pairs.push({ title: key, from: old, to: now, isSame: old === now });
+  }
+  return isWhole
+    ? pairs.filter((pair) => pair.from !== undefined || pair.to !== undefined)
+    : pairs.filter((pair) => !pair.isSame);
+}

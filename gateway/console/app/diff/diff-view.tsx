@@ -1,0 +1,123 @@
+import { useState } from "preact/hooks";
+import type { DiffRow, LineDiff, Side } from "./line-diff.ts";
+
+const contextLines = 3;
+/** What is laid out at once. */
+const rowsAtFirst = 1_500;
+
+interface DiffViewProps {
+  readonly diff: LineDiff;
+  readonly label: string;
+  /** Whether lines that stayed are all shown. */
+  readonly isWhole: boolean;
+}
+
+/** Lines side by side; on a narrow page one below the other. What differs is told by signs and not by colour alone. */
+export function DiffView({ diff, label, isWhole }: DiffViewProps) {
+  const [rowsMax, setRowsMax] = useState(rowsAtFirst);
+  const parts = foldUnchanged(diff.rows, isWhole);
+  let shown = 0;
+  return (
+    <>
+      {diff.isCoarse && (
+        <p class="panel-foot muted small">
+          The texts are too large and too different to be compared line by line in time: all of the old one is followed
+          by all of the new one.
+        </p>
+      )}
+      <ol class="diff" aria-label={label}>
+        {parts.map((part) => {
+          if (shown >= rowsMax) return null;
+          if (!Array.isArray(part)) return <FoldedRows key={`fold-${part.at}`} rows={part.rows} />;
+          const rows = part.slice(0, rowsMax - shown);
+          shown += rows.length;
+          return rows.map((row) => <Row key={`${row.from?.line}-${row.to?.line}`} row={row} />);
+        })}
+      </ol>
+      {diff.rows.length > rowsMax && shown >= rowsMax && (
+        <p class="panel-foot">
+          <button type="button" class="button small" onClick={() => setRowsMax(rowsMax + 10_000)}>
+            Show more lines
+          </button>
+        </p>
+      )}
+    </>
+  );
+}
+
+interface Fold {
+  readonly at: number;
+  readonly rows: readonly DiffRow[];
+}
+
+/** The rows, with long runs of unchanged ones folded away. */
+function foldUnchanged(rows: readonly DiffRow[], isWhole: boolean): (DiffRow[] | Fold)[] {
+  if (isWhole) return [[...rows]];
+  const isNear = new Uint8Array(rows.length);
+  rows.forEach((row, index) => {
+    if (row.isChanged) isNear.fill(1, Math.max(0, index - contextLines), index + contextLines + 1);
+  });
+  const parts: (DiffRow[] | Fold)[] = [];
+  for (let at = 0; at < rows.length; ) {
+    let end = at;
+    while (end < rows.length && isNear[end] === isNear[at]) end++;
+    const part = rows.slice(at, end);
+    // A fold takes a line itself.
+    parts.push(isNear[at] || part.length < 3 ? part : { at, rows: part });
+    at = end;
+  }
+  return parts;
+}
+
+function FoldedRows({ rows }: { readonly rows: readonly DiffRow[] }) {
+  const [isOpen, setOpen] = useState(false);
+  if (isOpen) return rows.slice(0, rowsAtFirst).map((row) => <Row key={row.from?.line} row={row} />);
+  return (
+    <li class="diff-fold">
+      <button type="button" class="button bare" onClick={() => setOpen(true)}>
+        {rows.length.toLocaleString("en")} unchanged lines
+      </button>
+    </li>
+  );
+}
+
+function Row({ row }: { readonly row: DiffRow }) {
+  if (!row.isChanged) {
+    return (
+      <li class="diff-row">
+        <Cell side={row.from} sign=" " />
+        <Cell side={row.to} sign=" " isTwin />
+      </li>
+    );
+  }
+  return (
+    <li class="diff-row" data-change="">
+      <Cell side={row.from} sign="−" />
+      <Cell side={row.to} sign="+" />
+    </li>
+  );
+}
+
+interface CellProps {
+  readonly side: Side | undefined;
+  readonly sign: " " | "+" | "−";
+  /** Whether it says what the cell beside it says: read once, and on a narrow page seen once. */
+  readonly isTwin?: boolean;
+}
+
+function Cell({ side, sign, isTwin = false }: CellProps) {
+  if (!side) return <div class="diff-cell is-missing" />;
+  const Text = sign === "+" ? "ins" : sign === "−" ? "del" : "span";
+  const kind = sign === "+" ? "is-added" : sign === "−" ? "is-removed" : isTwin ? "is-twin" : "";
+  return (
+    <div class={`diff-cell ${kind}`} aria-hidden={isTwin ? "true" : undefined}>
+      <span class="diff-line" aria-hidden="true">
+        {side.line}
+      </span>
+      <span class="diff-sign">{sign}</span>
+      <Text class="diff-text">
+        {side.runs.map((run, index) => (run.isChanged ? <mark key={index}>{run.text}</mark> : run.text))}
+      </Text>
+    </div>
+  );
+}

@@ -1,0 +1,114 @@
+import { diffArrays, diffWordsWithSpace } from "diff";
+
+/** A piece of a line: whether it differs from the other side. */
+export interface Run {
+  readonly text: string;
+  readonly isChanged: boolean;
+}
+
+export interface Side {
+  /** The number of the line, from 1. */
+  readonly line: number;
+  readonly runs: readonly Run[];
+}
+
+/** A line of both texts, or of one. Where both are there and differ, one became the other. */
+export interface DiffRow {
+  readonly from?: Side;
+  readonly to?: Side;
+  readonly isChanged: boolean;
+}
+
+export interface LineDiff {
+  readonly rows: readonly DiffRow[];
+  /** Whether it was given up to look for what stayed, because the texts are too large and too different. */
+  readonly isCoarse: boolean;
+}
+
+/** Words are looked at only in lines that people can read. */
+const wordDiffLengthMax = 4_000;
+
+/** The lines of both texts side by side. It takes no longer than about the time that it is given. */
+export function diffLines(from: string | undefined, to: string | undefined, timeoutMs: number): LineDiff {
+  const deadline = performance.now() + timeoutMs;
+  const before = linesOf(from);
+  const after = linesOf(to);
+  // What is the same at both ends costs nothing to find, and is most of it as a rule.
+  let head = 0;
+  while (head < before.length && head < after.length && before[head] === after[head]) head++;
+  let tail = 0;
+  while (
+    tail < Math.min(before.length, after.length) - head &&
+    before[before.length - 1 - tail] === after[after.length - 1 - tail]
+  )
+    tail++;
+  const middleBefore = before.slice(head, before.length - tail);
+  const middleAfter = after.slice(head, after.length - tail);
+  const parts = diffArrays(middleBefore, middleAfter, { timeout: timeoutMs });
+
+  const rows: DiffRow[] = [];
+  let fromLine = 1;
+  let toLine = 1;
+  const addSame = (lines: readonly string[]): void => {
+    for (const text of lines) {
+      const runs = [{ text, isChanged: false }];
+      rows.push({ from: { line: fromLine++, runs }, to: { line: toLine++, runs }, isChanged: false });
+    }
+  };
+  const addChanged = (removed: readonly string[], added: readonly string[]): void => {
+    for (let index = 0; index < Math.max(removed.length, added.length); index++) {
+      const [left, right] = pairOf(removed[index], added[index], deadline);
+      rows.push({
+        ...(left ? { from: { line: fromLine++, runs: left } } : {}),
+        ...(right ? { to: { line: toLine++, runs: right } } : {}),
+        isChanged: true,
+      });
+    }
+  };
+
+  addSame(before.slice(0, head));
+  let removed: readonly string[] = [];
+  for (const part of parts ?? [
+    { removed: true, added: false, value: middleBefore },
+    { removed: false, added: true, value: middleAfter },
+  ]) {
+    if (part.removed) removed = part.value;
+    else {
+      addChanged(removed, part.added ? part.value : []);
+      removed = [];
+      if (!part.added) addSame(part.value);
+    }
+  }
+  addChanged(removed, []);
+  addSame(before.slice(before.length - tail));
+  return { rows, isCoarse: parts === undefined };
+}
+
+function linesOf(text: string | undefined): string[] {
+  return text === undefined || text === "" ? [] : text.split("\n");
+}
+
+/** Both sides of a changed line, with the words that differ. */
+function pairOf(
+  from: string | undefined,
+  to: string | undefined,
+  deadline: number,
+): [Run[] | undefined, Run[] | undefined] {
+  const whole = (text: string): Run[] => [{ text, isChanged: false }];
+  if (from === undefined) return [undefined, to === undefined ? undefined : whole(to)];
+  if (to === undefined) return [whole(from), undefined];
+  const isLong = from.length + to.length > wordDiffLengthMax;
+  const words = isLong || performance.now() > deadline ? undefined : diffWordsWithSpace(from, to, { timeout: 200 });
+  if (!words) return [whole(from), whole(to)];
+  const sameLength = words.reduce(
+    (sum, { added, removed, value }) => sum + (added || removed ? 0 : value.trim().length),
+    0,
+  );
+  // Two lines that share only a few letters are two lines, and not one that was changed.
+  if (sameLength * 4 < Math.min(from.length, to.length)) return [whole(from), whole(to)];
+  const runs = (side: "added" | "removed"): Run[] =>
+    words
+      .filter((word) => (side === "added" ? !word.removed : !word.added))
+      .map((word) => ({ text: word.value, isChanged: Boolean(word[side]) }));
+  return [runs("removed"), runs("added")];
+}

@@ -1,0 +1,146 @@
+import { useRef, useState } from "preact/hooks";
+import { presetPath, versionContent, versionCountPath } from "../api/presets.ts";
+import type { Page as ListPage, One, PresetVersion } from "../api/types.ts";
+import { useLoaded } from "../api/use-loaded.ts";
+import { ContentDiff } from "../diff/content-diff.tsx";
+import { announce } from "../shell/announcer.tsx";
+import { hrefTo, navigate } from "../shell/location.ts";
+import { Page } from "../shell/page.tsx";
+import { useShortcut } from "../shell/shortcuts.tsx";
+import { ErrorPanel } from "../ui/error-panel.tsx";
+import { Icon } from "../ui/icon.tsx";
+import type { PresetScreenProps } from "./preset.tsx";
+
+interface CompareProps extends PresetScreenProps {
+  readonly from: number;
+  readonly to: number;
+}
+
+export function Compare({ workspace, query, slug, from, to }: CompareProps) {
+  const isWhole = query.get("all") === "1";
+  const left = useLoaded<One<PresetVersion>>(presetPath(workspace, slug, `/versions/${from}`));
+  const right = useLoaded<One<PresetVersion>>(presetPath(workspace, slug, `/versions/${to}`));
+  const count = useLoaded<ListPage<PresetVersion>>(versionCountPath(workspace, slug));
+  const error = left.error ?? right.error;
+  const hrefOf = (one: number, other: number, all = isWhole): string =>
+    hrefTo([workspace.slug, "presets", slug, "compare", `${one}...${other}`], { all: all ? 1 : undefined });
+  const newest = count.answer?.json.total_count ?? Math.max(from, to);
+
+  return (
+    <Page
+      title={`${slug}: v${from} and v${to}`}
+      heading={`Compare v${from} with v${to}`}
+      crumbs={[
+        ["Presets", hrefTo([workspace.slug, "presets"])],
+        [slug, hrefTo([workspace.slug, "presets", slug])],
+      ]}
+    >
+      <div class="compare-bar">
+        <div class="row">
+          <VersionInput label="From" value={from} newest={newest} choose={(version) => navigate(hrefOf(version, to))} />
+          <a class="button small" href={hrefOf(to, from)} aria-label="Swap the two versions" title="Swap">
+            ⇄
+          </a>
+          <VersionInput label="To" value={to} newest={newest} choose={(version) => navigate(hrefOf(from, version))} />
+        </div>
+        <label class="choice">
+          <input
+            type="checkbox"
+            checked={isWhole}
+            onChange={(event) => navigate(hrefOf(from, to, event.currentTarget.checked), "replace")}
+          />
+          <span>Show what stayed the same</span>
+        </label>
+        <ChangeSteps />
+      </div>
+      {error && (
+        <ErrorPanel
+          error={error}
+          title="The versions could not be loaded"
+          retry={() => {
+            left.reload();
+            right.reload();
+          }}
+        />
+      )}
+      {left.answer && right.answer ? (
+        <ContentDiff
+          key="diff"
+          from={versionContent(left.answer)}
+          to={versionContent(right.answer)}
+          isWhole={isWhole}
+        />
+      ) : (
+        !error && (
+          <div key="skeleton" class="panel version-skeleton" aria-busy="true">
+            <div class="skeleton w-name" />
+            <div class="skeleton w-text" />
+            <div class="skeleton w-name" />
+          </div>
+        )
+      )}
+    </Page>
+  );
+}
+
+interface VersionInputProps {
+  readonly label: string;
+  readonly value: number;
+  readonly newest: number;
+  readonly choose: (version: number) => void;
+}
+
+/** A number, for a preset may have thousands of versions. */
+function VersionInput({ label, value, newest, choose }: VersionInputProps) {
+  return (
+    <label class="row">
+      <span class="label">{label} v</span>
+      <input
+        class="input version-input"
+        type="number"
+        min={1}
+        max={newest}
+        value={value}
+        onChange={(event) => {
+          const version = event.currentTarget.valueAsNumber;
+          if (version >= 1 && version <= newest) choose(version);
+          else event.currentTarget.value = String(value);
+        }}
+      />
+    </label>
+  );
+}
+
+/** Steps from change to change: runs of changed lines that stand together. */
+function ChangeSteps() {
+  const [text, setText] = useState("");
+  const at = useRef(-1);
+  const step = (by: 1 | -1): void => {
+    const rows = [...document.querySelectorAll<HTMLElement>("[data-change]")];
+    const starts = rows.filter(
+      (row) => !(row.previousElementSibling instanceof HTMLElement && "change" in row.previousElementSibling.dataset),
+    );
+    if (starts.length === 0) return;
+    at.current = at.current === -1 && by === -1 ? starts.length - 1 : (at.current + by + starts.length) % starts.length;
+    const row = starts[at.current];
+    row?.setAttribute("tabindex", "-1");
+    row?.focus({ preventScroll: true });
+    row?.scrollIntoView({ block: "center" });
+    const place = `${at.current + 1} of ${starts.length}`;
+    setText(place);
+    announce(`Change ${place}`);
+  };
+  useShortcut("n", () => step(1));
+  useShortcut("p", () => step(-1));
+  return (
+    <div class="row change-steps">
+      <span class="muted small change-count">{text}</span>
+      <button type="button" class="button small" onClick={() => step(-1)} title="Previous change (p)">
+        <Icon name="back" /> Previous
+      </button>
+      <button type="button" class="button small" onClick={() => step(1)} title="Next change (n)">
+        Next <Icon name="next" />
+      </button>
+    </div>
+  );
+}

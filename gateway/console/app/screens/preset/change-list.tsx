@@ -1,0 +1,73 @@
+import type { ComponentChildren } from "preact";
+import type { PresetChange, SessionWorkspace } from "../../api/types.ts";
+import { hrefTo } from "../../shell/location.ts";
+import { Person } from "../../ui/person.tsx";
+import { Time } from "../../ui/time.tsx";
+
+interface ChangeListProps {
+  readonly changes: readonly PresetChange[];
+  readonly workspace: SessionWorkspace;
+  readonly slug: string;
+  readonly served?: number | undefined;
+  readonly shown?: number | undefined;
+}
+
+/** Who changed what of a preset, and when; the newest first. */
+export function ChangeList({ changes, workspace, slug, served, shown }: ChangeListProps) {
+  return (
+    <ol class="change-list">
+      {changes.map((change) => {
+        const made = madeVersion(change);
+        return (
+          <li key={change.revision} class="change" data-shown={made !== undefined && made === shown ? "" : undefined}>
+            <div class="row">
+              {made === undefined ? (
+                <span class="wrap">{whatChanged(change)}</span>
+              ) : (
+                <a
+                  class="version-link"
+                  href={hrefTo([workspace.slug, "presets", slug], { v: made })}
+                  aria-current={made === shown ? "true" : undefined}
+                >
+                  v{made}
+                </a>
+              )}
+              {made !== undefined && made === served && <span class="badge good">Serving</span>}
+              {made !== undefined && made > 1 && (
+                <a
+                  class="change-compare"
+                  href={hrefTo([workspace.slug, "presets", slug, "compare", `${made - 1}...${made}`])}
+                  aria-label={`Compare v${made - 1} with v${made}`}
+                >
+                  Compare
+                </a>
+              )}
+            </div>
+            <p class="muted small">
+              <Person id={change.user_id} /> · <Time at={change.created_at} />
+            </p>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+/** The number of the version that a change made; undefined where it made none. */
+export function madeVersion({ action, changes }: PresetChange): number | undefined {
+  if (action === "preset_updated") return undefined;
+  const to = changes.find(({ field }) => field === "designated_version")?.to;
+  return typeof to === "number" ? to : undefined;
+}
+
+/** What an update did, in words. */
+export function whatChanged({ changes }: Pick<PresetChange, "changes">): ComponentChildren {
+  return changes.map(({ field, from, to }, index) => {
+    const lead = index === 0 ? "" : "; ";
+    if (field === "designated_version")
+      return `${lead}${Number(to) < Number(from) ? "Rolled back" : "Served"} v${from} → v${to}`;
+    if (field === "status") return `${lead}Status: ${from} → ${to}`;
+    if (field === "name") return `${lead}Renamed to “${to}”`;
+    return `${lead}${to === null ? "Description removed" : "Description changed"}`;
+  });
+}

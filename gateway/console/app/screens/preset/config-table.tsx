@@ -1,0 +1,55 @@
+import { indented, membersOf, type Piece } from "../../json/json-pieces.ts";
+
+/** The fields of a config, each with its value as it is written. */
+export function ConfigTable({ config }: { readonly config: string }) {
+  const members = membersOf(config);
+  if (members.length === 0) return <p class="panel-body muted">This version has no settings.</p>;
+  return (
+    <table class="table config-table">
+      <caption class="visually-hidden">Fields of the config</caption>
+      <colgroup>
+        <col class="config-key" />
+        <col />
+      </colgroup>
+      <thead class="visually-hidden">
+        <tr>
+          <th scope="col">Field</th>
+          <th scope="col">Value</th>
+        </tr>
+      </thead>
+      <tbody>
+        {members.map((member) => (
+          <tr key={member.key}>
+            <th scope="row">
+              <code class="wrap">{member.key}</code>
+            </th>
+            <td>
+              <ConfigValue text={member.text} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const shortLength = 64;
+const linesAtFirst = 12;
+
+export function ConfigValue({ text }: Pick<Piece, "text">) {
+  if (text.length <= shortLength && !text.startsWith('"')) return <code class="wrap">{text}</code>;
+  if (!/^[[{]/.test(text)) return <code class="wrap">{text.startsWith('"') ? String(JSON.parse(text)) : text}</code>;
+  const shown = indented(text);
+  const lines = shown.split("\n").length;
+  if (lines <= linesAtFirst) return <pre class="config-value">{shown}</pre>;
+  const items = JSON.parse(text) as object;
+  const count = Object.keys(items).length;
+  return (
+    <details>
+      <summary>
+        {count.toLocaleString("en")} {Array.isArray(items) ? "items" : "fields"}, {lines.toLocaleString("en")} lines
+      </summary>
+      <pre class="config-value">{shown}</pre>
+    </details>
+  );
+}

@@ -1,0 +1,45 @@
+import type { Page, PresetChange, SessionWorkspace } from "../../api/types.ts";
+import type { Loaded } from "../../api/use-loaded.ts";
+import { hrefTo } from "../../shell/location.ts";
+import { ErrorPanel } from "../../ui/error-panel.tsx";
+import { ChangeList } from "./change-list.tsx";
+
+interface HistoryProps {
+  readonly workspace: SessionWorkspace;
+  readonly slug: string;
+  readonly loaded: Loaded<Page<PresetChange>>;
+  readonly served: number | undefined;
+  readonly shown: number | undefined;
+  readonly showMore: () => void;
+}
+
+export function History({ workspace, slug, loaded, served, shown, showMore }: HistoryProps) {
+  const { answer, error, reload } = loaded;
+  const changes = answer?.json.data;
+  const total = answer?.json.total_count ?? 0;
+  return (
+    <aside class="panel history" aria-labelledby="history-title">
+      <div class="panel-head">
+        <h2 id="history-title">History</h2>
+        {served !== undefined && shown !== undefined && served !== shown && (
+          <a class="button small" href={hrefTo([workspace.slug, "presets", slug, "compare", `${served}...${shown}`])}>
+            Compare v{served} with v{shown}
+          </a>
+        )}
+      </div>
+      {error && <ErrorPanel error={error} title="The history could not be loaded" retry={reload} />}
+      {changes && <ChangeList changes={changes} workspace={workspace} slug={slug} served={served} shown={shown} />}
+      {changes && changes.length < total && (
+        <p class="panel-body">
+          {changes.length < 100 ? (
+            <button type="button" class="button small" onClick={showMore}>
+              Show more of {total.toLocaleString("en")}
+            </button>
+          ) : (
+            <span class="muted small">The last 100 of {total.toLocaleString("en")} changes.</span>
+          )}
+        </p>
+      )}
+    </aside>
+  );
+}

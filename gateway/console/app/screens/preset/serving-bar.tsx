@@ -1,0 +1,53 @@
+import { ActionButton } from "../../ui/action-button.tsx";
+
+interface ServingBarProps {
+  readonly served: number | undefined;
+  readonly newest: number | undefined;
+  /** The version that is looked at. */
+  readonly shown: number | undefined;
+  readonly isBusy: boolean;
+  readonly reason: string | undefined;
+  readonly designate: (version: number) => void;
+  readonly hrefOf: (version: number | undefined) => string;
+}
+
+/** What the preset serves, always in sight, and what one looks at where that is something else. */
+export function ServingBar({ served, newest, shown, isBusy, reason, designate, hrefOf }: ServingBarProps) {
+  const isKnown = served !== undefined && newest !== undefined;
+  return (
+    <div class="serving-bar">
+      <p class="serving-text">
+        {isKnown ? (
+          <>
+            <strong>Serves v{served}</strong>
+            {newest === served ? (
+              <span class="muted">, the newest</span>
+            ) : (
+              <>
+                , newest is <a href={hrefOf(newest)}>v{newest}</a>
+              </>
+            )}
+          </>
+        ) : (
+          <span class="skeleton w-text" />
+        )}
+      </p>
+      {isKnown && shown !== undefined && shown !== served && (
+        <div class="row">
+          <span class="muted only-wide">You are looking at v{shown}.</span>
+          <a class="button small" href={hrefOf(undefined)}>
+            Back to v{served}
+          </a>
+          <ActionButton class="small primary" run={() => designate(shown)} reason={reason} isBusy={isBusy}>
+            {shown < served ? `Roll back to v${shown}` : `Serve v${shown}`}
+          </ActionButton>
+        </div>
+      )}
+      {isKnown && shown === served && newest !== served && (
+        <ActionButton class="small" run={() => designate(newest)} reason={reason} isBusy={isBusy}>
+          Serve v{newest}
+        </ActionButton>
+      )}
+    </div>
+  );
+}
