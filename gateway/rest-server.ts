@@ -26,6 +26,7 @@ import { Exchanges } from "./http/exchanges.ts";
 import { checkHeaders } from "./http/header-rules.ts";
 import { Refusals } from "./http/refusals.ts";
 import { Forwarder } from "./inference/forward/forward.ts";
+import { StalledAnswers } from "./inference/forward/stalled-answers.ts";
 import type { InferenceMetrics } from "./inference/inference-metrics.ts";
 import { PresetsAtHand, type PresetsAtHandConfig } from "./inference/presets/presets-at-hand.ts";
 import type { Upstreams } from "./inference/upstreams/upstreams.ts";
@@ -116,6 +117,7 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     upstreams: parts.upstreams,
     metrics: parts.inferenceMetrics,
     logger,
+    stalled: new StalledAnswers(config.inFlightBytesMax),
     isDraining: parts.health.isDraining,
     settle: (reply, status) => exchanges.settle(reply, status),
   });

@@ -7,6 +7,7 @@ import type { InferenceMetrics } from "../inference-metrics.ts";
 import type { Upstream, UpstreamCaller, Upstreams } from "../upstreams/upstreams.ts";
 import { Deadlines } from "./deadlines.ts";
 import { Forwarding } from "./forwarding.ts";
+import type { StalledAnswers } from "./stalled-answers.ts";
 
 /** A request as it is to be sent. */
 export interface Outgoing {
@@ -41,6 +42,7 @@ export interface ForwarderParts {
   readonly upstreams: Upstreams;
   readonly metrics: InferenceMetrics;
   readonly logger: Logger;
+  readonly stalled: StalledAnswers;
   readonly isDraining: () => boolean;
   /** Records the outcome of an exchange that cannot be told to its client by a status. */
   readonly settle: (reply: FastifyReply, status: number) => void;

@@ -11,6 +11,7 @@ import { type Failure, failureError, statusOf } from "./failures.ts";
 import type { Candidate, ForwarderParts, ForwardRequest } from "./forward.ts";
 import { requestHeaders } from "./request-headers.ts";
 import { isEventStream, passOnHeaders, shortWaitMs } from "./response-headers.ts";
+import type { StalledAnswer } from "./stalled-answers.ts";
 import { errorEvent } from "./stream-error.ts";
 import { usageIn } from "./usage.ts";
 
@@ -23,7 +24,7 @@ const refusals = new Set([429, 503, 529]);
 const faults = new Set([500, 502, 504]);
 
 /** One client's request, from its first attempt to the end of its answer. */
-export class Forwarding implements AttemptOwner {
+export class Forwarding implements AttemptOwner, StalledAnswer {
   readonly #parts: ForwarderParts;
   readonly #deadlines: Deadlines;
   readonly #reply: FastifyReply;
@@ -51,6 +52,7 @@ export class Forwarding implements AttemptOwner {
   #isEncoded = false;
   #isOver = false;
   #pausedAtMs: number | undefined;
+  #isCutOff = false;
   #bytesSent = 0;
   #bytesReceived = 0;
 
@@ -133,8 +135,20 @@ export class Forwarding implements AttemptOwner {
     this.#bytesReceived += chunk.length;
     this.#tail.add(chunk);
     if (this.#response.write(chunk)) return;
+    // More may come until the pause takes effect.
+    if (this.#pausedAtMs !== undefined) return;
     this.#attempt?.pause();
     this.#pausedAtMs = monotonicMs();
+    this.#parts.stalled.add(this);
+  }
+
+  get keyId(): string {
+    return this.#reply.request.caller.principal.keyId;
+  }
+
+  cutOff(): void {
+    this.#isCutOff = true;
+    this.#clientGone();
   }
 
   ended(): void {
@@ -219,6 +233,7 @@ export class Forwarding implements AttemptOwner {
     response.writeHead(status, own);
     response.on("drain", () => {
       this.#pausedAtMs = undefined;
+      this.#parts.stalled.remove(this);
       this.#attempt?.resume();
     });
     // It is this that tells of a client that does not read; elsewhere it is told sooner.
@@ -279,11 +294,13 @@ export class Forwarding implements AttemptOwner {
 
   /** Whether the client was cut off for not reading. */
   get #hasStalled(): boolean {
+    if (this.#isCutOff) return true;
     return this.#pausedAtMs !== undefined && monotonicMs() - this.#pausedAtMs >= this.#upstream.timeouts.clientReadMs;
   }
 
   #over(status: number): void {
     this.#isOver = true;
+    this.#parts.stalled.remove(this);
     clearTimeout(this.#retryTimer);
     this.#response.off("close", this.#clientGone);
     this.#reply.request.raw.socket.off("end", this.#clientGone);

@@ -1,0 +1,44 @@
+/** An answer whose client does not read for now. */
+export interface StalledAnswer {
+  readonly keyId: string;
+  /** Ends it, and removes it here. */
+  cutOff(): void;
+}
+
+/** What each has in memory: the piece that is being sent, and what has come behind it until the upstream was paused. */
+const answerBytes = 192 * 1024;
+
+/**
+ * The answers that wait for their clients. All together they have only so much memory: where it is full, room is made by
+ * the key that has most of them, and there by who has not read for longest.
+ */
+export class StalledAnswers {
+  readonly #countMax: number;
+  readonly #byKey = new Map<string, Set<StalledAnswer>>();
+  #count = 0;
+
+  constructor(bytesMax: number) {
+    this.#countMax = Math.floor(bytesMax / answerBytes);
+  }
+
+  add(answer: StalledAnswer): void {
+    const { keyId } = answer;
+    const ofKey = this.#byKey.get(keyId) ?? new Set();
+    this.#byKey.set(keyId, ofKey.add(answer));
+    this.#count += 1;
+    if (this.#count > this.#countMax) this.#longest().cutOff();
+  }
+
+  /** It is read again, or over. */
+  remove(answer: StalledAnswer): void {
+    const ofKey = this.#byKey.get(answer.keyId);
+    if (!ofKey?.delete(answer)) return;
+    this.#count -= 1;
+    if (ofKey.size === 0) this.#byKey.delete(answer.keyId);
+  }
+
+  #longest(): StalledAnswer {
+    const [most] = [...this.#byKey.values()].sort((a, b) => b.size - a.size);
+    return most?.values().next().value as StalledAnswer;
+  }
+}

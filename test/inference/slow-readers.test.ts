@@ -1,0 +1,76 @@
+import { connect, type Socket } from "node:net";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
+import { chunkOf, HostileUpstream, lastChunk, type Script, streamHead } from "../support/hostile-upstream.ts";
+import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+
+const mebibyte = 1024 * 1024;
+const readers = 24;
+const inFlightBytesMax = mebibyte;
+/** An answer that is not read weighs 192 KiB. */
+const room = 5;
+
+let upstream: HostileUpstream;
+let stack: InferenceStack;
+
+beforeAll(async () => {
+  upstream = await HostileUpstream.start();
+  stack = await startInferenceStack(
+    { upstreams: [{ name: "main", base_url: upstream.url, dialects: dialectNames, models: ["*"] }] },
+    { gateway: { inFlightBytesMax } },
+  );
+});
+
+afterAll(async () => {
+  await stack.close();
+  await upstream.stop();
+});
+
+const piece = chunkOf(`data: ${"x".repeat(60_000)}\n\n`);
+
+/** As fast as it is read. */
+function streamOfPieces(count: number): Script {
+  return async (_request, socket) => {
+    socket.write(streamHead);
+    for (let sent = 0; sent < count && !socket.destroyed; sent++) {
+      if (!socket.write(piece)) await new Promise((resolve) => socket.once("drain", resolve).once("close", resolve));
+    }
+    socket.write(lastChunk);
+  };
+}
+
+function requestAndDoNotRead(key: string): Socket {
+  const body = '{"model":"m","stream":true}';
+  const { port, hostname } = new URL(stack.baseUrl);
+  const socket = connect(Number(port), hostname).pause();
+  socket.on("error", () => {});
+  socket.write(
+    `POST /api/v1/chat/completions HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+  return socket;
+}
+
+const cutOff = () => stack.metric("setpoint_inference_aborted_total", 'reason="client_stalled"');
+
+it("who does not read is cut off where many do so, and who reads is not", async () => {
+  upstream.script = streamOfPieces(1_000);
+  const { secret } = await stack.tenants.createKey(stack);
+  const sockets = Array.from({ length: readers }, () => requestAndDoNotRead(secret));
+  await expect.poll(cutOff, { timeout: 30_000 }).toBe(readers - room);
+  await expect.poll(() => upstream.openConnections).toBe(room);
+
+  // It has to wait for its client now and then, too.
+  upstream.script = streamOfPieces(300);
+  for (const key of [stack.apiKey, secret]) {
+    const answer = await stack.send(
+      "chat/completions",
+      { model: "m" },
+      { headers: { authorization: `Bearer ${key}` } },
+    );
+    expect((await answer.arrayBuffer()).byteLength).toBe(300 * (60_000 + "data: \n\n".length));
+  }
+
+  for (const socket of sockets) socket.destroy();
+  await expect.poll(() => stack.metric("setpoint_inflight_bytes"), { timeout: 10_000 }).toBe(0);
+  expect(await stack.metric("setpoint_inference_in_flight")).toBe(0);
+}, 60_000);
