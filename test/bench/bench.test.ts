@@ -21,6 +21,31 @@ it("measures both sides without an error and finds every acknowledged creation s
   }
 });
 
+it("measures what a lone caller waits for, and follows the way of a request", { timeout: 120_000 }, async () => {
+  const args = [
+    "--latency",
+    "--only",
+    "create-new,members-200",
+    "--concurrency",
+    "1",
+    "--rounds",
+    "1",
+    "--seconds",
+    "0.5",
+  ];
+  const { stdout } = await run(process.execPath, [join(import.meta.dirname, "bench.ts"), ...args, "--json"]);
+  const { figures, ways, faults } = JSON.parse(stdout);
+  expect(faults).toEqual([]);
+  expect(figures).toHaveLength(2);
+  const titles = ways.map(({ steps }: { steps: { title: string }[] }) => steps.map(({ title }) => title.trim()));
+  for (const way of titles) {
+    expect(way[0]).toBe("gateway, until it calls");
+    expect(way.at(-1)).toBe("gateway, until it has answered");
+  }
+  expect(titles[0]).toContain("COMMIT");
+  expect(titles[1]).toContain("service, until it answers");
+});
+
 it("measures inference through the gateway, and says which others cannot be had", { timeout: 300_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), "setpoint-bench-cache-"));
   onTestFinished(() => rm(folder, { recursive: true }));

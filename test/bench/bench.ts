@@ -9,6 +9,7 @@ import { measureDepth } from "./depth.ts";
 import { openDatabases } from "./fill.ts";
 import { grow } from "./growth.ts";
 import { measureInference } from "./inference/inference.ts";
+import { measureLatency } from "./latency/latency.ts";
 import { startLoad } from "./load-process.ts";
 import { type Mode, type Options, readOptions, UsageError, usage } from "./options.ts";
 import { openSetpoint, openYardstick, type Side } from "./processes.ts";
@@ -21,6 +22,7 @@ const modes: Readonly<Record<Mode, (context: Context) => Promise<Outcome>>> = {
   growth: grow,
   depth: measureDepth,
   inference: measureInference,
+  latency: measureLatency,
   soak,
 };
 
@@ -53,7 +55,7 @@ async function run(options: Options): Promise<boolean> {
   const server = await findDatabaseServer({ report: say });
   say(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, ${server.title}, data in ${folder}`);
 
-  const room = { folder, signal, opened, profileFolder };
+  const room = { folder, signal, opened, profileFolder, records: options.mode === "latency" };
   const openSide = async (start: typeof openSetpoint) => {
     const side: Side = await start({ ...room, server });
     const { PRESET_DATABASE_URL, ORGANIZATION_DATABASE_URL } = side.urls;

@@ -22,6 +22,9 @@ export interface Measurement {
   readonly rate: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
+  readonly p999Ms: number;
+  /** In each round. */
+  readonly p50sMs: readonly number[];
   readonly requests: number;
   readonly errors: number;
   readonly firstErrors: readonly string[];
@@ -80,6 +83,7 @@ class Tally {
   readonly #cpuUs = new Map<string, number>();
   readonly #firstErrors: string[] = [];
   readonly #firstCpuUs: number[] = [];
+  readonly #p50sMs: number[] = [];
   #reads = 0;
   #clientCpuUs = 0;
   #requests = 0;
@@ -103,7 +107,9 @@ class Tally {
     if (isWarmUp) return;
     this.#requests += result.requests;
     this.#rates.push(result.requests / result.seconds);
-    this.#histogram.add(new Histogram(result.counts));
+    const latencies = new Histogram(result.counts);
+    this.#p50sMs.push(latencies.quantileMs(0.5));
+    this.#histogram.add(latencies);
     this.#firstBytes.add(new Histogram(result.firstByteCounts));
     this.#reads += result.reads;
     this.#clientCpuUs += result.clientCpuUs;
@@ -123,6 +129,8 @@ class Tally {
       rate: median(this.#rates),
       p50Ms: this.#histogram.quantileMs(0.5),
       p99Ms: this.#histogram.quantileMs(0.99),
+      p999Ms: this.#histogram.quantileMs(0.999),
+      p50sMs: this.#p50sMs,
       requests: this.#requests,
       errors: this.#errors,
       firstErrors: this.#firstErrors.slice(0, 3),

@@ -22,6 +22,15 @@ describe("readOptions", () => {
   });
 
   it.each([
+    [[], [1, 2, 4, 8, 16]],
+    [["--concurrency", "3"], [3]],
+  ])("measures latency with few connections: %j", (args, concurrencies) => {
+    const options = readOptions(["--latency", ...args]);
+    expect(options).toMatchObject({ mode: "latency", concurrencies });
+    expect(options?.workloads.map(({ name }) => name)).toEqual(["create-new", "get", "list-presets", "members-200"]);
+  });
+
+  it.each([
     [["--json"], "-"],
     [["--json", "--quick"], "-"],
     [["--json", "-"], "-"],

@@ -17,6 +17,7 @@ import { ensureSigningKey } from "../../deploy/local/signing-key.ts";
 import { organizationMigrations } from "../../services/organization/app.ts";
 import { migrate } from "../../services/platform/mysql/migrate.ts";
 import { presetMigrations } from "../../services/preset/app.ts";
+import { momentsFile, momentsFileVariable } from "./latency/moments.ts";
 import type { SideName } from "./tenant.ts";
 
 /** What requests are sent to, up and running. */
@@ -44,6 +45,8 @@ export interface Room {
   readonly opened: (close: () => Promise<void> | void) => void;
   /** Where each process leaves a CPU profile when it stops. */
   readonly profileFolder: string | undefined;
+  /** Whether the processes can be told to write down when they do what, see `latency/recorder.ts`. */
+  readonly records: boolean;
 }
 
 export interface SideOptions extends Room {
@@ -98,7 +101,7 @@ export async function openSetpoint(options: SideOptions): Promise<Side> {
   const { home, urls, environment, database } = await openBase("setpoint", options);
   ensureSigningKey(home.signingKeyFile);
   const start = async (name: "organization" | "preset" | "gateway") => {
-    const service = { home, environment: { ...environment, ...profiling(name, options) }, signal };
+    const service = { home, environment: { ...environment, ...preloads(name, options) }, signal };
     const running = await startService(name, service, () => {});
     opened(() => running.stop());
     const lookForFault = () => lookForServiceFault(name, environment);
@@ -122,7 +125,7 @@ export async function openYardstick(options: SideOptions): Promise<Side> {
   const child: BackgroundProcess = startInBackground({
     command: process.execPath,
     args: [join(import.meta.dirname, "yardstick.ts")],
-    env: { ...environment, ...profiling("yardstick", options), PORT: String(port), poolSize },
+    env: { ...environment, ...preloads("yardstick", options), PORT: String(port), poolSize },
     logFile,
   });
   opened(() => child.stop());
@@ -133,9 +136,12 @@ export async function openYardstick(options: SideOptions): Promise<Side> {
   return { name: "yardstick", port, urls, upstreamsFile, processes, rotateLogs: rotationOf(home, processes) };
 }
 
-function profiling(name: string, { profileFolder }: SideOptions): NodeJS.ProcessEnv {
-  if (profileFolder === undefined) return {};
-  return { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profileFolder} --cpu-prof-name=${name}.cpuprofile` };
+function preloads(name: string, { profileFolder, records, folder }: SideOptions): NodeJS.ProcessEnv {
+  const flags: string[] = [];
+  if (profileFolder !== undefined)
+    flags.push("--cpu-prof", `--cpu-prof-dir=${profileFolder}`, `--cpu-prof-name=${name}.cpuprofile`);
+  if (records) flags.push(`--import=${new URL("./latency/recorder.ts", import.meta.url)}`);
+  return { NODE_OPTIONS: flags.join(" "), [momentsFileVariable]: momentsFile(folder, name) };
 }
 
 function rotationOf(home: Home, processes: Side["processes"]): () => void {

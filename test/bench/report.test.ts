@@ -3,7 +3,7 @@ import type { Measurement } from "./measure.ts";
 import { comparisonTable, cpuUsTotal, ratioOf } from "./report.ts";
 
 function measurement(side: Measurement["side"], rates: readonly number[], cpuUs: Measurement["cpuUs"]): Measurement {
-  const latency = { p50Ms: 12, p99Ms: 30, firstByteP50Ms: 11, reads: 1 };
+  const latency = { p50Ms: 12, p99Ms: 30, p999Ms: 40, p50sMs: [12], firstByteP50Ms: 11, reads: 1 };
   const rest = { requests: 1, errors: 0, firstErrors: [], firstCpuUs: [], clientCpuUs: 30, residentMib: {} };
   return { side, rates, rate: rates[0] ?? 0, cpuUs, ...latency, ...rest };
 }

@@ -45,21 +45,18 @@ function cpuVerdict({ workload: { cpuUsMax, cpuTimesMax }, ours, cpuBase }: Comp
 }
 
 function measurementCells(measurement: Measurement): string[] {
-  const { side, rate, p50Ms, p99Ms, errors, cpuUs } = measurement;
-  const parts = Object.entries(cpuUs).map(([name, us]) => `${name} ${numberText(us)}`);
-  return [
-    side,
-    numberText(rate),
-    numberText(p50Ms, 1),
-    numberText(p99Ms, 1),
-    String(errors),
-    numberText(cpuUsTotal(measurement)),
-    parts.join(" + "),
-  ];
+  const { side, rate, p50Ms, p99Ms, errors } = measurement;
+  return [side, numberText(rate), numberText(p50Ms, 1), numberText(p99Ms, 1), String(errors), ...cpuCells(measurement)];
+}
+
+/** Processor time for one request, in all and of each process. */
+export function cpuCells(measurement: Measurement): [all: string, parts: string] {
+  const parts = Object.entries(measurement.cpuUs).map(([name, us]) => `${name} ${numberText(us)}`);
+  return [numberText(cpuUsTotal(measurement)), parts.join(" + ")];
 }
 
 /** A value beside its target: `1.31 (≥ 1.0: met)`; the value alone where it has none. */
-function verdict(
+export function verdict(
   value: number,
   target: number | undefined,
   { digits, sign }: { digits: number; sign: "≥" | "≤" },

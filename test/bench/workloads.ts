@@ -11,6 +11,8 @@ export interface Workload {
   readonly cpuUsMax?: number;
   /** The most processor time, as a multiple of what another workload takes, whose rounds alternate with these. */
   readonly cpuTimesMax?: { readonly of: string; readonly times: number };
+  /** The longest p50 at one connection, as a multiple of the yardstick's. */
+  readonly p50RatioMax?: number;
   /** Whether it needs a new key for every request. */
   readonly needsNewKeys?: boolean;
   /** Whether it needs the many small tenants, which take a while to fill. */
@@ -24,6 +26,7 @@ export const workloads: readonly Workload[] = [
     title: "create, new slugs",
     ratioMin: 1,
     cpuUsMax: 560,
+    p50RatioMax: 1.9,
     task: ({ writer }) => ({ kind: "create-new", tenant: writer, body: "ordinary" }),
   },
   {
@@ -31,12 +34,14 @@ export const workloads: readonly Workload[] = [
     title: "create, 50 hot slugs",
     ratioMin: 1,
     cpuUsMax: 560,
+    p50RatioMax: 1.9,
     task: ({ writer }) => ({ kind: "create-hot", tenant: writer, slugs: 50 }),
   },
   {
     name: "create-hot-1",
     title: "create, one hot slug",
     ratioMin: 2,
+    p50RatioMax: 1.9,
     task: ({ writer }) => ({ kind: "create-hot", tenant: writer, slugs: 1 }),
   },
   {
@@ -49,11 +54,13 @@ export const workloads: readonly Workload[] = [
     title: "get preset",
     ratioMin: 0.5,
     cpuUsMax: 330,
+    p50RatioMax: 2.3,
     task: ({ reader, readerPresets }) => ({ kind: "get", tenant: reader, count: readerPresets, of: readerPresets }),
   },
   {
     name: "list-presets",
     title: "list 50 of 1,000 presets",
+    p50RatioMax: 2.3,
     task: ({ reader, readerPresets }) => ({ kind: "list-presets", tenant: reader, offset: 0, total: readerPresets }),
   },
   {
@@ -66,6 +73,7 @@ export const workloads: readonly Workload[] = [
     name: "members-200",
     title: "list 50 of 200 members",
     cpuUsMax: 430,
+    p50RatioMax: 2.3,
     task: ({ reader, readerMembers }) => ({ kind: "list-members", tenant: reader, offset: 0, total: readerMembers }),
   },
   {

@@ -1,0 +1,51 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { renameSync, writeFileSync } from "node:fs";
+import { type Moment, momentsFileVariable, type What } from "./moments.ts";
+
+// Loaded into a process before its own code. It listens to what Node and mysql2 tell anyway, between two SIGUSR2, and
+// writes down then when what happened. Before and after, nothing listens, so nothing is told.
+
+const file = process.env[momentsFileVariable] ?? "";
+
+let moments: Moment[] = [];
+let isRecording = false;
+
+function record(what: What, detail?: string): void {
+  moments.push({ atUs: Number(process.hrtime.bigint()) / 1_000, what, ...(detail !== undefined && { detail }) });
+}
+
+const listeners: Readonly<Record<string, (message: unknown) => void>> = {
+  "http.server.request.start": () => record("request received"),
+  "http2.client.stream.created": () => record("call sent"),
+  "http2.server.stream.start": () => record("call received"),
+  "tracing:mysql2:query:start": (message) => record("statement sent", subjectOf(message)),
+  "tracing:mysql2:execute:start": (message) => record("statement sent", subjectOf(message)),
+  "tracing:mysql2:query:asyncStart": () => record("statement answered"),
+  "tracing:mysql2:execute:asyncStart": () => record("statement answered"),
+  "http2.server.stream.finish": () => record("call answered"),
+  "http2.client.stream.finish": () => record("answer received"),
+  "http.server.response.finish": () => record("request answered"),
+};
+
+/** `INSERT presets`, `SELECT presets FOR UPDATE`, `COMMIT`; several where they go together. */
+function subjectOf(message: unknown): string {
+  const { query } = message as { readonly query: string };
+  return query
+    .split(/;\s*(?=[A-Z]+ )/)
+    .map((sql) => {
+      const [, verb] = /^\s*(START TRANSACTION|\w+)/.exec(sql) ?? [];
+      const [, table] = /(?:FROM|INTO)\s+(\w+)/.exec(sql) ?? [];
+      return [verb, table, /FOR UPDATE/.exec(sql)?.[0]].filter(Boolean).join(" ");
+    })
+    .join("; ");
+}
+
+process.on("SIGUSR2", () => {
+  isRecording = !isRecording;
+  for (const [name, listener] of Object.entries(listeners)) (isRecording ? subscribe : unsubscribe)(name, listener);
+  if (isRecording) return;
+  // Whoever waits for the file must not find half of it.
+  writeFileSync(`${file}.part`, JSON.stringify(moments));
+  renameSync(`${file}.part`, file);
+  moments = [];
+});
