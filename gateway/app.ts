@@ -2,6 +2,7 @@ import { bindHttpServer, closeHttpServer, createHttpServer } from "../services/p
 import { metricsPage, operationsHandler } from "../services/platform/http/operations.ts";
 import type { Logger } from "../services/platform/observe/logger.ts";
 import { Metrics } from "../services/platform/observe/metrics.ts";
+import { openTracer } from "../services/platform/observe/open-tracer.ts";
 import { Health } from "../services/platform/process/health.ts";
 import type { Lifecycle } from "../services/platform/process/lifecycle.ts";
 import { openClients } from "./clients/clients.ts";
@@ -17,6 +18,7 @@ export async function openGateway(
   lifecycle: Lifecycle,
 ): Promise<Pick<GatewayConfig, "port" | "metricsPort">> {
   const metrics = new Metrics("gateway");
+  const tracer = await openTracer("gateway", { ...config, logger }, lifecycle);
   const clients = openClients(config, lifecycle);
   const health = new Health([clients.haveBeenReady], () => lifecycle.draining);
 
@@ -37,7 +39,16 @@ export async function openGateway(
   lifecycle.opened("upstreams", () => upstreams.close());
   inferenceMetrics.watchInFlight(() => upstreams.list(), metrics.registry);
 
-  const rest = await createRestServer({ config, clients, upstreams, inferenceMetrics, health, logger, metrics });
+  const rest = await createRestServer({
+    config,
+    clients,
+    upstreams,
+    inferenceMetrics,
+    health,
+    logger,
+    metrics,
+    tracer,
+  });
   await rest.ready();
   metrics.showConnections(rest.server);
   const port = await bindHttpServer(rest.server, config.host, config.port);

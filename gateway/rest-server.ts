@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { ErrorObject } from "ajv";
-import { type FastifyInstance, fastify, LogController } from "fastify";
+import { type FastifyInstance, type FastifyRequest, fastify, LogController } from "fastify";
 import type { TObject } from "typebox";
 import { invalidRequest, isOfKind } from "../services/platform/domain/domain-error.ts";
 import { newId } from "../services/platform/domain/ids.ts";
@@ -9,6 +9,7 @@ import { violationsFrom } from "../services/platform/json/schema-violations.ts";
 import type { Logger } from "../services/platform/observe/logger.ts";
 import type { Metrics } from "../services/platform/observe/metrics.ts";
 import { saneRequestId } from "../services/platform/observe/request-id.ts";
+import type { Tracer } from "../services/platform/observe/trace.ts";
 import type { Health } from "../services/platform/process/health.ts";
 import { Access } from "./auth/access.ts";
 import { InferenceGrants } from "./auth/inference-grants.ts";
@@ -71,13 +72,15 @@ interface RestParts {
   readonly health: Health;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Undefined: no traces are recorded. */
+  readonly tracer?: Tracer | undefined;
 }
 
 /** The REST server, not listening yet. */
 export async function createRestServer(parts: RestParts): Promise<FastifyInstance> {
   const { config, clients, logger, metrics } = parts;
   const accessLog = new AccessLog(logger, metrics);
-  const exchanges = new Exchanges(accessLog);
+  const exchanges = new Exchanges(accessLog, parts.tracer);
   const refusals = new Refusals(exchanges, accessLog, config.httpTimeouts.lingerMs);
   const app = fastify({
     bodyLimit: config.bodyBytesMax,
@@ -180,7 +183,7 @@ function answerErrors(app: FastifyInstance, logger: Logger, refusals: Refusals):
     const { status, headers, body } = errorAnswer(error, request.id, errorShapeOf(request));
     // What is refused on purpose is counted, and need not fill the log.
     if (status >= 500 && !(error instanceof HttpError))
-      logger.error({ err: error, request_id: request.id, status }, "request failed");
+      logger.error({ err: error, ...namesOf(request), status }, "request failed");
     if (request.raw.complete) return reply.status(status).headers(headers).type("application/json").send(body);
     refusals.refuse(reply, error);
     return reply;
@@ -207,9 +210,14 @@ function observe(app: FastifyInstance, { health, logger }: RestParts, exchanges:
       // The status has been sent by then, so this line is all that tells of it.
       payload.on("error", (error) => {
         exchanges.settle(reply, 500);
-        logger.error({ err: error, request_id: request.id }, "answer broke off");
+        logger.error({ err: error, ...namesOf(request) }, "answer broke off");
       });
     }
     done();
   });
+}
+
+/** What lines of the log name a request by. */
+function namesOf({ id, exchange }: FastifyRequest): { request_id: string; trace_id: string | undefined } {
+  return { request_id: id, trace_id: exchange?.trace?.traceId };
 }

@@ -196,7 +196,7 @@ export class Access {
   ): Promise<Authenticated> {
     if (!this.#exchange.knows(key, workspaceId)) this.#limits.refusedKeys.requireAllowance(request.raw);
     const deadlineMs = monotonicMs() + this.#requestTimeoutMs;
-    const exchangeRequest = { key, workspaceId, requestId: request.id, deadlineMs };
+    const exchangeRequest = { key, workspaceId, requestId: request.id, deadlineMs, trace: request.exchange?.trace };
     if (isInference) return { key, ...(await this.#inferenceGrants.grantFor(exchangeRequest)) };
     return { key, grant: await this.#exchange.grantFor(exchangeRequest), isStale: false };
   }
@@ -211,6 +211,7 @@ export class Access {
       key,
       workspaceId: named.workspaceId,
       requestId: request.id,
+      trace: request.exchange?.trace,
       grant,
       isStale,
       timeoutMs: this.#requestTimeoutMs,

@@ -1,5 +1,6 @@
 import type { Principal } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import { isOfKind, unavailable } from "../../services/platform/domain/domain-error.ts";
+import type { Trace } from "../../services/platform/observe/trace.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
 import type { RateLimit } from "../limits/token-buckets.ts";
@@ -11,6 +12,7 @@ interface CallerParts {
   /** Empty: the key's own, or the default one. */
   readonly workspaceId: string;
   readonly requestId: string;
+  readonly trace: Trace | undefined;
   /** What the key was exchanged for when the request came. */
   readonly grant: Grant;
   readonly isStale: boolean;
@@ -42,16 +44,16 @@ export class Caller {
   }
 
   async call<T>(rpc: (options: CallOptions) => Promise<T>): Promise<T> {
-    const { exchange, key, workspaceId, requestId, grant: first, isStale, timeoutMs } = this.#parts;
+    const { exchange, key, workspaceId, requestId, trace, grant: first, isStale, timeoutMs } = this.#parts;
     const nowMs = monotonicMs();
     const deadlineMs = nowMs + timeoutMs;
     // Nothing better than this grant can be had.
-    if (isStale) return rpc({ accessToken: first.accessToken, requestId, deadlineMs });
-    const request = { key, workspaceId, requestId, deadlineMs };
+    if (isStale) return rpc({ accessToken: first.accessToken, requestId, deadlineMs, trace });
+    const request = { key, workspaceId, requestId, deadlineMs, trace };
     // A long answer is made of many calls, and takes longer than a grant is good for.
     const grant = nowMs < first.useUntilMs ? first : await exchange.grantFor(request);
     try {
-      return await rpc({ accessToken: grant.accessToken, requestId, deadlineMs });
+      return await rpc({ accessToken: grant.accessToken, requestId, deadlineMs, trace });
     } catch (error) {
       if (!isOfKind(error, "unauthenticated")) throw error;
     }
@@ -59,7 +61,7 @@ export class Caller {
     exchange.forget(request, grant);
     const { accessToken } = await exchange.grantFor(request);
     try {
-      return await rpc({ accessToken, requestId, deadlineMs });
+      return await rpc({ accessToken, requestId, deadlineMs, trace });
     } catch (error) {
       // Never the caller's 401: the key itself was accepted.
       throw isOfKind(error, "unauthenticated")

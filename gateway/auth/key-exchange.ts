@@ -2,6 +2,7 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { LRUCache } from "lru-cache";
 import { KeyKind, type KeyRateLimit, type Principal } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import { type DomainError, isOfKind } from "../../services/platform/domain/domain-error.ts";
+import type { Trace } from "../../services/platform/observe/trace.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { AccessClient } from "../clients/access-client.ts";
 import type { RateLimit } from "../limits/token-buckets.ts";
@@ -29,6 +30,8 @@ export interface ExchangeRequest {
   readonly workspaceId: string;
   readonly requestId: string;
   readonly deadlineMs: number;
+  /** The exchange is part of it. */
+  readonly trace?: Trace | undefined;
 }
 
 /** Whether a key was changed, by whom it speaks for. */

@@ -2,6 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { BatchPart } from "../../services/platform/batching/batch-part.ts";
 import { Batcher } from "../../services/platform/batching/batcher.ts";
 import { isOfKind } from "../../services/platform/domain/domain-error.ts";
+import { spansBeside, traceTogether } from "../../services/platform/observe/trace.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
 
 /** A call that is to be made. */
@@ -107,7 +108,8 @@ function callOf<Request, Answer>({ request, requests, deadlineMs }: BatchPart<Ca
   if (requests.length === 1) return request;
   const named = requests.slice(0, namedMax);
   const requestId = named.map(({ options }) => options.requestId).join("|");
-  return { request: request.request, options: { accessToken: request.options.accessToken, requestId, deadlineMs } };
+  const { accessToken } = request.options;
+  return { request: request.request, options: { accessToken, requestId, deadlineMs, ...traceOfAll(requests) } };
 }
 
 /** For what has no batch: makes each call by itself. */
@@ -128,7 +130,15 @@ export function optionsTogether(calls: readonly Call<unknown>[]): CallOptions {
     accessToken: options.accessToken,
     requestId: namesOf(calls.map(({ options }) => options.requestId)).join(","),
     deadlineMs: Math.max(...calls.map(({ options }) => options.deadlineMs)),
+    ...traceOfAll(calls),
   };
+}
+
+/** A service is called in one trace; where others are recorded, too, they are named beside it. */
+function traceOfAll(calls: readonly Call<unknown>[]): Pick<CallOptions, "trace" | "sharedBy"> {
+  const all = calls.map(({ options }) => options);
+  const trace = traceTogether(all);
+  return trace?.span ? { trace, sharedBy: spansBeside(trace, all) } : { trace };
 }
 
 /** The names of each part; where those are too many, the first of each. */

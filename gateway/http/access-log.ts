@@ -1,5 +1,6 @@
 import type { Logger } from "../../services/platform/observe/logger.ts";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
+import type { Span, Trace } from "../../services/platform/observe/trace.ts";
 
 /** What is known of a request when it is over. Bytes that are no request have neither a method nor a route. */
 interface AccessEntry {
@@ -8,11 +9,12 @@ interface AccessEntry {
   readonly status: number;
   readonly ms: number;
   readonly requestId: string;
+  readonly trace?: Trace | undefined;
   /** Not worth a line in the log of every day. */
   readonly isQuiet?: boolean;
 }
 
-/** One line in the log and one count in the metrics for every request. */
+/** One line in the log, one count in the metrics, and the end of the span of every request. */
 export class AccessLog {
   readonly #logger: Logger;
   readonly #metrics: Metrics;
@@ -22,11 +24,18 @@ export class AccessLog {
     this.#metrics = metrics;
   }
 
-  record({ method, route = "none", status, ms, requestId, isQuiet = false }: AccessEntry): void {
+  record({ method, route = "none", status, ms, requestId, trace, isQuiet = false }: AccessEntry): void {
     this.#metrics.requestHandled(method === undefined ? route : `${method} ${route}`, String(status), ms / 1000);
     this.#logger[isQuiet ? "debug" : "info"](
-      { method, route, status, ms: Math.round(ms * 100) / 100, request_id: requestId },
+      { method, route, status, ms: Math.round(ms * 100) / 100, request_id: requestId, trace_id: trace?.traceId },
       "request",
     );
+    if (trace?.span) endSpan(trace.span, method, route, status);
   }
+}
+
+/** The route and not the path: what a caller wrote is not recorded. */
+function endSpan(span: Span, method: string | undefined, route: string, status: number): void {
+  span.set({ "http.request.method": method, "http.route": route, "http.response.status_code": status });
+  span.end(status >= 500 ? String(status) : undefined);
 }

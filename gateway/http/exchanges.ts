@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
-import type { FastifyReply } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { type Trace, type Tracer, traceOf } from "../../services/platform/observe/trace.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { AccessLog } from "./access-log.ts";
 
@@ -14,6 +15,8 @@ declare module "fastify" {
 export interface Exchange {
   readonly reply: FastifyReply;
   readonly startedAtMs: number;
+  /** What is done for it is part of it. */
+  readonly trace: Trace | undefined;
   isRecorded: boolean;
   /** What is given back with its end, which comes once, however the exchange ends. */
   held?: { release(): void };
@@ -43,16 +46,25 @@ const clientClosedRequest = 499;
 export class Exchanges {
   readonly #connections = new WeakMap<Socket, Connection>();
   readonly #accessLog: AccessLog;
+  readonly #tracer: Tracer | undefined;
 
-  constructor(accessLog: AccessLog) {
+  constructor(accessLog: AccessLog, tracer: Tracer | undefined) {
     this.#accessLog = accessLog;
+    this.#tracer = tracer;
   }
 
   /** Calls `work` at once, or where the request has to wait, when it is its turn. */
   begin(reply: FastifyReply, work: () => void): void {
-    const { socket } = reply.request.raw;
+    const { socket, headers } = reply.request.raw;
     const connection = this.#connections.get(socket) ?? this.#connect(socket);
-    const exchange: Exchange = { reply, startedAtMs: monotonicMs(), isRecorded: false };
+    const exchange: Exchange = {
+      reply,
+      startedAtMs: monotonicMs(),
+      trace: this.#tracer
+        ? beginTrace(this.#tracer, reply.request)
+        : traceOf(undefined, "", headers.traceparent, headers.tracestate),
+      isRecorded: false,
+    };
     reply.request.exchange = exchange;
     connection.open.push(exchange);
     reply.raw.on("error", ignoreError);
@@ -117,7 +129,20 @@ export class Exchanges {
       status,
       ms: monotonicMs() - exchange.startedAtMs,
       requestId: request.id,
-      isQuiet: request.routeOptions.logLevel === "debug",
+      trace: exchange.trace,
+      isQuiet: isQuiet(request.routeOptions),
     });
   }
+}
+
+/** Probes come by the clock, and say nothing of anybody's request. */
+function beginTrace(tracer: Tracer, { method, routeOptions, headers, id }: FastifyRequest): Trace | undefined {
+  if (isQuiet(routeOptions)) return undefined;
+  const trace = traceOf(tracer, `${method} ${routeOptions.url ?? "none"}`, headers.traceparent, headers.tracestate);
+  trace?.span?.nameRequest(id);
+  return trace;
+}
+
+function isQuiet({ logLevel }: FastifyRequest["routeOptions"]): boolean {
+  return logLevel === "debug";
 }

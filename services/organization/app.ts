@@ -9,6 +9,7 @@ import { schemaIsCurrent } from "../platform/mysql/migrate.ts";
 import { openPool } from "../platform/mysql/pool.ts";
 import type { Logger } from "../platform/observe/logger.ts";
 import { Metrics } from "../platform/observe/metrics.ts";
+import { openTracer } from "../platform/observe/open-tracer.ts";
 import type { Lifecycle } from "../platform/process/lifecycle.ts";
 import { type BoundPorts, openServers } from "../platform/rpc/servers.ts";
 import { serveOpenService, serveService } from "../platform/rpc/service.ts";
@@ -35,6 +36,7 @@ export async function openOrganizationService(
   lifecycle: Lifecycle,
 ): Promise<BoundPorts> {
   const metrics = new Metrics("organization");
+  const tracer = await openTracer("organization", { ...config, logger }, lifecycle);
   const pool = openPool(config.databaseUrl, config.databasePoolSize);
   lifecycle.opened("database pool", () => pool.end());
   // Changes of one organization wait for each other in the database; here they keep nobody else from a connection.
@@ -56,14 +58,14 @@ export async function openOrganizationService(
     ttlSeconds: config.accessTokenTtlSeconds,
   });
   const administered = administration({ pool, changePool });
-  const parts = { logger, metrics, verifier };
+  const parts = { logger, metrics, verifier, tracer };
   return openServers(lifecycle, {
     ...config,
     logger,
     metrics,
     services: [
-      serveOpenService(AccessService, access, { logger, metrics }),
-      serveOpenService(SessionService, sessionService(pool), { logger, metrics }),
+      serveOpenService(AccessService, access, { logger, metrics, tracer }),
+      serveOpenService(SessionService, sessionService(pool), { logger, metrics, tracer }),
       serveService(KeyService, keyService(pool, administered), parts),
       serveService(WorkspaceService, workspaceService(administered), parts),
       serveService(OrganizationService, organizationService(pool, administered), parts),

@@ -6,6 +6,7 @@ import { schemaIsCurrent } from "../platform/mysql/migrate.ts";
 import { openPool } from "../platform/mysql/pool.ts";
 import type { Logger } from "../platform/observe/logger.ts";
 import { Metrics } from "../platform/observe/metrics.ts";
+import { openTracer } from "../platform/observe/open-tracer.ts";
 import type { Lifecycle } from "../platform/process/lifecycle.ts";
 import { openChannel } from "../platform/rpc/channel.ts";
 import { type BoundPorts, openServers } from "../platform/rpc/servers.ts";
@@ -28,6 +29,7 @@ export async function openPresetService(
   lifecycle: Lifecycle,
 ): Promise<BoundPorts> {
   const metrics = new Metrics("preset");
+  const tracer = await openTracer("preset", { ...config, logger }, lifecycle);
   // Where the tables are sharded, Vitess is between us and them.
   const options = config.batchByWorkspace ? ({ protocol: "text" } as const) : {};
   const pool = openPool(config.databaseUrl, config.databasePoolSize, options);
@@ -62,6 +64,7 @@ export async function openPresetService(
         logger,
         metrics,
         verifier,
+        tracer,
         largeMethods: ["createVersion", "batchCreateVersions"],
       }),
     ],

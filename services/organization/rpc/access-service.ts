@@ -34,8 +34,8 @@ export function accessService({
   const [signingKey] = signingKeys;
   const jwksJson = JSON.stringify({ keys: signingKeys.map(({ jwk }) => jwk) });
 
-  const findScopes = (exchanges: readonly KeyExchange[], { deadlineMs }: OpenContext) =>
-    retryTransient(deadlineMs, () => findKeyScopes(pool, exchanges));
+  const findScopes = (exchanges: readonly KeyExchange[], { deadlineMs, trace }: OpenContext) =>
+    retryTransient(deadlineMs, () => findKeyScopes(pool.within(trace), exchanges));
 
   /** What the key is good for, or throws why it is not. */
   const grant = ({ hash, isSession, workspaceId }: KeyExchange, scope: KeyScope | undefined) => {

@@ -68,8 +68,8 @@ export function keyService(pool: Pool, { read, change }: Administration): Implem
       );
     },
 
-    async getCurrentKey(_request, { principal, deadlineMs }) {
-      const key = await retryTransient(deadlineMs, () => findKeyById(pool, principal.keyId));
+    async getCurrentKey(_request, { principal, deadlineMs, trace }) {
+      const key = await retryTransient(deadlineMs, () => findKeyById(pool.within(trace), principal.keyId));
       if (!key || key.revokedAt) throw keyInvalid();
       return { key: toKeyMessage(key, principal.workspaceId ?? ""), principal: toPrincipalMessage(principal) };
     },

@@ -1,4 +1,5 @@
 import { deadlineExceeded } from "../domain/domain-error.ts";
+import { type Trace, traceTogether } from "../observe/trace.ts";
 import type { Deadline } from "../process/deadline.ts";
 
 /** Someone who asked, and how to tell them. */
@@ -41,6 +42,10 @@ export class BatchPart<Request, Answer> implements Deadline {
 
   isCanceled(): boolean {
     return this.#askers.every((asker) => asker.isCanceled());
+  }
+
+  get trace(): Trace | undefined {
+    return traceTogether(this.#askers);
   }
 
   join(request: Request, asker: Asker<Answer>): void {

@@ -48,9 +48,9 @@ export class Batcher<Request, Answer> {
     this.#queue = policy.laneOf || policy.groupOf ? new LaneQueue(policy) : new FifoQueue(policy);
   }
 
-  ask(request: Request, { deadlineMs, isCanceled }: Deadline): Promise<Answer> {
+  ask(request: Request, { deadlineMs, isCanceled, trace }: Deadline): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const asker = { deadlineMs, isCanceled, resolve, reject };
+      const asker = { deadlineMs, isCanceled, trace, resolve, reject };
       const key = this.#policy.keyOf?.(request);
       const alike = key === undefined ? undefined : this.#waitingByKey.get(key);
       this.#askedCount += 1;

@@ -1,9 +1,11 @@
 import { connect, type Socket } from "node:net";
 import { type Connection, type ConnectionOptions, createConnection, type FieldPacket, type QueryResult } from "mysql2";
+import type { Span } from "../observe/trace.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { Protocol } from "./database-url.ts";
 import { withoutValues } from "./error-text.ts";
 import { ConnectionError, isConnectionLost, isReprepareNeeded, isUnknownVariable } from "./errors.ts";
+import { recordStatement } from "./statement-spans.ts";
 
 export interface ConnectionSettings {
   readonly options: ConnectionOptions;
@@ -62,6 +64,8 @@ export class PoolConnection {
   #isClosed = false;
   #isWorn = false;
   #isInUse = true;
+  /** The transaction that statements are recorded as parts of, until it is given back. */
+  span: Span | undefined;
 
   /** Never throws: where it cannot be opened, the session statements are what fails. */
   constructor({ options, connectTimeoutMs, protocol }: ConnectionSettings, owner: ConnectionOwner) {
@@ -100,12 +104,18 @@ export class PoolConnection {
 
   /** Runs a statement with values, by the protocol of the connection. */
   execute<T extends QueryResult>(sql: string, values?: readonly unknown[]): Answer<T> {
-    return this.send<T>("execute", sql, values, false);
+    return this.#sendRecorded<T>("execute", sql, values);
   }
 
   /** Runs a statement as text. */
   query<T extends QueryResult>(sql: string, values?: readonly unknown[]): Answer<T> {
-    return this.send<T>("query", sql, values, false);
+    return this.#sendRecorded<T>("query", sql, values);
+  }
+
+  #sendRecorded<T>(method: Method, sql: string, values: readonly unknown[] | undefined): Answer<T> {
+    const answer = this.send<T>(method, sql, values, false);
+    if (this.span) recordStatement(this.span, sql, answer);
+    return answer;
   }
 
   /** With `thenRelease` the connection is given back before the answer is told. */
@@ -142,6 +152,7 @@ export class PoolConnection {
   release(): void {
     if (!this.#isInUse) return;
     this.#isInUse = false;
+    this.span = undefined;
     // Someone else must not find the answer to a command that is still running.
     if (this.#isWorn || this.#unanswered.size > 0) this.destroy();
     else if (!this.#isClosed) this.#owner.released(this);

@@ -1,10 +1,12 @@
 import type { QueryResult } from "mysql2";
 import { canceled } from "../domain/domain-error.ts";
+import type { Trace } from "../observe/trace.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { Deadline } from "../process/deadline.ts";
 import { type Answer, type ConnectionOwner, type ConnectionSettings, PoolConnection } from "./connection.ts";
 import { connectionOptions, type Protocol, protocolOf, sessionStatements } from "./database-url.ts";
 import { ConnectionError } from "./errors.ts";
+import { recordStatement } from "./statement-spans.ts";
 
 export type { ResultSetHeader, RowDataPacket } from "mysql2";
 export { PoolConnection } from "./connection.ts";
@@ -132,6 +134,21 @@ export class Pool {
   /** Runs a statement as text on a connection of its own. */
   query<T extends QueryResult>(sql: string, values?: readonly unknown[]): Answer<T> {
     return this.getConnection().then((connection) => connection.send<T>("query", sql, values, true));
+  }
+
+  /** The same pool for statements that are made in a trace: where that is recorded, so are they. */
+  within(trace: Trace | undefined): Pick<Pool, "execute" | "query"> {
+    const span = trace?.span;
+    if (!span) return this;
+    const send = <T extends QueryResult>(method: "execute" | "query", sql: string, values?: readonly unknown[]) => {
+      const answer = this[method]<T>(sql, values);
+      recordStatement(span, sql, answer);
+      return answer;
+    };
+    return {
+      execute: (sql, values) => send("execute", sql, values),
+      query: (sql, values) => send("query", sql, values),
+    };
   }
 
   /** A connection to be released or destroyed. Waits for one no longer than the caller does, or than a statement may take. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isOfKind } from "../domain/domain-error.ts";
+import type { Span, Trace } from "../observe/trace.ts";
 import { monotonicMs } from "../process/clock.ts";
 import { type Deadline, timeLeftMs } from "../process/deadline.ts";
 import {
@@ -14,6 +15,7 @@ import {
   outcomeUnknown,
 } from "./errors.ts";
 import { type Pool, type PoolConnection, setReadCommitted } from "./pool.ts";
+import { beginTransaction, endWith } from "./statement-spans.ts";
 
 const backoffFirstMs = 5;
 const backoffMaxMs = 250;
@@ -60,34 +62,46 @@ export async function retryTransient<T>(deadlineMs: number, work: () => Promise<
 type Work<T> = (connection: PoolConnection) => Promise<T>;
 
 /** Runs `work` in one transaction: all of it is stored, or nothing; which of the two is not known after CommitUnknown. */
-export function inTransaction<T>(pool: Pool, work: Work<T>, caller?: Deadline): Promise<T> {
+export function inTransaction<T>(pool: Pool, work: Work<T>, caller?: Deadline, trace = caller?.trace): Promise<T> {
   const onCommitFailed = (error: unknown) => {
     throw isCommitRefused(error) ? error : new CommitUnknown(error);
   };
-  return run(pool, ["START TRANSACTION"], work, { caller, onCommitFailed });
+  return run(pool, ["START TRANSACTION"], work, { caller, trace, onCommitFailed });
 }
 
 /** Runs reads that must agree with each other: all of them see one moment. */
-export function inSnapshot<T>(pool: Pool, work: Work<T>, caller?: Deadline): Promise<T> {
+export function inSnapshot<T>(pool: Pool, work: Work<T>, caller?: Deadline, trace = caller?.trace): Promise<T> {
   // The level is for this transaction only; the session stays at READ COMMITTED.
   const beginning = ["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION READ ONLY"];
   // What was read is good, whatever becomes of the end of its transaction.
-  return run(pool, beginning, work, { caller, onCommitFailed: () => {}, hasOwnLevel: true });
+  return run(pool, beginning, work, { caller, trace, onCommitFailed: () => {}, hasOwnLevel: true });
 }
 
 interface Circumstances {
   readonly caller: Deadline | undefined;
+  readonly trace: Trace | undefined;
   readonly onCommitFailed: (error: unknown) => void;
   readonly hasOwnLevel?: boolean;
 }
 
-async function run<T>(
+function run<T>(pool: Pool, beginning: readonly string[], work: Work<T>, options: Circumstances): Promise<T> {
+  const parent = options.trace?.span;
+  if (!parent) return runOn(pool, beginning, work, options, undefined);
+  const span = beginTransaction(parent);
+  const result = runOn(pool, beginning, work, options, span);
+  endWith(span, result);
+  return result;
+}
+
+async function runOn<T>(
   pool: Pool,
   beginning: readonly string[],
   work: Work<T>,
   { caller, onCommitFailed, hasOwnLevel = false }: Circumstances,
+  span: Span | undefined,
 ): Promise<T> {
   const connection = await pool.getConnection(caller);
+  connection.span = span;
   // To Vitess, which is spoken to as text, the level of a transaction is that of the session.
   const isLeftSet = hasOwnLevel && connection.protocol === "text";
   let result: T;

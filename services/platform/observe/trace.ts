@@ -60,13 +60,22 @@ export function traceFrom(traceparent: string, tracestate?: string | string[]): 
   };
 }
 
-/** Of traces that share a call, the one that it is made in: one that is recorded, or else the first. */
-export function traceTogether(traces: readonly (Trace | undefined)[]): Trace | undefined {
-  return traces.find((trace) => trace?.span) ?? traces.find((trace) => trace !== undefined);
+interface Traced {
+  readonly trace?: Trace | undefined;
 }
 
-/** The spans that share a call with the one it is made in. */
-export function spansBeside(chosen: Trace | undefined, traces: readonly (Trace | undefined)[]): readonly Span[] {
+/** The trace of a call that is made for several: one that is recorded, or else the first. */
+export function traceTogether(callers: readonly Traced[]): Trace | undefined {
+  let first: Trace | undefined;
+  for (const { trace } of callers) {
+    if (trace?.span) return trace;
+    first ??= trace;
+  }
+  return first;
+}
+
+/** The spans that share a call with the trace it is made in. */
+export function spansBeside(chosen: Trace | undefined, callers: readonly Traced[]): readonly Span[] {
   if (!chosen?.span) return [];
-  return traces.flatMap((trace) => (trace?.span && trace !== chosen ? trace.span : []));
+  return callers.flatMap(({ trace }) => (trace?.span && trace !== chosen ? trace.span : []));
 }

@@ -1,3 +1,4 @@
+import type { Trace } from "../observe/trace.ts";
 import { monotonicMs } from "./clock.ts";
 
 /** How long a caller waits for an answer. */
@@ -6,6 +7,8 @@ export interface Deadline {
   readonly deadlineMs: number;
   /** Whether the caller has gone. */
   readonly isCanceled: () => boolean;
+  /** What is done for them is part of it. */
+  readonly trace?: Trace | undefined;
 }
 
 /** Left between giving up and the caller's deadline, so that the caller still hears why. */

@@ -2,12 +2,15 @@ import type { Status } from "../../../proto/gen/google/rpc/status_pb.ts";
 import type { AccessTokenVerifier } from "../auth/access-token.ts";
 import type { Principal } from "../auth/principal.ts";
 import { invalidRequest } from "../domain/domain-error.ts";
+import type { Trace } from "../observe/trace.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { CallHold } from "./call-bytes.ts";
 import { overloaded } from "./refusals.ts";
 
 /** What a transport knows about one call. */
 export interface IncomingCall {
+  /** As OpenTelemetry names protocols. */
+  readonly rpcSystem: "grpc" | "connectrpc";
   readonly header: (name: string) => string | undefined;
   /** By the monotonic clock; undefined where the caller set none. */
   readonly deadlineMs: number | undefined;
@@ -26,6 +29,8 @@ export interface OpenContext {
   /** Whether the caller has given up, so that nothing may be stored for them any more. */
   readonly isCanceled: () => boolean;
   readonly signal: AbortSignal | undefined;
+  /** What is done for the call is part of it. */
+  readonly trace: Trace | undefined;
   /** To be called before large content is read for the answer, with its size. Throws where there is no room for it. */
   readonly admit: (bytes: number) => void;
   /** For a part of a call that fails on its own: what the caller may see of the error. The log sees the rest. */
@@ -44,24 +49,31 @@ const callTimeoutMaxMs = 15_000;
 
 export function openContext(
   { deadlineMs, isCanceled, signal, hold }: IncomingCall,
-  partFailed: OpenContext["partFailed"],
+  { trace, partFailed }: Pick<OpenContext, "trace" | "partFailed">,
 ): OpenContext {
   const ours = monotonicMs() + callTimeoutMaxMs;
   const admit = (bytes: number) => {
     if (hold && !hold.expects(bytes)) throw overloaded();
   };
-  return { deadlineMs: Math.min(deadlineMs ?? Number.POSITIVE_INFINITY, ours), isCanceled, signal, admit, partFailed };
+  return {
+    deadlineMs: Math.min(deadlineMs ?? Number.POSITIVE_INFINITY, ours),
+    isCanceled,
+    signal,
+    trace,
+    admit,
+    partFailed,
+  };
 }
 
 /** Throws where the call has no access token that will do. */
 export async function callContext(
   call: IncomingCall,
   verifier: AccessTokenVerifier,
-  partFailed: OpenContext["partFailed"],
+  record: Pick<OpenContext, "trace" | "partFailed">,
 ): Promise<CallContext> {
   const arrivedAtMs = monotonicMs();
   const context: CallContext = {
-    ...openContext(call, partFailed),
+    ...openContext(call, record),
     principal: await verifier.authenticate(call.header("authorization")),
     inNameOf: async (accessToken, timeoutMs) => {
       if (timeoutMs < 0) throw invalidRequest([{ path: "timeout_ms", message: "must be at least 0" }]);

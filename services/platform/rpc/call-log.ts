@@ -4,6 +4,7 @@ import { DomainError } from "../domain/domain-error.ts";
 import type { Logger } from "../observe/logger.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import { requestIdsOfPart, saneRequestIds } from "../observe/request-id.ts";
+import { type Span, type Trace, type Tracer, traceOf } from "../observe/trace.ts";
 import type { IncomingCall } from "./call-context.ts";
 import { codeName, toRpcError, toStatusMessage } from "./errors.ts";
 
@@ -13,6 +14,8 @@ export interface CallLogParts {
   readonly metrics: Metrics;
   /** Calls that come by the clock need not fill the log, and are answered however much there is to do. */
   readonly isProbe?: boolean;
+  /** Undefined: no traces are recorded. */
+  readonly tracer?: Tracer | undefined;
 }
 
 /** The log line and the count of one call. All that it holds of the caller's own words is a sane request id. */
@@ -21,17 +24,22 @@ export class CallRecord {
   readonly #call: IncomingCall;
   readonly #parts: CallLogParts;
   readonly #startedAt = performance.now();
+  readonly trace: Trace | undefined;
   #isCallerKnown = false;
 
   constructor(rpc: string, call: IncomingCall, parts: CallLogParts) {
     this.#rpc = rpc;
     this.#call = call;
     this.#parts = parts;
+    if (parts.isProbe) return;
+    const traceparent = call.header("traceparent");
+    this.trace = traceOf(parts.tracer, rpc, traceparent, traceparent && call.header("tracestate"));
   }
 
   /** From here on, what is logged was sent by someone with an access token. */
   callerIsKnown(): void {
     this.#isCallerKnown = true;
+    this.#nameRequest();
   }
 
   succeeded(): void {
@@ -54,7 +62,12 @@ export class CallRecord {
   readonly partFailed = (thrown: unknown, part: number): Status => {
     const { logger, metrics } = this.#parts;
     const error = toRpcError(thrown);
-    const line = { code: codeName(error.code), part, request_id: requestIdsOfPart(this.#requestIds(), part) };
+    const line = {
+      code: codeName(error.code),
+      part,
+      request_id: requestIdsOfPart(this.#requestIds(), part),
+      trace_id: this.trace?.traceId,
+    };
     metrics.partFailed(line.code);
     if (isOurFault(error) && !isForNow(thrown))
       logger.error({ ...line, err: error.cause ?? error }, "part of an rpc failed");
@@ -65,15 +78,41 @@ export class CallRecord {
     const { logger, metrics, isProbe } = this.#parts;
     const seconds = (performance.now() - this.#startedAt) / 1000;
     metrics.requestHandled(this.#rpc, code, seconds);
-    const line = { rpc: this.#rpc, code, ms: Math.round(seconds * 1e5) / 100, request_id: this.#requestIds() };
+    const line = {
+      rpc: this.#rpc,
+      code,
+      ms: Math.round(seconds * 1e5) / 100,
+      request_id: this.#requestIds(),
+      trace_id: this.trace?.traceId,
+    };
+    if (this.trace?.span) this.#endSpan(this.trace.span, code);
     if (fault) logger.error({ ...line, err: fault.cause ?? fault }, "rpc failed");
     else logger[isProbe ? "debug" : "info"](line, "rpc");
+  }
+
+  #endSpan(span: Span, code: string): void {
+    this.#nameRequest();
+    span.set({
+      "rpc.system.name": this.#call.rpcSystem,
+      "rpc.method": this.#rpc,
+      "rpc.response.status_code": code,
+    });
+    span.end(faultCodes.has(code) ? code : undefined);
+  }
+
+  #nameRequest(): void {
+    const span = this.trace?.span;
+    const requestIds = span && this.#requestIds();
+    if (requestIds !== undefined) span?.nameRequest(requestIds);
   }
 
   #requestIds(): string | undefined {
     return saneRequestIds(this.#call.header("x-request-id"), this.#isCallerKnown);
   }
 }
+
+/** What a trace shows as an error of the service, as OpenTelemetry has it. */
+const faultCodes = new Set(["UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"]);
 
 /** Codes that a person should look at; the others are answers to what the caller sent. */
 function isOurFault(error: ConnectError): boolean {

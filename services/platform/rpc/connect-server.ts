@@ -84,6 +84,7 @@ function mount(router: ConnectRouter, method: ServedMethod): void {
 function incomingCall(context: HandlerContext): IncomingCall {
   const timeoutMs = context.timeoutMs();
   return {
+    rpcSystem: context.protocolName === "connect" ? "connectrpc" : "grpc",
     header: (name) => context.requestHeader.get(name) ?? undefined,
     deadlineMs: timeoutMs === undefined ? undefined : monotonicMs() + timeoutMs,
     isCanceled: () => context.signal.aborted,

@@ -11,6 +11,7 @@ import {
 import { type Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
 import { canceled, type DomainError, isOfKind, unavailable } from "../domain/domain-error.ts";
+import type { Attributes, Span, Trace } from "../observe/trace.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { Channel } from "./channel.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -26,6 +27,10 @@ export interface CallOptions {
   readonly deadlineMs: number;
   /** Aborted when nobody waits for the answer any more: the service is told, and what it has not begun it does not do. */
   readonly signal?: AbortSignal;
+  /** What the call is part of: passed on to the service. */
+  readonly trace?: Trace | undefined;
+  /** Those that it is made for as well. */
+  readonly sharedBy?: readonly Span[];
 }
 
 /** The unary methods of a service as functions. They throw DomainError. */
@@ -112,6 +117,12 @@ function callOnce(
   const metadata = new Metadata();
   metadata.set("x-request-id", options.requestId);
   if (options.accessToken !== undefined) metadata.set("authorization", `Bearer ${options.accessToken}`);
+  const span = options.trace?.span?.beginCall(path.slice(1), rpcAttributes(path), options.sharedBy);
+  const trace = span ?? options.trace;
+  if (trace) {
+    metadata.set("traceparent", trace.traceparent);
+    if (trace.tracestate !== undefined) metadata.set("tracestate", trace.tracestate);
+  }
   return new Promise((resolve, reject) => {
     const call = withoutStacks(() =>
       client.makeUnaryRequest(
@@ -121,11 +132,25 @@ function callOnce(
         request,
         metadata,
         { deadline: Date.now() + deadlineMs - monotonicMs() },
-        (error, response) => (error ? rejectWith(error, reject) : resolve(response as Message)),
+        (error, response) => {
+          if (span) endSpan(span, error?.code ?? status.OK);
+          if (error) rejectWith(error, reject);
+          else resolve(response as Message);
+        },
       ),
     );
     options.signal?.addEventListener("abort", () => call.cancel(), { once: true });
   });
+}
+
+function rpcAttributes(path: string): Attributes {
+  return { "rpc.system.name": "grpc", "rpc.method": path.slice(1) };
+}
+
+function endSpan(span: Span, code: status): void {
+  const name = status[code];
+  span.set({ "rpc.response.status_code": name });
+  span.end(code === status.OK ? undefined : name);
 }
 
 /** grpc-js makes an Error for every call, for the stack of one that may fail. Our errors have a request id instead. */

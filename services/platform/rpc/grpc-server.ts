@@ -170,6 +170,7 @@ function incomingCall(
 ): IncomingCall {
   const deadline = Number(call.getDeadline());
   return {
+    rpcSystem: "grpc",
     header: (name) => call.metadata.get(name)[0]?.toString(),
     deadlineMs: Number.isFinite(deadline) ? monotonicMs() + deadline - Date.now() : undefined,
     isCanceled: () => call.cancelled,

@@ -81,6 +81,7 @@ export class GrpcStreams {
         header,
         deadlineMs: undefined,
         isCanceled: () => true,
+        rpcSystem: "grpc",
         signal: undefined,
         hold,
       });

@@ -73,7 +73,7 @@ export function serveService<S extends DescService>(
   },
 ): ServedService {
   return wrap(descriptor, implementation, parts, async (call, record) => {
-    const context = await callContext(call, parts.verifier, record.partFailed);
+    const context = await callContext(call, parts.verifier, record);
     record.callerIsKnown();
     return context;
   });
@@ -85,7 +85,7 @@ export function serveOpenService<S extends DescService>(
   implementation: Implementation<S, OpenContext>,
   parts: CallLogParts,
 ): ServedService {
-  return wrap(descriptor, implementation, parts, async (call, record) => openContext(call, record.partFailed));
+  return wrap(descriptor, implementation, parts, async (call, record) => openContext(call, record));
 }
 
 function wrap<Context>(

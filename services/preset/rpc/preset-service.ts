@@ -106,7 +106,7 @@ export function presetService({
       const page = pageFrom(request);
       const filter = fromListPresetsRequest(request);
       const { presets, totalCount } = await retryTransient(context.deadlineMs, () =>
-        lists.listPresets(workspaceId, filter, page),
+        lists.listPresets(workspaceId, filter, page, context.trace),
       );
       return { presets: presets.map(toPresetMessage), totalCount };
     },
@@ -132,7 +132,9 @@ export function presetService({
     async findSimilarSlug({ slug }, context) {
       const workspaceId = workspaceToUse(context);
       checkSlug(slug);
-      const slugs = await retryTransient(context.deadlineMs, () => lists.listSlugsNear(workspaceId, slug));
+      const slugs = await retryTransient(context.deadlineMs, () =>
+        lists.listSlugsNear(workspaceId, slug, context.trace),
+      );
       return { slug: mostSimilar(slug, slugs) ?? "" };
     },
 
@@ -140,7 +142,9 @@ export function presetService({
       const workspaceId = workspaceToRead(context);
       const page = pageFrom(request);
       checkSlug(request.slug);
-      const found = await retryTransient(context.deadlineMs, () => lists.listVersions(workspaceId, request.slug, page));
+      const found = await retryTransient(context.deadlineMs, () =>
+        lists.listVersions(workspaceId, request.slug, page, context.trace),
+      );
       if (!found) throw presetNotFound(request.slug);
       return { versions: found.versions.map(toVersionMessage), totalCount: found.totalCount };
     },
@@ -161,7 +165,9 @@ export function presetService({
       const workspaceId = workspaceToRead(context);
       const page = pageFrom(request);
       checkSlug(request.slug);
-      const found = await retryTransient(context.deadlineMs, () => lists.listChanges(workspaceId, request.slug, page));
+      const found = await retryTransient(context.deadlineMs, () =>
+        lists.listChanges(workspaceId, request.slug, page, context.trace),
+      );
       if (!found) throw presetNotFound(request.slug);
       return { changes: found.changes.map(toChangeMessage), totalCount: found.totalCount };
     },

@@ -1,8 +1,9 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Page } from "../../platform/domain/page.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
-import type { Executor, Pool, RowDataPacket } from "../../platform/mysql/pool.ts";
+import type { Executor, Pool, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { inSnapshot } from "../../platform/mysql/transaction.ts";
+import type { Trace } from "../../platform/observe/trace.ts";
 import type { Preset } from "../domain/preset.ts";
 import type { PresetFilter } from "../domain/preset-filter.ts";
 import { findPresetCount } from "./preset-counts.ts";
@@ -15,13 +16,20 @@ export interface PresetPage {
 }
 
 /** Both come from one snapshot, so that the page never contradicts the count. */
-export function listPresets(pool: Pool, workspaceId: string, filter: PresetFilter, page: Page): Promise<PresetPage> {
+export function listPresets(
+  pool: Pool,
+  workspaceId: string,
+  filter: PresetFilter,
+  page: Page,
+  trace?: Trace,
+): Promise<PresetPage> {
   const where = whereOf(workspaceId, filter);
-  return inSnapshot(pool, async (connection) => {
+  const read = async (connection: PoolConnection) => {
     const isFiltered = filter.statuses.length > 0 || filter.text !== "";
     const totalCount = await (isFiltered ? countMatching(connection, where) : findPresetCount(connection, workspaceId));
     return { totalCount, presets: await findPage(connection, where, page, totalCount) };
-  });
+  };
+  return inSnapshot(pool, read, undefined, trace);
 }
 
 interface Where {

@@ -9,7 +9,7 @@ const neighboursMax = 32;
  * Slugs of active presets that may have been meant by this one. However many presets the workspace has, these are as many
  * look-ups by key, and as many rows that lie beside it. The index is forced: a scan of the workspace would find the same.
  */
-export async function listSlugsNear(pool: Pool, workspaceId: string, slug: string): Promise<string[]> {
+export async function listSlugsNear(pool: Pick<Pool, "query">, workspaceId: string, slug: string): Promise<string[]> {
   const workspace = idToBytes(workspaceId);
   const presets = "SELECT slug, status FROM presets FORCE INDEX (PRIMARY) WHERE workspace_id = ?";
   // Not prepared: each number of spellings would be a statement of its own, and is seldom asked for again.

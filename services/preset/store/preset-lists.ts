@@ -1,6 +1,7 @@
 import type { Page } from "../../platform/domain/page.ts";
 import { isUnknownColumn } from "../../platform/mysql/errors.ts";
 import type { Executor, Pool } from "../../platform/mysql/pool.ts";
+import type { Trace } from "../../platform/observe/trace.ts";
 import type { PresetFilter } from "../domain/preset-filter.ts";
 import { type ChangePage, listChanges } from "./list-changes.ts";
 import { listPresets, type PresetPage } from "./list-presets.ts";
@@ -21,40 +22,44 @@ export class PresetLists {
     this.#replica = replica;
   }
 
-  listPresets(workspaceId: string, filter: PresetFilter, page: Page): Promise<PresetPage> {
-    return listPresets(this.#replica, workspaceId, filter, page);
+  listPresets(workspaceId: string, filter: PresetFilter, page: Page, trace?: Trace): Promise<PresetPage> {
+    return listPresets(this.#replica, workspaceId, filter, page, trace);
   }
 
-  listSlugsNear(workspaceId: string, slug: string): Promise<string[]> {
-    return listSlugsNear(this.#replica, workspaceId, slug);
+  listSlugsNear(workspaceId: string, slug: string, trace?: Trace): Promise<string[]> {
+    return listSlugsNear(this.#replica.within(trace), workspaceId, slug);
   }
 
   /** Undefined where there is no such preset. */
-  listVersions(workspaceId: string, slug: string, page: Page): Promise<VersionPage | undefined> {
+  listVersions(workspaceId: string, slug: string, page: Page, trace?: Trace): Promise<VersionPage | undefined> {
     return this.#list(
+      trace,
       (executor) => listVersions(executor, workspaceId, slug, page),
       ({ versions }) => versions,
     );
   }
 
   /** Undefined where there is no such preset. */
-  listChanges(workspaceId: string, slug: string, page: Page): Promise<ChangePage | undefined> {
+  listChanges(workspaceId: string, slug: string, page: Page, trace?: Trace): Promise<ChangePage | undefined> {
     return this.#list(
+      trace,
       (executor) => listChanges(executor, workspaceId, slug, page),
       ({ changes }) => changes,
     );
   }
 
   async #list<P>(
+    trace: Trace | undefined,
     list: (executor: Executor) => Promise<P | undefined>,
     rowsOf: (page: P) => readonly unknown[],
   ): Promise<P | undefined> {
-    if (this.#replica === this.#primary) return list(this.#primary);
-    const found = await list(this.#replica).catch((error: unknown) => {
+    const primary = this.#primary.within(trace);
+    if (this.#replica === this.#primary) return list(primary);
+    const found = await list(this.#replica.within(trace)).catch((error: unknown) => {
       // The primary has been migrated, or we would not be here; the replica is about to be.
       if (!isUnknownColumn(error)) throw error;
       return undefined;
     });
-    return found && rowsOf(found).length > 0 ? found : list(this.#primary);
+    return found && rowsOf(found).length > 0 ? found : list(primary);
   }
 }

@@ -27,14 +27,18 @@ export class PresetReader {
     this.#presets = new SizedLookup({
       ...grouping,
       keyOf: presetKey,
-      find: async (keys) => new Map((await findPresetRows(pool, keys, measuredColumns)).map(presetOrSize)),
-      findLarge: async (keys) => new Map((await findPresetRows(pool, keys, versionColumns)).map(presetEntry)),
+      find: async (keys, trace) =>
+        new Map((await findPresetRows(pool.within(trace), keys, measuredColumns)).map(presetOrSize)),
+      findLarge: async (keys, trace) =>
+        new Map((await findPresetRows(pool.within(trace), keys, versionColumns)).map(presetEntry)),
     });
     this.#versions = new SizedLookup({
       ...grouping,
       keyOf: versionKey,
-      find: async (keys) => new Map((await findVersionRows(pool, keys, measuredColumns)).map(versionOrSize)),
-      findLarge: async (keys) => new Map((await findVersionRows(pool, keys, versionColumns)).map(versionEntry)),
+      find: async (keys, trace) =>
+        new Map((await findVersionRows(pool.within(trace), keys, measuredColumns)).map(versionOrSize)),
+      findLarge: async (keys, trace) =>
+        new Map((await findVersionRows(pool.within(trace), keys, versionColumns)).map(versionEntry)),
     });
   }
 

@@ -1,6 +1,7 @@
 import type { BatchPart } from "../../platform/batching/batch-part.ts";
 import { Batcher } from "../../platform/batching/batcher.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
+import { type Trace, traceTogether } from "../../platform/observe/trace.ts";
 import type { Deadline } from "../../platform/process/deadline.ts";
 
 /** Called before large content is read for someone, with its size; throws where that is too much for them. */
@@ -33,8 +34,8 @@ interface Finders<Key, Value> {
   /** Only look-ups of one group are one statement. Default: there is one group. */
   readonly groupOf?: (key: Key) => string;
   /** Finds all of these at once, by the text of their key; of large ones only the size. */
-  readonly find: (keys: readonly Key[]) => Promise<ReadonlyMap<string, Value | Large>>;
-  readonly findLarge: (keys: readonly Key[]) => Promise<ReadonlyMap<string, Value>>;
+  readonly find: (keys: readonly Key[], trace: Trace | undefined) => Promise<ReadonlyMap<string, Value | Large>>;
+  readonly findLarge: (keys: readonly Key[], trace: Trace | undefined) => Promise<ReadonlyMap<string, Value>>;
 }
 
 /**
@@ -61,7 +62,11 @@ export class SizedLookup<Key, Value extends object> {
         answer(
           parts,
           ({ key }) => keyOf(key),
-          (larges) => findLarge(larges.map(({ key }) => key)),
+          (larges, trace) =>
+            findLarge(
+              larges.map(({ key }) => key),
+              trace,
+            ),
         ),
     );
   }
@@ -83,9 +88,11 @@ export class SizedLookup<Key, Value extends object> {
 async function answer<Request, Value>(
   parts: readonly BatchPart<Request, Value | undefined>[],
   keyOf: (request: Request) => string,
-  find: (requests: readonly Request[]) => Promise<ReadonlyMap<string, Value>>,
+  find: (requests: readonly Request[], trace: Trace | undefined) => Promise<ReadonlyMap<string, Value>>,
 ): Promise<void> {
   const deadlineMs = Math.max(...parts.map((part) => part.deadlineMs));
-  const found = await retryTransient(deadlineMs, () => find(parts.map(({ request }) => request)));
+  const requests = parts.map(({ request }) => request);
+  const trace = traceTogether(parts);
+  const found = await retryTransient(deadlineMs, () => find(requests, trace));
   for (const part of parts) part.settle(found.get(keyOf(part.request)));
 }

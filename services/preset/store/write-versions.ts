@@ -10,8 +10,9 @@ import {
   isTransient,
   outcomeUnknown,
 } from "../../platform/mysql/errors.ts";
-import type { Pool } from "../../platform/mysql/pool.ts";
+import type { Pool, PoolConnection } from "../../platform/mysql/pool.ts";
 import { backoffMs, inTransaction, outOfReachAfterMs } from "../../platform/mysql/transaction.ts";
+import { traceTogether } from "../../platform/observe/trace.ts";
 import { monotonicMs } from "../../platform/process/clock.ts";
 import { hasGivenUp, timeLeftMs } from "../../platform/process/deadline.ts";
 import type { NewVersion } from "../domain/new-version.ts";
@@ -83,13 +84,15 @@ class Attempts {
   /** Settles the parts that it can, and returns the others. */
   async #attempt(parts: readonly Creation[], lock?: RowLock): Promise<Creation[]> {
     const creations = parts.map(({ request }) => request);
+    const trace = traceTogether(parts);
     try {
-      const outcomes = await inTransaction(this.#pool, async (connection) => {
+      const store = async (connection: PoolConnection) => {
         const stored = await insertVersions(connection, creations, lock);
         // A lock may have been waited for: who was not answered in time must not find a version later.
         if (parts.some(hasGivenUp)) throw new PartLate();
         return stored;
-      });
+      };
+      const outcomes = await inTransaction(this.#pool, store, undefined, trace);
       for (const [index, outcome] of outcomes.entries()) {
         if (outcome instanceof DomainError) parts[index]?.fail(outcome);
         else parts[index]?.settle(outcome);

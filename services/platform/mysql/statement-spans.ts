@@ -1,0 +1,37 @@
+import type { Span } from "../observe/trace.ts";
+
+const system = { "db.system.name": "mysql" };
+
+/** Records a statement that has just been sent: what it does, and with which table first. Of its values nothing is known. */
+export function recordStatement(parent: Span, sql: string, answer: Promise<unknown>): void {
+  const { operation, table } = namesOf(sql);
+  const name = table === undefined ? `mysql ${operation}` : `mysql ${operation} ${table}`;
+  const attributes = { ...system, "db.operation.name": operation, "db.collection.name": table };
+  endWith(parent.beginCall(name, attributes), answer);
+}
+
+/** What a transaction is recorded as, with the wait for its connection; its statements are parts of it. */
+export function beginTransaction(parent: Span): Span {
+  return parent.beginCall("mysql TRANSACTION", { ...system, "db.operation.name": "TRANSACTION" });
+}
+
+/** Ends a span when its work does. Who waits for that hears of a failure, not this. */
+export function endWith(span: Span, work: Promise<unknown>): void {
+  work.then(
+    () => span.end(),
+    (error: unknown) => span.end(errorTypeOf(error)),
+  );
+}
+
+/** `SELECT` and `presets`, for example. Statements are constants of ours, whose values are sent beside them. */
+export function namesOf(sql: string): { readonly operation: string; readonly table: string | undefined } {
+  const [, operation = "statement"] = /^[\s(]*([a-z]+)/i.exec(sql) ?? [];
+  const [, table] = /\b(?:FROM|INTO|UPDATE)\s+(?!\()`?(\w+)/i.exec(sql) ?? [];
+  return { operation: operation.toUpperCase(), table };
+}
+
+/** The name that MySQL has for an error, or that of its class. Its message may hold values. */
+function errorTypeOf(error: unknown): string {
+  const { code, name } = error as { code?: unknown; name?: string };
+  return typeof code === "string" && /^[A-Z\d_]{1,64}$/.test(code) ? code : (name ?? "Error");
+}
