@@ -43,7 +43,7 @@ export async function inferenceRoutes(
           const pinned = reference?.version !== undefined;
           const outgoing = mergeRequest(body, preset?.prepared, dialect, { pinned, replaceSystemPrompt });
           const explanation = explains ? explanationOf(outgoing.provenance()) : undefined;
-          await forwarder.forward({ reply, dialect, outgoing, caller: caller.principal, explanation });
+          await forwarder.forward({ reply, dialect, outgoing, caller: caller.principal, explanation, preset });
           return reply;
         },
       );

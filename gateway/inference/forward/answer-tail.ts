@@ -20,6 +20,11 @@ export class AnswerTail {
     return this.#first;
   }
 
+  /** The beginning of the first piece. */
+  get start(): string {
+    return this.#only?.toString("latin1", 0, tailBytes) ?? this.#first;
+  }
+
   /** As Latin-1: one character for each byte. */
   text(): string {
     const only = this.#only;

@@ -8,6 +8,7 @@ import type { Upstream, UpstreamCaller, Upstreams } from "../upstreams/upstreams
 import { Deadlines } from "./deadlines.ts";
 import { Forwarding } from "./forwarding.ts";
 import type { StalledAnswers } from "./stalled-answers.ts";
+import type { UsedPreset } from "./upstream-span.ts";
 
 /** A request as it is to be sent. */
 export interface Outgoing {
@@ -30,11 +31,15 @@ export interface ForwardRequest {
   readonly caller: UpstreamCaller;
   /** Where the client asked how its request was made: JSON of one line, in ASCII. */
   readonly explanation: string | undefined;
+  /** What it was made with. */
+  readonly preset: UsedPreset | undefined;
 }
 
 /** A model of the list, and who serves it. */
 export interface Candidate {
   readonly upstream: Upstream;
+  /** As the upstream is told. */
+  readonly model: string;
   readonly parts: readonly Buffer[];
 }
 
@@ -83,7 +88,9 @@ export class Forwarder {
     // Made one by one as they are needed would save nothing: they share the pieces of the body.
     const candidates = names.flatMap((each) => {
       const upstream = each === model ? first : upstreams.find(dialect, each);
-      return upstream ? { upstream, parts: outgoing.withModel(upstream.modelFor(each)) } : [];
+      if (!upstream) return [];
+      const name = upstream.modelFor(each);
+      return { upstream, model: name, parts: outgoing.withModel(name) };
     });
     if (candidates.length > 0) return candidates;
     throw noUpstream(dialect, model, upstreams.list().length > 0);
@@ -96,7 +103,7 @@ const tooMany = `must name at most ${triedMax} models, which are tried one by on
 
 function candidate(upstream: Upstream, outgoing: Outgoing, model: string): Candidate {
   const name = upstream.modelFor(model);
-  return { upstream, parts: name === model ? outgoing.parts : outgoing.withModel(name) };
+  return { upstream, model: name, parts: name === model ? outgoing.parts : outgoing.withModel(name) };
 }
 
 function noUpstream(dialect: DialectName, model: string, isAnyThere: boolean): HttpError {

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
 import { canceled } from "../../../services/platform/domain/domain-error.ts";
+import type { Span, Trace } from "../../../services/platform/observe/trace.ts";
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import type { Upstream, UpstreamCaller } from "../upstreams/upstreams.ts";
@@ -13,7 +14,8 @@ import { requestHeaders } from "./request-headers.ts";
 import { isEventStream, passOnHeaders, shortWaitMs } from "./response-headers.ts";
 import type { StalledAnswer } from "./stalled-answers.ts";
 import { errorEvent } from "./stream-error.ts";
-import { usageIn } from "./usage.ts";
+import { beginUpstreamSpan, recordAnswer, type UsedPreset } from "./upstream-span.ts";
+import { type Usage, usageIn } from "./usage.ts";
 
 /** The client has gone. */
 const clientClosedRequest = 499;
@@ -31,6 +33,8 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
   readonly #dialect: DialectName;
   readonly #caller: UpstreamCaller;
   readonly #explanation: string | undefined;
+  readonly #preset: UsedPreset | undefined;
+  readonly #trace: Trace | undefined;
   readonly #model: string;
   readonly #isStreamed: boolean;
   /** Empty where the body cannot be needed again, so that nothing here keeps it. */
@@ -44,6 +48,9 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
   #index = 0;
   #isRetried = false;
   #attempt: Attempt | undefined;
+  /** Of the attempt, where it is recorded. */
+  #span: Span | undefined;
+  #usage: Usage | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
   #isBodySent = false;
   /** The answer has begun: what was sent cannot be taken back. */
@@ -71,6 +78,8 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
     this.#dialect = request.dialect;
     this.#caller = request.caller;
     this.#explanation = request.explanation;
+    this.#preset = request.preset;
+    this.#trace = reply.request.exchange?.trace;
     this.#model = outgoing.model;
     this.#isStreamed = outgoing.isStreamed;
     this.#candidates = candidates;
@@ -93,7 +102,7 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
   }
 
   #try(): void {
-    const { upstream, parts } = this.#candidates[this.#index] as Candidate;
+    const { upstream, model, parts } = this.#candidates[this.#index] as Candidate;
     this.#upstream = upstream;
     if (upstream.isFull) {
       this.failed({ kind: "full", reason: "has as many requests under way as it may" });
@@ -109,9 +118,17 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
     let byteLength = 0;
     for (const part of parts) byteLength += part.length;
     this.#bytesSent += byteLength;
+    const parent = this.#trace?.span;
+    if (parent) this.#span = beginUpstreamSpan(parent, upstream, model, this.#preset);
     this.#attempt.send({
       path: upstream.pathOf(this.#dialect),
-      headers: requestHeaders(this.#reply.request.headers, upstream, this.#caller, byteLength),
+      headers: requestHeaders(
+        this.#reply.request.headers,
+        upstream,
+        this.#caller,
+        byteLength,
+        this.#span ?? this.#trace,
+      ),
       parts,
       byteLength,
     });
@@ -153,8 +170,8 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
 
   ended(): void {
     this.#response.end();
-    this.#over(this.#response.statusCode);
     this.#countUsage();
+    this.#over(this.#response.statusCode);
   }
 
   failed(failure: Failure): void {
@@ -165,7 +182,7 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
     } else if (this.#isAnotherLeft && failure.kind !== "stopping") {
       this.#fallBack(failure);
     } else {
-      this.#over(statusOf(failure));
+      this.#over(statusOf(failure), failure.kind);
       this.#reject(failureError(failure, this.#upstream.name));
     }
   }
@@ -202,6 +219,7 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
   #retry(failure: Failure, waitMs: number): void {
     this.#isRetried = true;
     this.#attempt = undefined;
+    this.#endSpan(failure.kind);
     this.#parts.metrics.retried(this.#upstream.name, failure.kind);
     // Never at once: this may be a callback of the connection that failed.
     this.#retryTimer = setTimeout(() => this.#try(), waitMs);
@@ -209,6 +227,7 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
 
   #fallBack(failure: Failure): void {
     this.#attempt = undefined;
+    this.#endSpan(failure.kind);
     this.#parts.metrics.fellBack(this.#upstream.name, failure.kind);
     this.#index++;
     this.#retryTimer = setTimeout(() => this.#try(), 0);
@@ -262,10 +281,16 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
     const response = this.#response;
     this.#parts.settle(reply, status);
     this.#parts.logger.warn(
-      { upstream: upstream.name, status, reason: failure.reason, request_id: reply.request.id },
+      {
+        upstream: upstream.name,
+        status,
+        reason: failure.reason,
+        request_id: reply.request.id,
+        trace_id: this.#trace?.traceId,
+      },
       "answer broke off",
     );
-    this.#over(status);
+    this.#over(status, failure.kind);
     // A length that is not reached, or an end that does not come, tells enough where there are no events.
     if (!this.#isStream || this.#isEncoded) {
       response.destroy();
@@ -287,7 +312,7 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
     if (this.#isOver) return;
     this.#parts.metrics.aborted(this.#upstream.name, this.#hasStalled ? "client_stalled" : "client_gone");
     this.#attempt?.leave();
-    this.#over(clientClosedRequest);
+    this.#over(clientClosedRequest, "client_gone");
     this.#response.destroy();
     if (!this.#isBegun) this.#reject(canceled());
   };
@@ -298,9 +323,11 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
     return this.#pausedAtMs !== undefined && monotonicMs() - this.#pausedAtMs >= this.#upstream.timeouts.clientReadMs;
   }
 
-  #over(status: number): void {
+  #over(status: number, error = status >= 400 ? String(status) : undefined): void {
     this.#isOver = true;
     this.#parts.stalled.remove(this);
+    if (this.#span && this.#isBegun) recordAnswer(this.#span, this.#response.statusCode, this.#tail, this.#usage);
+    this.#endSpan(error);
     clearTimeout(this.#retryTimer);
     this.#response.off("close", this.#clientGone);
     this.#reply.request.raw.socket.off("end", this.#clientGone);
@@ -308,10 +335,15 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
     this.#parts.metrics.ended(this.#upstream.name, status, ms, this.#bytesSent, this.#bytesReceived);
   }
 
+  #endSpan(error: string | undefined): void {
+    this.#span?.end(error);
+    this.#span = undefined;
+  }
+
   #countUsage(): void {
     if (this.#response.statusCode >= 300 || this.#isEncoded) return;
-    const usage = usageIn(this.#tail.text(), this.#tail.first);
-    if (usage) this.#parts.metrics.used(this.#upstream.name, usage);
+    this.#usage = usageIn(this.#tail.text(), this.#tail.first);
+    if (this.#usage) this.#parts.metrics.used(this.#upstream.name, this.#usage);
   }
 }
 

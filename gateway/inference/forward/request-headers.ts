@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { Trace } from "../../../services/platform/observe/trace.ts";
 import type { Upstream, UpstreamCaller } from "../upstreams/upstreams.ts";
 
 /** All that an upstream learns of a client's headers. */
@@ -10,7 +11,6 @@ const passedOn = new Set([
   "http-referer",
   "idempotency-key",
   "openai-beta",
-  "traceparent",
   "x-title",
 ]);
 const passedOnPrefix = "x-openrouter-";
@@ -21,6 +21,7 @@ export function requestHeaders(
   upstream: Upstream,
   caller: UpstreamCaller,
   byteLength: number,
+  trace: Trace | undefined,
 ): string[] {
   const credential = upstream.credentialFor(caller);
   const own = upstream.headers;
@@ -31,6 +32,10 @@ export function requestHeaders(
     if (name in own || name === credential?.[0]) continue;
     const value = given[name];
     if (value !== undefined) headers.push(name, typeof value === "string" ? value : value.join(", "));
+  }
+  if (trace) {
+    if (!("traceparent" in own)) headers.push("traceparent", trace.traceparent);
+    if (trace.tracestate !== undefined && !("tracestate" in own)) headers.push("tracestate", trace.tracestate);
   }
   for (const name in own) {
     if (name !== credential?.[0]) headers.push(name, own[name] as string);

@@ -1,0 +1,56 @@
+/** A model is named where it is told: in the answer itself, or in what the first event of a stream holds of it. */
+const places = new Set(["model", "message.model", "response.model"]);
+
+/**
+ * The model that an answer says it is from, in the beginning of a JSON text or of a stream of events. Found by walking,
+ * because what a model has written may name one, too; undefined where it does not stand in this part of the answer.
+ */
+export function modelIn(text: string): string | undefined {
+  if (/^\s*\{/.test(text)) return modelOfObject(text, text.indexOf("{"));
+  for (const { index, 0: start } of text.matchAll(/(?:^|\n)data: *(?=\{)/g)) {
+    const model = modelOfObject(text, index + start.length);
+    if (model !== undefined) return model;
+  }
+  return undefined;
+}
+
+const token = /"(?:[^"\\\n]|\\.)*"|[{}[\]:,]/g;
+const sane = /^[\w.:/@+-]{1,128}$/;
+
+function modelOfObject(text: string, from: number): string | undefined {
+  /** The member that each object or list around stands in; that of a list is of no name. */
+  const path: string[] = [];
+  let member: string | undefined;
+  let isValue = false;
+  token.lastIndex = from;
+  for (let found = token.exec(text); found; found = token.exec(text)) {
+    const [sign] = found;
+    switch (sign) {
+      case "{":
+      case "[":
+        path.push(sign === "{" ? (member ?? "") : "[");
+        member = undefined;
+        isValue = false;
+        break;
+      case "}":
+      case "]":
+        path.pop();
+        if (path.length === 0) return undefined;
+        isValue = false;
+        break;
+      case ":":
+        isValue = true;
+        break;
+      case ",":
+        member = undefined;
+        isValue = false;
+        break;
+      default: {
+        const value = sign.slice(1, -1);
+        if (!isValue) member = value;
+        else if (places.has([...path.slice(1), member].join("."))) return sane.test(value) ? value : undefined;
+      }
+    }
+  }
+  return undefined;
+}

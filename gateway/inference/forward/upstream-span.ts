@@ -1,0 +1,44 @@
+import { holdsKey } from "../../../services/platform/auth/key-format.ts";
+import type { Span } from "../../../services/platform/observe/trace.ts";
+import type { Upstream } from "../upstreams/upstreams.ts";
+import { modelIn } from "./answer-model.ts";
+import type { AnswerTail } from "./answer-tail.ts";
+import type { Usage } from "./usage.ts";
+
+/** The preset that a request was made with. */
+export interface UsedPreset {
+  readonly slug: string;
+  readonly version: number;
+}
+
+/** All dialects are conversations. */
+const operation = "chat";
+
+/** Begins what is recorded of a call of an upstream, by OpenTelemetry's names for generative AI. */
+export function beginUpstreamSpan(
+  parent: Span,
+  upstream: Upstream,
+  model: string,
+  preset: UsedPreset | undefined,
+): Span {
+  // The one text of the request's own.
+  const shownModel = holdsKey(model) ? "unknown" : model;
+  return parent.beginCall(`${operation} ${shownModel}`, {
+    "gen_ai.operation.name": operation,
+    "gen_ai.provider.name": upstream.name,
+    "gen_ai.request.model": shownModel,
+    "server.address": upstream.baseUrl.hostname,
+    "setpoint.preset.slug": preset?.slug,
+    "setpoint.preset.version": preset?.version,
+  });
+}
+
+/** Records what an answer tells of itself beside its content. */
+export function recordAnswer(span: Span, status: number, tail: AnswerTail, usage: Usage | undefined): void {
+  span.set({
+    "http.response.status_code": status,
+    "gen_ai.response.model": modelIn(tail.start) ?? modelIn(tail.text()),
+    "gen_ai.usage.input_tokens": usage?.input,
+    "gen_ai.usage.output_tokens": usage?.output,
+  });
+}
