@@ -26,7 +26,7 @@ export function endWith(span: Span, work: Promise<unknown>): void {
 /** `SELECT` and `presets`, for example. Statements are constants of ours, whose values are sent beside them. */
 export function namesOf(sql: string): { readonly operation: string; readonly table: string | undefined } {
   const [, operation = "statement"] = /^[\s(]*([a-z]+)/i.exec(sql) ?? [];
-  const [, table] = /\b(?:FROM|INTO|UPDATE)\s+(?!\()`?(\w+)/i.exec(sql) ?? [];
+  const [, table] = /\b(?:FROM|INTO|UPDATE|JOIN)\s+(?!\()`?(\w+)/i.exec(sql) ?? [];
   return { operation: operation.toUpperCase(), table };
 }
 

@@ -62,6 +62,8 @@ export function traceFrom(traceparent: string, tracestate?: string | string[]): 
 
 interface Traced {
   readonly trace?: Trace | undefined;
+  /** Where it is made for several already: the spans beside its own. */
+  readonly sharedBy?: readonly Span[];
 }
 
 /** The trace of a call that is made for several: one that is recorded, or else the first. */
@@ -77,5 +79,6 @@ export function traceTogether(callers: readonly Traced[]): Trace | undefined {
 /** The spans that share a call with the trace it is made in. */
 export function spansBeside(chosen: Trace | undefined, callers: readonly Traced[]): readonly Span[] {
   if (!chosen?.span) return [];
-  return callers.flatMap(({ trace }) => (trace?.span && trace !== chosen ? trace.span : []));
+  const spans = callers.flatMap(({ trace, sharedBy = [] }) => (trace?.span ? [trace.span, ...sharedBy] : []));
+  return spans.filter((span) => span !== chosen.span);
 }

@@ -1,0 +1,228 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Collector, type ReceivedSpan, startCollector } from "../support/collector.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+let collector: Collector;
+let stack: Stack;
+let traceCount = 0;
+
+beforeAll(async () => {
+  collector = await startCollector({
+    headers: { "x-collector-key": "collector secret" },
+    resourceAttributes: { "deployment.environment.name": "test" },
+  });
+  const { traces } = collector;
+  stack = await startStack({ gateway: { traces }, preset: { traces }, organization: { traces } });
+});
+
+afterAll(async () => {
+  await stack.close();
+  collector.close();
+});
+
+/** A trace of its own for each test. */
+function newTrace(flags = "01"): { readonly traceId: string; readonly traceparent: string } {
+  traceCount += 1;
+  const traceId = traceCount.toString(16).padStart(32, "a");
+  return { traceId, traceparent: `00-${traceId}-00f067aa0ba902b7-${flags}` };
+}
+
+function named(spans: readonly ReceivedSpan[], name: string | RegExp): ReceivedSpan {
+  const found = spans.find((span) => (typeof name === "string" ? span.name === name : name.test(span.name)));
+  if (!found) throw new Error(`No span ${name} among ${spans.map((span) => span.name).join(", ")}`);
+  return found;
+}
+
+function logLinesOf(field: string, value: string): Record<string, unknown>[] {
+  const lines = stack.log().trim().split("\n");
+  return lines.map((line) => JSON.parse(line)).filter((line) => line[field] === value);
+}
+
+describe("with a collector", () => {
+  it("shows a read as one trace, from the gateway over the service to the database", async () => {
+    await stack.create("read");
+    const { traceId, traceparent } = newTrace();
+    const headers = { traceparent, "x-request-id": "read-1" };
+    await stack.request("GET", "/presets/read", { key: stack.apiKey, headers });
+    const spans = await collector.spansOf(traceId, 4);
+
+    const request = named(spans, "GET /api/v1/presets/:slug");
+    expect(request).toMatchObject({ service: "setpoint-gateway", kind: 2, parentSpanId: "00f067aa0ba902b7" });
+    expect(request.attributes).toEqual({
+      "http.request.method": "GET",
+      "http.route": "/api/v1/presets/:slug",
+      "http.response.status_code": 200,
+      "setpoint.request_id": "read-1",
+    });
+    const method = "setpoint.preset.v1.PresetService/GetPreset";
+    const rpcAttributes = {
+      "rpc.system.name": "grpc",
+      "rpc.method": method,
+      "rpc.response.status_code": "OK",
+      "setpoint.request_id": "read-1",
+    };
+    const call = spans.find(({ name, kind }) => name === method && kind === 3);
+    expect(call).toMatchObject({
+      service: "setpoint-gateway",
+      parentSpanId: request.spanId,
+      attributes: rpcAttributes,
+    });
+    const served = spans.find(({ name, kind }) => name === method && kind === 2);
+    expect(served).toMatchObject({
+      service: "setpoint-preset",
+      parentSpanId: call?.spanId,
+      attributes: rpcAttributes,
+    });
+    const statement = named(spans, "mysql SELECT presets");
+    expect(statement).toMatchObject({ service: "setpoint-preset", kind: 3, parentSpanId: served?.spanId });
+    expect(statement.attributes).toEqual({
+      "db.system.name": "mysql",
+      "db.operation.name": "SELECT",
+      "db.collection.name": "presets",
+      "setpoint.request_id": "read-1",
+    });
+    expect(spans).toHaveLength(4);
+  });
+
+  it("shows a creation with its transaction and the statements of that", async () => {
+    const { traceId, traceparent } = newTrace();
+    const answer = await stack.create("traced", { messages: [], temperature: 0.5 }, { headers: { traceparent } });
+    expect(answer.status).toBe(200);
+    const spans = await collector.spansOf(traceId, 8);
+    const transaction = named(spans, "mysql TRANSACTION");
+    expect(named(spans, /PresetService\/CreateVersion/).isError).toBe(false);
+    const statements = spans.filter(({ parentSpanId }) => parentSpanId === transaction.spanId);
+    expect(statements.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["mysql START", "mysql INSERT presets", "mysql INSERT preset_versions", "mysql COMMIT"]),
+    );
+  });
+
+  it("shows the exchange of a key that is not known yet", async () => {
+    const { apiKey } = await stack.tenants.createOrganization();
+    const { traceId, traceparent } = newTrace();
+    await stack.request("GET", "/presets", { key: apiKey, headers: { traceparent } });
+    const spans = await collector.spansOf(traceId, 7);
+    const exchange = spans.find(
+      ({ name, service }) => /AccessService/.test(name) && service === "setpoint-organization",
+    );
+    expect(spans.filter(({ parentSpanId }) => parentSpanId === exchange?.spanId).map(({ name }) => name)).toEqual([
+      "mysql SELECT api_keys",
+    ]);
+  });
+
+  it("begins a trace of its own where the caller is in none, or names none that can be", async () => {
+    for (const [index, traceparent] of [
+      undefined,
+      "00-not-a-trace-01",
+      `00-${"0".repeat(32)}-${"1".repeat(16)}-01`,
+    ].entries()) {
+      const id = `own-${index}`;
+      const headers = { "x-request-id": id, ...(traceparent ? { traceparent } : {}) };
+      await stack.request("GET", "/presets", { key: stack.apiKey, headers });
+      const ofRequest = () => collector.spans.filter(({ attributes }) => attributes["setpoint.request_id"] === id);
+      await expect
+        .poll(() => ofRequest().some(({ kind, service }) => kind === 2 && service === "setpoint-gateway"))
+        .toBe(true);
+      await expect.poll(() => new Set(ofRequest().map(({ service }) => service)).size).toBe(2);
+      expect(new Set(ofRequest().map(({ traceId }) => traceId)).size).toBe(1);
+    }
+  });
+
+  it("has the trace id in every line of the log that is about a request", async () => {
+    const { traceId, traceparent } = newTrace();
+    await stack.create("logged", undefined, { headers: { traceparent, "x-request-id": "logged-1" } });
+    const lines = logLinesOf("request_id", "logged-1");
+    expect(lines.map(({ message, msg }) => message ?? msg).sort()).toEqual(["request", "rpc"]);
+    expect(lines.map((line) => line.trace_id)).toEqual([traceId, traceId]);
+  });
+
+  it("shows a refusal as an answer, and a fault as an error", async () => {
+    const refused = newTrace();
+    await stack.request("GET", "/presets/nowhere", { key: stack.apiKey, headers: refused });
+    const route = "GET /api/v1/presets/:slug";
+    expect(await collector.spanOf(refused.traceId, route)).toMatchObject({ isError: false });
+    const spans = await collector.spansOf(refused.traceId, 4);
+    const [call] = spans.filter(({ kind, name }) => kind === 3 && /GetPreset/.test(name));
+    expect(call).toMatchObject({ isError: true, attributes: { "error.type": "NOT_FOUND" } });
+
+    await stack.preset.stop();
+    const faulty = newTrace();
+    const gateway = { requestTimeoutMs: 300 };
+    await stack.gateway.stop();
+    await stack.gateway.start(gateway);
+    try {
+      const answer = await stack.request("GET", "/presets/read", { key: stack.apiKey, headers: faulty });
+      expect(answer.status).toBe(503);
+      const request = await collector.spanOf(faulty.traceId, route);
+      expect(request).toMatchObject({ isError: true, attributes: { "error.type": "503" } });
+      const lines = logLinesOf("trace_id", faulty.traceId);
+      expect(lines.map(({ msg }) => msg)).toEqual(expect.arrayContaining(["request", "request failed"]));
+    } finally {
+      await stack.preset.start();
+      await stack.gateway.stop();
+      await stack.gateway.start({ requestTimeoutMs: 10_000 });
+    }
+  });
+
+  it("calls a service once for requests that come together, in the trace of one and linked to the others", async () => {
+    await Promise.all(["crowd-0", "crowd-1", "crowd-2"].map((slug) => stack.create(slug)));
+    const traces = Array.from({ length: 24 }, () => newTrace());
+    await Promise.all(
+      traces.map(({ traceparent }, index) =>
+        stack.request("GET", `/presets/crowd-${index % 3}`, { key: stack.apiKey, headers: { traceparent } }),
+      ),
+    );
+    const ids = new Set(traces.map(({ traceId }) => traceId));
+    const calls = () =>
+      collector.spans.filter(({ kind, name, traceId }) => kind === 3 && /PresetService/.test(name) && ids.has(traceId));
+    // Each is in the trace that a call was made in, or linked to it.
+    await expect
+      .poll(
+        () => new Set(calls().flatMap(({ traceId, links }) => [traceId, ...links.map((link) => link.traceId)])).size,
+      )
+      .toBe(traces.length);
+    expect(calls().length).toBeLessThan(traces.length);
+  });
+
+  it("is sent nothing of probes", async () => {
+    await fetch(`${stack.baseUrl}/healthz`);
+    await fetch(`${stack.baseUrl}/readyz`);
+    const { traceId, traceparent } = newTrace();
+    await stack.request("GET", "/presets", { key: stack.apiKey, headers: { traceparent } });
+    await collector.spansOf(traceId, 5);
+    expect(collector.spans.filter(({ name }) => /healthz|readyz|Health/.test(name))).toEqual([]);
+  });
+
+  it("is sent no key, token, prompt or path of a caller, whatever they write", async () => {
+    const { traceId, traceparent } = newTrace();
+    const body = { messages: [{ role: "system", content: "a very secret prompt" }], temperature: 0.123456 };
+    const headers = { traceparent, tracestate: "vendor=secret-state" };
+    await stack.create("secretive", body, { headers });
+    await stack.request("GET", `/nowhere/${stack.apiKey}?key=${stack.apiKey}`, { key: stack.apiKey, headers });
+    await collector.spansOf(traceId, 9);
+    const text = collector.text();
+    expect(text).not.toContain("very secret prompt");
+    expect(text).not.toContain("0.123456");
+    expect(text).not.toContain("secret-state");
+    expect(text).not.toContain("secretive");
+    expect(text).not.toContain(stack.apiKey);
+    expect(text).not.toContain(stack.apiKey.slice(-20));
+    expect(text).not.toContain("eyJ");
+    expect(text).not.toContain("collector secret");
+  });
+
+  it("is told who sends, and gets the headers that are set for it", () => {
+    expect(collector.text()).toContain("deployment.environment.name");
+    expect(collector.headers.every((headers) => headers["x-collector-key"] === "collector secret")).toBe(true);
+  });
+
+  it("is sent nothing of a trace that the caller does not record", async () => {
+    const unrecorded = newTrace("00");
+    await stack.request("GET", "/presets", { key: stack.apiKey, headers: unrecorded });
+    const recorded = newTrace();
+    await stack.request("GET", "/presets", { key: stack.apiKey, headers: recorded });
+    await collector.spansOf(recorded.traceId, 5);
+    expect(collector.spans.filter(({ traceId }) => traceId === unrecorded.traceId)).toEqual([]);
+    expect(logLinesOf("trace_id", unrecorded.traceId)).toHaveLength(2);
+  });
+});
