@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Collector, type ReceivedSpan, startCollector } from "../support/collector.ts";
 import { type Stack, startStack } from "../support/stack.ts";
+import { callStock, stockClient } from "../support/stock-grpc.ts";
 
 let collector: Collector;
 let stack: Stack;
@@ -108,6 +109,32 @@ describe("with a collector", () => {
     expect(spans.filter(({ parentSpanId }) => parentSpanId === exchange?.spanId).map(({ name }) => name)).toEqual([
       "mysql SELECT api_keys",
     ]);
+  });
+
+  it("shows what a service does for a caller of its own, over gRPC and over Connect", async () => {
+    const { accessToken } = await callStock<{ accessToken: string }>(
+      stockClient("setpoint.organization.v1.AccessService", stack.organization.config.grpcPort),
+      "ExchangeKey",
+      { key: stack.apiKey },
+    );
+    const overGrpc = newTrace();
+    const client = stockClient("setpoint.preset.v1.PresetService", stack.preset.config.grpcPort);
+    await callStock(client, "GetPreset", { slug: "read" }, { token: accessToken, headers: overGrpc });
+    const overConnect = newTrace();
+    await fetch(`http://127.0.0.1:${stack.preset.config.httpPort}/setpoint.preset.v1.PresetService/GetPreset`, {
+      method: "POST",
+      body: '{"slug":"read"}',
+      headers: { ...overConnect, authorization: `Bearer ${accessToken}`, "content-type": "application/json" },
+    });
+    for (const [{ traceId }, system] of [
+      [overGrpc, "grpc"],
+      [overConnect, "connectrpc"],
+    ] as const) {
+      const served = await collector.spanOf(traceId, "setpoint.preset.v1.PresetService/GetPreset");
+      expect(served).toMatchObject({ kind: 2, parentSpanId: "00f067aa0ba902b7" });
+      expect(served.attributes).toMatchObject({ "rpc.system.name": system, "rpc.response.status_code": "OK" });
+      expect(await collector.spanOf(traceId, "mysql SELECT presets")).toMatchObject({ parentSpanId: served.spanId });
+    }
   });
 
   it("begins a trace of its own where the caller is in none, or names none that can be", async () => {

@@ -32,7 +32,11 @@ export interface Collector {
   close(): void;
 }
 
-export async function startCollector(changes: Partial<TracesConfig> = {}): Promise<Collector> {
+/** One that answers once it can. */
+export async function startCollector(
+  changes: Partial<TracesConfig> = {},
+  canAnswer: Promise<void> = Promise.resolve(),
+): Promise<Collector> {
   const spans: ReceivedSpan[] = [];
   const headers: IncomingHttpHeaders[] = [];
   const texts: string[] = [];
@@ -41,6 +45,7 @@ export async function startCollector(changes: Partial<TracesConfig> = {}): Promi
     texts.push(text);
     headers.push(request.headers);
     spans.push(...spansIn(JSON.parse(text)));
+    await canAnswer;
   };
   const { url, close } = await listen((request, response) => {
     receive(request).then(() => response.setHeader("content-type", "application/json").end("{}"));

@@ -40,6 +40,7 @@ export function stockClient(service: string, port: number): Client {
 interface CallParts {
   readonly token?: string | undefined;
   readonly deadlineMs?: number | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 type UnaryMethod<Response> = (
@@ -58,6 +59,7 @@ export function callStock<Response>(
 ): Promise<Response> {
   const metadata = new Metadata();
   if (parts.token !== undefined) metadata.set("authorization", `Bearer ${parts.token}`);
+  for (const [name, value] of Object.entries(parts.headers ?? {})) metadata.set(name, value);
   const options = parts.deadlineMs === undefined ? {} : { deadline: parts.deadlineMs };
   return new Promise((resolve, reject) => {
     const call = (client as unknown as Record<string, UnaryMethod<Response>>)[method] as UnaryMethod<Response>;

@@ -34,8 +34,8 @@ const waitingMax = 2_048;
 /** So few that to write them takes a moment. */
 const sentTogetherMax = 256;
 const sendTimeoutMs = 10_000;
-/** Sent and not answered. */
-const sendingMax = 2;
+/** Sent and not answered: one at a time, but all that wait when a process ends. */
+const sendingMax = waitingMax / sentTogetherMax + 1;
 /** Of what is attached to a span; longer texts are cut. */
 const textLengthMax = 256;
 

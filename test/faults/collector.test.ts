@@ -1,0 +1,146 @@
+import type { Logger } from "pino";
+import { afterEach, describe, expect, it } from "vitest";
+import { silentLogger } from "../../services/platform/observe/logger.ts";
+import { OtelTracer } from "../../services/platform/observe/otel.ts";
+import type { TracesConfig } from "../../services/platform/observe/traces-config.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { listen, startCollector, tracesTo } from "../support/collector.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+const closers: (() => Promise<void> | void)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function startTracedStack(traces: TracesConfig): Promise<Stack> {
+  const stack = await startStack({ gateway: { traces }, preset: { traces }, organization: { traces } });
+  closers.push(() => stack.close());
+  return stack;
+}
+
+/** Collectors that no spans can be sent to. */
+const faults = {
+  "is not there": async () => "http://127.0.0.1:1",
+  "never answers": async () => {
+    const { url, close } = await listen(() => {});
+    closers.push(close);
+    return url;
+  },
+  "refuses everything": async () => {
+    const { url, close } = await listen((_, response) => response.writeHead(401).end("secret of the collector"));
+    closers.push(close);
+    return url;
+  },
+  "breaks off": async () => {
+    const { url, close } = await listen(({ socket }) => socket.destroy());
+    closers.push(close);
+    return url;
+  },
+};
+
+describe.each(Object.entries(faults))("where the collector %s", (_, start) => {
+  it("serves requests as ever, and ends within the drain time", async () => {
+    const stack = await startTracedStack(tracesTo(await start(), { headers: { authorization: "secret-header" } }));
+    for (let index = 0; index < 30; index += 1) {
+      const answer = await stack.create(`preset-${index % 3}`);
+      expect(answer.status).toBe(200);
+    }
+    const startedAtMs = monotonicMs();
+    await stack.gateway.stop();
+    // The time to drain is half a second here.
+    expect(monotonicMs() - startedAtMs).toBeLessThan(5_000);
+    expect(stack.log()).not.toContain("secret-header");
+    expect(stack.log()).not.toContain("secret of the collector");
+  });
+});
+
+it("says that traces are lost, once and not for each", async () => {
+  const { url, close } = await listen((_, response) => response.writeHead(400).end());
+  closers.push(close);
+  const stack = await startTracedStack(tracesTo(url));
+  for (let index = 0; index < 5; index += 1) {
+    await stack.create("any");
+    await new Promise((resolve) => setTimeout(resolve, 40));
+  }
+  const lines = () =>
+    stack
+      .log()
+      .split("\n")
+      .filter((line) => line.includes("traces could not be sent"));
+  // Two processes had something to send, or all three.
+  await expect.poll(() => lines().length).toBeGreaterThanOrEqual(2);
+  expect(lines().length).toBeLessThanOrEqual(3);
+});
+
+it("keeps a bounded number of spans while the collector does not answer, and drops the others", async () => {
+  let answer: () => void = () => {};
+  const canAnswer = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const collector = await startCollector({}, canAnswer);
+  closers.push(() => collector.close());
+  const tracer = new OtelTracer("test", collector.traces, silentLogger());
+  for (let index = 0; index < 20_000; index += 1) {
+    tracer.serve("GET /anything", undefined).span?.end();
+    if (index % 1_000 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  answer();
+  await tracer.close(10_000);
+  expect(collector.spans.length).toBeGreaterThan(1_000);
+  expect(collector.spans.length).toBeLessThan(4_000);
+});
+
+it("sends what is left when a process ends", async () => {
+  const collector = await startCollector({ sendEveryMs: 600_000 });
+  closers.push(() => collector.close());
+  const stack = await startTracedStack(collector.traces);
+  await stack.create("last");
+  expect(collector.spans).toEqual([]);
+  await stack.gateway.stop();
+  await stack.preset.stop();
+  const names = collector.spans.map(({ service, name }) => `${service}: ${name}`);
+  expect(names).toContain("setpoint-gateway: POST /api/v1/presets/:slug/chat/completions");
+  expect(names).toContain("setpoint-preset: mysql COMMIT");
+});
+
+describe("a sampler", () => {
+  it("says which traces are recorded; what is not is passed on as not recorded", () => {
+    const logger: Logger = silentLogger();
+    const to = (changes: Partial<TracesConfig>) => {
+      const tracer = new OtelTracer("test", tracesTo("http://127.0.0.1:1", changes), logger);
+      closers.push(() => tracer.close(0));
+      return tracer;
+    };
+    const parent = {
+      traceId: "f".repeat(32),
+      traceparent: `00-${"f".repeat(32)}-00f067aa0ba902b7-01`,
+      tracestate: "vendor=1",
+      span: undefined,
+    };
+    const unrecorded = { ...parent, traceparent: parent.traceparent.replace(/01$/, "00") };
+    const recorded = (changes: Partial<TracesConfig>, caller?: typeof parent) =>
+      to(changes).serve("any", caller).span !== undefined;
+    expect(recorded({ sampler: "always_on" }, unrecorded)).toBe(true);
+    expect(recorded({ sampler: "always_off" }, parent)).toBe(false);
+    expect(recorded({ sampler: "parentbased_always_on" })).toBe(true);
+    expect(recorded({ sampler: "parentbased_always_on" }, unrecorded)).toBe(false);
+    expect(recorded({ sampler: "parentbased_always_off" })).toBe(false);
+    expect(recorded({ sampler: "parentbased_always_off" }, parent)).toBe(true);
+    expect(recorded({ sampler: "parentbased_traceidratio", samplerRatio: 0 })).toBe(false);
+    expect(recorded({ sampler: "parentbased_traceidratio", samplerRatio: 0 }, parent)).toBe(true);
+    // Where callers are not to decide what is recorded.
+    expect(recorded({ sampler: "traceidratio", samplerRatio: 0 }, parent)).toBe(false);
+    expect(recorded({ sampler: "traceidratio", samplerRatio: 1 }, unrecorded)).toBe(true);
+
+    const refused = to({ sampler: "traceidratio", samplerRatio: 0 }).serve("any", parent);
+    expect(refused).toMatchObject({ traceId: parent.traceId, tracestate: "vendor=1" });
+    expect(refused.traceparent).toMatch(/^00-f{32}-[\da-f]{16}-00$/);
+    expect(to({}).serve("any", unrecorded)).toBe(unrecorded);
+
+    const tracer = to({ sampler: "parentbased_traceidratio", samplerRatio: 0.1 });
+    const count = Array.from({ length: 5_000 }, () => tracer.serve("any", undefined)).filter(({ span }) => span).length;
+    expect(count).toBeGreaterThan(350);
+    expect(count).toBeLessThan(650);
+  });
+});
