@@ -17,15 +17,15 @@ export function sessionService(pool: Pool): Implementation<typeof SessionService
       return { token, session: toSessionMessage(await createSession(pool, signIn, token, context)) };
     },
 
-    async getSession(request, { deadlineMs }) {
+    async getSession(request, { deadlineMs, trace }) {
       const tokenHash = fromSessionToken(request);
-      const session = await retryTransient(deadlineMs, () => getSession(pool, tokenHash, new Date()));
+      const session = await retryTransient(deadlineMs, () => getSession(pool.within(trace), tokenHash, new Date()));
       return { session: toSessionMessage(session) };
     },
 
-    async deleteSession(request, { deadlineMs }) {
+    async deleteSession(request, { deadlineMs, trace }) {
       const tokenHash = fromSessionToken(request);
-      await retryTransient(deadlineMs, () => deleteSession(pool, tokenHash));
+      await retryTransient(deadlineMs, () => deleteSession(pool.within(trace), tokenHash));
       return {};
     },
   };
