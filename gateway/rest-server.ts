@@ -29,7 +29,7 @@ import { Refusals } from "./http/refusals.ts";
 import { Forwarder } from "./inference/forward/forward.ts";
 import { StalledAnswers } from "./inference/forward/stalled-answers.ts";
 import type { InferenceMetrics } from "./inference/inference-metrics.ts";
-import { PresetsAtHand, type PresetsAtHandConfig } from "./inference/presets/presets-at-hand.ts";
+import { PresetCache, type PresetCacheConfig } from "./inference/presets/preset-cache.ts";
 import type { Upstreams } from "./inference/upstreams/upstreams.ts";
 import { bodyText } from "./json/body.ts";
 import { errorAnswer, HttpError, nothingAt } from "./json/errors.ts";
@@ -65,7 +65,7 @@ interface RestParts {
     "requestTimeoutMs" | "httpTimeouts" | "inferenceBodyBytesMax" | "grantStaleMaxMs" | "publicOrigin"
   > &
     LimitsConfig &
-    PresetsAtHandConfig;
+    PresetCacheConfig;
   readonly clients: Clients;
   readonly upstreams: Upstreams;
   readonly inferenceMetrics: InferenceMetrics;
@@ -115,7 +115,7 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
 
   const cookie = new SessionCookie(new ConsoleOrigin(config.publicOrigin));
   const access = openAccess(parts, limits, cookie);
-  const presetsAtHand = new PresetsAtHand(clients.presets, config, metrics);
+  const presetCache = new PresetCache(clients.presets, config, metrics);
   const forwarder = new Forwarder({
     upstreams: parts.upstreams,
     metrics: parts.inferenceMetrics,
@@ -127,9 +127,9 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
   app.decorate("stopForwarding", () => forwarder.stop());
   const described = describedRoutes(app);
   await withMethodsRefused(app, async () => {
-    createPresetRoutes(app, access, clients, presetsAtHand);
+    createPresetRoutes(app, access, clients, presetCache);
     await resolveRoutes(app, access, clients, config.inferenceBodyBytesMax);
-    presetRoutes(app, access, clients, presetsAtHand);
+    presetRoutes(app, access, clients, presetCache);
     versionRoutes(app, access, clients);
     modelRoutes(app, access, clients, parts.upstreams);
     keyRoutes(app, access, clients);
@@ -138,7 +138,7 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     memberRoutes(app, access, clients);
     organizationChangeRoutes(app, access, clients);
     probeRoutes(app, parts.health);
-    await inferenceRoutes(app, access, presetsAtHand, forwarder, config.inferenceBodyBytesMax);
+    await inferenceRoutes(app, access, presetCache, forwarder, config.inferenceBodyBytesMax);
     referenceRoutes(app, described);
     sessionRoutes(app, access, clients, cookie);
   });

@@ -12,7 +12,7 @@ import { type DialectName, dialectByName, dialectNames } from "../dialects/diale
 import { messages } from "../dialects/messages.ts";
 import { readBody, readLongBody } from "../dialects/read-body.ts";
 import { responses } from "../dialects/responses.ts";
-import type { PresetsAtHand } from "../inference/presets/presets-at-hand.ts";
+import type { PresetCache } from "../inference/presets/preset-cache.ts";
 import { requireBody } from "../json/body.ts";
 import { idempotencyHeader, idempotencyKeyFrom } from "../json/idempotency.ts";
 import { sendPreset } from "../json/preset.ts";
@@ -53,7 +53,7 @@ export function createPresetRoutes(
   app: FastifyInstance,
   access: Access,
   { presets }: Clients,
-  presetsAtHand: PresetsAtHand,
+  presetCache: PresetCache,
 ): void {
   for (const path of dialectNames) {
     const { dialect, operationId } = dialects[path];
@@ -68,7 +68,7 @@ export function createPresetRoutes(
         if (isLong) await nextTurn();
         const creation = { slug, ...content, dialect: dialectByName[path], ...idempotencyOf(request, path, body) };
         const { caller } = request;
-        const preset = await presetsAtHand.changing(caller.principal.workspaceId, slug, () =>
+        const preset = await presetCache.changing(caller.principal.workspaceId, slug, () =>
           caller.call((options) => presets.createVersion(creation, options)),
         );
         return sendPreset(reply, preset);

@@ -4,7 +4,7 @@ import { type DialectName, dialectNames } from "../dialects/dialect-name.ts";
 import { explanationOf } from "../inference/forward/explanation.ts";
 import type { Forwarder } from "../inference/forward/forward.ts";
 import { mergeRequest } from "../inference/merge/merge.ts";
-import type { PresetAtHand, PresetsAtHand } from "../inference/presets/presets-at-hand.ts";
+import type { CachedPreset, PresetCache } from "../inference/presets/preset-cache.ts";
 import { isExplained } from "../inference/request/explain-header.ts";
 import { presetReferenceOf } from "../inference/request/preset-reference.ts";
 import { replacesSystemPrompt } from "../inference/request/prompt-header.ts";
@@ -21,7 +21,7 @@ interface Inference {
 export async function inferenceRoutes(
   app: FastifyInstance,
   access: Access,
-  presetsAtHand: PresetsAtHand,
+  presetCache: PresetCache,
   forwarder: Forwarder,
   bodyLimit: number,
 ): Promise<void> {
@@ -38,7 +38,7 @@ export async function inferenceRoutes(
           const read = readRequestBody(requireBody(request.body));
           const body = read instanceof Promise ? await read : read;
           const reference = presetReferenceOf(body);
-          const preset = reference && (await presetsAtHand.find(caller, reference, dialect));
+          const preset = reference && (await presetCache.get(caller, reference, dialect));
           if (preset) reply.header("x-setpoint-preset", nameOf(preset));
           const pinned = reference?.version !== undefined;
           const outgoing = mergeRequest(body, preset?.prepared, dialect, { pinned, replaceSystemPrompt });
@@ -57,6 +57,6 @@ const errorShapes = { "chat/completions": "own", messages: "anthropic", response
 >;
 
 /** As answers say it. */
-function nameOf({ slug, version, isStale }: PresetAtHand): string {
+function nameOf({ slug, version, isStale }: CachedPreset): string {
   return isStale ? `${slug}@${version}; stale` : `${slug}@${version}`;
 }

@@ -6,7 +6,7 @@ import { presetQueryLengthMax } from "../../services/platform/domain/limits.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { untilGone } from "../http/until-gone.ts";
-import type { PresetsAtHand } from "../inference/presets/presets-at-hand.ts";
+import type { PresetCache } from "../inference/presets/preset-cache.ts";
 import { smallBodyBytesMax } from "../json/body-reader.ts";
 import { etagsOfIfMatch } from "../json/etag.ts";
 import { idempotencyHeader, idempotencyKeyFrom } from "../json/idempotency.ts";
@@ -99,7 +99,7 @@ export function presetRoutes(
   app: FastifyInstance,
   access: Access,
   { presets }: Clients,
-  presetsAtHand: PresetsAtHand,
+  presetCache: PresetCache,
 ): void {
   const reading = access.withPermission("presets:read");
   const writing = access.withPermission("presets:write");
@@ -133,7 +133,7 @@ export function presetRoutes(
       };
       const signal = untilGone(reply);
       const { caller } = request;
-      const { preset } = await presetsAtHand.changing(caller.principal.workspaceId, update.slug, () =>
+      const { preset } = await presetCache.changing(caller.principal.workspaceId, update.slug, () =>
         caller.call((options) => presets.updatePreset(update, { ...options, signal })),
       );
       return sendPreset(reply, preset);

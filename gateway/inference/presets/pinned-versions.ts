@@ -14,17 +14,17 @@ export class PinnedVersions {
   readonly #client: Pick<PresetClient, "getVersion">;
   readonly #reach: ServiceReach;
   /** Shared with the presets: all of them are bounded together. */
-  readonly #cache: LRUCache<string, KnownPreset | KnownVersion>;
+  readonly #entries: LRUCache<string, KnownPreset | KnownVersion>;
   readonly #questions = new SharedQuestions<KnownVersion | DomainError>();
 
   constructor(
     client: Pick<PresetClient, "getVersion">,
     reach: ServiceReach,
-    cache: LRUCache<string, KnownPreset | KnownVersion>,
+    entries: LRUCache<string, KnownPreset | KnownVersion>,
   ) {
     this.#client = client;
     this.#reach = reach;
-    this.#cache = cache;
+    this.#entries = entries;
   }
 
   /** In the cache. No preset has a key of this form. */
@@ -33,7 +33,7 @@ export class PinnedVersions {
   }
 
   find(key: string): KnownVersion | undefined {
-    return this.#cache.get(key) as KnownVersion | undefined;
+    return this.#entries.get(key) as KnownVersion | undefined;
   }
 
   /** The version, or what to say of one that the preset does not have. */
@@ -62,7 +62,7 @@ export class PinnedVersions {
       );
       if (answer.version?.presetId !== preset.id) throw new Error("The preset service answered for another preset");
       const known = new KnownVersion(slug, answer.version);
-      this.#cache.set(this.keyOf(preset, version), known);
+      this.#entries.set(this.keyOf(preset, version), known);
       return known;
     } catch (error) {
       if (!isOfKind(error, "not_found") || error.reason !== "VERSION_NOT_FOUND") throw error;

@@ -13,7 +13,7 @@ export class PresetLookups {
     const counts = this.#counts;
     new Counter({
       name: "setpoint_preset_lookups_total",
-      help: "Presets that requests named, by outcome: hit, renewed (waited for the service to confirm it), miss (was not at hand), stale (older than it should be, because the service did not answer), refused (unknown, disabled, archived).",
+      help: "Presets that requests named, by outcome: hit, renewed (waited for the service to confirm it), miss (was not in the cache), stale (older than it should be, because the service did not answer), refused (unknown, disabled, archived).",
       labelNames: ["outcome"],
       registers: [metrics.registry],
       collect() {
@@ -23,7 +23,7 @@ export class PresetLookups {
     });
     new Gauge({
       name: "setpoint_preset_cache_bytes",
-      help: "Bytes of the presets that are at hand.",
+      help: "Bytes of the presets in the cache.",
       registers: [metrics.registry],
       collect() {
         this.set(readBytes());
@@ -31,7 +31,7 @@ export class PresetLookups {
     });
     this.#failures = new Counter({
       name: "setpoint_preset_renewal_failures_total",
-      help: "Questions to the preset service about a preset that is at hand and may have changed, which it did not answer.",
+      help: "Questions to the preset service about a preset in the cache that may have changed, which it did not answer.",
       registers: [metrics.registry],
     });
   }

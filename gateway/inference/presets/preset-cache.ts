@@ -15,7 +15,8 @@ import { PinnedVersions } from "./pinned-versions.ts";
 import { type LookupOutcome, PresetLookups } from "./preset-lookups.ts";
 import { isAboutAsker, type Question, SharedQuestions } from "./shared-questions.ts";
 
-export interface PresetAtHand {
+/** A preset as an inference request uses it. */
+export interface CachedPreset {
   readonly prepared: PreparedPreset;
   /** Whether it may be older than it should be, because the preset service does not answer. */
   readonly isStale: boolean;
@@ -23,7 +24,7 @@ export interface PresetAtHand {
   readonly version: number;
 }
 
-export interface PresetsAtHandConfig {
+export interface PresetCacheConfig {
   readonly presetCacheBytesMax: number;
   /** How old a preset may be that is used while the preset service is out of reach; 0: that is not done. */
   readonly presetStaleMaxMs: number;
@@ -63,10 +64,10 @@ type Answer = KnownPreset | DomainError;
  * use, so that requests wait neither for the preset service nor for its database, and go on without them. Entries are found
  * by the workspace of a caller's grant: nobody sees another workspace's.
  */
-export class PresetsAtHand {
+export class PresetCache {
   readonly #client: Client;
   readonly #staleMaxMs: number;
-  readonly #cache: LRUCache<string, KnownPreset | KnownVersion>;
+  readonly #entries: LRUCache<string, KnownPreset | KnownVersion>;
   readonly #absences = new LRUCache<string, { readonly error: DomainError; readonly askedAtMs: number }>({
     max: absencesMax,
   });
@@ -76,29 +77,24 @@ export class PresetsAtHand {
   readonly #nearest: NearestSlugs;
   readonly #lookups: PresetLookups;
 
-  constructor(client: Client, { presetCacheBytesMax, presetStaleMaxMs }: PresetsAtHandConfig, metrics: Metrics) {
+  constructor(client: Client, { presetCacheBytesMax, presetStaleMaxMs }: PresetCacheConfig, metrics: Metrics) {
     this.#client = client;
     this.#staleMaxMs = presetStaleMaxMs;
-    this.#cache = new LRUCache({ maxSize: presetCacheBytesMax, sizeCalculation: ({ bytes }) => bytes });
-    this.#pinned = new PinnedVersions(client, this.#reach, this.#cache);
+    this.#entries = new LRUCache({ maxSize: presetCacheBytesMax, sizeCalculation: ({ bytes }) => bytes });
+    this.#pinned = new PinnedVersions(client, this.#reach, this.#entries);
     this.#nearest = new NearestSlugs(client);
-    this.#lookups = new PresetLookups(metrics, () => this.#cache.calculatedSize);
+    this.#lookups = new PresetLookups(metrics, () => this.#entries.calculatedSize);
   }
 
   /** The preset that a request names. Throws where there is none that may be used. */
-  find(
-    caller: InferenceCaller,
-    reference: PresetReference,
-    dialect: DialectName,
-  ): PresetAtHand | Promise<PresetAtHand> {
-    const workspaceId = caller.principal.workspaceId || requireWorkspace({ workspaceId: undefined });
+  get(caller: InferenceCaller, reference: PresetReference, dialect: DialectName): CachedPreset | Promise<CachedPreset> {
+    const workspaceId = requireWorkspace({ workspaceId: caller.principal.workspaceId || undefined });
     const key = keyOf(workspaceId, reference.slug);
     const lookup = { caller, reference, dialect, workspaceId, key };
     const known = this.#known(key);
-    if (!known) return this.#findUnknown(lookup);
-    const nowMs = monotonicMs();
-    const ageMs = nowMs - known.askedAtMs;
-    if (known.isInDoubt || ageMs >= freshMs) return this.#findOld(lookup, known);
+    if (!known) return this.#getUnknown(lookup);
+    const ageMs = monotonicMs() - known.askedAtMs;
+    if (known.isInDoubt || ageMs >= freshMs) return this.#getOld(lookup, known);
     if (ageMs >= renewAfterMs) this.#askAgain(lookup, known);
     return this.#serve(lookup, known, "hit");
   }
@@ -119,7 +115,7 @@ export class PresetsAtHand {
   forget(workspaceId: string, slug: string): void {
     const key = keyOf(workspaceId, slug);
     this.#questions.outdate(key);
-    this.#cache.delete(key);
+    this.#entries.delete(key);
     this.#absences.delete(key);
   }
 
@@ -134,16 +130,16 @@ export class PresetsAtHand {
 
   #known(key: string): KnownPreset | undefined {
     // Keys of versions have another form.
-    return this.#cache.get(key) as KnownPreset | undefined;
+    return this.#entries.get(key) as KnownPreset | undefined;
   }
 
-  async #findUnknown(lookup: Lookup): Promise<PresetAtHand> {
+  async #getUnknown(lookup: Lookup): Promise<CachedPreset> {
     const absence = this.#absences.get(lookup.key);
     if (absence && monotonicMs() < absence.askedAtMs + freshMs) throw this.#refusal(absence.error);
     return this.#serve(lookup, this.#present(await this.#answerFor(lookup)), "miss");
   }
 
-  async #findOld(lookup: Lookup, known: KnownPreset): Promise<PresetAtHand> {
+  async #getOld(lookup: Lookup, known: KnownPreset): Promise<CachedPreset> {
     const renewed = await this.#renewed(lookup, known);
     return this.#serve(lookup, this.#present(renewed), renewed === known ? "stale" : "renewed");
   }
@@ -200,11 +196,11 @@ export class PresetsAtHand {
       const preset = await caller.call((options) => this.#reach.watch(this.#client.getPreset(slug, options)));
       if (preset.workspaceId !== workspaceId) throw new Error("The preset service answered for another workspace");
       const known = new KnownPreset(preset, question.askedAtMs, this.#known(key));
-      if (!question.isOutdated) this.#cache.set(key, known);
+      if (!question.isOutdated) this.#entries.set(key, known);
       return known;
     } catch (error) {
       if (isOfKind(error, "not_found") && error.reason === "PRESET_NOT_FOUND") {
-        if (!question.isOutdated) this.#cache.delete(key);
+        if (!question.isOutdated) this.#entries.delete(key);
         const refusal = await this.#nearest.refusalOf(slug, caller);
         if (!question.isOutdated) this.#absences.set(key, { error: refusal, askedAtMs: question.askedAtMs });
         return refusal;
@@ -231,7 +227,7 @@ export class PresetsAtHand {
     return error;
   }
 
-  #serve(lookup: Lookup, known: KnownPreset, outcome: LookupOutcome): PresetAtHand | Promise<PresetAtHand> {
+  #serve(lookup: Lookup, known: KnownPreset, outcome: LookupOutcome): CachedPreset | Promise<CachedPreset> {
     const refusal = known.refusal();
     if (refusal) throw this.#refusal(refusal);
     const { version } = lookup.reference;
@@ -250,7 +246,7 @@ export class PresetsAtHand {
     known: KnownPreset,
     version: number,
     outcome: LookupOutcome,
-  ): Promise<PresetAtHand> {
+  ): Promise<CachedPreset> {
     const pinned = await this.#pinned.fetch(lookup.caller, known, version);
     if (!(pinned instanceof KnownVersion)) throw this.#refusal(pinned);
     const key = this.#pinned.keyOf(known, version);
@@ -264,12 +260,12 @@ export class PresetsAtHand {
     version: KnownVersion,
     key: string,
     outcome: LookupOutcome,
-  ): PresetAtHand {
+  ): CachedPreset {
     let prepared = version.preparedFor(dialect);
     if (!prepared) {
       prepared = version.prepare(dialect);
       // The cache does not weigh an entry again that it has already.
-      if (this.#cache.peek(key) === entry && this.#cache.delete(key)) this.#cache.set(key, entry);
+      if (this.#entries.peek(key) === entry && this.#entries.delete(key)) this.#entries.set(key, entry);
     }
     this.#lookups.count(outcome);
     return { prepared, isStale: outcome === "stale", slug, version: version.content.version };

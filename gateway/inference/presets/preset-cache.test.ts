@@ -6,7 +6,7 @@ import { Metrics } from "../../../services/platform/observe/metrics.ts";
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
 import type { CallOptions } from "../../../services/platform/rpc/grpc-client.ts";
 import type { InferenceCaller } from "./inference-caller.ts";
-import { type PresetAtHand, PresetsAtHand, type PresetsAtHandConfig } from "./presets-at-hand.ts";
+import { type CachedPreset, PresetCache, type PresetCacheConfig } from "./preset-cache.ts";
 
 const mebibyte = 1024 * 1024;
 const chat = "chat/completions";
@@ -49,7 +49,7 @@ class PresetDouble {
       this.hints.push(slug);
       return { slug: slug.startsWith("bo") ? "bot" : "" };
     },
-  } as unknown as ConstructorParameters<typeof PresetsAtHand>[0];
+  } as unknown as ConstructorParameters<typeof PresetCache>[0];
 
   put(slug: string, change: Partial<StoredPreset> = {}, workspace = "ws"): void {
     const key = `${workspace} ${slug}`;
@@ -122,12 +122,12 @@ function callerOf(keyId = "key", { workspaceId = "ws", isStale = false } = {}): 
 
 let service: PresetDouble;
 let metrics: Metrics;
-let presets: PresetsAtHand;
+let presets: PresetCache;
 
-function open(config: Partial<PresetsAtHandConfig> = {}): void {
+function open(config: Partial<PresetCacheConfig> = {}): void {
   metrics = new Metrics("test");
   const defaults = { presetCacheBytesMax: 32 * mebibyte, presetStaleMaxMs: 24 * 3_600_000 };
-  presets = new PresetsAtHand(service.client, { ...defaults, ...config }, metrics);
+  presets = new PresetCache(service.client, { ...defaults, ...config }, metrics);
 }
 
 beforeEach(() => {
@@ -145,8 +145,8 @@ afterEach(() => {
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
-async function find(slug = "bot", caller = callerOf(), version?: number): Promise<PresetAtHand> {
-  return presets.find(caller, { slug, version }, chat);
+async function find(slug = "bot", caller = callerOf(), version?: number): Promise<CachedPreset> {
+  return presets.get(caller, { slug, version }, chat);
 }
 
 async function versionOf(...parts: Parameters<typeof find>): Promise<string> {
@@ -178,11 +178,11 @@ async function counted(name: string): Promise<number> {
   return Number(line?.split(" ").at(-1));
 }
 
-describe("a preset at hand, by its age", () => {
+describe("a preset in the cache, by its age", () => {
   it("is served without a question and without a wait up to 0.7 s", async () => {
     await find();
     await pass(699);
-    const found = presets.find(callerOf("another"), { slug: "bot", version: undefined }, chat);
+    const found = presets.get(callerOf("another"), { slug: "bot", version: undefined }, chat);
     expect(found).toMatchObject({ slug: "bot", version: 1, isStale: false });
     expect(service.calls).toEqual(["bot"]);
   });
@@ -203,7 +203,7 @@ describe("a preset at hand, by its age", () => {
     await find();
     for (let n = 0; n < 100; n += 1) {
       await pass(100);
-      expect(presets.find(callerOf(), { slug: "bot", version: undefined }, chat)).not.toBeInstanceOf(Promise);
+      expect(presets.get(callerOf(), { slug: "bot", version: undefined }, chat)).not.toBeInstanceOf(Promise);
     }
     expect(await counted('outcome="hit"')).toBe(100);
     expect(service.calls.length).toBeLessThanOrEqual(1 + 10_000 / 700);
@@ -248,7 +248,7 @@ describe("a preset at hand, by its age", () => {
   });
 });
 
-describe("a preset at hand, while the preset service is out of reach", () => {
+describe("a preset in the cache, while the preset service is out of reach", () => {
   it.each([unavailable("down"), deadlineExceeded()])("is served up to 24 h, and then no more: %s", async (failure) => {
     await find();
     service.failure = failure;
@@ -537,13 +537,13 @@ describe("a pinned version", () => {
   });
 });
 
-describe("the memory of presets at hand", () => {
+describe("the memory of the cache", () => {
   it("is bounded in bytes, with what is made of them for each dialect, and keeps those in use", async () => {
     open({ presetCacheBytesMax: 16 * mebibyte });
     for (let n = 0; n < 100; n += 1) {
       service.put(`large-${n}`, { systemPrompt: "s".repeat(mebibyte) });
-      await presets.find(callerOf(), { slug: `large-${n}`, version: undefined }, chat);
-      await presets.find(callerOf(), { slug: `large-${n}`, version: undefined }, "messages");
+      await presets.get(callerOf(), { slug: `large-${n}`, version: undefined }, chat);
+      await presets.get(callerOf(), { slug: `large-${n}`, version: undefined }, "messages");
       await find();
     }
     const bytes = await counted("cache_bytes");
