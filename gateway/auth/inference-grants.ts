@@ -42,14 +42,14 @@ export class InferenceGrants {
   async grantFor(request: ExchangeRequest): Promise<InferenceGrant> {
     const last = this.#exchange.lastGrantOf(request);
     if (!last || !this.#mayBeStale(last)) return { grant: await this.#exchange.grantFor(request), isStale: false };
-    if (this.#reach.isOut) {
+    if (this.#reach.isOutOfReach) {
       this.#retry(request, last);
       return this.#stale(last);
     }
     const exchange = this.#exchange.grantFor(request);
-    await this.#reach.answeredOrOut(exchange, monotonicMs());
+    await this.#reach.answeredOrOutOfReach(exchange, monotonicMs());
     // Another is in its place where the key is good, and none where it was refused.
-    if (this.#reach.isOut && this.#exchange.lastGrantOf(request) === last) return this.#stale(last);
+    if (this.#reach.isOutOfReach && this.#exchange.lastGrantOf(request) === last) return this.#stale(last);
     return { grant: await exchange, isStale: false };
   }
 

@@ -28,9 +28,9 @@ function call() {
 
 describe("a service", () => {
   it("is in reach while nobody asks it anything", async () => {
-    expect(reach.isOut).toBe(false);
+    expect(reach.isOutOfReach).toBe(false);
     await pass(60_000);
-    expect(reach.isOut).toBe(false);
+    expect(reach.isOutOfReach).toBe(false);
   });
 
   it("is out of reach while it leaves calls waiting and is not heard of", async () => {
@@ -38,45 +38,45 @@ describe("a service", () => {
     await pass(400);
     const second = call();
     await pass(99);
-    expect(reach.isOut).toBe(false);
+    expect(reach.isOutOfReach).toBe(false);
     await pass(1);
-    expect(reach.isOut).toBe(true);
+    expect(reach.isOutOfReach).toBe(true);
     second.answer();
     await pass(0);
-    expect(reach.isOut).toBe(false);
+    expect(reach.isOutOfReach).toBe(false);
     await pass(499);
-    expect(reach.isOut).toBe(false);
+    expect(reach.isOutOfReach).toBe(false);
     await pass(1);
-    expect(reach.isOut).toBe(true);
+    expect(reach.isOutOfReach).toBe(true);
     first.answer();
     await pass(0);
-    expect(reach.isOut).toBe(false);
+    expect(reach.isOutOfReach).toBe(false);
   });
 
   it("is out of reach after a call that failed, until it is heard of, or for five seconds", async () => {
     call().fail(unavailable("down"));
     await pass(4_999);
-    expect(reach.isOut).toBe(true);
+    expect(reach.isOutOfReach).toBe(true);
     await pass(1);
-    expect(reach.isOut).toBe(false);
+    expect(reach.isOutOfReach).toBe(false);
     call().fail(unavailable("down"));
     await pass(0);
-    expect(reach.isOut).toBe(true);
+    expect(reach.isOutOfReach).toBe(true);
     call().answer();
     await pass(0);
-    expect(reach.isOut).toBe(false);
+    expect(reach.isOutOfReach).toBe(false);
   });
 
   it("is in reach where it answers with an error", async () => {
     call().fail(new DomainError("not_found", { reason: "NONE", message: "None." }));
     await pass(0);
-    expect(reach.isOut).toBe(false);
+    expect(reach.isOutOfReach).toBe(false);
   });
 
   it("is waited for as long as it is in reach", async () => {
     const slow = call();
     let isOver = false;
-    void reach.answeredOrOut(slow.watched, monotonicMs()).then(() => {
+    void reach.answeredOrOutOfReach(slow.watched, monotonicMs()).then(() => {
       isOver = true;
     });
     for (let n = 0; n < 10; n += 1) {

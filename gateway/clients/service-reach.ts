@@ -30,7 +30,7 @@ export class ServiceReach {
       this.#hear();
       return answer;
     } catch (error) {
-      if (isOutOfReach(error)) this.#failedAtMs = monotonicMs();
+      if (isFailureToReach(error)) this.#failedAtMs = monotonicMs();
       else this.#hear();
       throw error;
     } finally {
@@ -38,14 +38,14 @@ export class ServiceReach {
     }
   }
 
-  get isOut(): boolean {
+  get isOutOfReach(): boolean {
     const nowMs = monotonicMs();
     if (nowMs < this.#failedAtMs + failureTtlMs) return true;
     return this.#callCount > 0 && nowMs >= this.#silentSinceMs + this.#silenceMaxMs;
   }
 
   /** Waits for the answer to something that was asked then, as long as the service counts as in reach. */
-  async answeredOrOut(answered: Promise<unknown>, askedAtMs: number): Promise<void> {
+  async answeredOrOutOfReach(answered: Promise<unknown>, askedAtMs: number): Promise<void> {
     let isAnswered = false;
     const settled = answered.then(
       () => {
@@ -55,7 +55,7 @@ export class ServiceReach {
         isAnswered = true;
       },
     );
-    while (!isAnswered && !this.isOut) {
+    while (!isAnswered && !this.isOutOfReach) {
       const silentAtMs = this.#silentAtMs(askedAtMs);
       if (silentAtMs <= monotonicMs()) return;
       await settledBy(settled, silentAtMs);
@@ -89,6 +89,6 @@ export function settledBy(settled: Promise<void>, timeMs: number): Promise<void>
 }
 
 /** As opposed to what a service says. */
-function isOutOfReach(error: unknown): boolean {
+function isFailureToReach(error: unknown): boolean {
   return isOfKind(error, "unavailable", "deadline_exceeded");
 }

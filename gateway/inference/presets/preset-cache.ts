@@ -153,9 +153,9 @@ export class PresetCache {
     const cameAtMs = monotonicMs();
     for (;;) {
       const question = this.#askAgain(lookup, known);
-      if (!question || this.#reach.isOut) return known;
+      if (!question || this.#reach.isOutOfReach) return known;
       if (isUsable) await settledBy(question.settled, question.askedAtMs + soonMs);
-      else await this.#reach.answeredOrOut(question.settled, question.askedAtMs);
+      else await this.#reach.answeredOrOutOfReach(question.settled, question.askedAtMs);
       if (!question.isSettled) return known;
       if (question.isToBeRepeatedFor(lookup.caller, cameAtMs)) continue;
       try {
@@ -182,7 +182,7 @@ export class PresetCache {
     const question = this.#questions.find(lookup.key);
     if (question) return question;
     if (monotonicMs() < known.retryAtMs(lookup.caller)) return undefined;
-    if (this.#reach.isOut && this.#questions.count >= questionsInOutageMax) return undefined;
+    if (this.#reach.isOutOfReach && this.#questions.count >= questionsInOutageMax) return undefined;
     return this.#ask(lookup);
   }
 
