@@ -11,14 +11,14 @@ export function inferenceBodySchema({ bodySchema }: Dialect): SchemaObject {
   ]);
   return {
     type: "object",
-    properties: { ...Object.fromEntries(fields), ...naming },
+    properties: { ...Object.fromEntries(fields), ...namingFields },
     additionalProperties: true,
     examples,
   };
 }
 
-/** The fields that may name a preset. */
-const naming = {
+/** The fields that name a model or a preset. */
+export const namingFields = {
   model: {
     type: ["string", "null"],
     description:
@@ -27,7 +27,7 @@ const naming = {
   models: {
     type: ["array", "null"],
     items: { type: "string" },
-    description: "Models to use, in order of preference. They are no references to presets.",
+    description: "Models to try in turn, until one answers. They are no references to presets.",
   },
   preset: {
     type: ["string", "null"],

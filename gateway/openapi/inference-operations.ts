@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { DialectName } from "../dialects/dialect-name.ts";
+import { namingFields } from "../inference/body-schema.ts";
 import { explainHeader } from "../inference/request/explain-header.ts";
 import { promptHeader } from "../inference/request/prompt-header.ts";
 import { refusedInAnthropicShape, refusedWith, success, upstreamName } from "./answers.ts";
@@ -17,16 +18,9 @@ const examples: Readonly<Record<DialectName, object>> = {
   responses: { model: "@preset/support-bot", input: "Hello" },
 };
 
-const bodyFields = {
-  model: Type.Optional(
-    Type.String({
-      description:
-        "A model; or a preset, `@preset/slug`, `@preset/slug@7` for its version 7; or both, `vendor/model@preset/slug`.",
-    }),
-  ),
-  models: Type.Optional(Type.Array(Type.String(), { description: "Models to try in turn, until one answers." })),
-  preset: Type.Optional(Type.String({ description: "A preset, beside a model: `slug` or `slug@7`." })),
-  stream: Type.Optional(Type.Boolean({ description: "Whether the answer comes as events, as it is generated." })),
+const properties = {
+  ...namingFields,
+  stream: { type: ["boolean", "null"], description: "Whether the answer comes as events, as it is generated." },
 };
 
 /** What the document says of the route that sends requests of a dialect to an upstream. */
@@ -44,7 +38,7 @@ export function inferenceOperation(dialect: DialectName) {
       "Merges the preset that the request names, if any, and sends it to the first upstream that serves its model. What the request itself says counts; its other fields, whatever they are, are sent as they stand. The key may also come in the header `x-api-key`. An upstream's errors are passed on as they are.",
     tags: ["Inference"],
     headers: Type.Object({ ...promptHeader, ...explainHeader }),
-    body: Type.Object(bodyFields, { additionalProperties: true, examples: [examples[dialect]] }),
+    body: { type: "object", properties, additionalProperties: true, examples: [examples[dialect]] },
     response: {
       200: {
         ...answer,

@@ -6,12 +6,9 @@ import { longTextLength } from "../../services/platform/json/json-text.ts";
 import { nextTurn } from "../../services/platform/process/next-turn.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
-import { chatCompletions } from "../dialects/chat-completions.ts";
-import type { Dialect } from "../dialects/dialect.ts";
 import { type DialectName, dialectByName, dialectNames } from "../dialects/dialect-name.ts";
-import { messages } from "../dialects/messages.ts";
+import { dialects } from "../dialects/dialects.ts";
 import { readBody, readLongBody } from "../dialects/read-body.ts";
-import { responses } from "../dialects/responses.ts";
 import type { PresetCache } from "../inference/presets/preset-cache.ts";
 import { requireBody } from "../json/body.ts";
 import { idempotencyHeader, idempotencyKeyFrom } from "../json/idempotency.ts";
@@ -19,23 +16,23 @@ import { sendPreset } from "../json/preset.ts";
 import { dataOf, etag, refusedWith, success } from "../openapi/answers.ts";
 import { slugParams, workspaceQuery } from "./preset-parameters.ts";
 
-const dialects = {
-  "chat/completions": { dialect: chatCompletions, operationId: "createPresetsChatCompletions" },
-  messages: { dialect: messages, operationId: "createPresetsMessages" },
-  responses: { dialect: responses, operationId: "createPresetsResponses" },
-} satisfies Record<DialectName, { readonly dialect: Dialect; readonly operationId: string }>;
+const operationIds: Readonly<Record<DialectName, string>> = {
+  "chat/completions": "createPresetsChatCompletions",
+  messages: "createPresetsMessages",
+  responses: "createPresetsResponses",
+};
 
-function schemaOf(path: string, { bodySchema }: Dialect, operationId: string) {
+function schemaOf(name: DialectName) {
   return {
-    operationId,
-    summary: `Create from a ${path} body`,
+    operationId: operationIds[name],
+    summary: `Create from a ${name} body`,
     description:
       "Creates a version from an inference request, and first the preset where the slug is new. The new version becomes the designated one. Fields that a preset does not keep are ignored.",
     tags: ["Presets"],
     params: Type.Object(slugParams),
     querystring: Type.Object(workspaceQuery),
     headers: Type.Object(idempotencyHeader),
-    body: bodySchema,
+    body: dialects[name].bodySchema,
     response: {
       200: success("The preset, with the new version.", dataOf("PresetWithDesignatedVersion"), { ETag: etag }),
       ...refusedWith(400, 403, 404, 409, 413, 415),
@@ -55,18 +52,18 @@ export function createPresetRoutes(
   { presets }: Clients,
   presetCache: PresetCache,
 ): void {
-  for (const path of dialectNames) {
-    const { dialect, operationId } = dialects[path];
+  for (const name of dialectNames) {
+    const dialect = dialects[name];
     app.post<Creation>(
-      `/api/v1/presets/:slug/${path}`,
-      { schema: schemaOf(path, dialect, operationId), onRequest: access.withPermission("presets:write") },
+      `/api/v1/presets/:slug/${name}`,
+      { schema: schemaOf(name), onRequest: access.withPermission("presets:write") },
       async (request, reply) => {
         const body = requireBody(request.body);
         const { slug } = request.params;
         const isLong = body.length > longTextLength;
         const content = isLong ? await readLongBody(dialect, body) : readBody(dialect, body);
         if (isLong) await nextTurn();
-        const creation = { slug, ...content, dialect: dialectByName[path], ...idempotencyOf(request, path, body) };
+        const creation = { slug, ...content, dialect: dialectByName[name], ...idempotencyOf(request, name, body) };
         const { caller } = request;
         const preset = await presetCache.changing(caller.principal.workspaceId, slug, () =>
           caller.call((options) => presets.createVersion(creation, options)),
@@ -81,8 +78,8 @@ export function createPresetRoutes(
  * Names the creation, so that a retry never makes a second version: with the caller's own key, which must go with
  * the same request, or with a new one, for the retries that the gateway itself makes.
  */
-function idempotencyOf(request: FastifyRequest<Creation>, dialectPath: string, body: string) {
+function idempotencyOf(request: FastifyRequest<Creation>, name: DialectName, body: string) {
   const key = idempotencyKeyFrom(request.headers);
   if (key === undefined) return { requestId: newId() };
-  return { requestId: key, requestDigest: hash("sha256", `${dialectPath}\0${request.params.slug}\0${body}`, "buffer") };
+  return { requestId: key, requestDigest: hash("sha256", `${name}\0${request.params.slug}\0${body}`, "buffer") };
 }

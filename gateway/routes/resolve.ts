@@ -3,11 +3,8 @@ import { type Static, Type } from "typebox";
 import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
-import { chatCompletions } from "../dialects/chat-completions.ts";
-import type { Dialect } from "../dialects/dialect.ts";
 import { type DialectName, dialectNames } from "../dialects/dialect-name.ts";
-import { messages } from "../dialects/messages.ts";
-import { responses } from "../dialects/responses.ts";
+import { dialects } from "../dialects/dialects.ts";
 import { inferenceBodySchema } from "../inference/body-schema.ts";
 import { mergeRequest, type OutgoingRequest, preparePreset } from "../inference/merge/merge.ts";
 import { presetFetcher } from "../inference/presets/fetch-preset.ts";
@@ -19,11 +16,11 @@ import { requireBody } from "../json/body.ts";
 import { dataOf, refusedWith, success } from "../openapi/answers.ts";
 import { slugParams, workspaceQuery } from "./preset-parameters.ts";
 
-const dialects = {
-  "chat/completions": { dialect: chatCompletions, operationId: "resolvePresetsChatCompletions" },
-  messages: { dialect: messages, operationId: "resolvePresetsMessages" },
-  responses: { dialect: responses, operationId: "resolvePresetsResponses" },
-} satisfies Record<DialectName, { readonly dialect: Dialect; readonly operationId: string }>;
+const operationIds: Readonly<Record<DialectName, string>> = {
+  "chat/completions": "resolvePresetsChatCompletions",
+  messages: "resolvePresetsMessages",
+  responses: "resolvePresetsResponses",
+};
 
 const querystring = Type.Object({
   ...workspaceQuery,
@@ -33,9 +30,8 @@ const querystring = Type.Object({
 });
 
 function schemaOf(name: DialectName) {
-  const { dialect, operationId } = dialects[name];
   return {
-    operationId,
+    operationId: operationIds[name],
     summary: `Merge into a ${name} request`,
     description:
       "Answers with the request as it would be sent to an upstream, and with where each part of it comes from. Nothing is sent, and nothing is stored. The request wins over the preset field by field, tools are united, and the preset's system prompt comes first.",
@@ -43,7 +39,7 @@ function schemaOf(name: DialectName) {
     params: Type.Object(slugParams),
     querystring,
     headers: Type.Object(promptHeader),
-    body: inferenceBodySchema(dialect),
+    body: inferenceBodySchema(dialects[name]),
     response: {
       200: success("The request with the preset in it.", dataOf("ResolvedRequest")),
       ...refusedWith(400, 403, 404, 409, 413, 415),

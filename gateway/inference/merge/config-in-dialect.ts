@@ -1,8 +1,5 @@
-import { chatCompletions } from "../../dialects/chat-completions.ts";
-import type { Dialect } from "../../dialects/dialect.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
-import { messages } from "../../dialects/messages.ts";
-import { responses } from "../../dialects/responses.ts";
+import { dialects } from "../../dialects/dialects.ts";
 import { JsonScan } from "../request/json-scan.ts";
 import { JsonValue } from "./json-value.ts";
 import { type Dropped, pointer } from "./provenance.ts";
@@ -14,12 +11,6 @@ export interface DialectConfig {
   readonly fields: ReadonlyMap<string, string>;
   readonly dropped: readonly Dropped[];
 }
-
-const dialects: Readonly<Record<DialectName, Dialect>> = {
-  "chat/completions": chatCompletions,
-  messages,
-  responses,
-};
 
 /** The config in the words of the dialect `to`. One whose own dialect is not known is taken as it is. */
 export function configIn(to: DialectName, configJson: string, from: DialectName | null): DialectConfig {

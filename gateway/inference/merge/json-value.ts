@@ -1,5 +1,5 @@
 import { openBrace, openBracket } from "../request/json-scan.ts";
-import { eachMember, type JsonSource, type Place, textAt } from "../request/json-walk.ts";
+import { eachMember, isNullAt, type JsonSource, type Place, textAt } from "../request/json-walk.ts";
 
 /** A value within JSON text. It is looked at in place, and goes elsewhere as the text that it is. */
 export class JsonValue {
@@ -16,11 +16,15 @@ export class JsonValue {
   }
 
   get isNull(): boolean {
-    return this.source.bytes[this.place.start] === 0x6e;
+    return isNullAt(this.source, this.place.start);
   }
 
   get isObject(): boolean {
     return this.source.bytes[this.place.start] === openBrace;
+  }
+
+  get isList(): boolean {
+    return this.source.bytes[this.place.start] === openBracket;
   }
 
   /** What a string says; undefined where it is none. */
@@ -38,9 +42,5 @@ export class JsonValue {
     };
     eachMember(this.source, this.place.start, take, Number.POSITIVE_INFINITY);
     return members;
-  }
-
-  get isList(): boolean {
-    return this.source.bytes[this.place.start] === openBracket;
   }
 }

@@ -1,7 +1,7 @@
 import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import { openBrace, openBracket, quote } from "../request/json-scan.ts";
-import { elementsAt, type Place, textAt, valuesAt } from "../request/json-walk.ts";
+import { elementsAt, isNullAt, type Place, textAt, valuesAt } from "../request/json-walk.ts";
 import type { BodyMember, RequestBody } from "../request/request-body.ts";
 import { type Edit, spliced } from "./splice.ts";
 
@@ -110,8 +110,9 @@ function inContent(body: RequestBody, content: Place, prompt: Buffer, path: stri
   const { bytes } = body;
   const first = bytes[content.start];
   if (first === quote) return inText(content, prompt);
-  if (first === letterN)
+  if (isNullAt(body, content.start)) {
     return { edit: { from: content.start, to: content.end, parts: [asText[0], prompt, asText[1]] }, isOwn: false };
+  }
   if (first !== openBracket || path === "instructions") {
     throw mustBe(path, path === "instructions" ? "a string" : "a string or a list");
   }
@@ -124,8 +125,6 @@ function inContent(body: RequestBody, content: Place, prompt: Buffer, path: stri
   }
   return { edit: inFront(content.start + 1, prompt, asPart, part), isOwn: part !== undefined };
 }
-
-const letterN = 0x6e;
 
 function isTextType(type: string | undefined): boolean {
   return type === "text" || type === "input_text";

@@ -17,6 +17,12 @@ export interface Place {
 }
 
 const backslash = 0x5c;
+const letterN = 0x6e;
+
+/** Whether the value that begins here is null: no other begins so. */
+export function isNullAt({ bytes }: JsonSource, start: number): boolean {
+  return bytes[start] === letterN;
+}
 
 /** What the string says that stands here, quotes and all; undefined where it is no string, or one of more bytes than that. */
 export function textAt({ bytes }: JsonSource, start: number, end: number, bytesMax: number): string | undefined {

@@ -3,7 +3,7 @@ import { fieldPath } from "../../../services/platform/json/field-path.ts";
 import { isRepeated } from "../../../services/platform/json/repetition-violations.ts";
 import { nextTurn } from "../../../services/platform/process/next-turn.ts";
 import { JsonScan, type MemberPlace } from "./json-scan.ts";
-import { type JsonSource, textAt } from "./json-walk.ts";
+import { isNullAt, type JsonSource, textAt } from "./json-walk.ts";
 
 /** A member of the outermost object. */
 export interface BodyMember extends MemberPlace {
@@ -41,7 +41,7 @@ export class RequestBody implements JsonSource {
     const key = textAt(this, keyStart, keyEnd, keyBytesMax);
     if (key === undefined) throw invalidRequest([{ path: "", message: keyTooLong }]);
     if (this.#byKey.has(key)) throw invalidRequest([{ path: fieldPath("", key), message: isRepeated }]);
-    const isNull = this.bytes[valueStart] === letterN;
+    const isNull = isNullAt(this, valueStart);
     const member = { key, keyStart, keyEnd, valueStart, valueEnd, isNull };
     this.#byKey.set(key, member);
     return member;
@@ -50,7 +50,6 @@ export class RequestBody implements JsonSource {
 
 const keyBytesMax = 1_024;
 const keyTooLong = `must not have a field whose name is longer than ${keyBytesMax} bytes`;
-const letterN = 0x6e;
 
 /** A body of more bytes than this is read in several turns of the event loop. */
 const bytesPerTurn = 65_536 * 8;

@@ -12,6 +12,7 @@ import { isKey, isSecret } from "../../platform/auth/key-format.ts";
 import type { KeyKind, Principal } from "../../platform/auth/principal.ts";
 import { invalidRequest } from "../../platform/domain/domain-error.ts";
 import { isId } from "../../platform/domain/ids.ts";
+import { int32Max } from "../../platform/domain/limits.ts";
 import type { AccessToken } from "../domain/access-token.ts";
 import { keyInvalid } from "../domain/errors.ts";
 import { hashKey, type KeyRateLimit } from "../domain/keys.ts";
@@ -20,8 +21,6 @@ export const kindMessages: Readonly<Record<KeyKind, KeyKindMessage>> = {
   api: KeyKindMessage.API,
   management: KeyKindMessage.MANAGEMENT,
 };
-
-const int32Max = 2 ** 31 - 1;
 
 export interface KeyExchange {
   readonly hash: Buffer;
