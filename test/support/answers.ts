@@ -52,12 +52,16 @@ export async function expectDocumented(method: string, path: string, answer: Pla
   if (!path.startsWith("/api/")) return;
   const document = await loaded();
   const operation = operationAt(document, method, path);
-  // What the document does not know must be refused, and every refusal has the same shape.
-  const response = operation ? operation.responses[answer.status] : { $ref: "#/components/responses/NotFound" };
+  const response = operation ? operation.responses[answer.status] : refusalAt(document, path);
   const fault = response
     ? faultOf(document, response, method === "HEAD" ? { ...answer, text: undefined } : answer)
     : "the document does not know this status";
   if (fault) throw new Error(`${method} ${path} was answered with ${answer.status} ${answer.text}, but ${fault}`);
+}
+
+/** What the document does not know must be refused, in the shape that the path has for errors. */
+function refusalAt(document: Document, path: string): DocumentedAnswer | Reference {
+  return operationAt(document, "POST", path)?.responses[404] ?? { $ref: "#/components/responses/NotFound" };
 }
 
 let loading: Promise<Document> | undefined;
