@@ -38,10 +38,10 @@ function runExample(name: string, args: readonly string[] = [], environment: Nod
   return run(process.execPath, [join(root, "docs/examples", name), ...args], environment);
 }
 
-/** The shell commands of the README, in order, without those that start a system or its tests. */
+/** The shell commands of the README, in order, without those that start a system or its tests; then those that go on with its preset. */
 function readmeCommands(): string[] {
-  const readme = readFileSync(join(root, "README.md"), "utf8");
-  const blocks = [...readme.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, commands = ""]) => commands);
+  const text = ["README.md", "docs/presets.md"].map((file) => readFileSync(join(root, file), "utf8")).join("\n");
+  const blocks = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, commands = ""]) => commands);
   return blocks.filter((commands) => !commands.startsWith("npm "));
 }
 
