@@ -29,6 +29,7 @@ describe("the gateway's config", () => {
       keyRequestsMax: 1024,
       inFlightBytesMax: 67_108_864,
       publicOrigin: undefined,
+      consoleFolder: expect.stringMatching(/gateway.console.dist$/),
       httpTimeouts,
     });
   });

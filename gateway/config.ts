@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { type HttpTimeouts, httpTimeouts } from "../services/platform/http/http-server.ts";
 import { type ProcessConfig, readProcessConfig } from "../services/platform/process/config.ts";
 import { type Environment, type EnvironmentReader, readConfig } from "../services/platform/process/environment.ts";
@@ -41,6 +42,8 @@ export interface GatewayConfig extends ProcessConfig {
   readonly upstreamsFile: string | undefined;
   /** Where people open the console, such as `https://setpoint.example.com`; undefined: on this machine alone. */
   readonly publicOrigin: string | undefined;
+  /** Where the built console is. */
+  readonly consoleFolder: string;
   /** Of connections from outside. But for the time between two requests, nothing that one would want to set. */
   readonly httpTimeouts: HttpTimeouts;
 }
@@ -69,6 +72,7 @@ export function readGatewayConfig(environment: Environment): GatewayConfig {
     keyRequestsMax: reader.integer("KEY_REQUESTS_MAX", { default: 1024, min: 1, max: 1_000_000 }),
     upstreamsFile: reader.optional("UPSTREAMS_FILE"),
     publicOrigin: readPublicOrigin(reader),
+    consoleFolder: join(import.meta.dirname, "console/dist"),
     httpTimeouts: {
       ...httpTimeouts,
       keepAliveMs: reader.integer("KEEP_ALIVE_TIMEOUT_MS", {

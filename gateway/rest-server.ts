@@ -17,6 +17,8 @@ import { KeyExchange } from "./auth/key-exchange.ts";
 import type { Clients } from "./clients/clients.ts";
 import { ServiceReach } from "./clients/service-reach.ts";
 import type { GatewayConfig } from "./config.ts";
+import { assetRoutes } from "./console/asset-routes.ts";
+import { readAssets } from "./console/assets.ts";
 import { ConsoleOrigin } from "./console/console-origin.ts";
 import { SessionCookie } from "./console/session-cookie.ts";
 import { sessionRoutes } from "./console/session-routes.ts";
@@ -62,7 +64,7 @@ declare module "fastify" {
 interface RestParts {
   readonly config: Pick<
     GatewayConfig,
-    "requestTimeoutMs" | "httpTimeouts" | "inferenceBodyBytesMax" | "grantStaleMaxMs" | "publicOrigin"
+    "requestTimeoutMs" | "httpTimeouts" | "inferenceBodyBytesMax" | "grantStaleMaxMs" | "publicOrigin" | "consoleFolder"
   > &
     LimitsConfig &
     PresetCacheConfig;
@@ -141,6 +143,7 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     await inferenceRoutes(app, access, presetCache, forwarder, config.inferenceBodyBytesMax);
     referenceRoutes(app, described);
     sessionRoutes(app, access, clients, cookie);
+    assetRoutes(app, readAssets(config.consoleFolder));
   });
   return app;
 }

@@ -191,10 +191,19 @@ function hold(request: FastifyRequest, held: Held): Held {
   return held;
 }
 
+/** What is in memory for good, and once for all who are sent it. */
+const sharedBytes = new WeakSet<Uint8Array>();
+
+/** Has bytes that stay in memory anyway not counted, however many of their readers are slow. */
+export function shared(bytes: Buffer): Buffer {
+  sharedBytes.add(bytes);
+  return bytes;
+}
+
 function sizeOf(payload: unknown): number {
   // Of a small text its length is close enough: to measure it takes longer than all else here.
   if (typeof payload === "string") return payload.length > largeBytes ? Buffer.byteLength(payload) : payload.length;
-  if (payload instanceof Uint8Array) return payload.length;
+  if (payload instanceof Uint8Array) return sharedBytes.has(payload) ? 0 : payload.length;
   return payload instanceof Readable ? streamBytes : 0;
 }
 

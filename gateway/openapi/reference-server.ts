@@ -19,7 +19,8 @@ export async function createReferenceServer(routes: readonly DescribedRoute[]): 
   await app.register(swaggerUi, {
     routePrefix: "/docs",
     theme: { title: "Setpoint API reference" },
-    uiConfig: { layout: "BaseLayout", tryItOutEnabled: true, persistAuthorization: true, defaultModelsExpandDepth: 0 },
+    // Keys are not kept: what a script of the console could read of the same origin must hold none.
+    uiConfig: { layout: "BaseLayout", tryItOutEnabled: true, defaultModelsExpandDepth: 0 },
     staticCSP: contentSecurityPolicy,
   });
   return app;

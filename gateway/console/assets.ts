@@ -1,0 +1,79 @@
+import { hash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { extname, join, relative, sep } from "node:path";
+import { shared } from "../limits/in-flight.ts";
+
+/** A file of the console in one encoding. The bytes are in memory once, however many are sent them. */
+export interface AssetBody {
+  readonly bytes: Buffer;
+  readonly etag: string;
+  /** Undefined: as it is. */
+  readonly encoding: string | undefined;
+}
+
+export interface Asset {
+  readonly type: string;
+  /** Whether its name changes with its content. */
+  readonly isImmutable: boolean;
+  /** The smallest first, and at last the one that everybody takes. */
+  readonly bodies: readonly AssetBody[];
+}
+
+/** What a browser is told of each file. Others are none of the console's. */
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".woff2": "font/woff2",
+};
+
+/** What the build leaves beside a file that is worth it. */
+const encodings: readonly (readonly [string | undefined, string])[] = [
+  ["br", ".br"],
+  ["gzip", ".gz"],
+  [undefined, ""],
+];
+
+/** Where the build puts what it names by its content. */
+export const immutableFolder = "assets/";
+export const indexFile = "index.html";
+
+/**
+ * The files of the built console by their paths, all of them in memory: what a request asks for is looked up here, and
+ * nothing of it reaches the file system. Empty where the console was not built.
+ */
+export function readAssets(folder: string): ReadonlyMap<string, Asset> {
+  if (!existsSync(join(folder, indexFile))) return new Map();
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && types[extname(entry.name)] !== undefined)
+    .map(({ parentPath, name }) => join(parentPath, name));
+  return new Map(files.map((file) => [relative(folder, file).split(sep).join("/"), readAsset(folder, file)]));
+}
+
+function readAsset(folder: string, file: string): Asset {
+  return {
+    type: types[extname(file)] as string,
+    isImmutable: relative(folder, file).startsWith(join(immutableFolder)),
+    bodies: encodings
+      .filter(([, ending]) => existsSync(file + ending))
+      .map(([encoding, ending]) => {
+        const bytes = shared(readFileSync(file + ending));
+        return { bytes, encoding, etag: hash("sha256", bytes, "base64url").slice(0, 22) };
+      }),
+  };
+}
+
+/** The first body that the caller says they take. */
+export function chooseBody({ bodies }: Asset, acceptEncoding = ""): AssetBody {
+  const accepted = new Set(
+    acceptEncoding
+      .toLowerCase()
+      .split(",")
+      .map((part) => part.split(";").map((piece) => piece.trim()))
+      .filter(([, quality = "q=1"]) => !/^q=0(\.0*)?$/.test(quality))
+      .map(([name]) => name),
+  );
+  return bodies.find(({ encoding }) => encoding === undefined || accepted.has(encoding)) as AssetBody;
+}

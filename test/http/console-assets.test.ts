@@ -1,0 +1,229 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { request as httpRequest } from "node:http";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { metricOf } from "../support/metrics.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+const index = `<!doctype html><title>Setpoint</title>${"<p>".repeat(100)}`;
+/** Larger than the buffers of the network, and not to be compressed away. */
+const script = `"${randomBytes(4 * 1024 * 1024).toString("base64")}"`;
+const style = "p{}".repeat(100);
+
+let stack: Stack;
+let folder: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "setpoint-console-"));
+  const dist = join(folder, "dist");
+  mkdirSync(join(dist, "assets"), { recursive: true });
+  writeFileSync(join(folder, "secret.js"), "secret");
+  for (const [name, text] of [
+    ["index.html", index],
+    ["assets/index-abc.js", script],
+    ["assets/index-abc.css", style],
+  ] as const) {
+    writeFileSync(join(dist, name), text);
+    writeFileSync(join(dist, `${name}.br`), brotliCompressSync(text, { params: { 1: 1 } }));
+    writeFileSync(join(dist, `${name}.gz`), gzipSync(text));
+  }
+  writeFileSync(join(dist, "assets/plain.svg"), "<svg/>");
+  writeFileSync(join(dist, "sources.sha256"), "of the sources");
+  symlinkSync(join(folder, "secret.js"), join(dist, "assets/link.js"));
+  stack = await startStack({ gateway: { consoleFolder: dist } });
+});
+
+afterAll(async () => {
+  await stack.close();
+  rmSync(folder, { recursive: true });
+});
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly bytes: Buffer;
+}
+
+/** The path as it stands, and bytes as they are sent, which `fetch` would mend and unpack. */
+function get(path: string, headers: Record<string, string> = {}, method = "GET"): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(stack.baseUrl);
+    const outgoing = httpRequest({ hostname, port, path, method, headers, agent: false }, async (incoming) => {
+      const bytes = await buffer(incoming);
+      resolve({ status: incoming.statusCode, headers: incoming.headers, bytes });
+    });
+    outgoing.on("error", reject);
+    outgoing.end();
+  });
+}
+
+describe("the page", () => {
+  it.each(["/console", "/console/", "/console/x", "/console/w/presets/a.b?v=7", "/console/w/presets/a/compare/5...7"])(
+    "is at %s, and is asked for again each time",
+    async (path) => {
+      const { status, headers, bytes } = await get(path);
+      expect([status, bytes.toString()]).toEqual([200, index]);
+      expect(headers).toMatchObject({ "content-type": "text/html; charset=utf-8", "cache-control": "no-cache" });
+      const again = await get(path, { "if-none-match": headers.etag as string });
+      expect([again.status, again.bytes.length]).toEqual([304, 0]);
+    },
+  );
+
+  it("is where / leads", async () => {
+    const { status, headers } = await get("/");
+    expect([status, headers.location]).toEqual([302, "/console/"]);
+  });
+
+  it.each(["/console/", "/console/assets/index-abc.js"])(
+    "may not be embedded, nor talk to others: %s",
+    async (path) => {
+      const { headers } = await get(path);
+      const policy = String(headers["content-security-policy"]).split("; ");
+      expect(policy).toEqual([
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "require-trusted-types-for 'script'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+      ]);
+      expect(headers).toMatchObject({
+        "x-content-type-options": "nosniff",
+        "x-frame-options": "DENY",
+        "referrer-policy": "same-origin",
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+      });
+    },
+  );
+});
+
+describe("a file", () => {
+  it.each([
+    ["br, gzip", "br", brotliDecompressSync],
+    ["gzip, deflate, BR;q=0.5", "br", brotliDecompressSync],
+    ["br;q=0, gzip", "gzip", gunzipSync],
+    ["br; q=0.000,gzip;q=0.1", "gzip", gunzipSync],
+    ["gzip", "gzip", gunzipSync],
+    ["identity", undefined, (bytes: Buffer) => bytes],
+    ["", undefined, (bytes: Buffer) => bytes],
+    ["abrupt", undefined, (bytes: Buffer) => bytes],
+  ])("for who takes '%s' comes as %s, to be kept for good", async (accepted, encoding, unpack) => {
+    const { status, headers, bytes } = await get("/console/assets/index-abc.js", { "accept-encoding": accepted });
+    expect([status, headers["content-encoding"]]).toEqual([200, encoding]);
+    expect(unpack(bytes).equals(Buffer.from(script))).toBe(true);
+    expect(headers).toMatchObject({
+      "content-type": "text/javascript; charset=utf-8",
+      "content-length": String(bytes.length),
+      "cache-control": "public, max-age=31536000, immutable",
+      vary: "accept-encoding",
+    });
+  });
+
+  it("has another etag in another encoding", async () => {
+    const etags = ["br", "gzip", ""].map(
+      async (accepted) => (await get("/console/assets/index-abc.css", { "accept-encoding": accepted })).headers.etag,
+    );
+    expect(new Set(await Promise.all(etags)).size).toBe(3);
+  });
+
+  it("comes as it is where nothing is beside it", async () => {
+    const { headers, bytes } = await get("/console/assets/plain.svg", { "accept-encoding": "br" });
+    expect([headers["content-encoding"], bytes.toString()]).toEqual([undefined, "<svg/>"]);
+  });
+
+  it("is told of by HEAD, without its content", async () => {
+    const path = "/console/assets/index-abc.js";
+    const { status, headers, bytes } = await get(path, { "accept-encoding": "br" }, "HEAD");
+    expect([status, bytes.length]).toEqual([200, 0]);
+    expect(headers["content-length"]).toBe((await get(path, { "accept-encoding": "br" })).headers["content-length"]);
+  });
+
+  it.each(["bytes=0-9", "bytes=-1", "bytes=0-0,2-3,5-", `bytes=${"0-,".repeat(500)}0-`])(
+    "is sent whole to who asks for a range",
+    async (range) => {
+      const { status, headers, bytes } = await get("/console/assets/index-abc.css", { range });
+      expect([status, headers["accept-ranges"], bytes.toString()]).toEqual([200, "none", style]);
+    },
+  );
+
+  it.each([
+    "/console/assets/gone-123.js",
+    "/console/assets/index-abc.js.br",
+    "/console/assets/link.js",
+    "/console/assets/../../secret.js",
+    "/console/assets/..%2f..%2fsecret.js",
+    "/console/assets/%2e%2e/%2e%2e/secret.js",
+    "/console/assets/..%5c..%5csecret.js",
+    "/console/assets/index-abc.js%00",
+    "/console/assets//index-abc.js",
+    "/console/assets/__proto__",
+  ])("that is none of the build's is not there: %s", async (path) => {
+    const { status, bytes } = await get(path);
+    expect([status, bytes.toString().includes("secret.js")]).toEqual([404, path.includes("secret")]);
+    expect(JSON.parse(bytes.toString()).error.code).toBe(404);
+  });
+
+  it.each(["/console/../secret.js", "/console/..%2fsecret.js", "/console/sources.sha256", "/console/constructor"])(
+    "outside of its folder is not there, either: %s",
+    async (path) => {
+      const { bytes } = await get(path);
+      expect(["secret", "of the sources"]).not.toContain(bytes.toString());
+    },
+  );
+
+  it.each(["POST", "PUT", "DELETE", "OPTIONS"])("takes no %s", async (method) => {
+    const { status, headers } = await get("/console/assets/index-abc.js", {}, method);
+    expect([status, headers.allow]).toEqual([405, "GET, HEAD"]);
+  });
+});
+
+describe("300 readers who do not read", () => {
+  it("hold no memory that the API could miss", async () => {
+    const sockets = new Set<Socket>();
+    const { hostname, port } = new URL(stack.baseUrl);
+    const before = process.memoryUsage().rss;
+    for (let n = 0; n < 300; n += 1) {
+      const socket = connect(Number(port), hostname).pause();
+      socket.on("error", () => {});
+      socket.write("GET /console/assets/index-abc.js HTTP/1.1\r\nhost: test\r\n\r\n".repeat(4));
+      sockets.add(socket);
+    }
+    try {
+      const connections = () => metricOf(stack.metricsUrl, "setpoint_connections");
+      await expect.poll(connections, { timeout: 30_000 }).toBeGreaterThanOrEqual(300);
+      expect(await metricOf(stack.metricsUrl, "setpoint_inflight_bytes")).toBe(0);
+      expect((await stack.create("beside-them")).status).toBe(200);
+      // As copies they would be 300 times 5.6 MB, and four times that.
+      expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
+    } finally {
+      for (const socket of sockets) socket.resetAndDestroy();
+    }
+  }, 60_000);
+});
+
+describe("without a build", () => {
+  it.each(["/console", "/console/w/presets", "/console/assets/index-abc.js"])(
+    "the API works, and %s says why it does not",
+    async (path) => {
+      await stack.gateway.stop();
+      await stack.gateway.start({ consoleFolder: join(folder, "nowhere") });
+      const { status, headers, bytes } = await get(path);
+      expect([status, headers["content-type"], headers["cache-control"]]).toEqual([
+        503,
+        "text/html; charset=utf-8",
+        "no-store",
+      ]);
+      expect(bytes.toString()).toContain("<code>npm run build:console</code>");
+      expect((await stack.create("without-console")).status).toBe(200);
+    },
+  );
+});
