@@ -25,7 +25,7 @@ export function DiffView({ diff, label, isWhole }: DiffViewProps) {
           by all of the new one.
         </p>
       )}
-      <ol class="diff" aria-label={label}>
+      <ol class={diff.rows.length === 1 ? "diff has-one-line" : "diff"} aria-label={label}>
         {parts.map((part) => {
           if (shown >= rowsMax) return null;
           if (!Array.isArray(part)) return <FoldedRows key={`fold-${part.at}`} rows={part.rows} />;

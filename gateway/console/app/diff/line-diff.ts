@@ -105,7 +105,7 @@ function pairOf(
     0,
   );
   // Two lines that share only a few letters are two lines, and not one that was changed.
-  if (sameLength * 4 < Math.min(from.length, to.length)) return [whole(from), whole(to)];
+  if (sameLength * 2 < Math.min(from.length, to.length)) return [whole(from), whole(to)];
   const runs = (side: "added" | "removed"): Run[] =>
     words
       .filter((word) => (side === "added" ? !word.removed : !word.added))

@@ -83,7 +83,15 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
       crumbs={[["Presets", hrefTo([workspace.slug, "presets"])]]}
       actions={
         isReady &&
-        data && <PresetActions preset={data} etag={preset.answer?.etag} workspace={workspace} changed={reloadAll} />
+        data && (
+          <PresetActions
+            preset={data}
+            etag={preset.answer?.etag}
+            workspace={workspace}
+            changed={reloadAll}
+            shown={wanted ?? 1}
+          />
+        )
       }
     >
       {preset.error && (

@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import type { SessionWorkspace } from "../api/types.ts";
 import { Compare } from "../screens/compare.tsx";
+import { Edit } from "../screens/edit.tsx";
 import { Preset } from "../screens/preset.tsx";
 import { Presets } from "../screens/presets.tsx";
 
@@ -15,6 +16,9 @@ export function findScreen(
   const common = { key, workspace, query };
   if (section === "presets" && slug === undefined) return <Presets {...common} />;
   if (section === "presets" && slug !== undefined && part === undefined) return <Preset {...common} slug={slug} />;
+  if (section === "presets" && slug !== undefined && part === "edit" && detail === undefined) {
+    return <Edit {...common} slug={slug} />;
+  }
   if (section === "presets" && slug !== undefined && part === "compare") {
     const [, from, to] = /^([1-9]\d{0,9})\.\.\.([1-9]\d{0,9})$/.exec(detail ?? "") ?? [];
     if (from && to)

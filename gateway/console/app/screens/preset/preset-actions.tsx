@@ -5,6 +5,7 @@ import { request } from "../../api/request.ts";
 import { reasonNotTo } from "../../api/session.ts";
 import type { PresetStatus, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
 import { forgetAnswers } from "../../api/use-loaded.ts";
+import { hrefTo, navigate } from "../../shell/location.ts";
 import { showToast } from "../../shell/toasts.tsx";
 import { ActionButton } from "../../ui/action-button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -15,15 +16,30 @@ interface PresetActionsProps {
   readonly etag: string | undefined;
   readonly workspace: SessionWorkspace;
   readonly changed: () => void;
+  /** The version that is looked at. */
+  readonly shown: number;
 }
 
 /** What can be done to a preset as a whole. */
 export function PresetActions(props: PresetActionsProps) {
+  const { preset, workspace, shown } = props;
   const [isOpen, setOpen] = useState(false);
   return (
     <>
       <ActionButton run={() => setOpen(true)} reason={reasonNotTo("write")}>
         Settings
+      </ActionButton>
+      <ActionButton
+        class="primary"
+        run={() => navigate(hrefTo([workspace.slug, "presets", preset.slug, "edit"], { from: shown }))}
+        reason={
+          reasonNotTo("write") ??
+          (preset.status === "archived"
+            ? "An archived preset takes no new version. Make it active first, in its settings."
+            : undefined)
+        }
+      >
+        Edit v{shown}
       </ActionButton>
       {isOpen && <SettingsDialog {...props} close={() => setOpen(false)} />}
     </>

@@ -1,0 +1,79 @@
+import { useEffect, useState } from "preact/hooks";
+import { designatedVersion, presetPath, type VersionContent, versionContent } from "../api/presets.ts";
+import type { One, PresetVersion, PresetWithVersion } from "../api/types.ts";
+import { useLoaded } from "../api/use-loaded.ts";
+import { indented } from "../json/json-pieces.ts";
+import { hrefTo, navigate } from "../shell/location.ts";
+import { Page } from "../shell/page.tsx";
+import { ErrorPanel } from "../ui/error-panel.tsx";
+import { type Draft, findDraft } from "./edit/draft.ts";
+import { DraftEditor } from "./edit/draft-editor.tsx";
+import type { PresetScreenProps } from "./preset.tsx";
+
+/** A new version, made from one that is there. */
+export function Edit({ workspace, query, slug }: PresetScreenProps) {
+  const from = Number(query.get("from")) || undefined;
+  const kept = from === undefined ? undefined : findDraft(workspace, slug, from);
+  const [start, setStart] = useState<Draft | undefined>(kept);
+  const isLoading = start === undefined;
+  const preset = useLoaded<One<PresetWithVersion>>(isLoading ? presetPath(workspace, slug) : undefined);
+  const version = useLoaded<One<PresetVersion>>(
+    isLoading && from !== undefined ? presetPath(workspace, slug, `/versions/${from}`) : undefined,
+  );
+  const served = preset.answer && designatedVersion(preset.answer);
+  useEffect(() => {
+    // The address names the version, so that a reload finds the draft again.
+    if (from === undefined && served)
+      navigate(hrefTo([workspace.slug, "presets", slug, "edit"], { from: served.version }), "replace");
+  }, [from, served?.version]);
+  useEffect(() => {
+    if (start || !preset.answer || !version.answer || !served || preset.isLoading || version.isLoading) return;
+    setStart(newDraft(versionContent(version.answer), served, preset.answer.etag));
+  }, [preset.answer, version.answer]);
+
+  const error = preset.error ?? version.error;
+  return (
+    <Page
+      title={`Edit ${slug}`}
+      heading={from === undefined ? `Edit ${slug}` : `New version from v${from}`}
+      crumbs={[
+        ["Presets", hrefTo([workspace.slug, "presets"])],
+        [slug, hrefTo([workspace.slug, "presets", slug])],
+      ]}
+    >
+      {error && (
+        <ErrorPanel
+          error={error}
+          title="The version could not be loaded"
+          retry={() => {
+            preset.reload();
+            version.reload();
+          }}
+        />
+      )}
+      {start ? (
+        <DraftEditor
+          key="editor"
+          start={start}
+          isKept={kept !== undefined}
+          workspace={workspace}
+          slug={slug}
+          isReview={query.get("review") === "1"}
+          startAnew={() => setStart(undefined)}
+        />
+      ) : (
+        !error && (
+          <div key="skeleton" class="panel version-skeleton" aria-busy="true">
+            <div class="skeleton w-name" />
+            <div class="skeleton w-text" />
+            <div class="skeleton w-name" />
+          </div>
+        )
+      )}
+    </Page>
+  );
+}
+
+function newDraft(base: VersionContent, ancestor: VersionContent, etag: string | undefined): Draft {
+  return { base, ancestor, etag, config: indented(base.config), prompt: base.prompt ?? "" };
+}

@@ -1,0 +1,58 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Issue } from "../../api/api-error.ts";
+import type { JsonEditor } from "./json-editor.ts";
+
+interface ConfigEditorProps {
+  readonly text: string;
+  readonly issues: readonly Issue[];
+  /** The path of an issue that was asked for, and a number that is another each time. */
+  readonly wanted: { readonly path: string; readonly round: number } | undefined;
+  readonly change: (text: string) => void;
+}
+
+/** The editor comes when it is needed: it is larger than all the rest. */
+export function ConfigEditor({ text, issues, wanted, change }: ConfigEditorProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const [editor, setEditor] = useState<JsonEditor>();
+  const [hasFailed, setFailed] = useState(false);
+  const latest = useRef({ text, change });
+  latest.current = { text, change };
+  useEffect(() => {
+    let made: JsonEditor | undefined;
+    let isGone = false;
+    import("./json-editor.ts").then(
+      ({ createJsonEditor }) => {
+        if (isGone || !host.current) return;
+        const root = host.current.shadowRoot ?? host.current.attachShadow({ mode: "open" });
+        const onChange = (changed: string): void => latest.current.change(changed);
+        made = createJsonEditor({ root, text: latest.current.text, label: "Config as JSON", onChange });
+        setEditor(made);
+      },
+      () => setFailed(true),
+    );
+    return () => {
+      isGone = true;
+      made?.destroy();
+    };
+  }, []);
+  useEffect(() => editor?.setText(text), [editor, text]);
+  useEffect(() => editor?.setIssues(issues), [editor, issues]);
+  useEffect(() => {
+    if (wanted) editor?.focusOn(wanted.path);
+  }, [editor, wanted]);
+
+  if (hasFailed) {
+    // A plain field can do the same, with less comfort.
+    return (
+      <textarea
+        class="input mono"
+        rows={16}
+        aria-label="Config as JSON"
+        spellcheck={false}
+        value={text}
+        onInput={(event) => change(event.currentTarget.value)}
+      />
+    );
+  }
+  return <div class="config-editor" ref={host} aria-busy={!editor} />;
+}

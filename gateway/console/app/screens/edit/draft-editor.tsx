@@ -1,0 +1,206 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Issue } from "../../api/api-error.ts";
+import { reasonNotTo } from "../../api/session.ts";
+import type { SessionWorkspace } from "../../api/types.ts";
+import { ContentDiff } from "../../diff/content-diff.tsx";
+import { compact } from "../../json/json-pieces.ts";
+import { hrefTo, navigate } from "../../shell/location.ts";
+import { ActionButton } from "../../ui/action-button.tsx";
+import { ErrorPanel } from "../../ui/error-panel.tsx";
+import { ConfigEditor } from "./config-editor.tsx";
+import { type Draft, dropDraft, keepDraft } from "./draft.ts";
+import { MergePanel } from "./merge-panel.tsx";
+import { useSave } from "./use-save.ts";
+
+interface DraftEditorProps {
+  readonly start: Draft;
+  /** Whether the draft was here before. */
+  readonly isKept: boolean;
+  readonly workspace: SessionWorkspace;
+  readonly slug: string;
+  readonly isReview: boolean;
+  readonly startAnew: () => void;
+}
+
+export function DraftEditor({ start, isKept, workspace, slug, isReview, startAnew }: DraftEditorProps) {
+  const [draft, setDraft] = useState(start);
+  const [hasRoom, setRoom] = useState(true);
+  const [wanted, setWanted] = useState<{ path: string; round: number }>();
+  const { base } = draft;
+  const fault = useMemo(() => faultOf(draft.config), [draft.config]);
+  const isChanged =
+    draft.prompt !== (base.prompt ?? "") || fault !== undefined || compact(draft.config) !== base.config;
+  const save = useSave({ workspace, slug, draft, keep: setDraft });
+  useEffect(() => {
+    if (isChanged || draft !== start) setRoom(keepDraft(workspace, slug, draft));
+  }, [draft]);
+
+  const hrefOf = (review: boolean): string =>
+    hrefTo([workspace.slug, "presets", slug, "edit"], { from: base.version, review: review ? 1 : undefined });
+  const edit = (change: Partial<Draft>): void => {
+    setDraft((old) => ({ ...old, ...change }));
+    save.forgetError();
+  };
+  const discard = (): void => {
+    dropDraft(workspace, slug, base.version);
+    startAnew();
+    navigate(hrefOf(false), "replace");
+  };
+  const issues = save.error?.issues ?? [];
+  const promptIssues = issues.filter(isAboutPrompt);
+  const configIssues = useMemo(() => issues.filter((issue) => !isAboutPrompt(issue)), [save.error]);
+
+  if (save.meanwhile) {
+    return (
+      <MergePanel
+        draft={draft}
+        meanwhile={save.meanwhile}
+        apply={(merged) => {
+          setDraft(merged);
+          save.forgetError();
+          navigate(hrefOf(true), "replace");
+        }}
+      />
+    );
+  }
+  if (isReview && fault === undefined) {
+    return (
+      <>
+        <div class="compare-bar">
+          <p>
+            {isChanged ? (
+              <>
+                What changes against <strong>v{base.version}</strong>. The new version is served as soon as it is saved.
+              </>
+            ) : (
+              <>Nothing is changed against v{base.version}.</>
+            )}
+          </p>
+          <div class="row change-steps">
+            <a class="button" href={hrefOf(false)}>
+              Back to editing
+            </a>
+            <ActionButton class="primary" run={save.run} isBusy={save.isBusy} reason={reasonNotTo("write")}>
+              {save.isBusy ? "Saving …" : "Save new version"}
+            </ActionButton>
+          </div>
+        </div>
+        {save.error && (
+          <>
+            <ErrorPanel error={save.error} title="Nothing was saved" />
+            {issues.length > 0 && (
+              <a class="button" href={hrefOf(false)}>
+                Show the {issues.length === 1 ? "fault" : "faults"} in the editor
+              </a>
+            )}
+          </>
+        )}
+        {draft.ancestor.version !== base.version && (
+          <p class="muted">
+            v{draft.ancestor.version} was served when you began, and not v{base.version}: what differs between these two
+            changes as well.
+          </p>
+        )}
+        <ContentDiff from={base} to={{ config: draft.config, prompt: draft.prompt || null }} isWhole={false} />
+      </>
+    );
+  }
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (fault === undefined) navigate(hrefOf(true));
+      }}
+    >
+      {isKept && isChanged && draft === start && (
+        <div class="notice row">
+          <p>This is your draft from before; nothing of it was lost.</p>
+          <button type="button" class="button small" onClick={discard}>
+            Discard it and start anew from v{base.version}
+          </button>
+        </div>
+      )}
+      {!hasRoom && <p class="fault">The draft is too large to be kept by the browser: a reload would lose it.</p>}
+      {save.error && <ErrorPanel error={save.error} title="Nothing was saved" />}
+      <div class="panel">
+        <div class="panel-head">
+          <label class="panel-title" for="prompt">
+            System prompt
+          </label>
+          <span class="muted small">{draft.prompt.length.toLocaleString("en")} characters</span>
+        </div>
+        <textarea
+          id="prompt"
+          class="prompt-field"
+          rows={8}
+          value={draft.prompt}
+          aria-invalid={promptIssues.length > 0 ? "true" : undefined}
+          aria-describedby={promptIssues.length > 0 ? "prompt-faults" : undefined}
+          onInput={(event) => edit({ prompt: event.currentTarget.value })}
+        />
+        {promptIssues.length > 0 && (
+          <p id="prompt-faults" class="panel-foot fault">
+            {promptIssues.map(({ message }) => message).join("; ")}
+          </p>
+        )}
+      </div>
+      <div class="panel">
+        <div class="panel-head">
+          <h2>Config</h2>
+          <span class="muted small">
+            Fields of a <code>{base.dialect ?? "chat/completions"}</code> request
+          </span>
+        </div>
+        <ConfigEditor text={draft.config} issues={configIssues} wanted={wanted} change={(config) => edit({ config })} />
+        <div class="panel-foot edit-faults" role="status">
+          {fault ? (
+            <span class="fault">{fault}</span>
+          ) : (
+            configIssues.map(({ path, message }) => (
+              <button
+                key={`${path} ${message}`}
+                type="button"
+                class="button small danger"
+                onClick={() => setWanted({ path, round: (wanted?.round ?? 0) + 1 })}
+              >
+                <code>{path}</code> {message}
+              </button>
+            ))
+          )}
+          {!fault && configIssues.length === 0 && (
+            <span class="muted small">Valid JSON. The rules of each field are checked when you save.</span>
+          )}
+        </div>
+      </div>
+      <div class="row edit-actions">
+        <a class="button" href={hrefTo([workspace.slug, "presets", slug])}>
+          Back to the preset
+        </a>
+        <button
+          type="submit"
+          class="button primary"
+          aria-disabled={fault === undefined && isChanged ? undefined : "true"}
+          title={fault ?? (isChanged ? undefined : "Nothing is changed yet.")}
+        >
+          Review the changes
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function isAboutPrompt({ path }: Issue): boolean {
+  return /^(messages|system|instructions)\b/.test(path);
+}
+
+/** What keeps a text from being a config; undefined where nothing does. */
+function faultOf(config: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(config);
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isObject ? undefined : "The config must be a JSON object: { … }.";
+  } catch (error) {
+    return `This is not JSON: ${(error as Error).message}.`;
+  }
+}

@@ -1,0 +1,39 @@
+import type { VersionContent } from "../../api/presets.ts";
+import type { SessionWorkspace } from "../../api/types.ts";
+
+/** What somebody is about to make of a version. It outlives a reload, and no answer of the API changes it. */
+export interface Draft {
+  /** The version that it began with. */
+  readonly base: VersionContent;
+  /** What was served when it began: what colleagues change is told by this. */
+  readonly ancestor: VersionContent;
+  readonly etag: string | undefined;
+  readonly config: string;
+  readonly prompt: string;
+  /** The last body that was sent, with its key: sent again, it makes no second version. */
+  readonly sent?: { readonly body: string; readonly idempotencyKey: string };
+}
+
+// Of the tab, so that two tabs are two drafts.
+function nameOf(workspace: SessionWorkspace, slug: string, from: number): string {
+  return `setpoint-draft/${workspace.id}/${slug}/${from}`;
+}
+
+export function findDraft(workspace: SessionWorkspace, slug: string, from: number): Draft | undefined {
+  const text = sessionStorage.getItem(nameOf(workspace, slug, from));
+  return text === null ? undefined : (JSON.parse(text) as Draft);
+}
+
+/** Returns whether the browser had room for it. */
+export function keepDraft(workspace: SessionWorkspace, slug: string, draft: Draft): boolean {
+  try {
+    sessionStorage.setItem(nameOf(workspace, slug, draft.base.version), JSON.stringify(draft));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function dropDraft(workspace: SessionWorkspace, slug: string, from: number): void {
+  sessionStorage.removeItem(nameOf(workspace, slug, from));
+}

@@ -1,0 +1,126 @@
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { json, jsonParseLinter } from "@codemirror/lang-json";
+import {
+  bracketMatching,
+  ensureSyntaxTree,
+  HighlightStyle,
+  indentOnInput,
+  syntaxHighlighting,
+} from "@codemirror/language";
+import { type Diagnostic, forceLinting, linter, lintGutter, lintKeymap } from "@codemirror/lint";
+import { EditorState } from "@codemirror/state";
+import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+import type { Issue } from "../../api/api-error.ts";
+import { findPlace } from "./find-place.ts";
+
+export interface JsonEditor {
+  setText(text: string): void;
+  setIssues(issues: readonly Issue[]): void;
+  focusOn(path: string): void;
+  destroy(): void;
+}
+
+interface JsonEditorParts {
+  /** In a shadow tree the editor's styles need no exception of our content policy. */
+  readonly root: ShadowRoot;
+  readonly text: string;
+  readonly label: string;
+  readonly onChange: (text: string) => void;
+}
+
+const colors = HighlightStyle.define([
+  { tag: tags.propertyName, color: "var(--accent)" },
+  { tag: tags.string, color: "var(--good)" },
+  { tag: [tags.number, tags.bool, tags.null], color: "var(--warn)" },
+]);
+
+const look = EditorView.theme({
+  "&": { fontSize: "0.8125rem", color: "var(--text)", backgroundColor: "var(--surface)", height: "100%" },
+  "&.cm-focused": { outline: "2px solid var(--focus)", outlineOffset: "-2px" },
+  ".cm-scroller": { fontFamily: "var(--font-mono)", lineHeight: "1.6", overflow: "auto" },
+  ".cm-content": { padding: "0.75rem 0", caretColor: "var(--text)" },
+  ".cm-cursor": { borderLeftColor: "var(--text)" },
+  ".cm-gutters": { backgroundColor: "var(--surface-sunken)", color: "var(--text-muted)", borderColor: "var(--line)" },
+  ".cm-activeLine": { backgroundColor: "var(--surface-sunken)" },
+  "&.cm-focused .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "var(--accent-soft) !important" },
+  ".cm-tooltip": {
+    backgroundColor: "var(--surface)",
+    color: "var(--text)",
+    border: "1px solid var(--line)",
+    borderRadius: "var(--radius)",
+  },
+  // The drawings of the library are data: addresses, which our content policy does not allow.
+  ".cm-lintRange-error": { backgroundImage: "none", textDecoration: "underline wavy var(--bad)" },
+  ".cm-lint-marker-error": {
+    content: "normal",
+    width: "0.6em",
+    height: "0.6em",
+    margin: "0.35em 0.2em",
+    borderRadius: "50%",
+    backgroundColor: "var(--bad)",
+  },
+  ".cm-diagnostic": { fontFamily: "var(--font-sans)" },
+});
+
+export function createJsonEditor({ root, text, label, onChange }: JsonEditorParts): JsonEditor {
+  let issues: readonly Issue[] = [];
+  const parseFaults = jsonParseLinter();
+  const findFaults = (view: EditorView): readonly Diagnostic[] => {
+    const faults = parseFaults(view);
+    if (faults.length > 0) return faults;
+    return issues.map(({ path, message }) => ({
+      ...placeIn(view.state, path),
+      severity: "error",
+      message: path === "" ? message : `${path} ${message}`,
+    }));
+  };
+  const view = new EditorView({
+    root,
+    parent: root,
+    state: EditorState.create({
+      doc: text,
+      extensions: [
+        lineNumbers(),
+        lintGutter(),
+        history(),
+        drawSelection(),
+        indentOnInput(),
+        bracketMatching(),
+        highlightActiveLine(),
+        json(),
+        syntaxHighlighting(colors),
+        linter(findFaults, { delay: 300 }),
+        keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap]),
+        EditorView.lineWrapping,
+        EditorView.contentAttributes.of({ "aria-label": label }),
+        look,
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) onChange(update.state.doc.toString());
+        }),
+      ],
+    }),
+  });
+  return {
+    setText: (changed) => {
+      if (changed !== view.state.doc.toString())
+        view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: changed } });
+    },
+    setIssues: (found) => {
+      issues = found;
+      forceLinting(view);
+    },
+    focusOn: (path) => {
+      const { from } = placeIn(view.state, path);
+      view.dispatch({ selection: { anchor: from }, scrollIntoView: true });
+      view.focus();
+    },
+    destroy: () => view.destroy(),
+  };
+}
+
+function placeIn(state: EditorState, path: string): { from: number; to: number } {
+  const tree = ensureSyntaxTree(state, state.doc.length, 500);
+  const whole = { from: 0, to: Math.min(1, state.doc.length) };
+  return (tree && findPlace(tree.topNode, (node) => state.sliceDoc(node.from, node.to), path)) ?? whole;
+}

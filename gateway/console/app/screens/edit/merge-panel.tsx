@@ -1,0 +1,99 @@
+import { useMemo, useState } from "preact/hooks";
+import { indented } from "../../json/json-pieces.ts";
+import { Person } from "../../ui/person.tsx";
+import { Time } from "../../ui/time.tsx";
+import type { Draft } from "./draft.ts";
+import { merge, promptKey } from "./merge.ts";
+import type { Meanwhile } from "./use-save.ts";
+
+interface MergePanelProps {
+  readonly draft: Draft;
+  readonly meanwhile: Meanwhile;
+  readonly apply: (draft: Draft) => void;
+}
+
+/** Somebody saved meanwhile: theirs and mine side by side, and what both touched is chosen. */
+export function MergePanel({ draft, meanwhile, apply }: MergePanelProps) {
+  const { theirs, lastChange, etag } = meanwhile;
+  const [choices, setChoices] = useState<ReadonlyMap<string, "mine" | "theirs">>(new Map());
+  const { taken, conflicts, settle } = useMemo(
+    () => merge(draft.ancestor, { config: draft.config, prompt: draft.prompt }, theirs),
+    [draft, theirs],
+  );
+  const isSettled = conflicts.every(({ key }) => choices.has(key));
+  return (
+    <div class="stack">
+      <div class="notice" role="alert">
+        <h2>Somebody changed this preset meanwhile</h2>
+        <p>
+          {lastChange && (
+            <>
+              <strong>
+                <Person id={lastChange.user_id} />
+              </strong>
+              , <Time at={lastChange.created_at} />.{" "}
+            </>
+          )}
+          It serves <strong>v{theirs.version}</strong> now. Nothing of yours was saved, and nothing of it is lost.
+        </p>
+      </div>
+      {taken.length > 0 && (
+        <div class="panel panel-body">
+          <p>
+            Taken over from v{theirs.version}, for you did not touch it:{" "}
+            {taken.map((key, index) => (
+              <>
+                {index > 0 && ", "}
+                <code key={key}>{key}</code>
+              </>
+            ))}
+          </p>
+        </div>
+      )}
+      {taken.length === 0 && conflicts.length === 0 && (
+        <p class="panel panel-body">What they changed does not touch the prompt or the config as you have them.</p>
+      )}
+      {conflicts.map(({ key, mine, theirs: other }) => (
+        <fieldset key={key} class="panel">
+          <legend class="visually-hidden">{key}: mine or theirs</legend>
+          <div class="panel-head">
+            <h2 class="wrap">{key === promptKey ? key : <code>{key}</code>}</h2>
+            <span class="badge warn">both changed it</span>
+          </div>
+          <div class="merge-sides">
+            {(["mine", "theirs"] as const).map((side) => (
+              <label key={side} class="merge-side" data-chosen={choices.get(key) === side ? "" : undefined}>
+                <span class="choice">
+                  <input
+                    type="radio"
+                    name={`merge-${key}`}
+                    checked={choices.get(key) === side}
+                    onChange={() => setChoices(new Map(choices).set(key, side))}
+                  />
+                  <strong>{side === "mine" ? "Mine" : `Theirs (v${theirs.version})`}</strong>
+                </span>
+                <span class="merge-text">{shownValue(key, side === "mine" ? mine : other)}</span>
+              </label>
+            ))}
+          </div>
+        </fieldset>
+      ))}
+      <div class="row edit-actions">
+        <button
+          type="button"
+          class="button primary"
+          aria-disabled={isSettled ? undefined : "true"}
+          title={isSettled ? undefined : "Choose for each field first."}
+          onClick={() => isSettled && apply({ ...draft, ...settle(choices), ancestor: theirs, etag })}
+        >
+          Merge and review
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function shownValue(key: string, text: string | undefined): string {
+  if (text === undefined) return "(removed)";
+  return key === promptKey ? text.slice(0, 20_000) : indented(text);
+}

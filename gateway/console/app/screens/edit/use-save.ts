@@ -1,0 +1,80 @@
+import { useState } from "preact/hooks";
+import { ApiError, asApiError } from "../../api/api-error.ts";
+import { creationBody, designatedVersion, presetPath, type VersionContent } from "../../api/presets.ts";
+import { request } from "../../api/request.ts";
+import type { One, Page, PresetChange, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
+import { forgetAnswers } from "../../api/use-loaded.ts";
+import { membersOf } from "../../json/json-pieces.ts";
+import { hrefTo, navigate } from "../../shell/location.ts";
+import { showToast } from "../../shell/toasts.tsx";
+import { type Draft, dropDraft } from "./draft.ts";
+
+/** What became of the preset since the draft began. */
+export interface Meanwhile {
+  readonly theirs: VersionContent;
+  readonly etag: string | undefined;
+  readonly lastChange: PresetChange | undefined;
+}
+
+interface SaveParts {
+  readonly workspace: SessionWorkspace;
+  readonly slug: string;
+  readonly draft: Draft;
+  readonly keep: (draft: Draft) => void;
+}
+
+/** Saves a draft as a new version, unless somebody changed the preset meanwhile. */
+export function useSave({ workspace, slug, draft, keep }: SaveParts) {
+  const [error, setError] = useState<ApiError>();
+  const [meanwhile, setMeanwhile] = useState<Meanwhile>();
+  const [isBusy, setBusy] = useState(false);
+
+  const create = async (): Promise<void> => {
+    const dialect = draft.base.dialect ?? "chat/completions";
+    const body = creationBody(dialect, draft.config, draft.prompt);
+    const idempotencyKey = draft.sent?.body === body ? draft.sent.idempotencyKey : crypto.randomUUID();
+    keep({ ...draft, sent: { body, idempotencyKey } });
+    const { json } = await request<One<PresetWithVersion>>(presetPath(workspace, slug, `/${dialect}`), {
+      method: "POST",
+      body,
+      headers: { "idempotency-key": idempotencyKey, ...(draft.etag ? { "if-match": draft.etag } : {}) },
+    });
+    const { version, config } = json.data.designated_version;
+    dropDraft(workspace, slug, draft.base.version);
+    forgetAnswers();
+    navigate(hrefTo([workspace.slug, "presets", slug]));
+    const dropped = membersOf(draft.config).flatMap(({ key, text }) =>
+      key in (config as object) || text === "null" ? [] : key,
+    );
+    const note =
+      dropped.length > 0 ? ` Not kept, because ${dialect} presets have no such field: ${dropped.join(", ")}.` : "";
+    showToast(`Saved as v${version}, which is served now.${note}`);
+  };
+
+  const lookWhatChanged = async (): Promise<void> => {
+    const [preset, log] = await Promise.all([
+      request<One<PresetWithVersion>>(presetPath(workspace, slug)),
+      request<Page<PresetChange>>(presetPath(workspace, slug, "/changes?limit=1")),
+    ]);
+    setMeanwhile({ theirs: designatedVersion(preset), etag: preset.etag, lastChange: log.json.data[0] });
+  };
+
+  const run = async (): Promise<void> => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await create().catch((thrown: unknown) => {
+        if (!(thrown instanceof ApiError) || thrown.status !== 412) throw thrown;
+        return lookWhatChanged();
+      });
+    } catch (thrown) {
+      setError(asApiError(thrown));
+    }
+    setBusy(false);
+  };
+  const forgetError = (): void => {
+    setError(undefined);
+    setMeanwhile(undefined);
+  };
+  return { run: () => void run(), error, meanwhile, isBusy, forgetError };
+}
