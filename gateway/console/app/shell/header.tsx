@@ -9,7 +9,11 @@ import { type Theme, theme } from "./preferences.ts";
 import { openShortcuts } from "./shortcuts.tsx";
 import { showToast } from "./toasts.tsx";
 
-export const sections = [["presets", "Presets"]] as const;
+export const sections = [
+  ["presets", "Presets"],
+  ["keys", "Keys"],
+  ["team", "Team"],
+] as const;
 
 interface HeaderProps {
   readonly session: Session;

@@ -2,8 +2,10 @@ import type { VNode } from "preact";
 import type { SessionWorkspace } from "../api/types.ts";
 import { Compare } from "../screens/compare.tsx";
 import { Edit } from "../screens/edit.tsx";
+import { Keys } from "../screens/keys.tsx";
 import { Preset } from "../screens/preset.tsx";
 import { Presets } from "../screens/presets.tsx";
+import { Team } from "../screens/team.tsx";
 
 /** The screen of a path behind the workspace; undefined where there is none. Each is new where its path is another. */
 export function findScreen(
@@ -14,6 +16,8 @@ export function findScreen(
   const [section, slug, part, detail] = parts;
   const key = `${workspace.id}/${parts.join("/")}`;
   const common = { key, workspace, query };
+  if (section === "keys" && slug === undefined) return <Keys {...common} />;
+  if (section === "team" && slug === undefined) return <Team {...common} />;
   if (section === "presets" && slug === undefined) return <Presets {...common} />;
   if (section === "presets" && slug !== undefined && part === undefined) return <Preset {...common} slug={slug} />;
   if (section === "presets" && slug !== undefined && part === "edit" && detail === undefined) {
