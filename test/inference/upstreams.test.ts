@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
 import { ConfigError } from "../../services/platform/process/environment.ts";
-import { HostileUpstream, silence } from "../support/hostile-upstream.ts";
+import { answerWith, HostileUpstream, silence } from "../support/hostile-upstream.ts";
 import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
 let upstream: HostileUpstream;
@@ -53,6 +53,21 @@ describe("the upstreams file", () => {
     expect(await statusOf("one/x")).toBe(404);
     last.socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}");
     expect((await held).status).toBe(200);
+  });
+
+  it("does not keep a request under way from being sent again", async () => {
+    upstream.script = silence;
+    const held = stack.send("chat/completions", { model: "one/x" });
+    await expect.poll(() => upstream.received.length).toBe(1);
+    const { last } = upstream;
+    upstream.reset();
+    await stack.file.write({ upstreams: [entry("two")] });
+    await expect.poll(() => statusOf("one/x"), soon).toBe(404);
+    upstream.received.length = 0;
+    await answerWith(429, "{}", { "retry-after": "0" })(last, last.socket);
+    expect((await held).status).toBe(200);
+    expect(upstream.received).toHaveLength(1);
+    await expect.poll(() => upstream.openConnections, soon).toBe(0);
   });
 
   it("is followed where a link above it is swapped, as Kubernetes does", async () => {

@@ -56,33 +56,44 @@ export class Connection extends Client {
 
 /** The open connections to one upstream, and how many requests are under way on them. */
 export class Connections {
-  readonly #pool: Pool;
+  readonly #origin: string;
+  readonly #connectMs: number;
+  #pool: Pool;
   inFlight = 0;
 
   constructor(origin: string, connectMs: number) {
-    this.#pool = new Pool(origin, {
-      // A stream that breaks must not take others with it, and backpressure is that of its own socket.
-      allowH2: false,
-      pipelining: 1,
-      keepAliveTimeout: idleMs,
-      connect: { timeout: connectMs },
-      // Both are counted by the call itself.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      factory: (url, options) => new Connection(url, options as ConnectionOptions),
-    });
+    this.#origin = origin;
+    this.#connectMs = connectMs;
+    this.#pool = this.#open();
   }
 
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler & ConnectionListener): void {
+    const isRetired = this.#pool.closed;
+    if (isRetired) this.#pool = this.#open();
     this.#pool.dispatch(options, handler);
+    if (isRetired) this.retire();
   }
 
-  /** Takes no more requests; those under way end as they would. */
+  /** What is idle is closed. Requests under way end as they would, and are also sent again as they would. */
   retire(): void {
     void this.#pool.close();
   }
 
   async destroy(): Promise<void> {
     await this.#pool.destroy();
+  }
+
+  #open(): Pool {
+    return new Pool(this.#origin, {
+      // A stream that breaks must not take others with it, and backpressure is that of its own socket.
+      allowH2: false,
+      pipelining: 1,
+      keepAliveTimeout: idleMs,
+      connect: { timeout: this.#connectMs },
+      // Both are counted by the call itself.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      factory: (url, options) => new Connection(url, options as ConnectionOptions),
+    });
   }
 }
