@@ -5,10 +5,10 @@ import type { EventStream } from "@openrouter/sdk/lib/event-streams";
 import type { ChatStreamChunk, StreamEvents } from "@openrouter/sdk/models";
 import OpenAI from "openai";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type InferenceStack, startInferenceStack } from "../support/inference-stack.ts";
+import { type EchoStack, startEchoStack } from "../support/echo-stack.ts";
 
 let mock: LLMock;
-let stack: InferenceStack;
+let stack: EchoStack;
 let openai: OpenAI;
 let anthropic: Anthropic;
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
   await mock.start();
   const dialects = ["chat/completions", "messages", "responses"];
   const upstream = { name: "mock", base_url: `${mock.url}/v1`, dialects, models: ["mock/*"], strip_prefix: "mock/" };
-  stack = await startInferenceStack([upstream]);
+  stack = await startEchoStack([upstream]);
   const tools = [{ type: "function", function: { name: "weather", parameters: { type: "object" } } }];
   const messages = [{ role: "system", content: "Be brief." }];
   await stack.create("bot", { model: "mock/gpt-4.1", temperature: 0.2, max_tokens: 100, tools, messages });

@@ -2,13 +2,13 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import Anthropic from "@anthropic-ai/sdk";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type InferenceStack, startInferenceStack } from "../support/inference-stack.ts";
+import { type EchoStack, startEchoStack } from "../support/echo-stack.ts";
 
-let stack: InferenceStack;
+let stack: EchoStack;
 let client: Anthropic;
 
 beforeAll(async () => {
-  stack = await startInferenceStack();
+  stack = await startEchoStack();
   client = clientWith(stack.apiKey);
   const tools = [{ name: "look_up", input_schema: { type: "object" } }];
   const body = { model: "echo/small", max_tokens: 64, system: "Be brief.", stop_sequences: ["END"], tools };

@@ -2,13 +2,13 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type InferenceStack, startInferenceStack } from "../support/inference-stack.ts";
+import { type EchoStack, startEchoStack } from "../support/echo-stack.ts";
 
-let stack: InferenceStack;
+let stack: EchoStack;
 let client: OpenAI;
 
 beforeAll(async () => {
-  stack = await startInferenceStack();
+  stack = await startEchoStack();
   client = clientWith(stack.apiKey);
   const messages = [{ role: "system", content: "Be brief." }];
   await stack.create("bot", { model: "echo/old", messages });

@@ -3,13 +3,13 @@ import type { EventStream } from "@openrouter/sdk/lib/event-streams";
 import type { ChatResult, ChatStreamChunk, OpenResponsesResult, StreamEvents } from "@openrouter/sdk/models";
 import { NotFoundResponseError, UnauthorizedResponseError } from "@openrouter/sdk/models/errors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type InferenceStack, startInferenceStack } from "../support/inference-stack.ts";
+import { type EchoStack, startEchoStack } from "../support/echo-stack.ts";
 
-let stack: InferenceStack;
+let stack: EchoStack;
 let client: OpenRouter;
 
 beforeAll(async () => {
-  stack = await startInferenceStack();
+  stack = await startEchoStack();
   client = clientWith(stack.apiKey);
   const chatRequest = {
     model: "echo/small",
