@@ -1,4 +1,4 @@
-import { openBrace, openBracket } from "../request/json-scan.ts";
+import { openBrace, openBracket } from "../../../services/platform/json/json-outline.ts";
 import { eachMember, isNullAt, type JsonSource, type Place, textAt } from "../request/json-walk.ts";
 
 /** A value within JSON text. It is looked at in place, and goes elsewhere as the text that it is. */

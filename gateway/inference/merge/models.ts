@@ -1,5 +1,5 @@
 import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
-import { openBracket } from "../request/json-scan.ts";
+import { openBracket } from "../../../services/platform/json/json-outline.ts";
 import { modelReferenceOf, namesPreset } from "../request/preset-reference.ts";
 import type { RequestBody } from "../request/request-body.ts";
 import type { PreparedPreset } from "./prepared-preset.ts";

@@ -1,6 +1,6 @@
 import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
+import { openBrace, openBracket, quote } from "../../../services/platform/json/json-outline.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
-import { openBrace, openBracket, quote } from "../request/json-scan.ts";
 import { elementsAt, isNullAt, type Place, textAt, valuesAt } from "../request/json-walk.ts";
 import type { BodyMember, RequestBody } from "../request/request-body.ts";
 import { type Edit, spliced } from "./splice.ts";

@@ -1,4 +1,4 @@
-import { openBracket } from "../request/json-scan.ts";
+import { openBracket } from "../../../services/platform/json/json-outline.ts";
 import { elementsAt } from "../request/json-walk.ts";
 import type { MergePlan } from "./plan.ts";
 import { type Dropped, type FieldOrigin, type Provenance, pointer } from "./provenance.ts";

@@ -1,5 +1,5 @@
 import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
-import { openBrace, openBracket } from "../request/json-scan.ts";
+import { openBrace, openBracket } from "../../../services/platform/json/json-outline.ts";
 import { elementsAt, type JsonSource, type Place, textAt, valuesAt } from "../request/json-walk.ts";
 import type { BodyMember, RequestBody } from "../request/request-body.ts";
 import type { FieldOrigin } from "./provenance.ts";

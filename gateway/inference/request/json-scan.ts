@@ -1,5 +1,16 @@
 import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
-import { jsonDepthMax } from "../../../services/platform/json/json-outline.ts";
+import {
+  backslash,
+  closeBracket,
+  colon,
+  comma,
+  digit9,
+  jsonDepthMax,
+  minus,
+  openBrace,
+  openBracket,
+  quote,
+} from "../../../services/platform/json/json-outline.ts";
 
 // Inference bodies may have 32 MiB, and JSON.parse would keep everybody else waiting for all of that. So they are never
 // parsed as a whole: one walk over their bytes checks that they are JSON, as strictly as JSON.parse does, a part at a
@@ -19,17 +30,7 @@ const longValueBytes = 65_536;
 /** Nobody means to send more; each takes many times its bytes in memory. */
 const membersMax = 10_000;
 
-export const quote = 0x22;
-export const comma = 0x2c;
-export const openBracket = 0x5b;
-export const closeBracket = 0x5d;
-export const openBrace = 0x7b;
-export const closeBrace = 0x7d;
-const minus = 0x2d;
 const digit0 = 0x30;
-const digit9 = 0x39;
-const colon = 0x3a;
-const backslash = 0x5c;
 const letterU = 0x75;
 
 /** What may come next. */

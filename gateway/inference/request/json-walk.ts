@@ -1,5 +1,14 @@
 import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
-import { closeBrace, closeBracket, comma, openBrace, openBracket, quote, spaceEnd } from "./json-scan.ts";
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  comma,
+  openBrace,
+  openBracket,
+  quote,
+} from "../../../services/platform/json/json-outline.ts";
+import { spaceEnd } from "./json-scan.ts";
 
 // Walks through parts of a text that is known to be JSON. What is long is jumped over, so all walks together cost no more
 // than the text is long.
@@ -16,7 +25,6 @@ export interface Place {
   readonly end: number;
 }
 
-const backslash = 0x5c;
 const letterN = 0x6e;
 
 /** Whether the value that begins here is null: no other begins so. */

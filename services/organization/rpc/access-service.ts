@@ -60,7 +60,7 @@ export function accessService({
     async exchangeKey(request, context) {
       const exchange = fromExchangeKeyRequest(request);
       const [scope] = await findScopes([exchange], context);
-      return answerAll([grant(exchange, scope)])[0] ?? {};
+      return answerAll([grant(exchange, scope)])[0] as Answer;
     },
 
     async batchExchangeKeys({ requests }, context) {
@@ -80,7 +80,9 @@ export function accessService({
       });
       const answers = answerAll(granted);
       const outcomes = results.map((result) =>
-        "outcome" in result ? result : { outcome: { case: "response" as const, value: answers[result.place] ?? {} } },
+        "outcome" in result
+          ? result
+          : { outcome: { case: "response" as const, value: answers[result.place] as Answer } },
       );
       return { outcomes };
     },
@@ -90,6 +92,8 @@ export function accessService({
     },
   };
 }
+
+type Answer = ReturnType<typeof toExchangeKeyResponse>;
 
 /** What is asked for, or why it is no exchange at all. */
 function readPart(request: ExchangeKeyRequest): { readonly exchange?: KeyExchange; readonly refusal?: unknown } {
