@@ -5,6 +5,7 @@ import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { NewVersion } from "../../services/preset/domain/new-version.ts";
 import { VersionWriter } from "../../services/preset/store/version-writer.ts";
 import type { TestDatabase } from "../support/database.ts";
+import { openDatabaseProxy } from "../support/database-proxy.ts";
 import { createPresetDatabase } from "../support/preset-database.ts";
 import { creation as creationIn, patient, soon, upTo } from "../support/preset-store.ts";
 
@@ -18,7 +19,7 @@ let workspaceId: string;
 
 beforeAll(async () => {
   database = await createPresetDatabase();
-  pool = openPool(database.url, 8);
+  pool = openPool(database.url, 8, { sendsTogether: true });
   otherPool = openPool(database.url, 8);
 });
 
@@ -307,7 +308,7 @@ describe("VersionWriter", () => {
   it("gives up a preset that someone holds for long, and stores the rest of the batch", async () => {
     const slugs = ["held", "free-a", "free-b"];
     for (const slug of slugs) await writer.createVersion(creation(slug), patient());
-    const impatientPool = openPool(database.url, 2, { lockTimeoutSeconds: 1 });
+    const impatientPool = openPool(database.url, 2, { lockTimeoutSeconds: 1, sendsTogether: true });
     const impatient = new VersionWriter(impatientPool, { batchByWorkspace: false });
     const holder = await otherPool.getConnection();
     await holder.query("START TRANSACTION");
@@ -385,6 +386,29 @@ describe("VersionWriter", () => {
     ]);
     expect(results.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
     expect(await storedPreset("gone")).toBeUndefined();
+  });
+
+  it.each([
+    ["of a new preset", false, 4],
+    ["of one that exists", true, 4],
+    ["of a new preset, where its content is large", false, 7],
+  ])("waits %s for the database no more often than it must", async (name, exists, times) => {
+    const proxy = await openDatabaseProxy(database.url);
+    const watchedPool = openPool(proxy.url, 1, { sendsTogether: true });
+    try {
+      const watched = new VersionWriter(watchedPool, { batchByWorkspace: false });
+      const content = name.includes("large") ? { systemPrompt: "long ".repeat(60_000) } : {};
+      const create = (slug: string) => watched.createVersion(creation(slug, content), patient());
+      // Opens the connection, and prepares what is prepared.
+      await create("first");
+      if (exists) await create("watched");
+      const before = proxy.commands;
+      await create("watched");
+      expect(proxy.commands - before).toBe(times);
+    } finally {
+      await watchedPool.end();
+      await proxy.close();
+    }
   });
 
   it("never lets updated_at go back where another process's clock runs ahead", async () => {

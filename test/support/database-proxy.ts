@@ -29,6 +29,8 @@ export interface DatabaseProxy {
   readonly silent: number;
   /** How many were made so far. */
   readonly accepted: number;
+  /** How many commands were sent so far: each is waited for. */
+  readonly commands: number;
   /** From now on the phase fails, as often as it says, on whichever connection gets there. */
   fail(phase: Phase, fault: Fault, times?: number): void;
   /** How many packets are held. */
@@ -57,6 +59,7 @@ export async function openDatabaseProxy(
   const faults = new Map<Phase, { fault: Fault; times: number }>();
   const held: (() => void)[] = [];
   let accepted = 0;
+  let commands = 0;
 
   const faultAt = (phase: Phase): Fault | undefined => {
     const found = faults.get(phase);
@@ -111,6 +114,7 @@ export async function openDatabaseProxy(
       instead = undefined;
     });
     forEachPacket(client, (packet) => {
+      if (packet[3] === 0) commands += 1;
       if (silent.has(client) || phasesOf(packet).some((phase) => strike(faultAt(phase), packet))) return;
       upstream.write(packet);
     });
@@ -140,6 +144,9 @@ export async function openDatabaseProxy(
     },
     get accepted() {
       return accepted;
+    },
+    get commands() {
+      return commands;
     },
     get held() {
       return held.length;

@@ -9,7 +9,7 @@ import { ConnectionError } from "./errors.ts";
 import { recordStatement } from "./statement-spans.ts";
 
 export type { ResultSetHeader, RowDataPacket } from "mysql2";
-export { PoolConnection } from "./connection.ts";
+export { PoolConnection, type Statement } from "./connection.ts";
 
 /** The isolation level of every session, unless a transaction has its own. */
 export const setReadCommitted = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
@@ -28,6 +28,8 @@ export interface PoolOptions {
   readonly protocol?: Protocol;
   /** How many may wait for a connection. */
   readonly waitingMax?: number;
+  /** Whether several statements may go as one text, which takes a server that splits it. Default: not. */
+  readonly sendsTogether?: boolean;
 }
 
 const connectTimeoutMaxMs = 5_000;
@@ -45,13 +47,15 @@ const preparedStatementsMax = 100;
  */
 export function openPool(url: string, size: number, options: PoolOptions = {}): Pool {
   const { statementTimeoutMs = 8_000, lockTimeoutSeconds = 3, idleTimeoutMs = 60_000, waitingMax = 1_000 } = options;
-  const { protocol = protocolOf(url) } = options;
+  const { protocol = protocolOf(url), sendsTogether = false } = options;
   const settings: ConnectionSettings = {
     options: {
       ...connectionOptions(url),
       charset: "utf8mb4_bin",
       timezone: "Z",
       supportBigNumbers: true,
+      // Vitess, which is spoken to as text, gets each by itself.
+      multipleStatements: sendsTogether && protocol === "prepared",
       // A batch of each size is a statement of its own, and a server keeps 16,382 of them in all by default.
       maxPreparedStatements: preparedStatementsMax,
     },

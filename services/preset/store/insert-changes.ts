@@ -1,5 +1,5 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
-import type { PoolConnection } from "../../platform/mysql/pool.ts";
+import type { Statement } from "../../platform/mysql/pool.ts";
 import type { PresetChange } from "../domain/change.ts";
 import type { Preset } from "../domain/preset.ts";
 
@@ -10,11 +10,11 @@ export interface NewChange {
 }
 
 /** Appends to the change log, within the transaction of the changes themselves. */
-export async function insertChanges(connection: PoolConnection, changes: readonly NewChange[]): Promise<void> {
-  await connection.execute(
-    `INSERT INTO preset_changes (workspace_id, preset_id, revision, action, user_id, key_id, fields, created_at)
+export function insertingChanges(changes: readonly NewChange[]): Statement {
+  return {
+    sql: `INSERT INTO preset_changes (workspace_id, preset_id, revision, action, user_id, key_id, fields, created_at)
       VALUES ${Array(changes.length).fill("(?, ?, ?, ?, ?, ?, ?, ?)").join(", ")}`,
-    changes.flatMap(({ preset, change }) => [
+    values: changes.flatMap(({ preset, change }) => [
       idToBytes(preset.workspaceId),
       idToBytes(preset.id),
       change.revision,
@@ -24,5 +24,5 @@ export async function insertChanges(connection: PoolConnection, changes: readonl
       JSON.stringify(change.fields),
       change.createdAt,
     ]),
-  );
+  };
 }

@@ -1,19 +1,19 @@
 import { DomainError } from "../../platform/domain/domain-error.ts";
 import { idToBytes } from "../../platform/domain/ids.ts";
 import { isDuplicateKey } from "../../platform/mysql/errors.ts";
-import type { PoolConnection } from "../../platform/mysql/pool.ts";
+import type { PoolConnection, Statement } from "../../platform/mysql/pool.ts";
 import { addVersion } from "../domain/add-version.ts";
 import { creationChange } from "../domain/change.ts";
 import { requestIdReused } from "../domain/errors.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import { type Outcome, type Preset, presetKey, type ServedPreset } from "../domain/preset.ts";
 import { findReplay } from "./find-replay.ts";
-import { insertChanges, type NewChange } from "./insert-changes.ts";
-import { updatePresetCounts } from "./preset-counts.ts";
+import { insertingChanges, type NewChange } from "./insert-changes.ts";
+import { addingToCounts } from "./preset-counts.ts";
 import { type PresetRow, presetColumns, presetFromRow } from "./preset-rows.ts";
 import { presetStateToJson } from "./preset-state.ts";
 import { findUsedByUpdates } from "./update-requests.ts";
-import { insertPresets, updatePresets } from "./write-presets.ts";
+import { insertingPresets, updatingPresets } from "./write-presets.ts";
 
 /** At least one of the request ids is stored already: it is a retry. */
 export class RequestSeen extends Error {
@@ -25,6 +25,9 @@ export class RequestSeen extends Error {
     this.replays = replays;
   }
 }
+
+/** Another process has made one of the presets since we looked: look again. */
+export class PresetAppeared extends Error {}
 
 /** With NOWAIT, a row that someone else has locked fails the statement at once. */
 export type RowLock = "FOR UPDATE" | "FOR UPDATE NOWAIT";
@@ -68,16 +71,23 @@ export async function insertVersions(
     const written = [...new Set(additions.map(({ creation }) => presetKey(creation)))].sort();
     const made = written.filter((key) => !found.has(key)).map((key) => presets.get(key) as Preset);
     const changed = written.filter((key) => found.has(key)).map((key) => presets.get(key) as Preset);
-    if (made.length > 0) await insertPresets(connection, made);
-    await insertVersionRows(connection, additions).catch(async (error: unknown) => {
+    const statements = [
+      ...(made.length > 0 ? [insertingPresets(made)] : []),
+      insertingVersions(additions),
+      insertingChanges(changes),
+      ...(changed.length > 0 ? [updatingPresets(changed)] : []),
+      ...(made.length > 0 ? [addingToCounts(made)] : []),
+    ];
+    await connection.executeAll(statements).catch(async (error: unknown) => {
       if (!isDuplicateKey(error)) throw error;
-      // Which index it was is not asked: whether a request id is stored can be seen. Through this connection for sure.
+      // Which index it was is not asked: what is stored by now can be seen. Through this connection for sure.
       const replays = await Promise.all(creations.map((creation) => findReplay(connection, creation)));
-      throw replays.some((replay) => replay !== undefined) ? new RequestSeen(replays) : error;
+      if (replays.some((replay) => replay !== undefined)) throw new RequestSeen(replays);
+      const stored = await lockPresets(connection, creations, lock);
+      // What stands there may be what the first of the statements has stored.
+      const isOthers = (preset: Preset) => (stored.get(presetKey(preset))?.id ?? preset.id) !== preset.id;
+      throw made.some(isOthers) ? new PresetAppeared() : error;
     });
-    await insertChanges(connection, changes);
-    if (changed.length > 0) await updatePresets(connection, changed);
-    if (made.length > 0) await updatePresetCounts(connection, made);
   }
   return Promise.all(
     outcomes.map((outcome, index) =>
@@ -111,12 +121,12 @@ async function lockPresets(
   return new Map(rows.map((row) => presetFromRow(row)).map((preset) => [presetKey(preset), preset]));
 }
 
-async function insertVersionRows(connection: PoolConnection, additions: readonly Addition[]): Promise<void> {
-  await connection.execute(
-    `INSERT INTO preset_versions (workspace_id, preset_id, version, id, config, system_prompt, creator_id, request_id,
+function insertingVersions(additions: readonly Addition[]): Statement {
+  return {
+    sql: `INSERT INTO preset_versions (workspace_id, preset_id, version, id, config, system_prompt, creator_id, request_id,
       request_digest, revision, preset_state, created_at, dialect)
       VALUES ${Array(additions.length).fill("(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").join(", ")}`,
-    additions.flatMap(({ creation, preset }) => [
+    values: additions.flatMap(({ creation, preset }) => [
       idToBytes(preset.workspaceId),
       idToBytes(preset.id),
       preset.designatedNumber,
@@ -131,5 +141,5 @@ async function insertVersionRows(connection: PoolConnection, additions: readonly
       preset.updatedAt,
       creation.dialect ?? null,
     ]),
-  );
+  };
 }

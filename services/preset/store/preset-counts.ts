@@ -1,5 +1,5 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
-import type { Executor, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
+import type { Executor, RowDataPacket, Statement } from "../../platform/mysql/pool.ts";
 import type { Preset } from "../domain/preset.ts";
 
 /** The count of a workspace is the sum of its slots, so that processes which add to it seldom wait for each other. */
@@ -18,14 +18,14 @@ export async function findPresetCount(executor: Executor, workspaceId: string): 
  * Adds new presets to the counts of their workspaces. Comes last in a transaction: from here to the commit, others that
  * hit the same slot of a workspace wait.
  */
-export async function updatePresetCounts(connection: PoolConnection, added: readonly Preset[]): Promise<void> {
+export function addingToCounts(added: readonly Preset[]): Statement {
   const counts = new Map<string, number>();
   for (const { workspaceId } of added) counts.set(workspaceId, (counts.get(workspaceId) ?? 0) + 1);
   const slot = Math.floor(Math.random() * slots);
   const rows = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
-  await connection.execute(
-    `INSERT INTO preset_counts (workspace_id, slot, presets) VALUES ${Array(rows.length).fill("(?, ?, ?)").join(", ")}
+  return {
+    sql: `INSERT INTO preset_counts (workspace_id, slot, presets) VALUES ${Array(rows.length).fill("(?, ?, ?)").join(", ")}
       ON DUPLICATE KEY UPDATE presets = presets + VALUES(presets)`,
-    rows.flatMap(([workspaceId, count]) => [idToBytes(workspaceId), slot, count]),
-  );
+    values: rows.flatMap(([workspaceId, count]) => [idToBytes(workspaceId), slot, count]),
+  };
 }

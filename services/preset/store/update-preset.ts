@@ -7,7 +7,7 @@ import { type Actor, updateChange } from "../domain/change.ts";
 import { presetNotFound, versionNotFound } from "../domain/errors.ts";
 import type { Preset, PresetVersion, ServedPreset } from "../domain/preset.ts";
 import { applyUpdate, type PresetUpdate } from "../domain/update-preset.ts";
-import { insertChanges } from "./insert-changes.ts";
+import { insertingChanges } from "./insert-changes.ts";
 import {
   type PresetRow,
   presetColumns,
@@ -17,7 +17,7 @@ import {
   versionFromRow,
 } from "./preset-rows.ts";
 import { findUpdated, insertUpdate } from "./update-requests.ts";
-import { updatePresets } from "./write-presets.ts";
+import { updatingPresets } from "./write-presets.ts";
 
 /**
  * Makes all changes of an update with their entry in the change log, or none. A request id that was stored before returns
@@ -47,8 +47,8 @@ export function updatePreset(
       const first = await insertUpdate(connection, preset, update);
       if (first) return getServedPreset(connection, first);
       if (fields.length > 0) {
-        await updatePresets(connection, [served]);
-        await insertChanges(connection, [{ preset, change: updateChange(preset, fields, actor) }]);
+        const change = { preset, change: updateChange(preset, fields, actor) };
+        await connection.executeAll([updatingPresets([served]), insertingChanges([change])]);
       }
       checkIsThere(caller);
       return served;

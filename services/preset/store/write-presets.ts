@@ -1,10 +1,6 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
-import { isDuplicateKey } from "../../platform/mysql/errors.ts";
-import type { PoolConnection } from "../../platform/mysql/pool.ts";
+import type { Statement } from "../../platform/mysql/pool.ts";
 import type { Preset } from "../domain/preset.ts";
-
-/** Another process has made one of the presets since we looked: look again. */
-export class PresetAppeared extends Error {}
 
 const insert = `INSERT INTO presets (workspace_id, slug, id, name, description, status, status_updated_at, creator_user_id,
   latest_version, designated_version, designated_version_id, revision, created_at, updated_at) VALUES `;
@@ -32,21 +28,17 @@ function valuesOf(presets: readonly Preset[]) {
   ]);
 }
 
-export async function insertPresets(connection: PoolConnection, presets: readonly Preset[]): Promise<void> {
-  try {
-    await connection.execute(insert + placeholdersFor(presets), valuesOf(presets));
-  } catch (error) {
-    throw isDuplicateKey(error) ? new PresetAppeared() : error;
-  }
+export function insertingPresets(presets: readonly Preset[]): Statement {
+  return { sql: insert + placeholdersFor(presets), values: valuesOf(presets) };
 }
 
 /** Every row must exist and be locked, so that nothing is inserted: this is how one statement gives many rows different values. */
-export async function updatePresets(connection: PoolConnection, presets: readonly Preset[]): Promise<void> {
-  await connection.execute(
-    `${insert}${placeholdersFor(presets)} ON DUPLICATE KEY UPDATE name = VALUES(name), description = VALUES(description),
+export function updatingPresets(presets: readonly Preset[]): Statement {
+  return {
+    sql: `${insert}${placeholdersFor(presets)} ON DUPLICATE KEY UPDATE name = VALUES(name), description = VALUES(description),
       status = VALUES(status), status_updated_at = VALUES(status_updated_at), latest_version = VALUES(latest_version),
       designated_version = VALUES(designated_version), designated_version_id = VALUES(designated_version_id),
       revision = VALUES(revision), updated_at = VALUES(updated_at)`,
-    valuesOf(presets),
-  );
+    values: valuesOf(presets),
+  };
 }

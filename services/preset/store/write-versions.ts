@@ -18,8 +18,7 @@ import { hasGivenUp, timeLeftMs } from "../../platform/process/deadline.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import { presetKey, type ServedPreset } from "../domain/preset.ts";
 import type { HeldPresets } from "./held-presets.ts";
-import { insertVersions, RequestSeen, type RowLock } from "./insert-versions.ts";
-import { PresetAppeared } from "./write-presets.ts";
+import { insertVersions, PresetAppeared, RequestSeen, type RowLock } from "./insert-versions.ts";
 
 type Creation = BatchPart<NewVersion, ServedPreset>;
 
