@@ -131,6 +131,14 @@ describe("upstreams", () => {
   });
 });
 
+it("traces go to the collector, where the component is there", () => {
+  const edges = (rendering: Rendering) => edgesToOutside(rendering).filter((edge) => edge.endsWith(":4318"));
+  expect(edges(production)).toEqual([]);
+  expect(edges(withEveryComponent)).toEqual(
+    ["gateway", "organization", "preset"].map((name) => `${name} -> monitoring:4318`),
+  );
+});
+
 function gatewayMayReach(rendering: Rendering, address: string, port: number): boolean {
   return rulesOf(rendering, getPods(rendering, "gateway"), "egress")
     .filter(({ ports }) => ports.some((each) => each.port === port))

@@ -57,7 +57,7 @@ export const withEveryComponent = render(
   "base",
   [
     ...["high-availability", "gateway-api", "internal-callers", "metrics-scraping", "mtls", "database-ca"],
-    ...["upstreams", "cluster-upstreams", "registry-credentials", "priority-class"],
+    ...["upstreams", "cluster-upstreams", "registry-credentials", "priority-class", "traces"],
   ],
   [...documentedSecrets, databaseAuthority],
 );
