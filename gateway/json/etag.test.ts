@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { etagHeader, etagsOfIfMatch, isNotModified } from "./etag.ts";
+import { etagHeader, etagsOfCreation, etagsOfIfMatch, isNotModified } from "./etag.ts";
 
 const malformed = [
   "",
@@ -37,6 +37,15 @@ describe("If-Match", () => {
   it('never matches a weak tag, and does not take it for "any"', () => {
     expect(etagsOfIfMatch('W/"r1"')).toEqual([""]);
     expect(etagsOfIfMatch('W/"r1", "r2"')).toEqual(["", "r2"]);
+  });
+
+  it.each([
+    [undefined, []],
+    [" * ", ["*"]],
+    ['"r1", W/"r2"', ["r1", ""]],
+    ['"*"', [""]],
+  ])("of a creation, %s allows %j", (header, tags) => {
+    expect(etagsOfCreation(header)).toEqual(tags);
   });
 
   it.each(malformed)("refuses %j and names itself", (header) => {

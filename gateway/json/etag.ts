@@ -25,9 +25,19 @@ function tagsFrom(name: string, header: string): "*" | HeaderTag[] {
 /** The tags that `If-Match` allows, as the preset service takes them; undefined where any will do. */
 export function etagsOfIfMatch(header: string | undefined): string[] | undefined {
   const tags = header === undefined ? "*" : tagsFrom("If-Match", header);
-  if (tags === "*") return undefined;
-  // A weak tag never matches here (RFC 9110, 13.1.1), and our own are strong. It must not turn into "any will do".
-  return tags.map(({ value, isWeak }) => (isWeak ? "" : value));
+  return tags === "*" ? undefined : valuesOf(tags);
+}
+
+/** The same for a creation, which makes the preset where it may be missing: any tag is still one of a preset that is there. */
+export function etagsOfCreation(header: string | undefined): string[] {
+  if (header === undefined) return [];
+  const tags = tagsFrom("If-Match", header);
+  return tags === "*" ? ["*"] : valuesOf(tags);
+}
+
+/** A weak tag never matches here (RFC 9110, 13.1.1), and our own are strong. Neither it nor `"*"` may turn into "any will do". */
+function valuesOf(tags: readonly HeaderTag[]): string[] {
+  return tags.map(({ value, isWeak }) => (isWeak || value === "*" ? "" : value));
 }
 
 /** Whether `If-None-Match` says that the caller has this already. */

@@ -74,7 +74,7 @@ const refusals = {
       'The preset support-bot is archived and takes no new version. Restore it first: PATCH /api/v1/presets/support-bot with {"status": "active"}.',
   },
   412: {
-    when: "The preset has changed since the state that `If-Match` names. Nothing was stored.",
+    when: "The preset has changed since the state that `If-Match` names, or is not there. Nothing was stored.",
     message: "The preset has changed since you read it. Read it again and repeat your change.",
   },
   413: { when: "The body is over the limit.", message: "The body is too large. Send a smaller one." },

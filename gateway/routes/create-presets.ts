@@ -11,6 +11,7 @@ import { dialects } from "../dialects/dialects.ts";
 import { readBody, readLongBody } from "../dialects/read-body.ts";
 import type { PresetCache } from "../inference/presets/preset-cache.ts";
 import { requireBody } from "../json/body.ts";
+import { etagsOfCreation } from "../json/etag.ts";
 import { idempotencyHeader, idempotencyKeyFrom } from "../json/idempotency.ts";
 import { sendPreset } from "../json/preset.ts";
 import { dataOf, etag, refusedWith, success } from "../openapi/answers.ts";
@@ -31,11 +32,19 @@ function schemaOf(name: DialectName) {
     tags: ["Presets"],
     params: Type.Object(slugParams),
     querystring: Type.Object(workspaceQuery),
-    headers: Type.Object(idempotencyHeader),
+    headers: Type.Object({
+      "If-Match": Type.Optional(
+        Type.String({
+          description:
+            "ETags of earlier answers, or `*`. Where none is current, or there is no such preset, the answer is 412.",
+        }),
+      ),
+      ...idempotencyHeader,
+    }),
     body: dialects[name].bodySchema,
     response: {
       200: success("The preset, with the new version.", dataOf("PresetWithDesignatedVersion"), { ETag: etag }),
-      ...refusedWith(400, 403, 404, 409, 413, 415),
+      ...refusedWith(400, 403, 404, 409, 412, 413, 415),
     },
   };
 }
@@ -58,12 +67,14 @@ export function createPresetRoutes(
       `/api/v1/presets/:slug/${name}`,
       { schema: schemaOf(name), onRequest: access.withPermission("presets:write") },
       async (request, reply) => {
+        const etags = etagsOfCreation(request.headers["if-match"]);
         const body = requireBody(request.body);
         const { slug } = request.params;
         const isLong = body.length > longTextLength;
         const content = isLong ? await readLongBody(dialect, body) : readBody(dialect, body);
         if (isLong) await nextTurn();
-        const creation = { slug, ...content, dialect: dialectByName[name], ...idempotencyOf(request, name, body) };
+        const named = { slug, etags, ...idempotencyOf(request, name, body) };
+        const creation = { ...named, ...content, dialect: dialectByName[name] };
         const { caller } = request;
         const preset = await presetCache.changing(caller.principal.workspaceId, slug, () =>
           caller.call((options) => presets.createVersion(creation, options)),

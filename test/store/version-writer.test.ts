@@ -3,6 +3,7 @@ import { idFromBytes, idToBytes, newId } from "../../services/platform/domain/id
 import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { NewVersion } from "../../services/preset/domain/new-version.ts";
+import { etagOf } from "../../services/preset/domain/preset.ts";
 import { VersionWriter } from "../../services/preset/store/version-writer.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { openDatabaseProxy } from "../support/database-proxy.ts";
@@ -56,6 +57,37 @@ async function storedPreset(slug: string): Promise<RowDataPacket | undefined> {
   );
   return rows[0];
 }
+
+describe("creations that expect an etag", () => {
+  it("are each checked by what those before them in the batch have left", async () => {
+    const first = await writer.createVersion(creation("expected"), patient());
+    const tag = etagOf(first);
+    const outcomes = await Promise.allSettled([
+      ...upTo(5).map(() => writer.createVersion(creation("expected", { etags: [tag] }), patient())),
+      writer.createVersion(creation("expected"), patient()),
+      otherWriter.createVersion(creation("expected", { etags: [tag] }), patient()),
+    ]);
+    const guarded = outcomes.filter((_, index) => index !== 5);
+    expect(guarded.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    for (const outcome of guarded) {
+      if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ reason: "ETAG_STALE" });
+    }
+    expect((await storedVersions("expected")).map(({ version }) => version)).toEqual([1, 2, 3]);
+  });
+
+  it("find what they have stored themselves, where they are tried again", async () => {
+    const tag = etagOf(await writer.createVersion(creation("again"), patient()));
+    const guarded = creation("again", { etags: [tag] });
+    const stored = await writer.createVersion(guarded, patient());
+    expect(await otherWriter.createVersion(guarded, patient())).toEqual(stored);
+    const [alone, ...others] = await Promise.all([
+      writer.createVersion(guarded, patient()),
+      ...upTo(3).map((n) => writer.createVersion(creation(`beside-${n}`), patient())),
+    ]);
+    expect(alone).toEqual(stored);
+    expect(others).toHaveLength(3);
+  });
+});
 
 describe("VersionWriter", () => {
   it("makes the preset and its version 1 for a new slug", async () => {

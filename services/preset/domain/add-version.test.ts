@@ -45,6 +45,25 @@ function added(preset: Preset | undefined, at = now): ServedPreset {
 }
 
 describe("addVersion", () => {
+  it.each([
+    ["no etag", [], true, true],
+    ["its own etag", ["000000000001-7"], true, false],
+    ["one of several", ["x", "000000000001-7"], true, false],
+    ["any", ["*"], true, false],
+    ["an older etag", ["000000000001-6"], false, false],
+    ["that of another preset", ["000000000002-7"], false, false],
+    ["none that could be", [""], false, false],
+  ])("where %s is expected", (_name, etags, isAdded, isMade) => {
+    const reasonOf = (preset: Preset | undefined) => {
+      const outcome = addVersion(preset, { ...creation, etags }, now);
+      return outcome instanceof DomainError ? outcome.reason : undefined;
+    };
+    expect([reasonOf(before), reasonOf(undefined)]).toEqual([
+      isAdded ? undefined : "ETAG_STALE",
+      isMade ? undefined : "ETAG_STALE",
+    ]);
+  });
+
   it("makes an active preset that is named by its slug and serves version 1", () => {
     const preset = added(undefined);
     expect(preset).toEqual({

@@ -1,5 +1,6 @@
 import { newId } from "../../platform/domain/ids.ts";
-import { presetArchived } from "./errors.ts";
+import { etagStale, presetArchived, presetMissing } from "./errors.ts";
+import { isAsExpected } from "./etags.ts";
 import type { NewVersion } from "./new-version.ts";
 import { type Outcome, type Preset, type ServedPreset, timeOfChange } from "./preset.ts";
 
@@ -8,6 +9,7 @@ import { type Outcome, type Preset, type ServedPreset, timeOfChange } from "./pr
  * A refusal is returned and not thrown: within a batch it is the answer to this creation alone.
  */
 export function addVersion(before: Preset | undefined, creation: NewVersion, now: Date): Outcome {
+  if (!isAsExpected(before, creation.etags ?? [])) return before ? etagStale() : presetMissing(creation.slug);
   if (before?.status === "archived") return presetArchived(creation.slug);
   return withNextVersion(before ?? newPreset(creation, now), creation, now);
 }

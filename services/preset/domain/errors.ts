@@ -35,6 +35,14 @@ export function etagStale(): DomainError {
   });
 }
 
+/** For who expects a preset to be as they know it. */
+export function presetMissing(slug: string): DomainError {
+  return new DomainError("failed_precondition", {
+    reason: "ETAG_STALE",
+    message: `There is no preset ${slug} in this workspace that could be as you read it. Leave out If-Match to create it.`,
+  });
+}
+
 export function statusTransition(slug: string, from: string, to: string): DomainError {
   return new DomainError("failed_precondition", {
     reason: "STATUS_TRANSITION",

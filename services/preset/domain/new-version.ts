@@ -7,6 +7,7 @@ import { sizeViolations } from "../../platform/domain/text-violations.ts";
 import { fieldPath } from "../../platform/json/field-path.ts";
 import { ambiguities, parseJsonObject } from "../../platform/json/json-text.ts";
 import type { Actor } from "./change.ts";
+import { etagsViolations } from "./etags.ts";
 import { type Dialect, dialects } from "./preset.ts";
 import { requestIdViolations } from "./request-id.ts";
 import { slugViolations } from "./slug.ts";
@@ -22,6 +23,8 @@ export interface VersionDraft {
   readonly requestId: string;
   /** Empty: a digest of slug, config and system prompt. */
   readonly requestDigest: Uint8Array;
+  /** The preset must be there, and its etag one of these; empty: neither. */
+  readonly etags?: readonly string[];
 }
 
 /** A creation that keeps all rules of content, ready to be stored. */
@@ -38,6 +41,8 @@ export interface NewVersion {
   readonly isNamedByCaller: boolean;
   /** SHA-256 of what a retry with the same request id must repeat. */
   readonly requestDigest: Buffer;
+  /** As in the draft. */
+  readonly etags?: readonly string[];
 }
 
 const digestBytes = 32;
@@ -53,6 +58,7 @@ export function newVersion(principal: Principal, draft: VersionDraft): NewVersio
     ...dialectViolations(draft.dialect),
     ...requestIdViolations(draft.requestId),
     ...digestViolations(draft.requestDigest),
+    ...etagsViolations(draft.etags ?? []),
   ];
   if (violations.length > 0) throw invalidRequest(violations);
   return {
@@ -66,6 +72,7 @@ export function newVersion(principal: Principal, draft: VersionDraft): NewVersio
     // The gateway gives every creation an id, a UUID, and a digest only to those whose id is their caller's.
     isNamedByCaller: draft.requestDigest.length > 0 || (draft.requestId !== "" && !isId(draft.requestId)),
     requestDigest: draft.requestDigest.length > 0 ? Buffer.from(draft.requestDigest) : digestOf(draft),
+    etags: draft.etags ?? [],
   };
 }
 

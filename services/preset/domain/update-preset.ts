@@ -4,7 +4,8 @@ import { presetDescriptionLengthMax, presetNameLengthMax } from "../../platform/
 import { lengthViolations } from "../../platform/domain/text-violations.ts";
 import type { FieldChange } from "./change.ts";
 import { etagStale, statusTransition, versionNotFound } from "./errors.ts";
-import { etagOf, type Preset, type PresetStatus, timeOfChange } from "./preset.ts";
+import { etagsViolations, isAsExpected } from "./etags.ts";
+import { type Preset, type PresetStatus, timeOfChange } from "./preset.ts";
 import { requestIdViolations } from "./request-id.ts";
 import { slugViolations } from "./slug.ts";
 import { versionNumberViolations } from "./version-number.ts";
@@ -22,8 +23,6 @@ export interface PresetUpdate {
   readonly etags: readonly string[];
   readonly requestId: string;
 }
-
-const etagsMax = 100;
 
 /** Which status may follow which. Back from `archived` there is only the restore. */
 const transitions: Readonly<Record<PresetStatus, readonly PresetStatus[]>> = {
@@ -44,9 +43,7 @@ export function checkUpdate(update: PresetUpdate): void {
   if (designatedVersion !== undefined) {
     violations.push(...versionNumberViolations("designated_version", designatedVersion));
   }
-  if (update.etags.length > etagsMax) {
-    violations.push({ path: "etags", message: `must have at most ${etagsMax} elements` });
-  }
+  violations.push(...etagsViolations(update.etags));
   if (violations.length > 0) throw invalidRequest(violations);
 }
 
@@ -56,7 +53,7 @@ export function applyUpdate(
   update: PresetUpdate,
   now: Date,
 ): { readonly preset: Preset; readonly fields: readonly FieldChange[] } {
-  if (update.etags.length > 0 && !update.etags.includes(etagOf(preset))) throw etagStale();
+  if (!isAsExpected(preset, update.etags)) throw etagStale();
   const { name = preset.name, status = preset.status, designatedVersion = preset.designatedNumber } = update;
   const description = update.description === undefined ? preset.description : (update.description ?? undefined);
   if (status !== preset.status && !transitions[preset.status].includes(status)) {

@@ -117,9 +117,9 @@ export function toDifferenceMessage({
 
 /** A number that names no dialect becomes a word that names none, to be refused with whatever else is wrong. */
 export function fromCreateVersionRequest(request: CreateVersionRequest): VersionDraft {
-  const { slug, configJson, systemPrompt, requestId, requestDigest } = request;
+  const { slug, configJson, systemPrompt, requestId, requestDigest, etags } = request;
   const dialect = dialectsByMessage.has(request.dialect) ? dialectsByMessage.get(request.dialect) : "unknown";
-  return { slug, configJson, systemPrompt, dialect, requestId, requestDigest };
+  return { slug, configJson, systemPrompt, dialect, requestId, requestDigest, etags };
 }
 
 /** More elements than any list has that means something. */

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { silentLogger } from "../../services/platform/observe/logger.ts";
+import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
+import { openPresetService } from "../../services/preset/app.ts";
+import { upTo } from "../support/preset-store.ts";
+import type { Answer } from "../support/rest.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+const dialects = ["chat/completions", "messages", "responses"] as const;
+
+let stack: Stack;
+let secondPreset: Lifecycle;
+
+beforeAll(async () => {
+  stack = await startStack();
+  // Two preset services on one database, and a gateway that sends each call to the next of them.
+  secondPreset = new Lifecycle(silentLogger());
+  const config = { ...stack.preset.config, grpcPort: 0, httpPort: 0 };
+  const second = await openPresetService(config, silentLogger(), secondPreset);
+  const addresses = [stack.preset.config.grpcPort, second.grpc].map((port) => `127.0.0.1:${port}`);
+  await stack.gateway.stop();
+  await stack.gateway.start({ presetTarget: `ipv4:${addresses.join(",")}` });
+});
+
+afterAll(async () => {
+  await secondPreset.close();
+  await stack.close();
+});
+
+type Headers = Record<string, string>;
+
+function create(slug: string, headers: Headers = {}, dialect: (typeof dialects)[number] = "chat/completions") {
+  return stack.create(slug, { model: "m", messages: [] }, { headers, dialect });
+}
+
+function patch(slug: string, body: object): Promise<Answer> {
+  return stack.request("PATCH", `/presets/${slug}`, { key: stack.apiKey, body });
+}
+
+async function versionsOf(slug: string): Promise<number> {
+  return (await stack.request("GET", `/presets/${slug}/versions`, { key: stack.apiKey })).json.total_count;
+}
+
+function etagOf({ headers }: Answer): string {
+  return headers.get("etag") as string;
+}
+
+function expectStale({ status, json }: Answer): void {
+  expect([status, json.error?.code]).toEqual([412, 412]);
+}
+
+describe.each(dialects)("a creation from a %s body with If-Match", (dialect) => {
+  const slug = `guarded-${dialect.replace("/", "-")}`;
+
+  it("adds a version where nobody was faster, and none where someone was", async () => {
+    const first = await create(slug, {}, dialect);
+    const second = await create(slug, { "if-match": etagOf(first) }, dialect);
+    expect([second.status, second.json.data.designated_version.version]).toEqual([200, 2]);
+    expectStale(await create(slug, { "if-match": etagOf(first) }, dialect));
+    await patch(slug, { name: "Renamed" });
+    expectStale(await create(slug, { "if-match": etagOf(second) }, dialect));
+    expect(await versionsOf(slug)).toBe(2);
+    const either = `"other", ${etagOf(first)}, ${(await stack.request("GET", `/presets/${slug}`, { key: stack.apiKey })).headers.get("etag")}`;
+    expect((await create(slug, { "if-match": either }, dialect)).status).toBe(200);
+  });
+
+  it("makes no preset, be it for any state of it", async () => {
+    for (const tag of ["*", '"a-1"']) expectStale(await create(`new-${slug}`, { "if-match": tag }, dialect));
+    expect((await stack.request("GET", `/presets/new-${slug}`, { key: stack.apiKey })).status).toBe(404);
+    expect((await create(slug, { "if-match": "*" }, dialect)).status).toBe(200);
+  });
+});
+
+describe("a creation with If-Match", () => {
+  it("takes neither the etag of another preset, nor a weak one, nor one that looks like any", async () => {
+    const own = etagOf(await create("own"));
+    const other = etagOf(await create("other"));
+    for (const tag of [other, `W/${own}`, '"*"', '""']) expectStale(await create("own", { "if-match": tag }));
+    const { status, json } = await create("own", { "if-match": "own" });
+    expect([status, json.error.metadata.issues]).toEqual([400, [expect.objectContaining({ path: "If-Match" })]]);
+    expect(await versionsOf("own")).toBe(1);
+  });
+
+  it("is told of its etag before it is told that the preset is archived", async () => {
+    const tag = etagOf(await create("retired"));
+    const archived = await patch("retired", { status: "archived" });
+    expectStale(await create("retired", { "if-match": tag }));
+    expect((await create("retired", { "if-match": etagOf(archived) })).status).toBe(409);
+  });
+
+  it("gets its first answer again by its Idempotency-Key, though the preset has moved by itself", async () => {
+    const tag = etagOf(await create("repeated"));
+    const headers = { "if-match": tag, "idempotency-key": "edit-1" };
+    const first = await create("repeated", headers);
+    expect(first.status).toBe(200);
+    await create("repeated");
+    const again = await create("repeated", headers);
+    expect([again.status, again.text, etagOf(again)]).toEqual([200, first.text, etagOf(first)]);
+    expect(await versionsOf("repeated")).toBe(3);
+  });
+
+  it("leaves its Idempotency-Key free where it was refused", async () => {
+    const tag = etagOf(await create("merged"));
+    const moved = etagOf(await create("merged"));
+    const key = { "idempotency-key": "edit-2" };
+    expectStale(await create("merged", { ...key, "if-match": tag }));
+    expect((await create("merged", { ...key, "if-match": moved })).status).toBe(200);
+  });
+
+  it("is let through for one of 100 at once in each round, and nothing is lost", async () => {
+    let tag = etagOf(await create("raced"));
+    for (const round of upTo(3)) {
+      const answers = await Promise.all(upTo(100).map(() => create("raced", { "if-match": tag })));
+      const won = answers.filter(({ status }) => status === 200);
+      expect(won).toHaveLength(1);
+      expect(answers.filter(({ status }) => status === 412)).toHaveLength(99);
+      expect(won[0]?.json.data.designated_version.version).toBe(round + 1);
+      tag = etagOf(won[0] as Answer);
+    }
+    expect(await versionsOf("raced")).toBe(4);
+  });
+});
