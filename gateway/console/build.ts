@@ -42,7 +42,7 @@ async function buildInto(folder: string): Promise<void> {
     root: appFolder,
     base: "/console/",
     configFile: false,
-    logLevel: "warn",
+    logLevel: "error",
     oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
     build: {
       outDir: folder,

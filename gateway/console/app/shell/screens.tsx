@@ -6,6 +6,7 @@ import { Keys } from "../screens/keys.tsx";
 import { Preset } from "../screens/preset.tsx";
 import { Presets } from "../screens/presets.tsx";
 import { Team } from "../screens/team.tsx";
+import { Try } from "../screens/try.tsx";
 
 /** The screen of a path behind the workspace; undefined where there is none. Each is new where its path is another. */
 export function findScreen(
@@ -22,6 +23,9 @@ export function findScreen(
   if (section === "presets" && slug !== undefined && part === undefined) return <Preset {...common} slug={slug} />;
   if (section === "presets" && slug !== undefined && part === "edit" && detail === undefined) {
     return <Edit {...common} slug={slug} />;
+  }
+  if (section === "presets" && slug !== undefined && part === "try" && detail === undefined) {
+    return <Try {...common} slug={slug} />;
   }
   if (section === "presets" && slug !== undefined && part === "compare") {
     const [, from, to] = /^([1-9]\d{0,9})\.\.\.([1-9]\d{0,9})$/.exec(detail ?? "") ?? [];

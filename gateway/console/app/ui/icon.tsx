@@ -15,7 +15,7 @@ const paths = {
 /** A drawing that adds nothing to the words beside it, or to the label of its button. */
 export function Icon({ name }: { readonly name: keyof typeof paths }) {
   return (
-    <svg class="icon" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
+    <svg class={`icon icon-${name}`} viewBox="0 0 16 16" aria-hidden="true" focusable="false">
       <path d={paths[name]} />
     </svg>
   );

@@ -30,6 +30,10 @@ export function KeyRow({ item, changed, showSecret }: KeyRowProps) {
   const isOwn = item.id === session.value?.key.id;
   const parts = { item, path, changed, close };
   const enable = useAction();
+  const may =
+    item.kind === "management"
+      ? "everything but inference"
+      : item.permissions.map((each) => permissionWords[each] ?? each).join(", ");
   const isExpired = item.expires_at !== null && Date.parse(item.expires_at) < Date.now();
   return (
     <tr>
@@ -45,14 +49,26 @@ export function KeyRow({ item, changed, showSecret }: KeyRowProps) {
             {isExpired && <span class="badge">Expired</span>}
           </span>
           <span class="mono muted cut">{item.label}</span>
+          <span class="only-narrow muted small">
+            {may} ·{" "}
+            {item.last_used_at === null ? (
+              "never used"
+            ) : (
+              <>
+                used <Time at={item.last_used_at} />
+              </>
+            )}
+            {item.expires_at !== null && (
+              <>
+                {" "}
+                · expires <Time at={item.expires_at} />
+              </>
+            )}
+          </span>
           {enable.error && <span class="fault">{enable.error.message}</span>}
         </div>
       </td>
-      <td class="only-wide muted">
-        {item.kind === "management"
-          ? "everything but inference"
-          : item.permissions.map((each) => permissionWords[each] ?? each).join(", ")}
-      </td>
+      <td class="only-wide muted">{may}</td>
       <td class="only-wide muted">
         <div class="cut">
           <Person id={item.creator_user_id} />

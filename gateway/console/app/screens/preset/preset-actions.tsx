@@ -23,9 +23,16 @@ interface PresetActionsProps {
 /** What can be done to a preset as a whole. */
 export function PresetActions(props: PresetActionsProps) {
   const { preset, workspace, shown } = props;
+  const isServed = shown === preset.designated_version.version;
   const [isOpen, setOpen] = useState(false);
   return (
     <>
+      <a
+        class="button"
+        href={hrefTo([workspace.slug, "presets", preset.slug, "try"], { v: isServed ? undefined : shown })}
+      >
+        Try {isServed ? "it" : `v${shown}`}
+      </a>
       <ActionButton run={() => setOpen(true)} reason={reasonNotTo("write")}>
         Settings
       </ActionButton>

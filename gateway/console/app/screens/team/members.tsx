@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { request } from "../../api/request.ts";
 import { session } from "../../api/session.ts";
-import type { Member, Page } from "../../api/types.ts";
+import type { Member, Page, SessionWorkspace } from "../../api/types.ts";
 import { useAction } from "../../api/use-action.ts";
-import { useLoaded } from "../../api/use-loaded.ts";
+import type { Loaded } from "../../api/use-loaded.ts";
 import { hrefTo } from "../../shell/location.ts";
 import { showToast } from "../../shell/toasts.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
@@ -12,7 +12,6 @@ import { Icon } from "../../ui/icon.tsx";
 import { Pager } from "../../ui/pager.tsx";
 import { loadNames, nameOf } from "../../ui/person.tsx";
 import { SkeletonRows } from "../../ui/skeleton-rows.tsx";
-import type { ScreenProps } from "../presets.tsx";
 
 const pageSize = 50;
 const roles = [
@@ -20,11 +19,17 @@ const roles = [
   ["org:admin", "Admin"],
 ] as const;
 
-export function Members({ query, workspace }: ScreenProps) {
-  const page = Math.max(1, Number.parseInt(query.get("page") ?? "1", 10) || 1);
-  const members = useLoaded<Page<Member>>(
-    `/api/v1/organization/members?limit=${pageSize}&offset=${(page - 1) * pageSize}`,
-  );
+interface MembersProps {
+  readonly members: Loaded<Page<Member>>;
+  readonly page: number;
+  readonly workspace: SessionWorkspace;
+}
+
+export function membersPath(page: number): string {
+  return `/api/v1/organization/members?limit=${pageSize}&offset=${(page - 1) * pageSize}`;
+}
+
+export function Members({ members, page, workspace }: MembersProps) {
   const [isAdding, setAdding] = useState(false);
   const [leaving, setLeaving] = useState<Member>();
   const changed = (): void => {
@@ -44,7 +49,7 @@ export function Members({ query, workspace }: ScreenProps) {
       {members.error && (
         <ErrorPanel error={members.error} title="The members could not be loaded" retry={members.reload} />
       )}
-      <table class="table" aria-busy={members.isLoading}>
+      <table class="table stacks" aria-busy={members.isLoading}>
         <caption class="visually-hidden">Members, the oldest first</caption>
         <thead>
           <tr>

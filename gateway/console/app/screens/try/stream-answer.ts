@@ -1,0 +1,73 @@
+import { ApiError } from "../../api/api-error.ts";
+import { send } from "../../api/request.ts";
+import type { Dialect } from "../../api/types.ts";
+
+export interface StreamedAnswer {
+  readonly text: string;
+  /** Which version it was, and who answered, as the gateway tells. */
+  readonly preset: string | null;
+  readonly upstream: string | null;
+}
+
+interface StreamParts {
+  readonly dialect: Dialect;
+  readonly body: object;
+  readonly signal: AbortSignal;
+  readonly onProgress: (answer: StreamedAnswer) => void;
+}
+
+/** An event of any of the three dialects, as far as it is looked at. */
+interface StreamEvent {
+  readonly type?: string;
+  readonly choices?: readonly { readonly delta?: { readonly content?: string | null } }[];
+  readonly delta?: string | { readonly text?: string };
+  readonly error?: { readonly message?: string };
+  readonly message?: unknown;
+}
+
+/** Sends a request and shows the text of the answer as it comes. */
+export async function streamAnswer({ dialect, body, signal, onProgress }: StreamParts): Promise<void> {
+  const response = await send(`/api/v1/${dialect}`, { method: "POST", body, signal });
+  const head = {
+    preset: response.headers.get("x-setpoint-preset"),
+    upstream: response.headers.get("x-setpoint-upstream"),
+  };
+  let text = "";
+  onProgress({ ...head, text });
+  for await (const event of eventsOf(response)) {
+    if (event.error || event.type === "error") {
+      const message = event.error?.message ?? (typeof event.message === "string" ? event.message : undefined);
+      throw new ApiError(0, message ?? "The answer broke off.", [], response.headers.get("x-request-id") ?? undefined);
+    }
+    text += textOf(event);
+    onProgress({ ...head, text });
+  }
+}
+
+function textOf({ type, choices, delta }: StreamEvent): string {
+  if (choices) return choices[0]?.delta?.content ?? "";
+  if (type === "content_block_delta" && typeof delta === "object") return delta.text ?? "";
+  return type === "response.output_text.delta" && typeof delta === "string" ? delta : "";
+}
+
+/** The events of a stream, each from its `data:` lines. */
+async function* eventsOf(response: Response): AsyncGenerator<StreamEvent> {
+  if (!response.body) return;
+  let rest = "";
+  const decoder = new TextDecoder();
+  const reader = response.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    rest += decoder.decode(value, { stream: !done });
+    const events = rest.split(/\r?\n\r?\n/);
+    rest = done ? "" : (events.pop() ?? "");
+    for (const event of events) {
+      const data = event
+        .split(/\r?\n/)
+        .flatMap((line) => (line.startsWith("data:") ? line.slice(5).trimStart() : []))
+        .join("\n");
+      if (data !== "" && data !== "[DONE]") yield JSON.parse(data) as StreamEvent;
+    }
+    if (done) return;
+  }
+}
