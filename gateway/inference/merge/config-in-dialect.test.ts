@@ -31,6 +31,23 @@ describe("a config in another dialect", () => {
     ["max_output_tokens", "responses", chat, { max_output_tokens: 1 }, { max_completion_tokens: 1 }, []],
     ["max_output_tokens", "responses", "messages", { max_output_tokens: 1 }, { max_tokens: 1 }, []],
 
+    [
+      "a schema of nothing",
+      chat,
+      "responses",
+      { response_format: { type: "json_schema", json_schema: {} } },
+      { text: { format: { type: "json_schema" } } },
+      [],
+    ],
+    [
+      "a schema with a type of its own",
+      chat,
+      "responses",
+      { response_format: { type: "json_schema", json_schema: { type: "x", name: "n" } } },
+      { text: { format: { type: "json_schema", name: "n" } } },
+      [],
+    ],
+
     ["one stop", chat, "messages", { stop: "a" }, { stop_sequences: ["a"] }, []],
     ["a list of stops", chat, "messages", { stop: ["a", "b"] }, { stop_sequences: ["a", "b"] }, []],
     ["stop", chat, "responses", { stop: "a" }, {}, ["/stop"]],

@@ -140,7 +140,9 @@ function formatInResponses(format: JsonValue): string | undefined {
   const { type, json_schema: schema } = Object.fromEntries(format.members());
   if (plainFormats.has(type?.text)) return format.json;
   if (type?.text !== "json_schema" || !schema?.isObject) return undefined;
-  return `{"type":"json_schema",${membersOf(jsonOf(schema))}}`;
+  const members = jsonOf(schema);
+  members.delete("type");
+  return `{${membersOf([["type", '"json_schema"'], ...members])}}`;
 }
 
 function formatInChat(format: JsonValue): string | undefined {

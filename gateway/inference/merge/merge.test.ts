@@ -47,6 +47,17 @@ describe("a field", () => {
   });
 });
 
+describe("a model of the preset that has no name", () => {
+  it.each([{ model: "" }, { models: [""] }, { models: [] }, { model: "", models: [""] }])("is none: %j", (config) => {
+    expect(() => merged({}, config)).toThrow("model is required: the preset a@7 names none");
+    expect(merged({ model: "m" }, config)).toEqual({ model: "m" });
+  });
+
+  it("does not stand beside others", () => {
+    expect(merged({}, { model: "", models: ["m"] })).toEqual({ models: ["m"] });
+  });
+});
+
 describe("fields that say the same", () => {
   const lengths = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
   const groups = [lengths, ["reasoning", "reasoning_effort"], ["stop", "stop_sequences"]];

@@ -42,6 +42,11 @@ export function preparePreset(content: PresetContent, dialect: DialectName): Pre
   const { slug, version, versionId, configJson, systemPrompt = "" } = content;
   const { fields: texts, dropped } = configIn(dialect, configJson, content.dialect);
   const fields = new Map(texts.entries().map(([key, json]) => [key, presetField(key, json)]));
+  const model = parsed<string>(fields.get("model")) || undefined;
+  const models = parsed<string[]>(fields.get("models"))?.filter((name) => name !== "") ?? [];
+  // What names no model is as good as not there.
+  if (model === undefined) fields.delete("model");
+  if (models.length === 0) fields.delete("models");
   const tools = toolsOf(fields.get("tools"));
   // A text block of white space alone is refused by some upstreams.
   const prompt = systemPrompt.trim() === "" ? undefined : Buffer.from(JSON.stringify(systemPrompt).slice(1, -1));
@@ -52,8 +57,8 @@ export function preparePreset(content: PresetContent, dialect: DialectName): Pre
     versionId,
     fields,
     tools,
-    model: parsed<string>(fields.get("model")),
-    models: parsed<string[]>(fields.get("models")) ?? [],
+    model,
+    models,
     prompt,
     dropped,
     bytes: overheadBytes + contentBytes + fieldBytes * (fields.size + tools.length + dropped.length),
