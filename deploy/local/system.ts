@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { BackgroundProcess } from "./background-process.ts";
+import { buildConsole } from "./console.ts";
 import { baseUrl, findKeys, type Keys, writeCredentials } from "./credentials.ts";
 import { findDataFlavor, prepareDatabase } from "./database.ts";
 import { createDatabases, databaseUrl } from "./database-connection.ts";
@@ -50,6 +51,9 @@ export async function openSystem(options: SystemOptions): Promise<void> {
   opened(await keepUpstreams(upstreams));
   say("Starting Setpoint");
   const context = { ...options, home, record };
+  // While the database starts, which takes longer. Its outcome is looked at before the gateway reads what was built.
+  const building = buildConsole(home, signal);
+  building.catch(() => {});
   const urls = givenDatabases(given) ?? (await openDatabase(context));
   const environment = { ...serviceEnvironment(home, ports, urls), UPSTREAMS_FILE: home.upstreamsFile };
   const service = { home, environment, signal };
@@ -67,6 +71,7 @@ export async function openSystem(options: SystemOptions): Promise<void> {
     return kept ?? (await makeKeys(runOrganization, detail));
   });
   writeCredentials(home.credentialsFile, keys, ports, urls);
+  await step("console", async (detail) => detail(await building));
   const [consolePath] = await Promise.all([makeSignInLink(runOrganization, keys), openServices(context, environment)]);
   say(summary(home, ports, keys, consolePath));
 }

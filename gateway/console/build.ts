@@ -17,7 +17,7 @@ const hashFile = join(dist, "sources.sha256");
 const sources = [
   "gateway/console/build.ts",
   "gateway/console/app/**/*.{ts,tsx,css,html,json}",
-  "services/platform/json/json-outline.ts",
+  "services/platform/json/json-*.ts",
   "package-lock.json",
 ];
 
