@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { dockerfile, filesToCopy, type Instruction, isIgnored, readStages } from "../support/image.ts";
 import { containersOf, isOurs, podsOf, portsOf, production, renderings } from "../support/manifests.ts";
 
-const [dependencies = [], final = []] = readStages();
+const [dependencies = [], builder = [], final = []] = readStages();
 const texts = (stage: readonly Instruction[], keyword: string) =>
   stage.filter((instruction) => instruction.keyword === keyword).map(({ text }) => text);
 const files = ["package.json", "proto", "services", "gateway"].flatMap(filesToCopy);
@@ -18,7 +18,8 @@ describe("the Dockerfile", () => {
     const { dependencies: packages } = JSON.parse(readFileSync("package.json", "utf8"));
     expect(dockerfile).toContain(`ARG NODE_VERSION=${packages.node}\n`);
     const image = "node:$" + "{NODE_VERSION}-trixie-slim";
-    expect([...texts(dependencies, "FROM"), ...texts(final, "FROM")]).toEqual([`${image} AS dependencies`, image]);
+    const from = [dependencies, builder, final].flatMap((stage) => texts(stage, "FROM"));
+    expect(from).toEqual([`${image} AS dependencies`, `${image} AS console`, image]);
   });
 
   it("copies what the processes need: the sources that are no tests, migrations, generated code", () => {
@@ -28,12 +29,24 @@ describe("the Dockerfile", () => {
       "proto ./proto",
       "services ./services",
       "gateway ./gateway",
+      "/app/gateway/console/dist ./gateway/console/dist",
     ]);
-    expect(files.filter((file) => !/^(package\.json|(gateway|services|proto\/gen)\/.+\.(ts|sql))$/.test(file))).toEqual(
-      [],
-    );
+    const isOfConsole = (file: string) => file.startsWith("gateway/console/app/");
+    const isSource = (file: string) => /^(package\.json|(gateway|services|proto\/gen)\/.+\.(ts|sql))$/.test(file);
+    expect(files.filter((file) => !isOfConsole(file) && !isSource(file))).toEqual([]);
     expect(files.filter((file) => file.endsWith(".test.ts"))).toEqual([]);
     expect(files).toContain("services/preset/store/migrations/0001_presets.sql");
+  });
+
+  it("builds the console from the sources, and from nothing that was built before", () => {
+    expect(texts(builder, "COPY")).toEqual([
+      "package.json package-lock.json ./",
+      "services ./services",
+      "gateway ./gateway",
+    ]);
+    expect(texts(builder, "RUN").at(-1)).toBe("node gateway/console/build.ts");
+    expect(files).toContain("gateway/console/app/index.html");
+    expect(isIgnored("gateway/console/dist/index.html")).toBe(true);
   });
 
   it.each([".git/HEAD", ".setpoint/credentials.json", "node_modules/vitest/package.json", "test/support/image.ts"])(

@@ -44,7 +44,9 @@ const slow = { timeout: 60_000, interval: 200 };
 const running: BackgroundProcess[] = [];
 
 beforeAll(async () => {
-  const [dependencies = [], final = []] = readStages();
+  const stages = readStages();
+  const [dependencies = []] = stages;
+  const final = stages.at(-1) ?? [];
   copySources(dependencies, app);
   const installs = dependencies.filter(({ keyword }) => keyword === "RUN").map(({ text }) => text);
   // It is run here, outside of any container: so only what is known to keep to its folder.
