@@ -13,6 +13,12 @@ export type PresetVersion = Static<typeof versionSchema>;
 export type PresetWithVersion = Preset & { readonly designated_version: PresetVersion };
 export type PresetStatus = Preset["status"];
 export type PresetChange = Static<typeof changeSchema>;
+/** A change of a preset, among those of all presets of a workspace. */
+export type WorkspaceChange = PresetChange & {
+  readonly preset_id: string;
+  readonly preset_slug: string;
+  readonly preset_name: string;
+};
 export type OrganizationChange = Static<typeof organizationChangeSchema>;
 export type Key = Static<typeof keySchema>;
 export type Member = Static<typeof memberSchema>;

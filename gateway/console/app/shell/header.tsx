@@ -11,6 +11,7 @@ import { showToast } from "./toasts.tsx";
 
 export const sections = [
   ["presets", "Presets"],
+  ["activity", "Activity"],
   ["keys", "Keys"],
   ["team", "Team"],
 ] as const;

@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import type { SessionWorkspace } from "../api/types.ts";
+import { Activity } from "../screens/activity.tsx";
 import { Compare } from "../screens/compare.tsx";
 import { Edit } from "../screens/edit.tsx";
 import { Keys } from "../screens/keys.tsx";
@@ -17,6 +18,7 @@ export function findScreen(
   const [section, slug, part, detail] = parts;
   const key = `${workspace.id}/${parts.join("/")}`;
   const common = { key, workspace, query };
+  if (section === "activity" && slug === undefined) return <Activity {...common} />;
   if (section === "keys" && slug === undefined) return <Keys {...common} />;
   if (section === "team" && slug === undefined) return <Team {...common} />;
   if (section === "presets" && slug === undefined) return <Presets {...common} />;
