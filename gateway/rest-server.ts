@@ -40,6 +40,7 @@ import { ajv, queryValidator } from "./json/validator.ts";
 import { Limits, type LimitsConfig } from "./limits/limits.ts";
 import { describedRoutes } from "./openapi/described-routes.ts";
 import { referenceRoutes } from "./openapi/reference.ts";
+import { changeRoutes } from "./routes/changes.ts";
 import { createPresetRoutes } from "./routes/create-presets.ts";
 import { inferenceRoutes } from "./routes/inference.ts";
 import { keyRoutes } from "./routes/keys.ts";
@@ -133,6 +134,7 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     await resolveRoutes(app, access, clients, config.inferenceBodyBytesMax);
     presetRoutes(app, access, clients, presetCache);
     versionRoutes(app, access, clients);
+    changeRoutes(app, access, clients);
     modelRoutes(app, access, clients, parts.upstreams);
     keyRoutes(app, access, clients);
     workspaceRoutes(app, access, clients);

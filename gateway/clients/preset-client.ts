@@ -18,7 +18,14 @@ type PresetMethods = Methods<typeof PresetService>;
 export interface PresetClient
   extends Pick<
     PresetMethods,
-    "listPresets" | "updatePreset" | "getVersion" | "findSimilarSlug" | "listVersions" | "diffVersions" | "listChanges"
+    | "listPresets"
+    | "updatePreset"
+    | "getVersion"
+    | "findSimilarSlug"
+    | "listVersions"
+    | "diffVersions"
+    | "listChanges"
+    | "listWorkspaceChanges"
   > {
   readonly createVersion: (creation: Creation, options: CallOptions) => Promise<Preset>;
   readonly getPreset: (slug: string, options: CallOptions) => Promise<Preset>;

@@ -94,36 +94,55 @@ export const presetSchema = Type.Object(
   },
 );
 
-export const changeSchema = Type.Object(
-  {
-    revision: Type.Integer({ minimum: 1, description: "1 for the creation of the preset, then 2, 3, … without gaps." }),
-    action: Type.Enum(["preset_created", "version_created", "preset_updated"], {
-      type: "string",
-      description:
-        "`preset_created`: with its version 1. `version_created`: and designated. `preset_updated`: fields were changed.",
+const changeFields = {
+  revision: Type.Integer({ minimum: 1, description: "1 for the creation of the preset, then 2, 3, … without gaps." }),
+  action: Type.Enum(["preset_created", "version_created", "preset_updated"], {
+    type: "string",
+    description:
+      "`preset_created`: with its version 1. `version_created`: and designated. `preset_updated`: fields were changed.",
+  }),
+  user_id: Type.String({ description: "The user whose key did it." }),
+  key_id: uuid("The key that did it."),
+  created_at: time("When it was done."),
+  changes: Type.Array(
+    Type.Object({
+      field: Type.Enum(["name", "description", "status", "designated_version"], { type: "string" }),
+      from: nullable(["string", "integer"], { description: "Null where there was no value." }),
+      to: nullable(["string", "integer"], { description: "Null where there is no value any more." }),
     }),
-    user_id: Type.String({ description: "The user whose key did it." }),
-    key_id: uuid("The key that did it."),
-    created_at: time("When it was done."),
-    changes: Type.Array(
-      Type.Object({
-        field: Type.Enum(["name", "description", "status", "designated_version"], { type: "string" }),
-        from: nullable(["string", "integer"], { description: "Null where there was no value." }),
-        to: nullable(["string", "integer"], { description: "Null where there is no value any more." }),
-      }),
-      { minItems: 1 },
-    ),
+    { minItems: 1 },
+  ),
+};
+
+const changeExample = {
+  revision: 3,
+  action: "preset_updated",
+  user_id: versionExample.creator_id,
+  key_id: "0198c2d6-1f5a-7c08-92be-d3a46b70e815",
+  created_at: "2026-03-15T08:00:12.004Z",
+  changes: [{ field: "designated_version", from: 2, to: 1 }],
+};
+
+export const changeSchema = Type.Object(changeFields, {
+  description: "One entry of the change log of a preset.",
+  examples: [changeExample],
+});
+
+export const workspaceChangeSchema = Type.Object(
+  {
+    preset_id: uuid("The preset that was changed."),
+    preset_slug: Type.String({ description: "Its slug." }),
+    preset_name: Type.String({ description: "The name that it has now." }),
+    ...changeFields,
   },
   {
-    description: "One entry of the change log of a preset.",
+    description: "One entry of the change log of a preset, beside those of other presets.",
     examples: [
       {
-        revision: 3,
-        action: "preset_updated",
-        user_id: versionExample.creator_id,
-        key_id: "0198c2d6-1f5a-7c08-92be-d3a46b70e815",
-        created_at: "2026-03-15T08:00:12.004Z",
-        changes: [{ field: "designated_version", from: 2, to: 1 }],
+        preset_id: presetExample.id,
+        preset_slug: presetExample.slug,
+        preset_name: presetExample.name,
+        ...changeExample,
       },
     ],
   },

@@ -6,6 +6,7 @@ import {
   PresetChangeAction,
   PresetStatus,
   type PresetVersion,
+  type WorkspaceChange,
 } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import type { DiffVersionsResponse } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { dialectNameOf } from "../dialects/dialect-name.ts";
@@ -103,6 +104,13 @@ export function changeJson(change: PresetChange): string {
     created_at: isoTime(change.createTime),
   });
   return withMember(fields, "changes", `[${change.fields.map(fieldChangeJson).join(",")}]`);
+}
+
+/** A change beside those of other presets. */
+export function workspaceChangeJson({ presetId, slug, name, change }: WorkspaceChange): string {
+  if (!change) throw new Error("ListWorkspaceChanges answered without a change");
+  const preset = JSON.stringify({ preset_id: presetId, preset_slug: slug, preset_name: name });
+  return `${preset.slice(0, -1)},${changeJson(change).slice(1)}`;
 }
 
 function fieldChangeJson({ field, fromJson, toJson }: FieldChange): string {

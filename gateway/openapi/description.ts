@@ -5,7 +5,14 @@ import { currentKeySchema, keySchema } from "../json/key-schema.ts";
 import { memberSchema } from "../json/member-schema.ts";
 import { modelSchema } from "../json/model-schema.ts";
 import { organizationChangeSchema } from "../json/organization-change-schema.ts";
-import { changeSchema, diffSchema, listedPresetSchema, presetSchema, versionSchema } from "../json/preset-schema.ts";
+import {
+  changeSchema,
+  diffSchema,
+  listedPresetSchema,
+  presetSchema,
+  versionSchema,
+  workspaceChangeSchema,
+} from "../json/preset-schema.ts";
 import { resolvedRequestSchema } from "../json/resolved-request-schema.ts";
 import { workspaceMemberSchema, workspaceSchema } from "../json/workspace-schema.ts";
 import { refusalComponents } from "./answers.ts";
@@ -54,6 +61,7 @@ Requests that are sent to an upstream are answered as it answers, its errors inc
       PresetWithDesignatedVersion: presetSchema,
       PresetVersion: versionSchema,
       PresetChange: changeSchema,
+      WorkspaceChange: workspaceChangeSchema,
       VersionDiff: diffSchema,
       Model: modelSchema,
       ResolvedRequest: resolvedRequestSchema,

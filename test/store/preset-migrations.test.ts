@@ -59,7 +59,7 @@ describe("the migration that brings dialects", () => {
     // A server that would have to write the table anew refuses this.
     await pool.query(`${sql}, ALGORITHM = INSTANT`);
     // The migration itself finds the column, as after a crash.
-    expect(await migrate(database.url, presetMigrations, () => {})).toEqual([file.replace(".sql", "")]);
+    expect((await migrate(database.url, presetMigrations, () => {}))[0]).toBe(file.replace(".sql", ""));
     await insertAsBefore("late");
     const reader = new PresetReader(pool, { batchByWorkspace: false });
     for (const slug of ["early", "late"]) {

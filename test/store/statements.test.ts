@@ -133,6 +133,7 @@ async function callEverything(call: Call): Promise<void> {
   }
   await call(methods.listVersions, { slug: "a" });
   await call(methods.listChanges, { slug: "a" });
+  for (const offset of [0, 20]) await call(methods.listWorkspaceChanges, { offset, limit: 2 });
 }
 
 /** Every list of the organization service, of which each has pages. */

@@ -106,6 +106,12 @@ export function presetSamples(slug: string): Samples {
       bad: { slug, limit: -1 },
       error: invalid("limit"),
     },
+    "setpoint.preset.v1.PresetService/ListWorkspaceChanges": {
+      good: () => ({ limit: 1 }),
+      answer: { changes: [{ slug, change: { fields: [{}] } }] },
+      bad: { limit: 101 },
+      error: invalid("limit"),
+    },
   };
 }
 

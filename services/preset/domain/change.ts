@@ -24,6 +24,14 @@ export interface PresetChange {
   readonly createdAt: Date;
 }
 
+/** One entry of the change logs of a workspace: which preset was changed, as it is called now. */
+export interface WorkspaceChange {
+  readonly presetId: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly change: PresetChange;
+}
+
 /** What the log says of a creation; `before` is the preset without the new version, undefined where it made the preset. */
 export function creationChange(before: Preset | undefined, after: Preset, actor: Actor): PresetChange {
   return {

@@ -8,6 +8,7 @@ import {
   type PresetSchema,
   type PresetVersionSchema,
   PresetStatus as StatusMessage,
+  type WorkspaceChangeSchema,
 } from "../../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import type {
   CreateVersionRequest,
@@ -15,7 +16,7 @@ import type {
   UpdatePresetRequest,
 } from "../../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
-import type { PresetChange } from "../domain/change.ts";
+import type { PresetChange, WorkspaceChange } from "../domain/change.ts";
 import type { ConfigDifference } from "../domain/diff-versions.ts";
 import type { VersionDraft } from "../domain/new-version.ts";
 import {
@@ -105,6 +106,11 @@ export function toChangeMessage(change: PresetChange): MessageInitShape<typeof P
       toJson: JSON.stringify(to),
     })),
   };
+}
+
+export function toWorkspaceChangeMessage(entry: WorkspaceChange): MessageInitShape<typeof WorkspaceChangeSchema> {
+  const { presetId, slug, name, change } = entry;
+  return { presetId, slug, name, change: toChangeMessage(change) };
 }
 
 export function toDifferenceMessage({

@@ -34,6 +34,7 @@ import {
   toDifferenceMessage,
   toPresetMessage,
   toVersionMessage,
+  toWorkspaceChangeMessage,
 } from "./preset-mapper.ts";
 
 /** What the methods are made of. */
@@ -170,6 +171,15 @@ export function presetService({
       );
       if (!found) throw presetNotFound(request.slug);
       return { changes: found.changes.map(toChangeMessage), totalCount: found.totalCount };
+    },
+
+    async listWorkspaceChanges(request, context) {
+      const workspaceId = workspaceToRead(context);
+      const page = pageFrom(request);
+      const { changes, totalCount } = await retryTransient(context.deadlineMs, () =>
+        lists.listWorkspaceChanges(workspaceId, page),
+      );
+      return { changes: changes.map(toWorkspaceChangeMessage), totalCount };
     },
   };
 }

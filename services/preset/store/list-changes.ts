@@ -9,16 +9,21 @@ export interface ChangePage {
   readonly totalCount: number;
 }
 
-interface ChangeRow extends RowDataPacket {
-  readonly total_count: number;
-  /** Null where the page is empty. */
-  readonly revision: number | null;
+export interface ChangeRow extends RowDataPacket {
+  readonly revision: number;
   readonly action: ChangeAction;
   readonly user_id: string;
   readonly key_id: Buffer;
   readonly fields: string;
   readonly created_at: Date;
 }
+
+interface CountedRow extends RowDataPacket {
+  readonly total_count: number;
+}
+
+/** One row, with nothing but the count, where the page is empty. */
+type PageRow = CountedRow & (ChangeRow | { readonly revision: null });
 
 /** Newest first; undefined where there is no such preset. Revisions have no gaps, so every page costs the same. */
 export async function listChanges(
@@ -27,7 +32,7 @@ export async function listChanges(
   slug: string,
   { offset, limit }: Page,
 ): Promise<ChangePage | undefined> {
-  const [rows] = await executor.execute<ChangeRow[]>(
+  const [rows] = await executor.execute<PageRow[]>(
     `SELECT p.revision AS total_count, c.revision, c.action, c.user_id, c.key_id, c.fields, c.created_at FROM presets p
       LEFT JOIN preset_changes c ON c.workspace_id = p.workspace_id AND c.preset_id = p.id
         AND c.revision BETWEEN p.revision - ? AND p.revision - ?
@@ -36,18 +41,16 @@ export async function listChanges(
   );
   const [first] = rows;
   if (!first) return undefined;
-  return { changes: rows.flatMap(changeFromRow), totalCount: first.total_count };
+  const changes = rows.filter((row): row is CountedRow & ChangeRow => row.revision !== null).map(changeFromRow);
+  return { changes, totalCount: first.total_count };
 }
 
-function changeFromRow(row: ChangeRow): PresetChange[] {
-  if (row.revision === null) return [];
-  return [
-    {
-      revision: row.revision,
-      action: row.action,
-      actor: { userId: row.user_id, keyId: idFromBytes(row.key_id) },
-      fields: JSON.parse(row.fields),
-      createdAt: row.created_at,
-    },
-  ];
+export function changeFromRow(row: ChangeRow): PresetChange {
+  return {
+    revision: row.revision,
+    action: row.action,
+    actor: { userId: row.user_id, keyId: idFromBytes(row.key_id) },
+    fields: JSON.parse(row.fields),
+    createdAt: row.created_at,
+  };
 }

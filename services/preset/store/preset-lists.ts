@@ -7,6 +7,7 @@ import { type ChangePage, listChanges } from "./list-changes.ts";
 import { listPresets, type PresetPage } from "./list-presets.ts";
 import { listSlugsNear } from "./list-slugs-near.ts";
 import { listVersions, type VersionPage } from "./list-versions.ts";
+import { listWorkspaceChanges, type WorkspaceChangePage } from "./list-workspace-changes.ts";
 
 /**
  * Lists, read from a replica where there is one. That may lag behind, so what it shows may be a little old, but it is
@@ -46,6 +47,10 @@ export class PresetLists {
       (executor) => listChanges(executor, workspaceId, slug, page),
       ({ changes }) => changes,
     );
+  }
+
+  listWorkspaceChanges(workspaceId: string, page: Page): Promise<WorkspaceChangePage> {
+    return listWorkspaceChanges(this.#replica, workspaceId, page);
   }
 
   async #list<P>(

@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file setpoint/preset/v1/preset.proto.
  */
 export const file_setpoint_preset_v1_preset: GenFile = /*@__PURE__*/
-  fileDesc("Ch9zZXRwb2ludC9wcmVzZXQvdjEvcHJlc2V0LnByb3RvEhJzZXRwb2ludC5wcmVzZXQudjEiwQMKBlByZXNldBIKCgJpZBgBIAEoCRIMCgRzbHVnGAIgASgJEgwKBG5hbWUYAyABKAkSGAoLZGVzY3JpcHRpb24YBCABKAlIAIgBARIwCgZzdGF0dXMYBSABKA4yIC5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0U3RhdHVzEjYKEnN0YXR1c191cGRhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLY3JlYXRlX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCg9jcmVhdG9yX3VzZXJfaWQYCSABKAkSFAoMd29ya3NwYWNlX2lkGAogASgJEh0KFWRlc2lnbmF0ZWRfdmVyc2lvbl9pZBgLIAEoCRI9ChJkZXNpZ25hdGVkX3ZlcnNpb24YDCABKAsyIS5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0VmVyc2lvbhIMCgRldGFnGA0gASgJQg4KDF9kZXNjcmlwdGlvbiKmAgoNUHJlc2V0VmVyc2lvbhIKCgJpZBgBIAEoCRIRCglwcmVzZXRfaWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoBRITCgtjb25maWdfanNvbhgEIAEoCRIaCg1zeXN0ZW1fcHJvbXB0GAUgASgJSACIAQESEgoKY3JlYXRvcl9pZBgGIAEoCRIvCgtjcmVhdGVfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLdXBkYXRlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKB2RpYWxlY3QYCSABKA4yGy5zZXRwb2ludC5wcmVzZXQudjEuRGlhbGVjdEIQCg5fc3lzdGVtX3Byb21wdCLbAQoMUHJlc2V0Q2hhbmdlEhAKCHJldmlzaW9uGAEgASgFEjYKBmFjdGlvbhgCIAEoDjImLnNldHBvaW50LnByZXNldC52MS5QcmVzZXRDaGFuZ2VBY3Rpb24SDwoHdXNlcl9pZBgDIAEoCRIOCgZrZXlfaWQYBCABKAkSLwoLY3JlYXRlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KBmZpZWxkcxgGIAMoCzIfLnNldHBvaW50LnByZXNldC52MS5GaWVsZENoYW5nZSJACgtGaWVsZENoYW5nZRINCgVmaWVsZBgBIAEoCRIRCglmcm9tX2pzb24YAiABKAkSDwoHdG9fanNvbhgDIAEoCSJnChBDb25maWdEaWZmZXJlbmNlEgsKA2tleRgBIAEoCRIWCglmcm9tX2pzb24YAiABKAlIAIgBARIUCgd0b19qc29uGAMgASgJSAGIAQFCDAoKX2Zyb21fanNvbkIKCghfdG9fanNvbiq2AQoSUHJlc2V0Q2hhbmdlQWN0aW9uEiQKIFBSRVNFVF9DSEFOR0VfQUNUSU9OX1VOU1BFQ0lGSUVEEAASJwojUFJFU0VUX0NIQU5HRV9BQ1RJT05fUFJFU0VUX0NSRUFURUQQARIoCiRQUkVTRVRfQ0hBTkdFX0FDVElPTl9WRVJTSU9OX0NSRUFURUQQAhInCiNQUkVTRVRfQ0hBTkdFX0FDVElPTl9QUkVTRVRfVVBEQVRFRBADKm0KB0RpYWxlY3QSFwoTRElBTEVDVF9VTlNQRUNJRklFRBAAEhwKGERJQUxFQ1RfQ0hBVF9DT01QTEVUSU9OUxABEhQKEERJQUxFQ1RfTUVTU0FHRVMQAhIVChFESUFMRUNUX1JFU1BPTlNFUxADKn8KDFByZXNldFN0YXR1cxIdChlQUkVTRVRfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGAoUUFJFU0VUX1NUQVRVU19BQ1RJVkUQARIaChZQUkVTRVRfU1RBVFVTX0RJU0FCTEVEEAISGgoWUFJFU0VUX1NUQVRVU19BUkNISVZFRBADYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("Ch9zZXRwb2ludC9wcmVzZXQvdjEvcHJlc2V0LnByb3RvEhJzZXRwb2ludC5wcmVzZXQudjEiwQMKBlByZXNldBIKCgJpZBgBIAEoCRIMCgRzbHVnGAIgASgJEgwKBG5hbWUYAyABKAkSGAoLZGVzY3JpcHRpb24YBCABKAlIAIgBARIwCgZzdGF0dXMYBSABKA4yIC5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0U3RhdHVzEjYKEnN0YXR1c191cGRhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLY3JlYXRlX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCg9jcmVhdG9yX3VzZXJfaWQYCSABKAkSFAoMd29ya3NwYWNlX2lkGAogASgJEh0KFWRlc2lnbmF0ZWRfdmVyc2lvbl9pZBgLIAEoCRI9ChJkZXNpZ25hdGVkX3ZlcnNpb24YDCABKAsyIS5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0VmVyc2lvbhIMCgRldGFnGA0gASgJQg4KDF9kZXNjcmlwdGlvbiKmAgoNUHJlc2V0VmVyc2lvbhIKCgJpZBgBIAEoCRIRCglwcmVzZXRfaWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoBRITCgtjb25maWdfanNvbhgEIAEoCRIaCg1zeXN0ZW1fcHJvbXB0GAUgASgJSACIAQESEgoKY3JlYXRvcl9pZBgGIAEoCRIvCgtjcmVhdGVfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLdXBkYXRlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKB2RpYWxlY3QYCSABKA4yGy5zZXRwb2ludC5wcmVzZXQudjEuRGlhbGVjdEIQCg5fc3lzdGVtX3Byb21wdCLbAQoMUHJlc2V0Q2hhbmdlEhAKCHJldmlzaW9uGAEgASgFEjYKBmFjdGlvbhgCIAEoDjImLnNldHBvaW50LnByZXNldC52MS5QcmVzZXRDaGFuZ2VBY3Rpb24SDwoHdXNlcl9pZBgDIAEoCRIOCgZrZXlfaWQYBCABKAkSLwoLY3JlYXRlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KBmZpZWxkcxgGIAMoCzIfLnNldHBvaW50LnByZXNldC52MS5GaWVsZENoYW5nZSJyCg9Xb3Jrc3BhY2VDaGFuZ2USMAoGY2hhbmdlGAEgASgLMiAuc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldENoYW5nZRIRCglwcmVzZXRfaWQYAiABKAkSDAoEc2x1ZxgDIAEoCRIMCgRuYW1lGAQgASgJIkAKC0ZpZWxkQ2hhbmdlEg0KBWZpZWxkGAEgASgJEhEKCWZyb21fanNvbhgCIAEoCRIPCgd0b19qc29uGAMgASgJImcKEENvbmZpZ0RpZmZlcmVuY2USCwoDa2V5GAEgASgJEhYKCWZyb21fanNvbhgCIAEoCUgAiAEBEhQKB3RvX2pzb24YAyABKAlIAYgBAUIMCgpfZnJvbV9qc29uQgoKCF90b19qc29uKrYBChJQcmVzZXRDaGFuZ2VBY3Rpb24SJAogUFJFU0VUX0NIQU5HRV9BQ1RJT05fVU5TUEVDSUZJRUQQABInCiNQUkVTRVRfQ0hBTkdFX0FDVElPTl9QUkVTRVRfQ1JFQVRFRBABEigKJFBSRVNFVF9DSEFOR0VfQUNUSU9OX1ZFUlNJT05fQ1JFQVRFRBACEicKI1BSRVNFVF9DSEFOR0VfQUNUSU9OX1BSRVNFVF9VUERBVEVEEAMqbQoHRGlhbGVjdBIXChNESUFMRUNUX1VOU1BFQ0lGSUVEEAASHAoYRElBTEVDVF9DSEFUX0NPTVBMRVRJT05TEAESFAoQRElBTEVDVF9NRVNTQUdFUxACEhUKEURJQUxFQ1RfUkVTUE9OU0VTEAMqfwoMUHJlc2V0U3RhdHVzEh0KGVBSRVNFVF9TVEFUVVNfVU5TUEVDSUZJRUQQABIYChRQUkVTRVRfU1RBVFVTX0FDVElWRRABEhoKFlBSRVNFVF9TVEFUVVNfRElTQUJMRUQQAhIaChZQUkVTRVRfU1RBVFVTX0FSQ0hJVkVEEANiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * A named, reusable LLM configuration in one workspace, found by its slug.
@@ -253,6 +253,48 @@ export const PresetChangeSchema: GenMessage<PresetChange> = /*@__PURE__*/
   messageDesc(file_setpoint_preset_v1_preset, 2);
 
 /**
+ * One entry of the change logs of a workspace.
+ *
+ * @generated from message setpoint.preset.v1.WorkspaceChange
+ */
+export type WorkspaceChange = Message<"setpoint.preset.v1.WorkspaceChange"> & {
+  /**
+   * What was done.
+   *
+   * @generated from field: setpoint.preset.v1.PresetChange change = 1;
+   */
+  change?: PresetChange | undefined;
+
+  /**
+   * UUIDv7 of the preset that it was done to.
+   *
+   * @generated from field: string preset_id = 2;
+   */
+  presetId: string;
+
+  /**
+   * The slug of that preset.
+   *
+   * @generated from field: string slug = 3;
+   */
+  slug: string;
+
+  /**
+   * The name that the preset has now.
+   *
+   * @generated from field: string name = 4;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message setpoint.preset.v1.WorkspaceChange.
+ * Use `create(WorkspaceChangeSchema)` to create a new message.
+ */
+export const WorkspaceChangeSchema: GenMessage<WorkspaceChange> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset, 3);
+
+/**
  * A field before and after a change.
  *
  * @generated from message setpoint.preset.v1.FieldChange
@@ -285,7 +327,7 @@ export type FieldChange = Message<"setpoint.preset.v1.FieldChange"> & {
  * Use `create(FieldChangeSchema)` to create a new message.
  */
 export const FieldChangeSchema: GenMessage<FieldChange> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset, 3);
+  messageDesc(file_setpoint_preset_v1_preset, 4);
 
 /**
  * A config field that differs between two versions.
@@ -320,7 +362,7 @@ export type ConfigDifference = Message<"setpoint.preset.v1.ConfigDifference"> & 
  * Use `create(ConfigDifferenceSchema)` to create a new message.
  */
 export const ConfigDifferenceSchema: GenMessage<ConfigDifference> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset, 4);
+  messageDesc(file_setpoint_preset_v1_preset, 5);
 
 /**
  * What was done to a preset.

@@ -1,0 +1,31 @@
+import type { FastifyInstance } from "fastify";
+import { type Static, Type } from "typebox";
+import type { Access } from "../auth/access.ts";
+import type { Clients } from "../clients/clients.ts";
+import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
+import { workspaceChangeJson } from "../json/preset.ts";
+import { refusedWith, success } from "../openapi/answers.ts";
+import { workspaceQuery } from "./preset-parameters.ts";
+
+const querystring = Type.Object({ ...pageQuery, ...workspaceQuery });
+
+const schema = {
+  operationId: "listWorkspaceChanges",
+  summary: "List the changes of all presets",
+  description: "The change logs of all presets of the workspace as one. The newest comes first.",
+  tags: ["Presets"],
+  querystring,
+  response: { 200: success("One page of the changes.", pageSchema("WorkspaceChange")), ...refusedWith(400, 403, 404) },
+};
+
+/** Who changed what of the presets of a workspace. */
+export function changeRoutes(app: FastifyInstance, access: Access, { presets }: Clients): void {
+  app.get<{ Querystring: Static<typeof querystring> }>(
+    "/api/v1/changes",
+    { schema, onRequest: access.withPermission("presets:read") },
+    async ({ query: { offset, limit }, caller }, reply) => {
+      const page = await caller.call((options) => presets.listWorkspaceChanges({ offset, limit }, options));
+      return reply.type("application/json").send(pageJson(page.changes.map(workspaceChangeJson), page.totalCount));
+    },
+  );
+}
