@@ -12,7 +12,14 @@ beforeAll(async () => {
 
 afterAll(() => store.close());
 
-const tables = ["presets", "preset_versions", "preset_changes", "preset_updates", "preset_counts"];
+const tables = [
+  "presets",
+  "preset_versions",
+  "preset_changes",
+  "preset_updates",
+  "preset_counts",
+  "preset_change_marks",
+];
 
 async function rowsOf(workspaceId: string): Promise<number[]> {
   return Promise.all(
@@ -30,6 +37,7 @@ async function fill(workspaceId: string): Promise<void> {
   await Promise.all(upTo(510).map((n) => store.create(workspaceId, `preset-${n}`)));
   await store.create(workspaceId, "preset-1");
   await store.update(workspaceId, "preset-1", { name: "One" });
+  await store.pool.execute("INSERT INTO preset_change_marks VALUES (?, 1, NOW(3))", [idToBytes(workspaceId)]);
 }
 
 it("deletes all that is kept of a workspace, and nothing of another; again, it has nothing to do", async () => {
@@ -39,7 +47,7 @@ it("deletes all that is kept of a workspace, and nothing of another; again, it h
   const before = await rowsOf(other);
   const run = () => purgeWorkspace.read(["--workspace", purged.toUpperCase()])(store.pool);
   expect(await run()).toBe(`Deleted 510 presets with 511 versions of the workspace ${purged}.`);
-  expect(await rowsOf(purged)).toEqual([0, 0, 0, 0, 0]);
+  expect(await rowsOf(purged)).toEqual([0, 0, 0, 0, 0, 0]);
   expect(await rowsOf(other)).toEqual(before);
   expect(before.slice(0, 4)).toEqual([510, 511, 512, 1]);
   expect(await run()).toBe(`The workspace ${purged} has no presets.`);

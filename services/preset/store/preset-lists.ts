@@ -3,11 +3,12 @@ import { isUnknownColumn } from "../../platform/mysql/errors.ts";
 import type { Executor, Pool } from "../../platform/mysql/pool.ts";
 import type { Trace } from "../../platform/observe/trace.ts";
 import type { PresetFilter } from "../domain/preset-filter.ts";
+import { deleteMarks, extendMarks } from "./change-marks.ts";
 import { type ChangePage, listChanges } from "./list-changes.ts";
 import { listPresets, type PresetPage } from "./list-presets.ts";
 import { listSlugsNear } from "./list-slugs-near.ts";
 import { listVersions, type VersionPage } from "./list-versions.ts";
-import { listWorkspaceChanges, type WorkspaceChangePage } from "./list-workspace-changes.ts";
+import { listWorkspaceChanges, type MarksNeeded, type WorkspaceChangePage } from "./list-workspace-changes.ts";
 
 /**
  * Lists, read from a replica where there is one. That may lag behind, so what it shows may be a little old, but it is
@@ -16,6 +17,7 @@ import { listWorkspaceChanges, type WorkspaceChangePage } from "./list-workspace
 export class PresetLists {
   readonly #primary: Pool;
   readonly #replica: Pool;
+  #isMarking = false;
 
   /** Without a replica both are the primary. */
   constructor(primary: Pool, replica: Pool) {
@@ -50,7 +52,21 @@ export class PresetLists {
   }
 
   listWorkspaceChanges(workspaceId: string, page: Page): Promise<WorkspaceChangePage> {
-    return listWorkspaceChanges(this.#replica, workspaceId, page);
+    return listWorkspaceChanges(this.#replica, workspaceId, page, (needed) => void this.#mark(workspaceId, needed));
+  }
+
+  /** In the background, for one workspace at a time: pages are found without marks, too, and who asks later tries again. */
+  async #mark(workspaceId: string, { totalCount, areFalse }: MarksNeeded): Promise<void> {
+    if (this.#isMarking) return;
+    this.#isMarking = true;
+    try {
+      if (areFalse) await deleteMarks(this.#primary, workspaceId);
+      else await extendMarks(this.#primary, workspaceId, totalCount);
+    } catch {
+      // A database that has gone away, or may not be written to.
+    } finally {
+      this.#isMarking = false;
+    }
   }
 
   async #list<P>(

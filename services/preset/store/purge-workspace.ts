@@ -2,7 +2,14 @@ import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Pool, ResultSetHeader } from "../../platform/mysql/pool.ts";
 
 /** The presets last: as long as one is there, a purge that was broken off is seen to be unfinished. */
-const tables = ["preset_updates", "preset_changes", "preset_versions", "presets", "preset_counts"] as const;
+const tables = [
+  "preset_updates",
+  "preset_change_marks",
+  "preset_changes",
+  "preset_versions",
+  "presets",
+  "preset_counts",
+] as const;
 
 /** So few that nobody waits for the locks of one statement. */
 const rowsAtOnce = 500;
