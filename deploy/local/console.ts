@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Home, repositoryRoot } from "./home.ts";
 import { ProgramFailure, runProgram } from "./program.ts";
 
-const buildScript = join(repositoryRoot, "gateway/console/build.ts");
+export const buildScript = join(repositoryRoot, "gateway/console/build.ts");
 
 /**
  * Builds the console where its sources have changed. The API does not need it: where it cannot be built, the gateway

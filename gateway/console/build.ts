@@ -85,7 +85,10 @@ if (builtFrom() === hash) {
     await compressAll(fresh);
     writeFileSync(join(fresh, "sources.sha256"), hash);
     await rename(dist, old).catch(() => {});
-    await rename(fresh, dist);
+    await rename(fresh, dist).catch((error: unknown) => {
+      // Somebody else has built the same meanwhile.
+      if (builtFrom() !== hash) throw error;
+    });
     console.log("built");
   } finally {
     await Promise.all([fresh, old].map((folder) => rm(folder, { recursive: true, force: true })));

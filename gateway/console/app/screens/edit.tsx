@@ -13,7 +13,7 @@ import type { PresetScreenProps } from "./preset.tsx";
 /** A new version, made from one that is there. */
 export function Edit({ workspace, query, slug }: PresetScreenProps) {
   const from = Number(query.get("from")) || undefined;
-  const kept = from === undefined ? undefined : findDraft(workspace, slug, from);
+  const [kept] = useState(() => (from === undefined ? undefined : findDraft(workspace, slug, from)));
   const [start, setStart] = useState<Draft | undefined>(kept);
   const isLoading = start === undefined;
   const preset = useLoaded<One<PresetWithVersion>>(isLoading ? presetPath(workspace, slug) : undefined);

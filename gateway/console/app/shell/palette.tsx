@@ -47,7 +47,7 @@ function PaletteDialog({ session, workspace }: PaletteProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const q = useSettled(text.trim(), 120);
   const query = q === "" ? "" : `&q=${encodeURIComponent(q)}`;
-  const { answer } = useLoaded<Page<Preset>>(inWorkspace(`/api/v1/presets?limit=8${query}`, workspace));
+  const { answer, error } = useLoaded<Page<Preset>>(inWorkspace(`/api/v1/presets?limit=8${query}`, workspace));
   useEffect(() => {
     const opener = document.activeElement;
     dialog.current?.showModal();
@@ -59,7 +59,11 @@ function PaletteDialog({ session, workspace }: PaletteProps) {
   const close = (): void => {
     isOpen.value = false;
   };
-  const choices = [...presetChoices(answer?.json.data ?? [], workspace), ...placeChoices(session, workspace, text)];
+  // Nothing before the first answer, so that nothing moves below the hand of who chooses.
+  const choices =
+    answer || error
+      ? [...presetChoices(answer?.json.data ?? [], workspace), ...placeChoices(session, workspace, text)]
+      : [];
   const chosen = Math.min(at, choices.length - 1);
   const choose = (choice: Choice | undefined): void => {
     if (!choice) return;
@@ -122,7 +126,7 @@ function PaletteDialog({ session, workspace }: PaletteProps) {
           </div>
         ))}
       </div>
-      {choices.length === 0 && (
+      {choices.length === 0 && (answer || error) && (
         <p class="menu-note" role="status">
           Nothing is called that.
         </p>

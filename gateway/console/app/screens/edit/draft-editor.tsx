@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { Issue } from "../../api/api-error.ts";
 import { reasonNotTo } from "../../api/session.ts";
 import type { SessionWorkspace } from "../../api/types.ts";
@@ -30,15 +30,17 @@ export function DraftEditor({ start, isKept, workspace, slug, isReview, startAne
   const fault = useMemo(() => faultOf(draft.config), [draft.config]);
   const isChanged =
     draft.prompt !== (base.prompt ?? "") || fault !== undefined || compact(draft.config) !== base.config;
-  const save = useSave({ workspace, slug, draft, keep: setDraft });
-  useEffect(() => {
-    if (isChanged || draft !== start) setRoom(keepDraft(workspace, slug, draft));
-  }, [draft]);
+  // At once, and not when the page has time for it: a reload may come at any moment.
+  const keep = (changed: Draft): void => {
+    setDraft(changed);
+    setRoom(keepDraft(workspace, slug, changed));
+  };
+  const save = useSave({ workspace, slug, draft, keep });
 
   const hrefOf = (review: boolean): string =>
     hrefTo([workspace.slug, "presets", slug, "edit"], { from: base.version, review: review ? 1 : undefined });
   const edit = (change: Partial<Draft>): void => {
-    setDraft((old) => ({ ...old, ...change }));
+    keep({ ...draft, ...change });
     save.forgetError();
   };
   const discard = (): void => {
@@ -56,7 +58,7 @@ export function DraftEditor({ start, isKept, workspace, slug, isReview, startAne
         draft={draft}
         meanwhile={save.meanwhile}
         apply={(merged) => {
-          setDraft(merged);
+          keep(merged);
           save.forgetError();
           navigate(hrefOf(true), "replace");
         }}

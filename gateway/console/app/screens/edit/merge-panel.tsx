@@ -67,6 +67,7 @@ export function MergePanel({ draft, meanwhile, apply }: MergePanelProps) {
                   <input
                     type="radio"
                     name={`merge-${key}`}
+                    aria-label={side === "mine" ? "Mine" : `Theirs (v${theirs.version})`}
                     checked={choices.get(key) === side}
                     onChange={() => setChoices(new Map(choices).set(key, side))}
                   />

@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findBrowser } from "../support/browser.ts";
+import { type ConsolePage, type ConsoleUnderTest, openConsole } from "../support/console-browser.ts";
+import type { PresetJson } from "../support/rest.ts";
+
+const browserPath = await findBrowser();
+const journeyTimeoutMs = 60_000;
+
+let underTest: ConsoleUnderTest;
+
+describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone", () => {
+  beforeAll(async () => {
+    underTest = await openConsole(browserPath ?? "");
+  }, journeyTimeoutMs);
+
+  afterAll(() => underTest?.close());
+
+  const create = (slug: string, body: object, prompt: string) =>
+    underTest.stack.create(slug, { ...body, messages: [{ role: "system", content: prompt }] });
+
+  /** Moves the focus with Tab until it is where `is` says, as somebody without a mouse would. */
+  async function tabTo({ page }: ConsolePage, name: string | RegExp, role: "link" | "button" | "radio"): Promise<void> {
+    const target = page.getByRole(role, { name, exact: typeof name === "string" }).first();
+    await target.waitFor();
+    for (let presses = 0; presses < 80; presses++) {
+      if (await target.evaluate((element) => element === element.ownerDocument.activeElement)) return;
+      await page.keyboard.press("Tab");
+    }
+    throw new Error(`Tab never reached ${name}`);
+  }
+
+  async function press(on: ConsolePage, name: string | RegExp, role: "link" | "button" | "radio" = "button") {
+    await tabTo(on, name, role);
+    await on.page.keyboard.press(role === "radio" ? "Space" : "Enter");
+  }
+
+  it("signs in, finds a preset, compares, rolls back and takes that back", { timeout: journeyTimeoutMs }, async () => {
+    const { stack } = underTest;
+    await create("support-bot", { model: "a", temperature: 1.0 }, "Be brief.");
+    await create("support-bot", { model: "b", temperature: 1.0 }, "Be brief and kind.");
+    await create("other", { model: "a" }, "Other.");
+    const on = await underTest.newPage();
+    const { page } = on;
+    await on.open("/");
+    // The field has the focus, and what is pasted is taken.
+    await page.getByLabel("Key", { exact: true }).waitFor();
+    await page.keyboard.insertText(stack.managementKey);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Presets" }).waitFor();
+
+    await page.keyboard.press("/");
+    await page.keyboard.type("supp");
+    await page.waitForURL(/q=supp/);
+    await page.getByText("other", { exact: true }).waitFor({ state: "detached" });
+    await press(on, "support-bot", "link");
+    await page.getByText("Serves v2").waitFor();
+    expect(await page.title()).toBe("support-bot · Setpoint");
+    expect(await page.evaluate("document.activeElement.tagName")).toBe("H1");
+
+    await press(on, "Compare v1 with v2", "link");
+    await page.waitForURL(/compare\/1\.\.\.2/);
+    await page.locator("ins mark").first().waitFor();
+    expect(await page.locator("ins").allInnerTexts()).toContain("Be brief and kind.");
+    await page.keyboard.press("n");
+    await page.getByText("1 of 2", { exact: true }).waitFor();
+
+    await page.goBack();
+    await press(on, "v1", "link");
+    await press(on, "Roll back to v1");
+    await page.getByText("support-bot now serves v1.").waitFor();
+    const served = async () => {
+      const { json } = await stack.request<PresetJson>("GET", "/presets/support-bot", { key: stack.apiKey });
+      return json.data.designated_version.version;
+    };
+    expect(await served()).toBe(1);
+    await press(on, "Undo");
+    await page.getByText("support-bot now serves v2.").waitFor();
+    expect(await served()).toBe(2);
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("sees what a colleague did before a rollback replaces it", { timeout: journeyTimeoutMs }, async () => {
+    const { stack } = underTest;
+    for (const model of ["a", "b", "c"]) await create("raced", { model }, "Same.");
+    const on = await underTest.newPage({ key: stack.managementKey });
+    await on.open(`/default/presets/raced?v=1`);
+    await on.page.getByRole("button", { name: "Roll back to v1" }).waitFor();
+    await stack.request("PATCH", "/presets/raced", { key: stack.apiKey, body: { designated_version: 2 } });
+    await press(on, "Roll back to v1");
+    await on.page.getByText("Somebody changed this preset meanwhile").waitFor();
+    await on.page.getByText("Rolled back v3 → v2").first().waitFor();
+    await press(on, "Serve v1 anyway");
+    await on.page.getByText("raced now serves v1.").waitFor();
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("merges with what was saved in another tab, and buries nothing", { timeout: journeyTimeoutMs }, async () => {
+    const { stack } = underTest;
+    await create("shared", { model: "a", temperature: 1.0, top_p: 0.5 }, "Be brief.");
+    const one = await underTest.newPage({ key: stack.managementKey });
+    const other = await one.newTab();
+    for (const on of [one, other]) {
+      await on.open("/default/presets/shared/edit?from=1");
+      await on.page.locator(".cm-content").waitFor();
+    }
+    const write = async ({ page }: ConsolePage, config: string) => {
+      await page.locator(".cm-content").focus();
+      await page.keyboard.press("Control+a");
+      await page.keyboard.insertText(config);
+    };
+    await write(one, '{"model": "a", "temperature": 0.2, "top_p": 0.5}');
+    await press(one, "Review the changes");
+    await press(one, "Save new version");
+    await one.page.getByText("Saved as v2").waitFor();
+
+    await write(other, '{"model": "b", "temperature": 0.9, "top_p": 0.5}');
+    // A draft is there again after a reload.
+    await other.page.reload();
+    await other.page.getByText("This is your draft from before").waitFor();
+    await press(other, "Review the changes");
+    await press(other, "Save new version");
+    await other.page.getByText("Somebody changed this preset meanwhile").waitFor();
+    await press(other, "Mine", "radio");
+    await other.page.keyboard.press("ArrowDown");
+    expect(await other.page.getByRole("radio", { name: "Theirs (v2)" }).isChecked()).toBe(true);
+    await press(other, "Merge and review");
+    await press(other, "Save new version");
+    await other.page.getByText("Saved as v3").waitFor();
+    const { json } = await stack.request<{ config: unknown }>("GET", "/presets/shared/versions/3", {
+      key: stack.apiKey,
+    });
+    expect(json.data.config).toEqual({ model: "b", temperature: 0.2, top_p: 0.5 });
+    expect(await one.faults()).toEqual([]);
+    expect(await other.faults()).toEqual([]);
+  });
+
+  it("is shown the server's issues at their field", { timeout: journeyTimeoutMs }, async () => {
+    await create("faulty", { model: "a" }, "Be brief.");
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    await on.open("/default/presets/faulty/edit?from=1");
+    await on.page.locator(".cm-content").focus();
+    await on.page.keyboard.press("Control+a");
+    await on.page.keyboard.insertText('{\n  "model": "a",\n  "temperature": 9\n}');
+    await press(on, "Review the changes");
+    await press(on, "Save new version");
+    await press(on, "Show the fault in the editor", "link");
+    await on.page.locator(".cm-lint-marker-error").waitFor();
+    await press(on, /temperature must be at most 2/);
+    expect(await on.page.locator(".cm-activeLine").innerText()).toContain("temperature");
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("makes a key that is shown once", { timeout: journeyTimeoutMs }, async () => {
+    const { stack } = underTest;
+    const on = await underTest.newPage({ key: stack.managementKey });
+    const { page } = on;
+    await on.open("/default/keys");
+    await press(on, "Create a key");
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.type("checkout");
+    await page.keyboard.press("Enter");
+    const secret = await page.locator(".secret code").innerText();
+    expect((await stack.request("GET", "/presets", { key: secret })).status).toBe(200);
+    // Escape does not lose it.
+    await page.keyboard.press("Escape");
+    expect(await page.getByRole("dialog").count()).toBe(1);
+    await page.getByLabel("I stored it").focus();
+    await page.keyboard.press("Space");
+    await press(on, "Done");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await page.content()).not.toContain(secret);
+    await page.getByText("checkout").waitFor();
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("finds everything with Ctrl-K, and may switch single keys off", { timeout: journeyTimeoutMs }, async () => {
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    const { page } = on;
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("shared");
+    await page.getByRole("option", { name: "shared" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/presets\/shared$/);
+    await page.keyboard.press("?");
+    await page.getByLabel(/Single keys are shortcuts/).uncheck();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("g");
+    await page.waitForTimeout(200);
+    expect(page.url()).toMatch(/presets\/shared$/);
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("is told when they are signed out, and comes back to the same place", { timeout: journeyTimeoutMs }, async () => {
+    const on = await underTest.newPage({ key: underTest.stack.apiKey });
+    const { page } = on;
+    await on.open("/default/presets?status=active");
+    await press(on, "Account");
+    await press(on, "Sign out");
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    expect(await page.evaluate("JSON.stringify({ ...localStorage, ...sessionStorage })")).not.toContain("sk-sp-");
+    await page.keyboard.insertText("sk-sp-v1-nonsense");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").waitFor();
+    await page.getByLabel("Key", { exact: true }).fill(underTest.stack.apiKey);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Presets" }).waitFor();
+    expect(page.url()).toContain("/default/presets?status=active");
+  });
+});

@@ -1,0 +1,119 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findBrowser } from "../support/browser.ts";
+import { type ConsoleUnderTest, openConsole } from "../support/console-browser.ts";
+
+const browserPath = await findBrowser();
+const timeoutMs = 90_000;
+const dist = join(import.meta.dirname, "../../gateway/console/dist");
+
+let underTest: ConsoleUnderTest;
+
+describe.skipIf(!browserPath)("the console", () => {
+  beforeAll(async () => {
+    underTest = await openConsole(browserPath ?? "");
+  }, timeoutMs);
+
+  afterAll(() => underTest?.close());
+
+  it("waits in an empty workspace with a command that works, and fills itself", { timeout: timeoutMs }, async () => {
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    await on.page.getByText("No presets yet").waitFor();
+    expect(await on.axeViolations()).toEqual([]);
+    await on.page.getByRole("button", { name: "Copy the command" }).click();
+    const command = String(await on.page.evaluate("navigator.clipboard.readText()"));
+    const [, url] = /^curl (\S+)/.exec(command) ?? [];
+    const [, body] = /-d '(.*)'$/.exec(command) ?? [];
+    const headers = { authorization: `Bearer ${underTest.stack.apiKey}`, "content-type": "application/json" };
+    expect((await fetch(url ?? "", { method: "POST", headers, body: body ?? "" })).status).toBe(200);
+    await on.page.getByRole("link", { name: "my-first-preset" }).waitFor();
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("needs 40 kB of script for its first page, and nothing of it is inline", () => {
+    const page = readFileSync(join(dist, "index.html"), "utf8");
+    const scripts = [...page.matchAll(/(?:src|href)="\/console\/(assets\/[^"]+\.js)"/g)].map(([, file]) => file ?? "");
+    expect(scripts.length).toBeGreaterThan(0);
+    const bytes = scripts.reduce((sum, file) => sum + statSync(join(dist, `${file}.br`)).size, 0);
+    expect(bytes).toBeLessThanOrEqual(40_000);
+    expect(page).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=/);
+    for (const file of readdirSync(join(dist, "assets"))) {
+      if (/\.(js|css)$/.test(file)) expect(readdirSync(join(dist, "assets"))).toContain(`${file}.gz`);
+    }
+  });
+
+  it("pages through a thousand presets", { timeout: timeoutMs }, async () => {
+    const { stack } = underTest;
+    for (let from = 0; from < 1_000; from += 50) {
+      await Promise.all(Array.from({ length: 50 }, (_, index) => stack.create(`many-${from + index}`)));
+    }
+    const on = await underTest.newPage({ key: stack.managementKey });
+    await on.page.getByText("1–50 of 1,001").waitFor();
+    await on.page.getByRole("link", { name: "Next" }).click();
+    await on.page.getByText("51–100 of 1,001").waitFor();
+    expect(on.page.url()).toContain("page=2");
+    await on.page.getByLabel("Search presets by name or slug").fill("many-99");
+    await on.page.getByText("1–11 of 11").waitFor();
+    expect(on.page.url()).not.toContain("page=");
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("shows and compares prompts of a megabyte while the page stays alive", { timeout: timeoutMs }, async () => {
+    const { stack } = underTest;
+    const lines = (what: string) =>
+      Array.from({ length: 20_000 }, (_, line) => `Line ${line} of a long prompt, ${what}.`)
+        .join("\n")
+        .slice(0, 1_000_000);
+    for (const content of [
+      lines("as it was"),
+      lines("rewritten"),
+      lines("as it was").replace("Line 500 ", "Row 500 "),
+    ]) {
+      const messages = [{ role: "system", content }];
+      expect((await stack.create("large", { model: "a", messages })).status).toBe(200);
+    }
+    const on = await underTest.newPage({ key: stack.managementKey });
+    const { page } = on;
+    await on.open("/default/presets/large");
+    await page.getByText("Show all 1,000,000").waitFor();
+    // Without loading the page again, as a link does.
+    const goTo = (path: string) =>
+      page.evaluate(`history.pushState(null, "", "${path}"); dispatchEvent(new PopStateEvent("popstate"))`);
+    // Beats of the page; they come late where it stands still.
+    await page.evaluate(() => {
+      const scope = globalThis as unknown as { longestBeatMs: number };
+      scope.longestBeatMs = 0;
+      let last = performance.now();
+      setInterval(() => {
+        scope.longestBeatMs = Math.max(scope.longestBeatMs, performance.now() - last);
+        last = performance.now();
+      }, 20);
+    });
+    await goTo("/console/default/presets/large/compare/1...2");
+    await page.getByText("too large and too different").waitFor();
+    await goTo("/console/default/presets/large/compare/1...3");
+    await page.locator("ins mark", { hasText: "Row" }).waitFor();
+    const longestBeatMs = await page.evaluate(() => (globalThis as unknown as { longestBeatMs: number }).longestBeatMs);
+    // The comparison itself takes seconds, so this tells whether it held up the page.
+    expect(longestBeatMs).toBeLessThan(1_000);
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("says what went wrong, with the request id, and loads again when asked to", { timeout: timeoutMs }, async () => {
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    const { page } = on;
+    const requestId = "0198c5a4-2c6f-7d19-8e03-b7f15a9c40d2";
+    const error = { code: 503, message: "The preset service is out of reach.", metadata: { request_id: requestId } };
+    await page.route("**/api/v1/presets?**", (route) =>
+      route.fulfill({ status: 503, headers: { "x-request-id": requestId }, json: { error } }),
+    );
+    await on.open("/default/presets?status=archived");
+    await page.getByText("The preset service is out of reach.").waitFor();
+    await page.getByText(requestId).waitFor();
+    expect(await on.axeViolations()).toEqual([]);
+    await page.unroute("**/api/v1/presets?**");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("No preset fits").waitFor();
+  });
+});

@@ -1,0 +1,52 @@
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { type Browser, chromium } from "playwright-core";
+import { ProgramFailure, runProgram } from "../../deploy/local/program.ts";
+
+const names = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
+
+/** The browser of CHROMIUM, else of the machine, else one that is installed now; undefined where there is none. */
+export async function findBrowser(): Promise<string | undefined> {
+  const found = process.env.CHROMIUM || findOnPath();
+  if (found) return found;
+  const reason = await installChromium();
+  const installed = findOnPath();
+  if (installed) return installed;
+  const message = `The tests of the console need Chromium, which is not here and could not be installed: ${reason}. Install it, or set CHROMIUM to its path.`;
+  if (process.env.CI) throw new Error(message);
+  process.stderr.write(`\n*** SKIPPED: the tests of the console in a browser. ${message}\n\n`);
+  return undefined;
+}
+
+export function launchBrowser(executablePath: string): Promise<Browser> {
+  // Chromium has no sandbox for root, and containers have no shared memory to speak of.
+  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+}
+
+function findOnPath(): string | undefined {
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram);
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns why that did not work, where it did not. */
+async function installChromium(): Promise<string> {
+  process.stderr.write("no Chromium here: installing it with apt (once, about a minute)\n");
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
+  const apt = ["-o", "DPkg::Lock::Timeout=120", "--quiet"];
+  try {
+    await runProgram("apt-get", [...apt, "update"], { env }).catch(() => {});
+    await runProgram("apt-get", [...apt, "--yes", "--no-install-recommends", "install", "chromium"], { env });
+    return "it was installed under another name";
+  } catch (error) {
+    return error instanceof ProgramFailure ? (error.output.split("\n").at(-1) ?? error.message) : String(error);
+  }
+}
