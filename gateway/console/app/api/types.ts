@@ -2,9 +2,14 @@ import type { Static } from "typebox";
 import type { keySchema } from "../../../json/key-schema.ts";
 import type { memberSchema } from "../../../json/member-schema.ts";
 import type { organizationChangeSchema } from "../../../json/organization-change-schema.ts";
-import type { changeSchema, listedPresetSchema, versionSchema } from "../../../json/preset-schema.ts";
+import type {
+  changeSchema,
+  listedPresetSchema,
+  versionSchema,
+  workspaceChangeSchema,
+} from "../../../json/preset-schema.ts";
 import type { resolvedRequestSchema } from "../../../json/resolved-request-schema.ts";
-import type { workspaceSchema } from "../../../json/workspace-schema.ts";
+import type { workspaceMemberSchema, workspaceSchema } from "../../../json/workspace-schema.ts";
 
 // The JSON of the API, as the gateway's own schemas describe it.
 
@@ -14,15 +19,12 @@ export type PresetWithVersion = Preset & { readonly designated_version: PresetVe
 export type PresetStatus = Preset["status"];
 export type PresetChange = Static<typeof changeSchema>;
 /** A change of a preset, among those of all presets of a workspace. */
-export type WorkspaceChange = PresetChange & {
-  readonly preset_id: string;
-  readonly preset_slug: string;
-  readonly preset_name: string;
-};
+export type WorkspaceChange = Static<typeof workspaceChangeSchema>;
 export type OrganizationChange = Static<typeof organizationChangeSchema>;
 export type Key = Static<typeof keySchema>;
 export type Member = Static<typeof memberSchema>;
 export type Workspace = Static<typeof workspaceSchema>;
+export type WorkspaceMember = Static<typeof workspaceMemberSchema>;
 export type ResolvedRequest = Static<typeof resolvedRequestSchema>;
 export type Dialect = "chat/completions" | "messages" | "responses";
 

@@ -1,140 +1,126 @@
-import { inWorkspace, reasonNotTo } from "../api/session.ts";
-import type { Page as ListPage, OrganizationChange, WorkspaceChange } from "../api/types.ts";
-import { useLoaded } from "../api/use-loaded.ts";
-import { hrefTo } from "../shell/location.ts";
+import { useEffect } from "preact/hooks";
+import { reasonNotTo } from "../api/session.ts";
+import { announce } from "../shell/announcer.tsx";
+import { hrefTo, navigate } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { Icon } from "../ui/icon.tsx";
-import { SkeletonRows } from "../ui/skeleton-rows.tsx";
-import { mergeLogs } from "./activity/entries.ts";
-import { EntryRow } from "./activity/entry-row.tsx";
+import { ActivityFilter, type Filter } from "./activity/activity-filter.tsx";
+import { isAction, organizationLog, presetLog } from "./activity/entries.ts";
+import { EntryList } from "./activity/entry-list.tsx";
+import { type Position, positionFrom } from "./activity/merged-log.ts";
+import { activityPageSize, useActivity } from "./activity/use-activity.ts";
 import type { ScreenProps } from "./presets.tsx";
 
-const pageSize = 50;
-
-const logs = [
+const chips = [
   ["", "All"],
   ["presets", "Presets"],
   ["organization", "Keys, members, workspaces"],
 ] as const;
 
-/** Who changed what: the presets of the workspace, and what belongs to the organization. */
+/** Who changed what: of the presets of the workspace, and of what belongs to the organization. */
 export function Activity({ workspace, query }: ScreenProps) {
   const reason = reasonNotTo("administer");
   const log = query.get("log") ?? "";
-  const presetsFrom = offsetIn(query, "presets");
-  const organizationFrom = offsetIn(query, "organization");
-  const presets = useLoaded<ListPage<WorkspaceChange>>(
-    log === "organization"
-      ? undefined
-      : inWorkspace(`/api/v1/changes?limit=${pageSize}&offset=${presetsFrom}`, workspace),
-  );
-  const organization = useLoaded<ListPage<OrganizationChange>>(
-    log === "presets" || reason !== undefined
-      ? undefined
-      : `/api/v1/organization/changes?limit=${pageSize}&offset=${organizationFrom}`,
-  );
-
-  const error = presets.error ?? organization.error;
-  const isLoading = presets.isLoading || organization.isLoading;
-  const isReady = !isLoading || presets.answer || organization.answer;
-  const { entries, presetsUsed, organizationUsed } = mergeLogs(
-    (log !== "organization" && presets.answer?.json.data) || [],
-    (log !== "presets" && organization.answer?.json.data) || [],
-    pageSize,
-  );
-  const next = { presets: presetsFrom + presetsUsed, organization: organizationFrom + organizationUsed };
-  const hasMore =
-    (log !== "organization" && next.presets < (presets.answer?.json.total_count ?? 0)) ||
-    (log !== "presets" && next.organization < (organization.answer?.json.total_count ?? 0));
-  const isFirst = presetsFrom === 0 && organizationFrom === 0;
-  const hrefOf = (part: Record<string, string | number | undefined>): string =>
-    hrefTo([workspace.slug, "activity"], part);
-
   return (
     <Page title="Activity">
       <nav class="chips" aria-label="Log">
-        {logs.map(([value, label]) => (
-          <a key={value} class="chip" href={hrefOf({ log: value })} aria-current={log === value ? "true" : undefined}>
+        {chips.map(([value, label]) => (
+          <a
+            key={value}
+            class="chip"
+            href={hrefTo([workspace.slug, "activity"], { log: value })}
+            aria-current={log === value ? "true" : undefined}
+          >
             {label}
           </a>
         ))}
       </nav>
-      {error && (
-        <ErrorPanel
-          error={error}
-          title="The changes could not be loaded"
-          retry={() => {
-            presets.reload();
-            organization.reload();
-          }}
-        />
+      {reason && log !== "presets" && (
+        <p class="muted">Changes of keys, members and workspaces are not shown to you. {reason}</p>
       )}
-      {reason !== undefined && log === "organization" ? (
-        <div class="panel empty">
-          <h2>Not with this key</h2>
-          <p>{reason}</p>
-        </div>
-      ) : isReady && entries.length === 0 && !error ? (
-        <div class="panel empty">
-          <h2>Nothing yet</h2>
-          <p>What is changed from now on is listed here.</p>
-        </div>
-      ) : (
-        (entries.length > 0 || !error) && (
-          <div class={`panel ${entries.length > 0 && isLoading ? "is-stale" : ""}`} aria-busy={isLoading}>
-            <table class="table activity-table">
-              <caption class="visually-hidden">Changes, the newest first</caption>
-              <thead>
-                <tr>
-                  <th scope="col">What</th>
-                  <th scope="col" class="column-person only-wide">
-                    Who
-                  </th>
-                  <th scope="col" class="column-time">
-                    When
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {entries.length > 0 ? (
-                  entries.map((entry) => <EntryRow key={keyOf(entry.change)} entry={entry} workspace={workspace} />)
-                ) : (
-                  <SkeletonRows rows={12} columns={3} />
-                )}
-              </tbody>
-            </table>
-          </div>
-        )
-      )}
-      {entries.length > 0 && (
-        <nav class="pager" aria-label="Pages">
-          {isFirst ? (
-            <span />
-          ) : (
-            <a class="button small" href={hrefOf({ log })}>
-              <Icon name="back" /> Newest
-            </a>
-          )}
-          {hasMore && (
-            <a
-              class="button small"
-              href={hrefOf({ log, presets: next.presets || undefined, organization: next.organization || undefined })}
-              rel="next"
-            >
-              Older <Icon name="next" />
-            </a>
-          )}
-        </nav>
+      {!(reason && log === "organization") && (
+        <ActivityList workspace={workspace} query={query} log={reason ? "presets" : log} />
       )}
     </Page>
   );
 }
 
-function offsetIn(query: URLSearchParams, name: string): number {
-  return Math.max(0, Number.parseInt(query.get(name) ?? "0", 10) || 0);
-}
+function ActivityList({ workspace, query, log }: ScreenProps & { readonly log: string }) {
+  const action = query.get("action") ?? "";
+  const isOrganization = log === "organization";
+  // The API filters the log of the organization alone.
+  const filter: Filter = {
+    action: isOrganization && isAction(action) ? action : "",
+    user: (isOrganization && query.get("user")) || "",
+    target: (isOrganization && query.get("target")) || "",
+  };
+  const organization = organizationLog({ action: filter.action, user_id: filter.user, target_id: filter.target });
+  const presets = presetLog(workspace);
+  const logs = isOrganization ? [organization] : log === "presets" ? [presets] : [organization, presets];
+  const position = positionFrom(query.get("at"), logs.length);
+  const { page, error, isLoading, reload } = useActivity(logs, position);
+  const total = page?.total;
+  useEffect(() => {
+    if (total !== undefined && !isLoading) announce(total === 1 ? "1 change" : `${total} changes`);
+  }, [total, isLoading]);
 
-function keyOf(change: WorkspaceChange | OrganizationChange): string {
-  return "preset_id" in change ? `${change.preset_id} ${change.revision}` : change.id;
+  const hrefWith = (part: Partial<Filter>, at?: Position): string =>
+    hrefTo([workspace.slug, "activity"], {
+      log: query.get("log") ?? undefined,
+      ...filter,
+      ...part,
+      at: at?.join("."),
+    });
+  const isFiltered = Object.values(filter).some((each) => each !== "");
+  const targetName = page?.entries.find(({ target }) => target.id === filter.target)?.target.name;
+  return (
+    <>
+      {isOrganization && <ActivityFilter filter={filter} change={(part) => navigate(hrefWith(part))} />}
+      {filter.target !== "" && (
+        <p class="row">
+          <span class="wrap">
+            Only what happened to <strong>{targetName ?? filter.target}</strong>
+          </span>
+          <a class="button small" href={hrefWith({ target: "" })}>
+            Show everything
+          </a>
+        </p>
+      )}
+      {error && <ErrorPanel error={error} title="The changes could not be loaded" retry={reload} />}
+      {total === 0 ? (
+        <div class="panel empty">
+          <h2>Nothing happened</h2>
+          <p>{isFiltered ? "No change fits this filter." : "What is changed from now on is listed here."}</p>
+          {isFiltered && (
+            <a class="button" href={hrefWith({ action: "", user: "", target: "" })}>
+              Show everything
+            </a>
+          )}
+        </div>
+      ) : (
+        (page || !error) && <EntryList entries={page?.entries} isStale={isLoading} workspace={workspace} />
+      )}
+      {page && page.total > 0 && (
+        <nav class="pager" aria-label="Pages">
+          <span>
+            {(page.newerCount + 1).toLocaleString("en")}–{(page.newerCount + page.entries.length).toLocaleString("en")}{" "}
+            of {page.total.toLocaleString("en")}, newest first
+          </span>
+          <span class="row">
+            {page.newer && (
+              <a class="button small" href={hrefWith({}, page.newer === "newest" ? undefined : page.newer)} rel="prev">
+                <Icon name="back" /> {page.newerCount <= activityPageSize ? "Newest" : "Newer"}
+              </a>
+            )}
+            {page.older && (
+              <a class="button small" href={hrefWith({}, page.older)} rel="next">
+                Older <Icon name="next" />
+              </a>
+            )}
+          </span>
+        </nav>
+      )}
+    </>
+  );
 }

@@ -1,112 +1,86 @@
 import { useState } from "preact/hooks";
-import { inWorkspace, reasonNotTo } from "../api/session.ts";
-import type { Key, Page as ListPage } from "../api/types.ts";
-import { useLoaded } from "../api/use-loaded.ts";
+import { reasonNotTo } from "../api/session.ts";
+import type { Key } from "../api/types.ts";
+import { pageIn, pageParameters, pageSize, useList } from "../api/use-list.ts";
 import { hrefTo } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { Icon } from "../ui/icon.tsx";
-import { ManagementOnly } from "../ui/management-only.tsx";
+import { NotYours } from "../ui/not-yours.tsx";
 import { Pager } from "../ui/pager.tsx";
-import { SkeletonRows } from "../ui/skeleton-rows.tsx";
-import { CreateKey } from "./keys/create-key.tsx";
-import { KeyRow } from "./keys/key-row.tsx";
-import { SecretDialog } from "./keys/secret-dialog.tsx";
+import { KeyTable } from "./keys/key-table.tsx";
+import { NewKey } from "./keys/new-key.tsx";
 import type { ScreenProps } from "./presets.tsx";
-
-/** A key that was just made. */
-export interface Secret {
-  readonly name: string;
-  readonly secret: string;
-}
-
-const pageSize = 50;
 
 export function Keys({ workspace, query }: ScreenProps) {
   const reason = reasonNotTo("administer");
-  const page = Math.max(1, Number.parseInt(query.get("page") ?? "1", 10) || 1);
-  const path = `/api/v1/keys?include_disabled=true&limit=${pageSize}&offset=${(page - 1) * pageSize}`;
-  const { answer, error, reload, isLoading } = useLoaded<ListPage<Key>>(
-    reason === undefined ? inWorkspace(path, workspace) : undefined,
-  );
-  const [isCreating, setCreating] = useState(false);
-  const [secret, setSecret] = useState<Secret>();
-  if (reason !== undefined) return <ManagementOnly title="Keys" reason={reason} />;
-  const keys = answer?.json.data;
-  const total = answer?.json.total_count ?? 0;
+  const [isMaking, setMaking] = useState(false);
+  const isWhole = query.get("disabled") !== "hidden";
+  const page = pageIn(query);
+  const parameters = new URLSearchParams({
+    workspace_id: workspace.id,
+    include_disabled: String(isWhole),
+    ...pageParameters(page),
+  });
+  const list = useList<Key>(reason ? undefined : `/api/v1/keys?${parameters}`, ["key", "keys"]);
+  const { items, total, error, isLoading, reload } = list;
+
+  const hrefWith = (disabled: string | undefined, to = 1): string =>
+    hrefTo([workspace.slug, "keys"], { disabled, page: to > 1 ? to : undefined });
   return (
     <Page
       title="Keys"
       actions={
-        <button type="button" class="button primary" onClick={() => setCreating(true)}>
-          <Icon name="plus" /> Create a key
-        </button>
+        !reason && (
+          <button type="button" class="button primary" onClick={() => setMaking(true)}>
+            <Icon name="plus" /> Create a key
+          </button>
+        )
       }
     >
+      {reason ? (
+        <NotYours reason={reason} actions={["Create a key"]} />
+      ) : (
+        <nav class="chips" aria-label="Which keys">
+          <a class="chip" href={hrefWith(undefined)} aria-current={isWhole ? "true" : undefined}>
+            All
+          </a>
+          <a class="chip" href={hrefWith("hidden")} aria-current={isWhole ? undefined : "true"}>
+            Without disabled ones
+          </a>
+        </nav>
+      )}
       {error && <ErrorPanel error={error} title="The keys could not be loaded" retry={reload} />}
-      {keys?.length === 0 ? (
+      {total === 0 ? (
         <div class="panel empty">
-          <h2>No keys in {workspace.name}</h2>
-          <p>
-            A program that uses the presets of this workspace needs an API key. Create one and give it to the program.
+          <h2>No keys</h2>
+          <p class="wrap">
+            {workspace.name} has no key{isWhole ? "" : " that is not disabled"}. A program that reads, writes or uses
+            the presets of this workspace needs one.
           </p>
         </div>
       ) : (
-        (keys || !error) && (
-          <div class={`panel ${keys && isLoading ? "is-stale" : ""}`} aria-busy={isLoading}>
-            <table class="table keys-table">
-              <caption class="visually-hidden">Keys of {workspace.name}, the newest first</caption>
-              <thead>
-                <tr>
-                  <th scope="col">Key</th>
-                  <th scope="col" class="only-wide">
-                    May
-                  </th>
-                  <th scope="col" class="column-person only-wide">
-                    Created by
-                  </th>
-                  <th scope="col" class="column-time only-wide">
-                    Last used
-                  </th>
-                  <th scope="col" class="column-time only-wide">
-                    Expires
-                  </th>
-                  <th scope="col" class="column-actions">
-                    <span class="visually-hidden">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {keys ? (
-                  keys.map((key) => <KeyRow key={key.id} item={key} changed={reload} showSecret={setSecret} />)
-                ) : (
-                  <SkeletonRows rows={4} columns={6} />
-                )}
-              </tbody>
-            </table>
-          </div>
+        !reason &&
+        (items || !error) && (
+          <KeyTable
+            keys={items}
+            isStale={isLoading}
+            // Management keys are all in one list; where it has one page, it is known which is the last.
+            isWholeList={total !== undefined && total <= pageSize}
+            workspace={workspace}
+            changed={reload}
+          />
         )
       )}
-      {total > pageSize && (
+      {total !== undefined && total > 0 && (
         <Pager
           page={page}
           pageSize={pageSize}
           total={total}
-          hrefOf={(to) => hrefTo([workspace.slug, "keys"], { page: to > 1 ? to : undefined })}
+          hrefOf={(to) => hrefWith(isWhole ? undefined : "hidden", to)}
         />
       )}
-      {isCreating && (
-        <CreateKey
-          workspace={workspace}
-          close={() => setCreating(false)}
-          created={(made) => {
-            setCreating(false);
-            setSecret(made);
-            reload();
-          }}
-        />
-      )}
-      {secret && <SecretDialog {...secret} close={() => setSecret(undefined)} />}
+      {isMaking && <NewKey workspace={workspace} close={() => setMaking(false)} changed={reload} />}
     </Page>
   );
 }

@@ -7,6 +7,7 @@ import { ErrorPanel } from "../ui/error-panel.tsx";
 import { loadNames } from "../ui/person.tsx";
 import { Announcer } from "./announcer.tsx";
 import { Frame } from "./frame.tsx";
+import { Secret } from "./secret.tsx";
 import { clearToasts, Toasts } from "./toasts.tsx";
 
 /** The link that `npm start` prints carries a ticket that signs in once. */
@@ -54,6 +55,7 @@ export function App() {
       ) : (
         session.value && <Frame session={session.value} />
       )}
+      <Secret />
       <Toasts />
       <Announcer />
     </>

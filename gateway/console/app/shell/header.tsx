@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "preact/hooks";
 import { asApiError } from "../api/api-error.ts";
 import { signOut } from "../api/session.ts";
 import type { Session, SessionWorkspace } from "../api/types.ts";
@@ -23,6 +24,11 @@ interface HeaderProps {
 }
 
 export function Header({ session, workspace, section }: HeaderProps) {
+  const nav = useRef<HTMLElement>(null);
+  // Where the links do not fit, the one of this screen is in sight.
+  useEffect(() => {
+    nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [section]);
   return (
     <header class="header">
       <div class="header-row">
@@ -31,7 +37,7 @@ export function Header({ session, workspace, section }: HeaderProps) {
           <span>Setpoint</span>
         </a>
         <Switcher session={session} workspace={workspace} section={section} />
-        <nav class="nav" aria-label="Main">
+        <nav class="nav" aria-label="Main" ref={nav}>
           {sections.map(([path, label]) => (
             <a key={path} href={hrefTo([workspace.slug, path])} aria-current={section === path ? "page" : undefined}>
               {label}
@@ -39,14 +45,9 @@ export function Header({ session, workspace, section }: HeaderProps) {
           ))}
         </nav>
         <div class="header-end">
-          <button
-            type="button"
-            class="button small"
-            onClick={openPalette}
-            title="Search and commands (Ctrl K)"
-            aria-label="Search and commands"
-          >
+          <button type="button" class="button small" onClick={openPalette} title="Search and commands (Ctrl K)">
             <Icon name="search" />
+            <span class="visually-hidden">Search and commands</span>
             <kbd class="only-wide">Ctrl K</kbd>
           </button>
           <Account session={session} />

@@ -1,13 +1,11 @@
 import type { VNode } from "preact";
 import type { SessionWorkspace } from "../api/types.ts";
-import { Activity } from "../screens/activity.tsx";
 import { Compare } from "../screens/compare.tsx";
 import { Edit } from "../screens/edit.tsx";
-import { Keys } from "../screens/keys.tsx";
 import { Preset } from "../screens/preset.tsx";
 import { Presets } from "../screens/presets.tsx";
-import { Team } from "../screens/team.tsx";
 import { Try } from "../screens/try.tsx";
+import { Administration, isAdministrationPath } from "./administration.tsx";
 
 /** The screen of a path behind the workspace; undefined where there is none. Each is new where its path is another. */
 export function findScreen(
@@ -18,9 +16,7 @@ export function findScreen(
   const [section, slug, part, detail] = parts;
   const key = `${workspace.id}/${parts.join("/")}`;
   const common = { key, workspace, query };
-  if (section === "activity" && slug === undefined) return <Activity {...common} />;
-  if (section === "keys" && slug === undefined) return <Keys {...common} />;
-  if (section === "team" && slug === undefined) return <Team {...common} />;
+  if (isAdministrationPath(parts)) return <Administration {...common} parts={parts} />;
   if (section === "presets" && slug === undefined) return <Presets {...common} />;
   if (section === "presets" && slug !== undefined && part === undefined) return <Preset {...common} slug={slug} />;
   if (section === "presets" && slug !== undefined && part === "edit" && detail === undefined) {

@@ -25,6 +25,11 @@ export function Dialog({ title, close, isEasyToClose = true, children }: DialogP
       class="dialog"
       ref={dialog}
       aria-labelledby={titleId}
+      // A second Escape closes a dialog whatever its cancel event says, unless no key closes it at all.
+      closedby={isEasyToClose ? "closerequest" : "none"}
+      onKeyDown={(event) => {
+        if (event.key === "Escape" && !isEasyToClose) event.preventDefault();
+      }}
       onCancel={(event) => {
         event.preventDefault();
         if (isEasyToClose) close();

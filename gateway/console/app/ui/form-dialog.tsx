@@ -1,32 +1,56 @@
 import type { ComponentChildren } from "preact";
-import type { Action } from "../api/use-action.ts";
+import { useState } from "preact/hooks";
+import { type ApiError, asApiError } from "../api/api-error.ts";
 import { Dialog } from "./dialog.tsx";
 import { ErrorPanel } from "./error-panel.tsx";
 
 interface FormDialogProps {
   readonly title: string;
-  readonly action: Action;
   /** What the button says that does it. */
-  readonly label: string;
+  readonly action: string;
   readonly isDangerous?: boolean;
-  readonly submit: () => Promise<void>;
+  /** Whether there is something to do yet. */
+  readonly isReady?: boolean;
   readonly close: () => void;
-  readonly children: ComponentChildren;
+  /** Throws where it did not come about; what it says is shown, and the form stays as it is. */
+  readonly submit: () => Promise<void>;
+  /** Gets what is wrong with the field at a path of the body. */
+  readonly children: (faultOf: (path: string) => string | undefined) => ComponentChildren;
 }
 
-/** A dialog that asks for something and does it. Where that is refused, it stays and says why. */
-export function FormDialog({ title, action, label, isDangerous = false, submit, close, children }: FormDialogProps) {
+/** A form, or a question, in a dialog. */
+export function FormDialog({
+  title,
+  action,
+  isDangerous = false,
+  isReady = true,
+  close,
+  submit,
+  children,
+}: FormDialogProps) {
+  const [error, setError] = useState<ApiError>();
+  const [isBusy, setBusy] = useState(false);
+  const faultOf = (path: string): string | undefined => {
+    const isBelow = (each: string): boolean => each === path || each.startsWith(`${path}[`);
+    return error?.issues.find((issue) => isBelow(issue.path))?.message;
+  };
+  const onSubmit = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    if (isBusy || !isReady) return;
+    setBusy(true);
+    setError(undefined);
+    try {
+      await submit();
+    } catch (thrown) {
+      setError(asApiError(thrown));
+    }
+    setBusy(false);
+  };
   return (
-    <Dialog title={title} close={close}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          action.run(submit);
-        }}
-      >
-        {action.error && <ErrorPanel error={action.error} title="That was not done" />}
-        {children}
+    <Dialog title={title} close={close} isEasyToClose={!isBusy}>
+      <form class="stack" onSubmit={onSubmit}>
+        {children(faultOf)}
+        {error && <ErrorPanel error={error} />}
         <div class="dialog-actions">
           <button type="button" class="button" onClick={close}>
             Cancel
@@ -34,9 +58,9 @@ export function FormDialog({ title, action, label, isDangerous = false, submit, 
           <button
             type="submit"
             class={`button ${isDangerous ? "danger" : "primary"}`}
-            aria-disabled={action.isBusy ? "true" : undefined}
+            aria-disabled={isBusy || !isReady ? "true" : undefined}
           >
-            {label}
+            {action}
           </button>
         </div>
       </form>

@@ -6,17 +6,26 @@ import type { Member, Page } from "../api/types.ts";
 /** The names of members by their id. Only a management key may ask for them. */
 const names = signal<ReadonlyMap<string, string>>(new Map());
 
+/** For whoever is signed in now; nothing stays of the one before. */
 export async function loadNames(): Promise<void> {
   names.value = new Map();
-  if (session.value?.key.kind !== "management") return;
-  const found = new Map<string, string>();
-  // A thousand names are enough to tell people apart; whoever is further down is shown by their id.
+  if (session.value?.key.kind === "management") await reloadNames();
+}
+
+/** Those that are known stay until the new ones are there. */
+export async function reloadNames(): Promise<void> {
+  names.value = new Map((await listMembers()).map((member) => [member.id, nameOf(member)]));
+}
+
+/** A thousand are enough to tell people apart; whoever is further down is shown by their id. */
+export async function listMembers(): Promise<readonly Member[]> {
+  const found: Member[] = [];
   for (let offset = 0; offset < 1_000; offset += 100) {
     const { json } = await request<Page<Member>>(`/api/v1/organization/members?limit=100&offset=${offset}`);
-    for (const member of json.data) found.set(member.id, nameOf(member));
+    found.push(...json.data);
     if (offset + 100 >= json.total_count) break;
   }
-  names.value = found;
+  return found;
 }
 
 export function nameOf({ first_name, last_name, email }: Member): string {

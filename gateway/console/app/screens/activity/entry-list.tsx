@@ -1,0 +1,70 @@
+import type { SessionWorkspace } from "../../api/types.ts";
+import { hrefTo } from "../../shell/location.ts";
+import { Person } from "../../ui/person.tsx";
+import { Time } from "../../ui/time.tsx";
+import type { Entry } from "./entries.ts";
+import { FieldChanges } from "./field-changes.tsx";
+
+interface EntryListProps {
+  /** Undefined until the first answer: then there are rows without content. */
+  readonly entries: readonly Entry[] | undefined;
+  readonly isStale: boolean;
+  readonly workspace: SessionWorkspace;
+}
+
+const skeletonRows = 8;
+
+export function EntryList({ entries, isStale, workspace }: EntryListProps) {
+  return (
+    <ol class={`panel activity-table ${entries && isStale ? "is-stale" : ""}`} aria-busy={isStale}>
+      {entries
+        ? entries.map((entry) => (
+            <li key={entry.id} class="activity-entry">
+              <span class="muted small">
+                <Time at={entry.created_at} />
+              </span>
+              <div class="two-lines">
+                <p class="wrap">
+                  <strong>
+                    <Person id={entry.user_id} />
+                  </strong>{" "}
+                  {entry.verb} <a href={hrefOf(entry, workspace)}>{entry.target.name}</a>
+                  {entry.versions && (
+                    <>
+                      {" "}
+                      <CompareLink entry={entry} workspace={workspace} />
+                    </>
+                  )}
+                </p>
+                <FieldChanges changes={entry.changes} />
+              </div>
+            </li>
+          ))
+        : Array.from({ length: skeletonRows }, (_, index) => (
+            <li key={index} class="activity-entry">
+              <span class="skeleton w-badge" />
+              <span class="skeleton w-name" />
+            </li>
+          ))}
+    </ol>
+  );
+}
+
+/** A preset is shown itself; of anything else, all that happened to it, for it may be gone. */
+function hrefOf({ target }: Entry, workspace: SessionWorkspace): string {
+  if (target.kind === "preset") return hrefTo([workspace.slug, "presets", target.id]);
+  return hrefTo([workspace.slug, "activity"], { log: "organization", target: target.id });
+}
+
+function CompareLink({ entry, workspace }: { readonly entry: Entry; readonly workspace: SessionWorkspace }) {
+  const [from, to] = entry.versions ?? [];
+  return (
+    <a
+      class="small"
+      href={hrefTo([workspace.slug, "presets", entry.target.id, "compare", `${from}...${to}`])}
+      aria-label={`Compare v${from} of ${entry.target.name} with v${to}`}
+    >
+      Compare
+    </a>
+  );
+}

@@ -1,0 +1,102 @@
+/** An entry of a log, as far as merging goes. */
+export interface Timed {
+  readonly created_at: string;
+}
+
+/** What was asked of a log that only grows, newest first, and what came. */
+export interface LogWindow<E extends Timed> {
+  /** How many entries the log has. */
+  readonly total: number;
+  /** How many newer ones there are than the first of `entries`. */
+  readonly offset: number;
+  readonly entries: readonly E[];
+}
+
+/**
+ * Where a page of the merged log begins: how many entries of each log are in it or older than it. New entries do not change
+ * that, so an address shows the same entries for as long as it lives.
+ */
+export type Position = readonly number[];
+
+export interface MergedPage<E extends Timed> {
+  readonly entries: readonly E[];
+  /** How many entries are newer than the page, and how many there are in all. */
+  readonly newerCount: number;
+  readonly total: number;
+  /** Where the page before it begins; "newest" where that is the first one; undefined where this is. */
+  readonly newer: Position | "newest" | undefined;
+  /** Where the next page begins; undefined where there is none. */
+  readonly older: Position | undefined;
+}
+
+/** What must be asked of a log for a page: as much on either side of its beginning. */
+export function windowOf(
+  total: number,
+  start: number,
+  size: number,
+): { readonly offset: number; readonly limit: number } {
+  const newer = Math.max(0, total - start);
+  const offset = Math.max(0, newer - size);
+  return { offset, limit: newer - offset + size };
+}
+
+/** Merges windows of several logs into the page that begins at a position. Each log keeps its own order. */
+export function mergePage<E extends Timed>(
+  windows: readonly LogWindow<E>[],
+  position: Position,
+  size: number,
+): MergedPage<E> {
+  const starts = windows.map(({ total }, index) => Math.min(total, position[index] ?? total));
+  const olderOf = windows.map(({ total, offset, entries }, index) =>
+    entries.slice(total - (starts[index] ?? 0) - offset),
+  );
+  const newerOf = windows.map(({ total, offset, entries }, index) =>
+    entries.slice(0, total - (starts[index] ?? 0) - offset).reverse(),
+  );
+  const page = merge(olderOf, size, (one, other) => one >= other);
+  const before = merge(newerOf, size, (one, other) => one < other);
+  const totals = windows.map(({ total }) => total);
+  const newer = starts.map((start, index) => start + (before.taken[index] ?? 0));
+  const older = starts.map((start, index) => start - (page.taken[index] ?? 0));
+  const isFirst = starts.every((start, index) => start === totals[index]);
+  const isNext = newer.every((each, index) => each === totals[index]);
+  return {
+    entries: page.entries,
+    newerCount: sum(totals) - sum(starts),
+    total: sum(totals),
+    newer: isFirst ? undefined : isNext ? "newest" : newer,
+    older: sum(older) > 0 ? older : undefined,
+  };
+}
+
+/** The first entries of all lists, taken from their heads. Of two of one time, the one of the earlier list is the newer. */
+function merge<E extends Timed>(
+  lists: readonly (readonly E[])[],
+  size: number,
+  isAhead: (one: string, other: string) => boolean,
+): { readonly entries: readonly E[]; readonly taken: readonly number[] } {
+  const taken = lists.map(() => 0);
+  const entries: E[] = [];
+  while (entries.length < size) {
+    let best: { readonly list: number; readonly entry: E } | undefined;
+    for (const [list, candidates] of lists.entries()) {
+      const entry = candidates[taken[list] ?? 0];
+      if (entry && (!best || !isAhead(best.entry.created_at, entry.created_at))) best = { list, entry };
+    }
+    if (!best) break;
+    taken[best.list] = (taken[best.list] ?? 0) + 1;
+    entries.push(best.entry);
+  }
+  return { entries, taken };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}
+
+/** A position in an address: `37.120`. Undefined where it is not one of so many logs. */
+export function positionFrom(text: string | null, logs: number): Position | undefined {
+  if (text === null || !/^\d{1,9}(\.\d{1,9})*$/.test(text)) return undefined;
+  const position = text.split(".").map(Number);
+  return position.length === logs ? position : undefined;
+}

@@ -1,0 +1,123 @@
+import { session } from "../../api/session.ts";
+import type { Key, SessionWorkspace } from "../../api/types.ts";
+import { type Column, Listing } from "../../ui/listing.tsx";
+import { Person } from "../../ui/person.tsx";
+import { Time } from "../../ui/time.tsx";
+import { KeyMenu } from "./key-menu.tsx";
+import { hasExpired, reasonToStay } from "./key-state.ts";
+
+interface KeyTableProps {
+  /** Undefined until the first answer. */
+  readonly keys: readonly Key[] | undefined;
+  readonly isStale: boolean;
+  /** Whether these are all keys that there are. */
+  readonly isWholeList: boolean;
+  readonly workspace: SessionWorkspace;
+  readonly changed: () => void;
+}
+
+const columns: readonly Column[] = [
+  { title: "Key" },
+  { title: "Kind and permissions", class: "column-permissions only-wide" },
+  { title: "Created by", class: "column-creator only-wide" },
+  { title: "Last used", class: "column-when only-wide" },
+  { title: "Expires", class: "column-when only-wide" },
+  { title: "Actions", class: "column-menu", isUntitled: true },
+];
+
+export function KeyTable({ keys, isStale, isWholeList, workspace, changed }: KeyTableProps) {
+  return (
+    <div class="panel">
+      <Listing
+        caption={`Keys of ${workspace.name}, the newest first`}
+        columns={columns}
+        isStale={isStale}
+        class="keys-table"
+      >
+        {keys?.map((key) => (
+          <KeyRow
+            key={key.id}
+            apiKey={key}
+            reason={isWholeList ? reasonToStay(key, keys) : undefined}
+            changed={changed}
+          />
+        ))}
+      </Listing>
+    </div>
+  );
+}
+
+interface KeyRowProps {
+  readonly apiKey: Key;
+  readonly reason: string | undefined;
+  readonly changed: () => void;
+}
+
+function KeyRow({ apiKey, reason, changed }: KeyRowProps) {
+  const { name, label, kind, permissions, creator_user_id, created_at, last_used_at, disabled } = apiKey;
+  const kindName = kind === "management" ? "Management key" : "API key";
+  return (
+    <tr>
+      <td>
+        <div class="two-lines">
+          <span class="name-line">
+            <span class="row-name cut" title={name}>
+              {name}
+            </span>
+            {apiKey.id === session.value?.key.id && <span class="badge accent">In use here</span>}
+            {disabled && <span class="badge warn">Disabled</span>}
+            {hasExpired(apiKey) && <span class="badge bad">Expired</span>}
+          </span>
+          <span class="mono muted cut">{label}</span>
+          <span class="only-narrow muted small">
+            <span class="stack-tight">
+              <span>{kindName}</span>
+              <span class="wrap">{permissions.join(", ")}</span>
+              <span>
+                <Person id={creator_user_id} /> · <LastUsed at={last_used_at} />
+              </span>
+              <span>
+                Expires: <Expiry at={apiKey.expires_at} />
+              </span>
+            </span>
+          </span>
+        </div>
+      </td>
+      <td class="only-wide">
+        <div class="two-lines">
+          <span>{kindName}</span>
+          <span class="muted small cut" title={permissions.join(", ")}>
+            {permissions.join(", ")}
+          </span>
+        </div>
+      </td>
+      <td class="only-wide">
+        <div class="two-lines">
+          <span class="cut">
+            <Person id={creator_user_id} />
+          </span>
+          <span class="muted small">
+            <Time at={created_at} />
+          </span>
+        </div>
+      </td>
+      <td class="only-wide muted">
+        <LastUsed at={last_used_at} />
+      </td>
+      <td class="only-wide muted">
+        <Expiry at={apiKey.expires_at} />
+      </td>
+      <td class="column-menu">
+        <KeyMenu apiKey={apiKey} reason={reason} changed={changed} />
+      </td>
+    </tr>
+  );
+}
+
+function LastUsed({ at }: { readonly at: string | null }) {
+  return at === null ? <>Never used</> : <Time at={at} />;
+}
+
+function Expiry({ at }: { readonly at: string | null }) {
+  return at === null ? <>Never</> : <Time at={at} />;
+}

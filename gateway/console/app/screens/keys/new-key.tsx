@@ -1,0 +1,86 @@
+import { useState } from "preact/hooks";
+import { ApiError } from "../../api/api-error.ts";
+import { request } from "../../api/request.ts";
+import { useRequestName } from "../../api/request-name.ts";
+import type { Key, SessionWorkspace } from "../../api/types.ts";
+import { showSecret } from "../../shell/secret.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { ExpiryField } from "./expiry-field.tsx";
+import { allPermissions, PermissionChoice } from "./permission-choice.tsx";
+
+interface NewKeyProps {
+  readonly workspace: SessionWorkspace;
+  readonly close: () => void;
+  readonly changed: () => void;
+}
+
+const kinds: readonly (readonly [Key["kind"], string, string])[] = [
+  ["api", "API key", "for programs: the presets of this workspace"],
+  ["management", "Management key", "for people who administer: keys, members, and the presets of all workspaces"],
+];
+
+export function NewKey({ workspace, close, changed }: NewKeyProps) {
+  const [name, setName] = useState("");
+  const [kind, setKind] = useState<Key["kind"]>("api");
+  const [permissions, setPermissions] = useState(allPermissions);
+  const [expiresAt, setExpiresAt] = useState<string | null>(null);
+  const nameOf = useRequestName();
+
+  const submit = async (): Promise<void> => {
+    const reach = kind === "api" ? { workspace_id: workspace.id, permissions } : {};
+    const body = { name: name.trim(), kind, expires_at: expiresAt, ...reach };
+    try {
+      const { json } = await request<{ readonly key: string }>("/api/v1/keys", {
+        method: "POST",
+        body,
+        headers: nameOf(body),
+      });
+      close();
+      const place = kind === "api" ? `for ${workspace.name}` : "for the whole organization";
+      showSecret({ title: "Key created", note: `“${body.name}” is ready, ${place}.`, secret: json.key });
+      changed();
+    } catch (error) {
+      // A key that was made by a try whose answer was lost is in the list.
+      if (error instanceof ApiError && error.status === 409) changed();
+      throw error;
+    }
+  };
+  return (
+    <FormDialog title="Create a key" action="Create" close={close} submit={submit}>
+      {(faultOf) => (
+        <>
+          <TextField
+            label="Name"
+            hint="What uses it, such as “checkout service” or “ci”."
+            fault={faultOf("name")}
+            value={name}
+            change={setName}
+            maxLength={255}
+            isRequired
+          />
+          <fieldset class="stack-tight">
+            <legend class="label">Kind</legend>
+            {kinds.map(([value, label, meaning]) => (
+              <label key={value} class="choice">
+                <input type="radio" name="kind" checked={kind === value} onChange={() => setKind(value)} />
+                <span>
+                  {label} <span class="muted">{meaning}</span>
+                </span>
+              </label>
+            ))}
+          </fieldset>
+          {kind === "api" ? (
+            <PermissionChoice chosen={permissions} change={setPermissions} fault={faultOf("permissions")} />
+          ) : (
+            <p class="hint">
+              A management key reads and writes presets, and cannot call models. It is listed with the keys of the
+              default workspace.
+            </p>
+          )}
+          <ExpiryField value={expiresAt} change={setExpiresAt} fault={faultOf("expires_at")} />
+        </>
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,48 @@
+import { useId } from "preact/hooks";
+import type { Key } from "../../api/types.ts";
+
+type Permission = Key["permissions"][number];
+
+export const allPermissions: readonly Permission[] = ["presets:read", "presets:write", "inference"];
+
+const meanings: Readonly<Record<Permission, string>> = {
+  "presets:read": "read presets and their versions",
+  "presets:write": "add versions, roll back, rename, archive",
+  inference: "call models, with and without presets",
+};
+
+interface PermissionChoiceProps {
+  readonly chosen: readonly Permission[];
+  readonly change: (chosen: readonly Permission[]) => void;
+  readonly fault: string | undefined;
+}
+
+export function PermissionChoice({ chosen, change, fault }: PermissionChoiceProps) {
+  const faultId = useId();
+  return (
+    <fieldset class="stack-tight" aria-describedby={fault ? faultId : undefined}>
+      <legend class="label">Permissions</legend>
+      {allPermissions.map((permission) => (
+        <label key={permission} class="choice">
+          <input
+            type="checkbox"
+            checked={chosen.includes(permission)}
+            onChange={(event) => {
+              const isIn = event.currentTarget.checked;
+              // In the order of the API, whichever way they were clicked.
+              change(allPermissions.filter((each) => (each === permission ? isIn : chosen.includes(each))));
+            }}
+          />
+          <span>
+            <code>{permission}</code> <span class="muted">{meanings[permission]}</span>
+          </span>
+        </label>
+      ))}
+      {fault && (
+        <span id={faultId} class="fault">
+          {fault}
+        </span>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,82 @@
+import { useState } from "preact/hooks";
+import { request } from "../../api/request.ts";
+import { useRequestName } from "../../api/request-name.ts";
+import type { Key } from "../../api/types.ts";
+import { showSecret } from "../../shell/secret.tsx";
+import { Field } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+
+interface RotateKeyProps {
+  readonly apiKey: Key;
+  /** Whether one is signed in with it. */
+  readonly isOwn: boolean;
+  readonly close: () => void;
+  readonly changed: () => void;
+}
+
+const graces: readonly (readonly [seconds: number, label: string])[] = [
+  [0, "It stops at once"],
+  [900, "15 minutes"],
+  [3_600, "1 hour"],
+  [86_400, "1 day"],
+  [604_800, "7 days"],
+];
+
+export function RotateKey({ apiKey, isOwn, close, changed }: RotateKeyProps) {
+  const [grace, setGrace] = useState(3_600);
+  const nameOf = useRequestName();
+  const submit = async (): Promise<void> => {
+    const body = { grace_seconds: grace };
+    const { json } = await request<{ readonly key: string }>(`/api/v1/keys/${apiKey.id}/rotate`, {
+      method: "POST",
+      body,
+      headers: nameOf(body),
+    });
+    close();
+    const label = graces.find(([seconds]) => seconds === grace)?.[1];
+    showSecret({
+      title: "New secret",
+      note: `“${apiKey.name}” has a new secret. ${grace === 0 ? "The old one does not work any more." : `The old one works for another ${label}.`}`,
+      secret: json.key,
+    });
+    changed();
+  };
+  return (
+    <FormDialog title={`Rotate “${apiKey.name}”`} action="Make a new secret" close={close} submit={submit}>
+      {(faultOf) => (
+        <>
+          <p>
+            The key gets a new secret, which is shown once. Its name, workspace and permissions stay.
+            {apiKey.disabled && " It stays disabled."}
+          </p>
+          <Field
+            label="How long the old secret goes on working"
+            hint="Long enough for every program to be given the new one."
+            fault={faultOf("grace_seconds")}
+          >
+            {(ids) => (
+              <select
+                {...ids}
+                class="input"
+                value={String(grace)}
+                onChange={(event) => setGrace(Number(event.currentTarget.value))}
+              >
+                {graces.map(([seconds, label]) => (
+                  <option key={seconds} value={String(seconds)}>
+                    {label}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          {isOwn && (
+            <p class="muted">
+              You are signed in with this key. Your session ends with the old secret
+              {grace === 0 ? ", which is at once: have a place for the new one ready" : ""}.
+            </p>
+          )}
+        </>
+      )}
+    </FormDialog>
+  );
+}

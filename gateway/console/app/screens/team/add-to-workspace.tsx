@@ -1,0 +1,76 @@
+import { useEffect, useState } from "preact/hooks";
+import { type ApiError, asApiError } from "../../api/api-error.ts";
+import type { Member } from "../../api/types.ts";
+import { showToast } from "../../shell/toasts.tsx";
+import { ErrorPanel } from "../../ui/error-panel.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { listMembers, nameOf } from "../../ui/person.tsx";
+
+interface AddToWorkspaceProps {
+  readonly name: string;
+  readonly close: () => void;
+  readonly add: (userIds: readonly string[]) => Promise<void>;
+}
+
+/** As many as the API takes at once. */
+const chosenMax = 100;
+
+/** Members of the organization to choose from. Those who are in the workspace already stay, whoever is chosen. */
+export function AddToWorkspace({ name, close, add }: AddToWorkspaceProps) {
+  const [members, setMembers] = useState<readonly Member[]>();
+  const [error, setError] = useState<ApiError>();
+  const [text, setText] = useState("");
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  useEffect(() => {
+    listMembers().then(setMembers, (thrown: unknown) => setError(asApiError(thrown)));
+  }, []);
+
+  const wanted = text.trim().toLowerCase();
+  const shown = members?.filter((member) => `${nameOf(member)} ${member.email}`.toLowerCase().includes(wanted));
+  const submit = async (): Promise<void> => {
+    await add(chosen);
+    close();
+    showToast(`${chosen.length === 1 ? "1 member is" : `${chosen.length} members are`} in ${name}.`);
+  };
+  return (
+    <FormDialog
+      title={`Add members to ${name}`}
+      action={chosen.length === 0 ? "Choose someone" : `Add ${chosen.length}`}
+      isReady={chosen.length > 0}
+      close={close}
+      submit={submit}
+    >
+      {(faultOf) => (
+        <>
+          <TextField label="Find a member" value={text} change={setText} maxLength={320} fault={faultOf("user_ids")} />
+          {error && <ErrorPanel error={error} title="The members could not be loaded" />}
+          <fieldset class="choice-list">
+            <legend class="visually-hidden">Members of the organization</legend>
+            {shown?.map((member) => (
+              <label key={member.id} class="choice">
+                <input
+                  type="checkbox"
+                  checked={chosen.includes(member.id)}
+                  disabled={chosen.length >= chosenMax && !chosen.includes(member.id)}
+                  onChange={(event) => {
+                    const others = chosen.filter((each) => each !== member.id);
+                    setChosen(event.currentTarget.checked ? [...others, member.id] : others);
+                  }}
+                />
+                <span class="wrap">
+                  {nameOf(member)} {nameOf(member) !== member.email && <span class="muted">{member.email}</span>}
+                </span>
+              </label>
+            ))}
+            {shown?.length === 0 && (
+              <p class="muted" role="status">
+                Nobody is called that.
+              </p>
+            )}
+          </fieldset>
+        </>
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,42 @@
+import { batch } from "@preact/signals";
+import { session } from "../../api/session.ts";
+import type { SessionWorkspace } from "../../api/types.ts";
+import { hrefTo, navigate, place } from "../../shell/location.ts";
+
+/** A management key begins in the default workspace of its organization. */
+export function isDefault(workspaceId: string): boolean {
+  return session.value?.workspace_id === workspaceId;
+}
+
+/** Has the switcher know of a workspace that is new or has another name. Who is in it stays there, whatever its slug. */
+export function rememberWorkspace({ id, slug, name }: SessionWorkspace, current: SessionWorkspace): void {
+  change(
+    (workspaces) => {
+      const known = { id, slug, name };
+      return workspaces.some((each) => each.id === id)
+        ? workspaces.map((each) => (each.id === id ? known : each))
+        : [...workspaces, known];
+    },
+    id === current.id ? slug : current.slug,
+  );
+}
+
+/** Who is in the workspace that was deleted goes on in the default one. */
+export function forgetWorkspace(workspaceId: string, current: SessionWorkspace): void {
+  const start = session.value?.workspaces.find(({ id }) => isDefault(id));
+  change(
+    (workspaces) => workspaces.filter(({ id }) => id !== workspaceId),
+    workspaceId === current.id ? (start?.slug ?? current.slug) : current.slug,
+  );
+}
+
+/** At once with the address, so that it never names a workspace that is not there. */
+function change(to: (workspaces: readonly SessionWorkspace[]) => readonly SessionWorkspace[], slug: string): void {
+  const { value } = session;
+  if (!value) return;
+  const [before, ...rest] = place.value.parts;
+  batch(() => {
+    session.value = { ...value, workspaces: to(value.workspaces) };
+    if (before !== slug) navigate(hrefTo([slug, ...rest]) + location.search, "replace");
+  });
+}

@@ -1,0 +1,99 @@
+import { useState } from "preact/hooks";
+import { request } from "../../api/request.ts";
+import type { Member } from "../../api/types.ts";
+import { showToast } from "../../shell/toasts.tsx";
+import { Field, TextField } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { nameOf } from "../../ui/person.tsx";
+
+interface MemberFormProps {
+  /** Absent: someone who is to become one. */
+  readonly member?: Member;
+  /** Why the role cannot be changed. */
+  readonly reason?: string | undefined;
+  readonly close: () => void;
+  readonly changed: () => void;
+}
+
+export function MemberForm({ member, reason, close, changed }: MemberFormProps) {
+  const [email, setEmail] = useState(member?.email ?? "");
+  const [firstName, setFirstName] = useState(member?.first_name ?? "");
+  const [lastName, setLastName] = useState(member?.last_name ?? "");
+  const [role, setRole] = useState<Member["role"]>(member?.role ?? "org:member");
+
+  const submit = async (): Promise<void> => {
+    const fields = { first_name: firstName.trim() || null, last_name: lastName.trim() || null, role };
+    if (member) await update(member, fields);
+    else {
+      await request("/api/v1/organization/members", { method: "POST", body: { email: email.trim(), ...fields } });
+      showToast(`${email.trim()} is a member.`);
+      changed();
+    }
+    close();
+  };
+  // Only what was changed here is sent: what a colleague changed meanwhile stays.
+  const update = async (before: Member, fields: Partial<Member>): Promise<void> => {
+    const body = Object.fromEntries(
+      Object.entries(fields).filter(([name, value]) => value !== before[name as keyof Member]),
+    );
+    if (Object.keys(body).length === 0) return;
+    await request(`/api/v1/organization/members/${before.id}`, { method: "PATCH", body });
+    showToast(`${before.email} is changed.`);
+    changed();
+  };
+  return (
+    <FormDialog
+      title={member ? `Edit ${nameOf(member)}` : "Add a member"}
+      action={member ? "Save" : "Add member"}
+      close={close}
+      submit={submit}
+    >
+      {(faultOf) => (
+        <>
+          {!member && (
+            <TextField
+              label="E-mail address"
+              hint="No mail is sent. Who they are is known by this address."
+              fault={faultOf("email")}
+              value={email}
+              change={setEmail}
+              maxLength={320}
+              inputMode="email"
+              isRequired
+            />
+          )}
+          <TextField
+            label="First name"
+            hint="Optional."
+            fault={faultOf("first_name")}
+            value={firstName}
+            change={setFirstName}
+            maxLength={255}
+          />
+          <TextField
+            label="Last name"
+            hint="Optional."
+            fault={faultOf("last_name")}
+            value={lastName}
+            change={setLastName}
+            maxLength={255}
+          />
+          <Field label="Role" hint={reason ?? "An organization always has an admin."} fault={faultOf("role")}>
+            {(ids) => (
+              <select
+                {...ids}
+                class="input"
+                value={role}
+                disabled={reason !== undefined}
+                onChange={(event) => setRole(event.currentTarget.value as Member["role"])}
+              >
+                <option value="org:member">Member</option>
+                <option value="org:admin">Admin</option>
+              </select>
+            )}
+          </Field>
+        </>
+      )}
+    </FormDialog>
+  );
+}

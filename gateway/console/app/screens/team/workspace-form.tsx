@@ -1,0 +1,94 @@
+import { useState } from "preact/hooks";
+import { request } from "../../api/request.ts";
+import type { One, SessionWorkspace, Workspace } from "../../api/types.ts";
+import { hrefTo, navigate } from "../../shell/location.ts";
+import { showToast } from "../../shell/toasts.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { rememberWorkspace } from "./known-workspaces.ts";
+
+interface WorkspaceFormProps {
+  /** The one to change. Absent: a new one. */
+  readonly shown?: Workspace;
+  /** The one that the console is in. */
+  readonly current: SessionWorkspace;
+  readonly close: () => void;
+  readonly changed: (workspace: Workspace) => void;
+}
+
+export function WorkspaceForm({ shown, current, close, changed }: WorkspaceFormProps) {
+  const [name, setName] = useState(shown?.name ?? "");
+  const [slug, setSlug] = useState(shown?.slug);
+  const [description, setDescription] = useState(shown?.description ?? "");
+  const chosenSlug = slug ?? slugFrom(name);
+
+  const submit = async (): Promise<void> => {
+    const fields = { name: name.trim(), slug: chosenSlug.trim(), description: description.trim() || null };
+    // Only what was changed here is sent: what a colleague changed meanwhile stays.
+    const body = Object.fromEntries(
+      Object.entries(fields).filter(([field, value]) => value !== shown?.[field as keyof typeof fields]),
+    );
+    if (Object.keys(body).length === 0) return close();
+    const { json } = await request<One<Workspace>>(`/api/v1/workspaces${shown ? `/${shown.id}` : ""}`, {
+      method: shown ? "PATCH" : "POST",
+      body,
+    });
+    const workspace = json.data;
+    close();
+    rememberWorkspace(workspace, current);
+    if (shown) showToast(`“${workspace.name}” is changed.`);
+    else
+      showToast(`“${workspace.name}” is ready.`, {
+        label: "Open it",
+        run: () => navigate(hrefTo([workspace.slug, "presets"])),
+      });
+    changed(workspace);
+  };
+  return (
+    <FormDialog
+      title={shown ? `Edit “${shown.name}”` : "Create a workspace"}
+      action={shown ? "Save" : "Create workspace"}
+      close={close}
+      submit={submit}
+    >
+      {(faultOf) => (
+        <>
+          <TextField label="Name" fault={faultOf("name")} value={name} change={setName} maxLength={100} isRequired />
+          <TextField
+            label="Slug"
+            hint={
+              shown
+                ? "Links to the console that have the old slug stop working."
+                : "In addresses of the console: lower-case letters, digits, single hyphens."
+            }
+            fault={faultOf("slug")}
+            value={chosenSlug}
+            change={setSlug}
+            maxLength={50}
+            isRequired
+          />
+          <TextField
+            label="Description"
+            hint="Optional."
+            fault={faultOf("description")}
+            value={description}
+            change={setDescription}
+            maxLength={500}
+          />
+        </>
+      )}
+    </FormDialog>
+  );
+}
+
+/** What a name suggests, until one types another. */
+function slugFrom(name: string): string {
+  return name
+    .normalize("NFKD")
+    .replaceAll(/\p{M}/gu, "")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-|-$/g, "")
+    .slice(0, 50)
+    .replace(/-$/, "");
+}

@@ -1,0 +1,71 @@
+import { useState } from "preact/hooks";
+import { request } from "../../api/request.ts";
+import type { SessionWorkspace, Workspace } from "../../api/types.ts";
+import { hrefTo } from "../../shell/location.ts";
+import { showToast } from "../../shell/toasts.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { Icon } from "../../ui/icon.tsx";
+import { Menu } from "../../ui/menu.tsx";
+import { MenuAction } from "../../ui/menu-action.tsx";
+import { forgetWorkspace, isDefault } from "./known-workspaces.ts";
+import { WorkspaceForm } from "./workspace-form.tsx";
+
+interface WorkspaceMenuProps {
+  readonly shown: Workspace;
+  /** The one that the console is in. */
+  readonly current: SessionWorkspace;
+  readonly changed: () => void;
+}
+
+export function WorkspaceMenu({ shown, current, changed }: WorkspaceMenuProps) {
+  const [open, setOpen] = useState<"edit" | "delete">();
+  const close = (): void => setOpen(undefined);
+  const remove = async (): Promise<void> => {
+    await request(`/api/v1/workspaces/${shown.id}`, { method: "DELETE" });
+    close();
+    showToast(`“${shown.name}” is deleted.`);
+    forgetWorkspace(shown.id, current);
+    changed();
+  };
+  return (
+    <>
+      <Menu buttonClass="button bare" title={`Actions for ${shown.name}`} label={<Icon name="more" />}>
+        <a class="menu-item" href={hrefTo([shown.slug, "presets"])}>
+          Presets
+        </a>
+        <a class="menu-item" href={hrefTo([shown.slug, "keys"])}>
+          Keys
+        </a>
+        <a class="menu-item" href={hrefTo([current.slug, "team", shown.slug])}>
+          Members
+        </a>
+        <hr />
+        <MenuAction run={() => setOpen("edit")}>Edit</MenuAction>
+        <MenuAction
+          isDangerous
+          reason={isDefault(shown.id) ? "The default workspace cannot be deleted." : undefined}
+          run={() => setOpen("delete")}
+        >
+          Delete
+        </MenuAction>
+      </Menu>
+      {open === "edit" && <WorkspaceForm shown={shown} current={current} close={close} changed={changed} />}
+      {open === "delete" && (
+        <FormDialog
+          title={`Delete “${shown.name}”?`}
+          action="Delete the workspace"
+          isDangerous
+          close={close}
+          submit={remove}
+        >
+          {() => (
+            <p>
+              Nobody reaches its presets from then on, and that cannot be undone here. A workspace with keys that still
+              work cannot be deleted: disable or delete them first.
+            </p>
+          )}
+        </FormDialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,135 @@
+import { useState } from "preact/hooks";
+import { type ApiError, asApiError } from "../api/api-error.ts";
+import { request } from "../api/request.ts";
+import { reasonNotTo, session } from "../api/session.ts";
+import type { WorkspaceMember } from "../api/types.ts";
+import { pageIn, pageParameters, pageSize, useList } from "../api/use-list.ts";
+import { hrefTo } from "../shell/location.ts";
+import { Page } from "../shell/page.tsx";
+import { showToast } from "../shell/toasts.tsx";
+import { ActionButton } from "../ui/action-button.tsx";
+import { ErrorDialog } from "../ui/error-dialog.tsx";
+import { ErrorPanel } from "../ui/error-panel.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { type Column, Listing } from "../ui/listing.tsx";
+import { NotYours } from "../ui/not-yours.tsx";
+import { Pager } from "../ui/pager.tsx";
+import { Person, personName } from "../ui/person.tsx";
+import { Time } from "../ui/time.tsx";
+import type { ScreenProps } from "./presets.tsx";
+import { AddToWorkspace } from "./team/add-to-workspace.tsx";
+import { isDefault } from "./team/known-workspaces.ts";
+
+const columns: readonly Column[] = [
+  { title: "Member" },
+  { title: "Role", class: "column-role only-wide" },
+  { title: "Since", class: "column-when only-wide" },
+  { title: "Actions", class: "column-remove", isUntitled: true },
+];
+
+interface WorkspaceMembersProps extends ScreenProps {
+  readonly slug: string;
+}
+
+/** Who belongs to a workspace. */
+export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceMembersProps) {
+  const [isAdding, setAdding] = useState(false);
+  const [error, setError] = useState<ApiError>();
+  const page = pageIn(query);
+  const forbidden = reasonNotTo("administer");
+  const path = `/api/v1/workspaces/${encodeURIComponent(slug)}/members`;
+  const list = useList<WorkspaceMember>(
+    forbidden ? undefined : `${path}?${new URLSearchParams(pageParameters(page))}`,
+    ["member", "members"],
+  );
+  const { items, total, isLoading, reload } = list;
+  const shown = session.value?.workspaces.find((each) => each.slug === slug);
+  const name = shown?.name ?? slug;
+  const everybody =
+    shown && isDefault(shown.id) ? "Every member of the organization belongs to the default workspace." : undefined;
+  const missing = list.error?.status === 404 ? list.error.message : undefined;
+  const reason = forbidden ?? everybody ?? missing;
+
+  const change = async (how: "add" | "remove", userIds: readonly string[]): Promise<void> => {
+    await request(`${path}/${how}`, { method: "POST", body: { user_ids: userIds } });
+    reload();
+  };
+  const remove = async (userId: string): Promise<void> => {
+    try {
+      await change("remove", [userId]);
+      showToast(`${personName(userId)} is no member of ${name} any more.`, {
+        label: "Undo",
+        run: () => void change("add", [userId]).catch((thrown: unknown) => setError(asApiError(thrown))),
+      });
+    } catch (thrown) {
+      setError(asApiError(thrown));
+    }
+  };
+  return (
+    <Page
+      title={`Members of ${name}`}
+      crumbs={[["Team", hrefTo([current.slug, "team"])]]}
+      actions={
+        !forbidden && (
+          <ActionButton class="primary" reason={reason} run={() => setAdding(true)}>
+            <Icon name="plus" /> Add members
+          </ActionButton>
+        )
+      }
+    >
+      {forbidden && <NotYours reason={forbidden} actions={["Add members"]} />}
+      {everybody && !forbidden && <p class="muted">{everybody}</p>}
+      {list.error && (
+        <ErrorPanel error={list.error} title="The members could not be loaded" retry={missing ? undefined : reload} />
+      )}
+      {!forbidden && (items || !list.error) && (
+        <div class="panel">
+          {" "}
+          <Listing caption={`Members of ${name}, the oldest membership first`} columns={columns} isStale={isLoading}>
+            {items?.map(({ id, user_id, role, created_at }) => (
+              <tr key={id}>
+                <td>
+                  <div class="two-lines">
+                    <span class="row-name cut">
+                      <Person id={user_id} />
+                    </span>
+                    <span class="mono muted cut" title={user_id}>
+                      {user_id}
+                    </span>
+                    <span class="only-narrow muted small">{role === "admin" ? "Admin" : "Member"}</span>
+                  </div>
+                </td>
+                <td class="only-wide">{role === "admin" ? "Admin" : "Member"}</td>
+                <td class="only-wide muted">
+                  <Time at={created_at} />
+                </td>
+                <td class="column-remove">
+                  <ActionButton
+                    class="small"
+                    reason={reason}
+                    label={`Remove ${personName(user_id)}`}
+                    run={() => void remove(user_id)}
+                  >
+                    Remove
+                  </ActionButton>
+                </td>
+              </tr>
+            ))}
+          </Listing>
+        </div>
+      )}
+      {total !== undefined && (
+        <Pager
+          page={page}
+          pageSize={pageSize}
+          total={total}
+          hrefOf={(to) => hrefTo([current.slug, "team", slug], { page: to > 1 ? to : undefined })}
+        />
+      )}
+      {isAdding && (
+        <AddToWorkspace name={name} close={() => setAdding(false)} add={(userIds) => change("add", userIds)} />
+      )}
+      {error && <ErrorDialog title="The members were not changed" error={error} close={() => setError(undefined)} />}
+    </Page>
+  );
+}

@@ -1,0 +1,41 @@
+import { useEffect, useState } from "preact/hooks";
+import { ApiError } from "../api/api-error.ts";
+import type { AdministrationProps } from "../screens/administration.tsx";
+import { ErrorPanel } from "../ui/error-panel.tsx";
+import { Page } from "./page.tsx";
+
+type Screens = typeof import("../screens/administration.tsx");
+
+let loaded: Screens | undefined;
+
+/** The screens about the organization, whose script is loaded with the first of them: most people come for presets. */
+export function Administration(props: AdministrationProps) {
+  const [screens, setScreens] = useState(loaded);
+  const [hasFailed, setFailed] = useState(false);
+  useEffect(() => {
+    if (screens) return;
+    import("../screens/administration.tsx").then(
+      (module) => {
+        loaded = module;
+        setScreens(module);
+      },
+      () => setFailed(true),
+    );
+  }, []);
+  if (screens) return <screens.AdministrationScreen {...props} />;
+  if (!hasFailed) return <main class="page" id="content" aria-busy="true" tabIndex={-1} />;
+  // A gateway that was brought up to date since has other files.
+  const error = new ApiError(0, "This part of the console could not be loaded. Load the page again.");
+  return (
+    <Page title="Not loaded">
+      <ErrorPanel error={error} retry={() => location.reload()} />
+    </Page>
+  );
+}
+
+/** Whether a path behind the workspace leads to one of them. */
+export function isAdministrationPath([section, detail, ...rest]: readonly string[]): boolean {
+  if (rest.length > 0) return false;
+  if (section === "team") return true;
+  return detail === undefined && (section === "activity" || section === "keys");
+}

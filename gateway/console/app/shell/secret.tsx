@@ -1,0 +1,64 @@
+import { signal } from "@preact/signals";
+import { useEffect, useState } from "preact/hooks";
+import { CopyButton } from "../ui/copy-button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+
+interface ShownSecret {
+  readonly title: string;
+  /** What the secret is for, and until when another one works. */
+  readonly note: string;
+  readonly secret: string;
+}
+
+const shown = signal<ShownSecret | undefined>(undefined);
+
+/**
+ * Shows the secret of a key, which nothing can show again. It belongs to no screen: it outlives Back, and a session that
+ * ended because its own key was rotated.
+ */
+export function showSecret(secret: ShownSecret): void {
+  shown.value = secret;
+}
+
+export function Secret() {
+  return shown.value ? <SecretDialog {...shown.value} /> : null;
+}
+
+function SecretDialog({ title, note, secret }: ShownSecret) {
+  const [isStored, setStored] = useState(false);
+  useEffect(() => {
+    const ask = (event: BeforeUnloadEvent): void => event.preventDefault();
+    addEventListener("beforeunload", ask);
+    return () => removeEventListener("beforeunload", ask);
+  }, []);
+  const close = (): void => {
+    shown.value = undefined;
+  };
+  return (
+    <Dialog title={title} close={close} isEasyToClose={false}>
+      <p class="wrap">{note}</p>
+      <div class="secret">
+        <code class="wrap">{secret}</code>
+        <CopyButton text={secret} what="the key" />
+      </div>
+      <p class="secret-warning">
+        <strong>This is the only time it is shown.</strong> Store it now where your programs find it, such as a secret
+        manager. Only its hash is kept here.
+      </p>
+      <label class="choice">
+        <input type="checkbox" checked={isStored} onChange={(event) => setStored(event.currentTarget.checked)} />
+        <span>I stored it</span>
+      </label>
+      <div class="dialog-actions">
+        <button
+          type="button"
+          class="button primary"
+          aria-disabled={isStored ? undefined : "true"}
+          onClick={() => isStored && close()}
+        >
+          Done
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,50 @@
+import type { ComponentChildren } from "preact";
+
+export interface Column {
+  readonly title: string;
+  readonly class?: string;
+  /** Whether the title is for those only who do not see the column. */
+  readonly isUntitled?: boolean;
+}
+
+interface ListingProps {
+  readonly caption: string;
+  readonly columns: readonly Column[];
+  readonly isStale: boolean;
+  readonly class?: string;
+  /** The rows; undefined until the first answer: then there are rows of the same height without content. */
+  readonly children: ComponentChildren;
+}
+
+const skeletonRows = 6;
+
+export function Listing({ caption, columns, isStale, class: extra = "", children }: ListingProps) {
+  return (
+    <div class={children && isStale ? "is-stale" : ""} aria-busy={isStale}>
+      <table class={`table ${extra}`}>
+        <caption class="visually-hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ title, class: width, isUntitled }) => (
+              <th key={title} scope="col" class={width}>
+                {isUntitled ? <span class="visually-hidden">{title}</span> : title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {children ??
+            Array.from({ length: skeletonRows }, (_, index) => (
+              <tr key={index}>
+                {columns.map(({ title, class: width, isUntitled }) => (
+                  <td key={title} class={width}>
+                    {!isUntitled && <div class="skeleton w-name" />}
+                  </td>
+                ))}
+              </tr>
+            ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

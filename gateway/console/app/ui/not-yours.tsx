@@ -1,0 +1,34 @@
+import { useId } from "preact/hooks";
+import { asApiError } from "../api/api-error.ts";
+import { signOut } from "../api/session.ts";
+import { showToast } from "../shell/toasts.tsx";
+
+interface NotYoursProps {
+  readonly reason: string;
+  /** What could be done here with another key. */
+  readonly actions: readonly string[];
+}
+
+/** Stands where a list would be that the key one is signed in with may not have. */
+export function NotYours({ reason, actions }: NotYoursProps) {
+  const reasonId = useId();
+  const leave = (): void => {
+    signOut().catch((error: unknown) => showToast(`Not signed out: ${asApiError(error).message}`));
+  };
+  return (
+    <div class="panel empty">
+      <h2>Not with this key</h2>
+      <p id={reasonId}>{reason}</p>
+      <div class="row">
+        {actions.map((action) => (
+          <button key={action} type="button" class="button" aria-disabled="true" aria-describedby={reasonId}>
+            {action}
+          </button>
+        ))}
+        <button type="button" class="button" onClick={leave}>
+          Sign in with another key
+        </button>
+      </div>
+    </div>
+  );
+}
