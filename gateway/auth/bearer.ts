@@ -22,6 +22,12 @@ export function keyFrom(authorization: string | undefined): string {
 
 /** As Anthropic's clients send it. What both headers hold must be the same key. */
 export function keyFromEither(authorization: string | undefined, apiKey: string | string[] | undefined): string {
+  if (apiKey === undefined && authorization === undefined) {
+    throw unauthorized(
+      "KEY_MISSING",
+      "Send your key in the header `Authorization: Bearer <key>` or `x-api-key: <key>`.",
+    );
+  }
   if (apiKey === undefined) return keyFrom(authorization);
   const key = keyFrom(`Bearer ${apiKey}`);
   if (authorization === undefined || keyFrom(authorization) === key) return key;

@@ -161,7 +161,9 @@ describe("the headers of an answer", () => {
     const answer = await stack.send("chat/completions", body);
     expect(answer.status).toBe(502);
     expect(answer.headers.get("location")).toBeNull();
-    expect(((await answer.json()) as { error: { message: string } }).error.message).toContain("redirect");
+    expect(((await answer.json()) as { error: { message: string } }).error.message).toBe(
+      "The upstream main answered with a redirect, which is not followed. Whoever runs this gateway may have to change its address.",
+    );
     expect(upstream.received).toHaveLength(1);
   });
 
@@ -190,6 +192,15 @@ describe("the key of a client", () => {
     });
     expect(status).toBe(200);
     expect(upstream.last.rawHead).not.toContain(stack.apiKey);
+  });
+
+  it("may be missing: then both headers are named", async () => {
+    const text = JSON.stringify(body);
+    const answer = await requestRaw("POST", stack.baseUrl, "/api/v1/messages", {
+      headers: { "content-type": "application/json", "content-length": String(text.length) },
+      chunks: [text],
+    });
+    expect([answer.status, answer.text]).toEqual([401, expect.stringContaining("or `x-api-key: <key>`")]);
   });
 
   it("may come in both headers, where it is the same", async () => {

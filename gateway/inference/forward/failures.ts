@@ -44,6 +44,10 @@ export function failureError(failure: Failure, upstreamName: string): HttpError 
   const headers = { "x-setpoint-upstream": upstreamName };
   const message = `The upstream ${upstreamName} ${failure.reason}.`;
   const status = statusOf(failure);
+  // It will not be better in a moment.
+  if (failure.kind === "bad_answer") {
+    return new HttpError(status, `${message} Whoever runs this gateway may have to change its address.`, headers);
+  }
   if (status !== 429 && status !== 503) return new HttpError(status, `${message} Try again in a moment.`, headers);
   const wait = { ...headers, "retry-after": retryAfterSeconds };
   return new HttpError(status, `${message} Wait as long as Retry-After says.`, wait);
