@@ -40,7 +40,7 @@ const atOnceMax = 8;
 const ignoreError = (): void => {};
 
 /** No answer: the caller had gone, or was not waited for any longer. */
-const clientClosedRequest = 499;
+export const clientClosedRequest = 499;
 
 /** What is in flight on which connection. Every exchange is recorded once, however it ends. */
 export class Exchanges {

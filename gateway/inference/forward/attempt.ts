@@ -4,8 +4,7 @@ import type { Connection, ConnectionListener } from "../upstreams/connections.ts
 import type { Upstream } from "../upstreams/upstreams.ts";
 import type { Deadlined, Deadlines } from "./deadlines.ts";
 import { type Failure, failureOf } from "./failures.ts";
-
-export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+import type { AnswerHeaders } from "./response-headers.ts";
 
 /** What a request is sent as. */
 export interface AttemptRequest {

@@ -1,56 +1,14 @@
-import type { FastifyReply } from "fastify";
 import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
-import type { Logger } from "../../../services/platform/observe/logger.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import { HttpError } from "../../json/errors.ts";
-import type { InferenceMetrics } from "../inference-metrics.ts";
-import type { Upstream, UpstreamCaller, Upstreams } from "../upstreams/upstreams.ts";
+import type { OutgoingRequest } from "../merge/merge.ts";
+import type { Upstream, Upstreams } from "../upstreams/upstreams.ts";
 import { Deadlines } from "./deadlines.ts";
-import { Forwarding } from "./forwarding.ts";
-import type { StalledAnswers } from "./stalled-answers.ts";
-import type { UsedPreset } from "./upstream-span.ts";
+import type { Candidate, ForwardRequest } from "./forward-request.ts";
+import { Forwarding, type ForwardingParts } from "./forwarding.ts";
 
-/** A request as it is to be sent. */
-export interface Outgoing {
-  /** What is sent, in pieces. */
-  readonly parts: readonly Buffer[];
-  readonly byteLength: number;
-  readonly model: string;
-  /** Fallbacks, as listed: with or without `model`; empty where there is no list. */
-  readonly models: readonly string[];
-  readonly isStreamed: boolean;
-  /** The same with another model and without a list of fallbacks. */
-  withModel(model: string): readonly Buffer[];
-}
-
-/** What is to be forwarded, for whom. */
-export interface ForwardRequest {
-  readonly reply: FastifyReply;
-  readonly dialect: DialectName;
-  readonly outgoing: Outgoing;
-  readonly caller: UpstreamCaller;
-  /** Where the client asked how its request was made: JSON of one line, in ASCII. */
-  readonly explanation: string | undefined;
-  /** What it was made with. */
-  readonly preset: UsedPreset | undefined;
-}
-
-/** A model of the list, and who serves it. */
-export interface Candidate {
-  readonly upstream: Upstream;
-  /** As the upstream is told. */
-  readonly model: string;
-  readonly parts: readonly Buffer[];
-}
-
-export interface ForwarderParts {
+export interface ForwarderParts extends ForwardingParts {
   readonly upstreams: Upstreams;
-  readonly metrics: InferenceMetrics;
-  readonly logger: Logger;
-  readonly stalled: StalledAnswers;
-  readonly isDraining: () => boolean;
-  /** Records the outcome of an exchange that cannot be told to its client by a status. */
-  readonly settle: (reply: FastifyReply, status: number) => void;
 }
 
 /** Sends requests to upstreams and their answers to clients. */
@@ -101,7 +59,7 @@ export class Forwarder {
 const triedMax = 16;
 const tooMany = `must name at most ${triedMax} models, which are tried one by one`;
 
-function candidate(upstream: Upstream, outgoing: Outgoing, model: string): Candidate {
+function candidate(upstream: Upstream, outgoing: OutgoingRequest, model: string): Candidate {
   const name = upstream.modelFor(model);
   return { upstream, model: name, parts: name === model ? outgoing.parts : outgoing.withModel(name) };
 }

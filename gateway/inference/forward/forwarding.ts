@@ -1,33 +1,36 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
 import { canceled } from "../../../services/platform/domain/domain-error.ts";
+import type { Logger } from "../../../services/platform/observe/logger.ts";
 import type { Span, Trace } from "../../../services/platform/observe/trace.ts";
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
+import { clientClosedRequest } from "../../http/exchanges.ts";
+import type { InferenceMetrics } from "../inference-metrics.ts";
 import type { Upstream, UpstreamCaller } from "../upstreams/upstreams.ts";
-import { AnswerTail } from "./answer-tail.ts";
-import { type AnswerHeaders, Attempt, type AttemptOwner } from "./attempt.ts";
+import { Attempt, type AttemptOwner } from "./attempt.ts";
+import { ClientAnswer } from "./client-answer.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { type Failure, failureError, statusOf } from "./failures.ts";
-import type { Candidate, ForwarderParts, ForwardRequest } from "./forward.ts";
+import type { Candidate, ForwardRequest } from "./forward-request.ts";
 import { requestHeaders } from "./request-headers.ts";
-import { isEventStream, passOnHeaders, shortWaitMs } from "./response-headers.ts";
-import type { StalledAnswer } from "./stalled-answers.ts";
-import { errorEvent } from "./stream-error.ts";
+import type { AnswerHeaders } from "./response-headers.ts";
+import { mayBeServedByAnother, mayRetry, retryWaitMs } from "./retry-rules.ts";
+import type { StalledAnswer, StalledAnswers } from "./stalled-answers.ts";
 import { beginUpstreamSpan, recordAnswer, type UsedPreset } from "./upstream-span.ts";
-import { type Usage, usageIn } from "./usage.ts";
 
-/** The client has gone. */
-const clientClosedRequest = 499;
-
-/** Statuses that say: not now. Nothing was generated, so nothing is billed. */
-const refusals = new Set([429, 503, 529]);
-/** Statuses of faults, after which it is not known whether something is billed. */
-const faults = new Set([500, 502, 504]);
+export interface ForwardingParts {
+  readonly metrics: InferenceMetrics;
+  readonly logger: Logger;
+  readonly stalled: StalledAnswers;
+  readonly isDraining: () => boolean;
+  /** Records the outcome of an exchange that cannot be told to its client by a status. */
+  readonly settle: (reply: FastifyReply, status: number) => void;
+}
 
 /** One client's request, from its first attempt to the end of its answer. */
 export class Forwarding implements AttemptOwner, StalledAnswer {
-  readonly #parts: ForwarderParts;
+  readonly #parts: ForwardingParts;
   readonly #deadlines: Deadlines;
   readonly #reply: FastifyReply;
   readonly #dialect: DialectName;
@@ -44,27 +47,22 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
   readonly #reject: (error: Error) => void;
   readonly #response: ServerResponse;
   readonly #startedAtMs = monotonicMs();
-  readonly #tail = new AnswerTail();
   #index = 0;
   #isRetried = false;
   #attempt: Attempt | undefined;
   /** Of the attempt, where it is recorded. */
   #span: Span | undefined;
-  #usage: Usage | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
   #isBodySent = false;
-  /** The answer has begun: what was sent cannot be taken back. */
-  #isBegun = false;
-  #isStream = false;
-  #isEncoded = false;
+  /** Once it has begun. */
+  #answer: ClientAnswer | undefined;
   #isOver = false;
   #pausedAtMs: number | undefined;
   #isCutOff = false;
   #bytesSent = 0;
-  #bytesReceived = 0;
 
   constructor(
-    parts: ForwarderParts,
+    parts: ForwardingParts,
     deadlines: Deadlines,
     request: ForwardRequest,
     candidates: readonly Candidate[],
@@ -145,13 +143,11 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
 
   sent(): void {
     this.#isBodySent = true;
-    if (this.#isBegun) this.#releaseBody();
+    if (this.#answer) this.#releaseBody();
   }
 
   received(chunk: Buffer): void {
-    this.#bytesReceived += chunk.length;
-    this.#tail.add(chunk);
-    if (this.#response.write(chunk)) return;
+    if (this.#answer?.write(chunk)) return;
     // More may come until the pause takes effect.
     if (this.#pausedAtMs !== undefined) return;
     this.#attempt?.pause();
@@ -169,15 +165,16 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
   }
 
   ended(): void {
-    this.#response.end();
-    this.#countUsage();
+    this.#answer?.end();
+    const usage = this.#answer?.usage;
+    if (usage) this.#parts.metrics.used(this.#upstream.name, usage);
     this.#over(this.#response.statusCode);
   }
 
   failed(failure: Failure): void {
-    if (this.#isBegun) {
-      this.#breakOff(failure);
-    } else if (this.#mayRetry(failure)) {
+    if (this.#answer) {
+      this.#breakOff(this.#answer, failure);
+    } else if (!this.#isRetried && mayRetry(failure, this.#upstream)) {
       this.#retry(failure, 0);
     } else if (this.#isAnotherLeft && failure.kind !== "stopping") {
       this.#fallBack(failure);
@@ -191,24 +188,14 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
     return this.#index + 1 < this.#candidates.length;
   }
 
-  /** Whether a request that failed so may be sent again: it was not looked at, or the operator does not mind. */
-  #mayRetry({ kind }: Failure): boolean {
-    if (this.#isRetried) return false;
-    if (kind === "unreachable" || kind === "stale_connection") return true;
-    return kind === "broken" && this.#upstream.mayRetryAny;
-  }
-
   /** Whether an answer of an error is not passed on, because there is something better to do. */
   #isTriedAgain(status: number, headers: AnswerHeaders): boolean {
     const failure: Failure = { kind: "refused", reason: `answered with the status ${status}` };
-    if (!this.#isRetried) {
-      const waitMs = refusals.has(status) ? shortWaitMs(headers) : undefined;
-      const isFault = faults.has(status) && this.#upstream.mayRetryAny;
-      if (waitMs !== undefined || isFault) {
-        this.#attempt?.drop();
-        this.#retry(failure, waitMs ?? 0);
-        return true;
-      }
+    const waitMs = this.#isRetried ? undefined : retryWaitMs(status, headers, this.#upstream);
+    if (waitMs !== undefined) {
+      this.#attempt?.drop();
+      this.#retry(failure, waitMs);
+      return true;
     }
     if (!this.#isAnotherLeft || !mayBeServedByAnother(status)) return false;
     this.#attempt?.drop();
@@ -234,33 +221,19 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
   }
 
   #begin(status: number, headers: AnswerHeaders): void {
-    const explanation = this.#explanation;
-    const upstream = this.#upstream;
-    const response = this.#response;
-    this.#isBegun = true;
-    this.#isStream = isEventStream(headers);
-    this.#isEncoded = headers["content-encoding"] !== undefined;
-    const own = this.#reply.hijack().getHeaders() as Record<string, string>;
-    passOnHeaders(headers, own);
-    own["x-setpoint-upstream"] = upstream.name;
-    if (this.#isStream) own["x-accel-buffering"] = "no";
-    else if (explanation !== undefined) own["x-setpoint-provenance"] = explanation;
-    // While draining, an answer is still given; its connection closes with it.
-    if (this.#parts.isDraining()) own.connection = "close";
-    const isExplained = explanation !== undefined && this.#isStream && !this.#isEncoded;
-    if (isExplained || status === 204) delete own["content-length"];
-    response.writeHead(status, own);
-    response.on("drain", () => {
+    const request = {
+      reply: this.#reply,
+      dialect: this.#dialect,
+      model: this.#model,
+      explanation: this.#explanation,
+    };
+    this.#answer = new ClientAnswer(request, this.#upstream, status, headers, this.#parts.isDraining());
+    this.#response.on("drain", () => {
       this.#pausedAtMs = undefined;
       this.#parts.stalled.remove(this);
       this.#attempt?.resume();
     });
-    // It is this that tells of a client that does not read; elsewhere it is told sooner.
-    response.socket?.setTimeout(upstream.timeouts.clientReadMs);
-    if (isExplained) response.write(`: ${explanation}\n\n`);
-    // What has come together with the head goes out together with it.
-    else process.nextTick(() => this.#isOver || response.flushHeaders());
-    this.#parts.metrics.answerBegun(upstream.name, monotonicMs() - this.#startedAtMs);
+    this.#parts.metrics.answerBegun(this.#upstream.name, monotonicMs() - this.#startedAtMs);
     if (this.#isBodySent) this.#releaseBody();
     this.#resolve();
   }
@@ -273,16 +246,14 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
     request.held?.shrink();
   }
 
-  /** The upstream failed after its answer had begun: the status is sent, so the client is told as its dialect has it. */
-  #breakOff(failure: Failure): void {
+  /** The upstream failed after its answer had begun. */
+  #breakOff(answer: ClientAnswer, failure: Failure): void {
     const reply = this.#reply;
-    const upstream = this.#upstream;
     const status = statusOf(failure);
-    const response = this.#response;
     this.#parts.settle(reply, status);
     this.#parts.logger.warn(
       {
-        upstream: upstream.name,
+        upstream: this.#upstream.name,
         status,
         reason: failure.reason,
         request_id: reply.request.id,
@@ -291,21 +262,7 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
       "answer broke off",
     );
     this.#over(status, failure.kind);
-    // A length that is not reached, or an end that does not come, tells enough where there are no events.
-    if (!this.#isStream || this.#isEncoded) {
-      response.destroy();
-      return;
-    }
-    const event = errorEvent({
-      dialect: this.#dialect,
-      status,
-      message: `The upstream ${upstream.name} ${failure.reason}.`,
-      model: this.#model,
-      requestId: reply.request.id,
-      tail: this.#tail.text(),
-    });
-    const { socket } = response;
-    response.end(event, () => socket?.destroySoon());
+    answer.breakOff(failure);
   }
 
   readonly #clientGone = (): void => {
@@ -314,7 +271,7 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
     this.#attempt?.leave();
     this.#over(clientClosedRequest, "client_gone");
     this.#response.destroy();
-    if (!this.#isBegun) this.#reject(canceled());
+    if (!this.#answer) this.#reject(canceled());
   };
 
   /** Whether the client was cut off for not reading. */
@@ -326,28 +283,17 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
   #over(status: number, error = status >= 400 ? String(status) : undefined): void {
     this.#isOver = true;
     this.#parts.stalled.remove(this);
-    if (this.#span && this.#isBegun) recordAnswer(this.#span, this.#response.statusCode, this.#tail, this.#usage);
+    if (this.#span && this.#answer) recordAnswer(this.#span, this.#answer);
     this.#endSpan(error);
     clearTimeout(this.#retryTimer);
     this.#response.off("close", this.#clientGone);
     this.#reply.request.raw.socket.off("end", this.#clientGone);
     const ms = monotonicMs() - this.#startedAtMs;
-    this.#parts.metrics.ended(this.#upstream.name, status, ms, this.#bytesSent, this.#bytesReceived);
+    this.#parts.metrics.ended(this.#upstream.name, status, ms, this.#bytesSent, this.#answer?.bytes ?? 0);
   }
 
   #endSpan(error: string | undefined): void {
     this.#span?.end(error);
     this.#span = undefined;
   }
-
-  #countUsage(): void {
-    if (this.#response.statusCode >= 300 || this.#isEncoded) return;
-    this.#usage = usageIn(this.#tail.text(), this.#tail.first);
-    if (this.#usage) this.#parts.metrics.used(this.#upstream.name, this.#usage);
-  }
-}
-
-/** Whether another model might do better. What is wrong with a request itself is wrong everywhere. */
-function mayBeServedByAnother(status: number): boolean {
-  return status >= 500 || status === 402 || status === 404 || status === 408 || status === 429;
 }

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http";
 
-type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
  * All that a client learns of an upstream's headers. A length and an encoding describe the bytes, which are passed on

@@ -2,8 +2,7 @@ import { holdsKey } from "../../../services/platform/auth/key-format.ts";
 import type { Span } from "../../../services/platform/observe/trace.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
 import { modelIn } from "./answer-model.ts";
-import type { AnswerTail } from "./answer-tail.ts";
-import type { Usage } from "./usage.ts";
+import type { ClientAnswer } from "./client-answer.ts";
 
 /** The preset that a request was made with. */
 export interface UsedPreset {
@@ -34,7 +33,7 @@ export function beginUpstreamSpan(
 }
 
 /** Records what an answer tells of itself beside its content. */
-export function recordAnswer(span: Span, status: number, tail: AnswerTail, usage: Usage | undefined): void {
+export function recordAnswer(span: Span, { status, tail, usage }: ClientAnswer): void {
   span.set({
     "http.response.status_code": status,
     "gen_ai.response.model": modelIn(tail.start) ?? modelIn(tail.text()),

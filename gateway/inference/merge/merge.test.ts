@@ -178,9 +178,7 @@ describe("a request without a preset", () => {
 
   it("goes out as it is, to the byte", () => {
     const text = ' { "model" : "m" , "messages" : [ ] , "x":1.0, "stop": null } \n';
-    const { parts, byteLength } = send(text);
-    expect(textOfParts(parts)).toBe(text);
-    expect(byteLength).toBe(text.length);
+    expect(textOfParts(send(text).parts)).toBe(text);
   });
 
   it("must name a model", () => {

@@ -12,10 +12,9 @@ export { type PreparedPreset, preparePreset } from "./prepared-preset.ts";
 export interface OutgoingRequest {
   /** What is sent, in pieces. What is not touched is a piece of the request's own bytes. */
   readonly parts: readonly Buffer[];
-  readonly byteLength: number;
   /** The first model to use. Never empty. */
   readonly model: string;
-  /** `models` as they are listed; empty where they are not. */
+  /** Fallbacks, as listed: with or without `model`; empty where there is no list. */
   readonly models: readonly string[];
   readonly isStreamed: boolean;
   /** The same with this model alone, without `models`. */
@@ -70,10 +69,6 @@ class Merged implements OutgoingRequest {
   get parts(): readonly Buffer[] {
     this.#parts ??= writeBody(this.#plan);
     return this.#parts;
-  }
-
-  get byteLength(): number {
-    return this.parts.reduce((sum, { length }) => sum + length, 0);
   }
 
   withModel(model: string): readonly Buffer[] {

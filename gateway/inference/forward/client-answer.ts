@@ -1,0 +1,103 @@
+import type { ServerResponse } from "node:http";
+import type { FastifyReply } from "fastify";
+import type { DialectName } from "../../dialects/dialect-name.ts";
+import type { Upstream } from "../upstreams/upstreams.ts";
+import { AnswerTail } from "./answer-tail.ts";
+import { type Failure, statusOf } from "./failures.ts";
+import { type AnswerHeaders, isEventStream, passOnHeaders } from "./response-headers.ts";
+import { errorEvent } from "./stream-error.ts";
+import { type Usage, usageIn } from "./usage.ts";
+
+/** The request that is answered. Nothing of its body is kept: an answer may take minutes. */
+interface AnsweredRequest {
+  readonly reply: FastifyReply;
+  readonly dialect: DialectName;
+  readonly model: string;
+  readonly explanation: string | undefined;
+}
+
+/** An upstream's answer on its way to the client. Its head is sent: that cannot be taken back. */
+export class ClientAnswer {
+  readonly tail = new AnswerTail();
+  bytes = 0;
+  /** What it tells of tokens, once it has come to its end. */
+  usage: Usage | undefined;
+  readonly #request: AnsweredRequest;
+  readonly #response: ServerResponse;
+  readonly #upstreamName: string;
+  readonly #isStream: boolean;
+  readonly #isEncoded: boolean;
+
+  constructor(
+    request: AnsweredRequest,
+    { name, timeouts }: Upstream,
+    status: number,
+    headers: AnswerHeaders,
+    isDraining: boolean,
+  ) {
+    const { reply, explanation } = request;
+    const response = reply.raw;
+    this.#request = request;
+    this.#response = response;
+    this.#upstreamName = name;
+    this.#isStream = isEventStream(headers);
+    this.#isEncoded = headers["content-encoding"] !== undefined;
+    const own = reply.hijack().getHeaders() as Record<string, string>;
+    passOnHeaders(headers, own);
+    own["x-setpoint-upstream"] = name;
+    if (this.#isStream) own["x-accel-buffering"] = "no";
+    else if (explanation !== undefined) own["x-setpoint-provenance"] = explanation;
+    // While draining, an answer is still given; its connection closes with it.
+    if (isDraining) own.connection = "close";
+    const isExplained = explanation !== undefined && this.#hasEvents;
+    if (isExplained || status === 204) delete own["content-length"];
+    response.writeHead(status, own);
+    // It is this that tells of a client that does not read; elsewhere it is told sooner.
+    response.socket?.setTimeout(timeouts.clientReadMs);
+    if (isExplained) response.write(`: ${explanation}\n\n`);
+    // What has come together with the head goes out together with it.
+    else process.nextTick(() => response.writableEnded || response.destroyed || response.flushHeaders());
+  }
+
+  get status(): number {
+    return this.#response.statusCode;
+  }
+
+  /** Whether the client takes more at once. */
+  write(chunk: Buffer): boolean {
+    this.bytes += chunk.length;
+    this.tail.add(chunk);
+    return this.#response.write(chunk);
+  }
+
+  end(): void {
+    this.#response.end();
+    if (this.status < 300 && !this.#isEncoded) this.usage = usageIn(this.tail.text(), this.tail.first);
+  }
+
+  /** Ends what the upstream did not: the status is sent, so the client is told as its dialect has it. */
+  breakOff(failure: Failure): void {
+    const response = this.#response;
+    // A length that is not reached, or an end that does not come, tells enough where there are no events.
+    if (!this.#hasEvents) {
+      response.destroy();
+      return;
+    }
+    const { dialect, model, reply } = this.#request;
+    const event = errorEvent({
+      dialect,
+      status: statusOf(failure),
+      message: `The upstream ${this.#upstreamName} ${failure.reason}.`,
+      model,
+      requestId: reply.request.id,
+      tail: this.tail.text(),
+    });
+    const { socket } = response;
+    response.end(event, () => socket?.destroySoon());
+  }
+
+  /** Whether it is made of events that can be added to. */
+  get #hasEvents(): boolean {
+    return this.#isStream && !this.#isEncoded;
+  }
+}
