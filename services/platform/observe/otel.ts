@@ -1,3 +1,4 @@
+import { randomFillSync } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Span as OtelApiSpan,
@@ -11,16 +12,7 @@ import {
 } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { defaultResource, resourceFromAttributes } from "@opentelemetry/resources";
-import {
-  AlwaysOffSampler,
-  AlwaysOnSampler,
-  BatchSpanProcessor,
-  ParentBasedSampler,
-  type Sampler,
-  type SpanExporter,
-  TraceIdRatioBasedSampler,
-  TracerProvider,
-} from "@opentelemetry/sdk-trace";
+import { AlwaysOnSampler, BatchSpanProcessor, type SpanExporter, TracerProvider } from "@opentelemetry/sdk-trace";
 import { monotonicMs } from "../process/clock.ts";
 import type { Logger } from "./logger.ts";
 import type { Attributes, Span, Trace, Tracer } from "./trace.ts";
@@ -43,8 +35,12 @@ const textLengthMax = 256;
 export class OtelTracer implements Tracer {
   readonly #provider: TracerProvider;
   readonly #tracer: OtelApiTracer;
-  /** Whether a caller that does not record its trace decides for us. */
+  /** Whether a caller decides for us. */
   readonly #followsParent: boolean;
+  /** Of all traces; of those of callers only where they do not decide. */
+  readonly #share: number;
+  /** Of the trace that is being begun. */
+  #newTraceId = "";
 
   constructor(processName: string, config: TracesConfig, logger: Logger) {
     const exporter = new OTLPTraceExporter({
@@ -55,9 +51,12 @@ export class OtelTracer implements Tracer {
     });
     const { serviceName = `setpoint-${processName}`, resourceAttributes } = config;
     this.#followsParent = config.sampler.startsWith("parentbased_");
+    this.#share = shareOf(config);
     this.#provider = new TracerProvider({
       resource: defaultResource().merge(resourceFromAttributes({ ...resourceAttributes, "service.name": serviceName })),
-      sampler: samplerOf(config),
+      // It is asked only for what is recorded: for all else it would cost more than to decide here.
+      sampler: new AlwaysOnSampler(),
+      idGenerator: { generateTraceId: () => this.#newTraceId, generateSpanId: newSpanId },
       spanLimits: { attributeValueLengthLimit: textLengthMax },
       spanProcessors: [
         new BatchSpanProcessor({
@@ -73,14 +72,18 @@ export class OtelTracer implements Tracer {
   }
 
   serve(name: string, parent: Trace | undefined): Trace {
-    const isRecordedByParent = parent !== undefined && isSampled(parent);
-    if (parent && !isRecordedByParent && this.#followsParent) return parent;
+    const traceId = parent?.traceId ?? newTraceId();
+    const tracestate = parent?.tracestate;
+    const isRecorded = parent && this.#followsParent ? isSampled(parent) : isInShare(traceId, this.#share);
+    if (!isRecorded) {
+      // It is passed on as not recorded, so that those behind us do not decide otherwise.
+      if (parent && !isSampled(parent)) return parent;
+      return traceOfContext({ traceId, spanId: newSpanId(), traceFlags: TraceFlags.NONE }, tracestate);
+    }
+    this.#newTraceId = traceId;
     const context = parent ? trace.setSpanContext(ROOT_CONTEXT, remoteContextOf(parent)) : ROOT_CONTEXT;
     const span = this.#tracer.startSpan(name, { kind: SpanKind.SERVER }, context);
-    const tracestate = parent?.tracestate;
-    if (span.isRecording()) return new OtelSpan(this.#tracer, span, tracestate);
-    // It is passed on as not recorded, so that those behind us do not decide otherwise.
-    return parent && !isRecordedByParent ? parent : traceOfContext(span.spanContext(), tracestate);
+    return new OtelSpan(this.#tracer, span, tracestate);
   }
 
   /** Sends what is left, as far as that takes no longer. */
@@ -161,21 +164,38 @@ function traceOfContext({ traceId, spanId, traceFlags }: SpanContext, tracestate
   return { traceId, traceparent: `00-${traceId}-${spanId}-0${traceFlags}`, tracestate, span: undefined };
 }
 
-function samplerOf({ sampler, samplerRatio }: TracesConfig): Sampler {
-  switch (sampler) {
-    case "always_on":
-      return new AlwaysOnSampler();
-    case "always_off":
-      return new AlwaysOffSampler();
-    case "traceidratio":
-      return new TraceIdRatioBasedSampler(samplerRatio);
-    case "parentbased_always_on":
-      return new ParentBasedSampler({ root: new AlwaysOnSampler() });
-    case "parentbased_always_off":
-      return new ParentBasedSampler({ root: new AlwaysOffSampler() });
-    case "parentbased_traceidratio":
-      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(samplerRatio) });
+/** Drawn at once: one by one they would cost many times as much. */
+const randomPool = Buffer.alloc(4_096);
+let randomUsed = randomPool.length;
+
+function randomHex(bytes: number): string {
+  if (randomUsed + bytes > randomPool.length) {
+    randomFillSync(randomPool);
+    randomUsed = 0;
   }
+  randomUsed += bytes;
+  return randomPool.toString("hex", randomUsed - bytes, randomUsed);
+}
+
+function newTraceId(): string {
+  return randomHex(16);
+}
+
+function newSpanId(): string {
+  return randomHex(8);
+}
+
+function shareOf({ sampler, samplerRatio }: TracesConfig): number {
+  if (sampler.endsWith("always_on")) return 1;
+  return sampler.endsWith("always_off") ? 0 : samplerRatio;
+}
+
+/** As many hexadecimal digits as a number holds exactly. */
+const digits = 13;
+
+/** By the end of the trace id, which is random: whoever has the same share decides alike. */
+function isInShare(traceId: string, share: number): boolean {
+  return Number.parseInt(traceId.slice(-digits), 16) >= (1 - share) * 16 ** digits;
 }
 
 const faultEveryMs = 60_000;
