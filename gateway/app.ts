@@ -1,5 +1,5 @@
 import { bindHttpServer, closeHttpServer, createHttpServer } from "../services/platform/http/http-server.ts";
-import { metricsPage, operationsHandler } from "../services/platform/http/operations.ts";
+import { metricsPage, operationsHandler, probes } from "../services/platform/http/operations.ts";
 import type { Logger } from "../services/platform/observe/logger.ts";
 import { Metrics } from "../services/platform/observe/metrics.ts";
 import { openTracer } from "../services/platform/observe/open-tracer.ts";
@@ -23,8 +23,7 @@ export async function openGateway(
   const health = new Health([clients.haveBeenReady], () => lifecycle.draining);
 
   // On a port of its own: metrics are not for the public.
-  const metricsServer = createHttpServer(operationsHandler(metricsPage(metrics)));
-  const metricsPort = await bindHttpServer(metricsServer, config.host, config.metricsPort);
+  const metricsServer = createHttpServer(operationsHandler({ ...metricsPage(metrics), ...probes(health) }));
   // A page takes no time to answer, so what a generation may take to finish is not waited for twice.
   const metricsDrainMs = Math.min(config.drainTimeoutMs, 1_000);
   lifecycle.opened("metrics server", () => closeHttpServer(metricsServer, metricsDrainMs));
@@ -51,7 +50,7 @@ export async function openGateway(
   });
   await rest.ready();
   metrics.showConnections(rest.server);
-  const port = await bindHttpServer(rest.server, config.host, config.port);
+  const port = await bindHttpServer(rest.server, config.host, config.port, config.reusePort);
   lifecycle.opened("rest server", async () => {
     // A moment before connections are cut, so that those whose answer is still on its way are told.
     const stopMs = Math.max(config.drainTimeoutMs * 0.9, config.drainTimeoutMs - 1_000);
@@ -60,6 +59,8 @@ export async function openGateway(
     clearTimeout(stop);
     await rest.close();
   });
+  // Probes are answered there too, where they reach this process among those that share a port: so it comes last.
+  const metricsPort = await bindHttpServer(metricsServer, config.host, config.metricsPort);
   // Clients and balancers that keep a connection open find another gateway with their next request.
   lifecycle.stopping(() => {
     rest.server.prependListener("request", (_, response) => response.setHeader("connection", "close"));

@@ -13,6 +13,7 @@ describe("the gateway's config", () => {
       grpcTls: undefined,
       port: 8080,
       metricsPort: 9080,
+      reusePort: false,
       presetTarget: "localhost:50051",
       organizationTarget: "localhost:50052",
       bodyBytesMax: 10_485_760,

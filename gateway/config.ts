@@ -16,6 +16,8 @@ export interface GatewayConfig extends ProcessConfig {
   /** gRPC targets of the services: `host:port`, or `dns:///name:port` to use every address behind a name. */
   readonly presetTarget: string;
   readonly organizationTarget: string;
+  /** Whether other gateways of the same machine have the same port, and the system gives each connection to one of them. */
+  readonly reusePort: boolean;
   readonly bodyBytesMax: number;
   /** Of inference requests, which carry images and long conversations. */
   readonly inferenceBodyBytesMax: number;
@@ -53,6 +55,7 @@ export function readGatewayConfig(environment: Environment): GatewayConfig {
     ...readProcessConfig(reader),
     port: reader.port("PORT", 8080),
     metricsPort: reader.port("METRICS_PORT", 9080),
+    reusePort: reader.oneOf("REUSE_PORT", ["true", "false"], "false") === "true",
     presetTarget: reader.text("PRESET_GRPC_TARGET", "localhost:50051"),
     organizationTarget: reader.text("ORGANIZATION_GRPC_TARGET", "localhost:50052"),
     ...readBytes(reader),

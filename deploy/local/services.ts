@@ -19,7 +19,8 @@ const entryFiles: Readonly<Record<ServiceName, string>> = {
 const probePorts: Readonly<Record<ServiceName, keyof Ports>> = {
   preset: "PRESET_HTTP_PORT",
   organization: "ORGANIZATION_HTTP_PORT",
-  gateway: "PORT",
+  // Its other port it may share.
+  gateway: "METRICS_PORT",
   echo: "ECHO_PORT",
 };
 
@@ -56,6 +57,8 @@ export function homeMark(home: Home): string {
 }
 
 interface ServiceOptions {
+  /** Where there are several of a service; its log is named after it. Default: as the service is named. */
+  readonly processName?: string;
   readonly home: Home;
   readonly environment: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
@@ -64,15 +67,15 @@ interface ServiceOptions {
 /** Starts a process and returns it once it answers at all; whether it is ready is another question. */
 export function startService(
   name: ServiceName,
-  { home, environment, signal }: ServiceOptions,
+  { home, environment, signal, processName = name }: ServiceOptions,
   onSpawn: (pid: number) => void,
 ): Promise<BackgroundProcess> {
-  const logFile = home.logFile(name);
+  const logFile = home.logFile(processName);
   const args = [...nodeFlags, homeMark(home), join(repositoryRoot, entryFiles[name])];
   const service = startInBackground({ command: process.execPath, args, env: environment, logFile });
   onSpawn(service.pid);
   const lookForFault = (): Promise<string | undefined> => lookForHttpFault(probeUrl(name, "healthz", environment));
-  return waitUntilUp(service, { title: `The ${name} process`, logFile, lookForFault, signal });
+  return waitUntilUp(service, { title: `The ${processName} process`, logFile, lookForFault, signal });
 }
 
 /** What keeps a process from being ready; undefined where nothing does. */

@@ -7,6 +7,7 @@ import { createDatabases, databaseUrl } from "./database-connection.ts";
 import { findDatabaseServer } from "./database-server.ts";
 import { createDemo } from "./demo.ts";
 import { type Home, openHome } from "./home.ts";
+import { type Instance, planInstances } from "./instances.ts";
 import { choosePorts, loopbackHost, type Ports } from "./ports.ts";
 import { say, step } from "./progress.ts";
 import { waitFor } from "./readiness.ts";
@@ -16,7 +17,6 @@ import {
   homeMark,
   lookForServiceFault,
   runServiceCommand,
-  type ServiceName,
   serviceEnvironment,
   startService,
 } from "./services.ts";
@@ -46,6 +46,7 @@ export async function openSystem(options: SystemOptions): Promise<void> {
   const record = await takeHome(home.runFile, homeMark(home));
   opened(record.remove);
   const ports = await choosePorts(given);
+  const instances = await planInstances(given, ports);
   record.update({ baseUrl: baseUrl(ports) });
   const upstreams = { file: home.upstreamsFile, environment: given, echoPort: ports.ECHO_PORT, say };
   opened(await keepUpstreams(upstreams));
@@ -72,7 +73,10 @@ export async function openSystem(options: SystemOptions): Promise<void> {
   });
   writeCredentials(home.credentialsFile, keys, ports, urls);
   await step("console", async (detail) => detail(await building));
-  const [consolePath] = await Promise.all([makeSignInLink(runOrganization, keys), openServices(context, environment)]);
+  const [consolePath] = await Promise.all([
+    makeSignInLink(runOrganization, keys),
+    openServices(context, environment, instances),
+  ]);
   say(summary(home, ports, keys, consolePath));
 }
 
@@ -141,31 +145,33 @@ async function makeSignInLink(
   }
 }
 
-function openServices(context: Context, environment: NodeJS.ProcessEnv): Promise<void> {
+function openServices(context: Context, environment: NodeJS.ProcessEnv, instances: readonly Instance[]): Promise<void> {
   const { home, opened, signal, record } = context;
-  const open = (name: ServiceName): Supervised =>
-    keepUp(name, context, (startSignal) =>
-      startService(name, { home, environment, signal: startSignal }, (pid) =>
-        record.update({ children: { [name]: pid } }),
-      ),
-    );
-  return step("processes", async (detail) => {
-    const behind = [open("organization"), open("preset"), open("echo")];
-    opened(async () => {
-      await Promise.all(behind.map((supervised) => supervised.stop()));
+  const open = ({ service, name, environment: own }: Instance): Supervised =>
+    keepUp(name, context, (startSignal) => {
+      const options = { processName: name, home, environment: { ...environment, ...own }, signal: startSignal };
+      return startService(service, options, (pid) => record.update({ children: { [name]: pid } }));
     });
-    const gateway = open("gateway");
-    opened(gateway.stop);
-    await Promise.all([...behind, gateway].map((supervised) => supervised.up));
-    for (const name of ["organization", "preset", "echo", "gateway"] as const) {
+  const openAll = (chosen: readonly Instance[]): Supervised[] => {
+    const supervised = chosen.map(open);
+    opened(async () => {
+      await Promise.all(supervised.map(({ stop }) => stop()));
+    });
+    return supervised;
+  };
+  return step("processes", async (detail) => {
+    const behind = openAll(instances.filter(({ service }) => service !== "gateway"));
+    const gateways = openAll(instances.filter(({ service }) => service === "gateway"));
+    await Promise.all([...behind, ...gateways].map(({ up }) => up));
+    for (const { service, name, environment: own } of instances) {
       await waitUntilReady({
         title: `The ${name} process`,
         logFile: home.logFile(name),
-        lookForFault: () => lookForServiceFault(name, environment),
+        lookForFault: () => lookForServiceFault(service, { ...environment, ...own }),
         signal,
       });
     }
-    detail("organization, preset, gateway, echo upstream");
+    detail(instances.map(({ name }) => (name === "echo" ? "echo upstream" : name)).join(", "));
   });
 }
 

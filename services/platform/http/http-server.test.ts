@@ -68,3 +68,18 @@ describe("a connection of createHttpServer", () => {
     expect(connection.statuses).toEqual([400]);
   });
 });
+
+it.runIf(process.platform === "linux")(
+  "has a port together with others that share it, and with no one else",
+  async () => {
+    const [first, second, third] = [echo, echo, echo].map((listener) => createHttpServer(listener, { timeouts }));
+    if (!first || !second || !third) throw new Error("not made");
+    try {
+      const port = await bindHttpServer(first, "127.0.0.1", 0, true);
+      expect(await bindHttpServer(second, "127.0.0.1", port, true)).toBe(port);
+      await expect(bindHttpServer(third, "127.0.0.1", port)).rejects.toMatchObject({ code: "EADDRINUSE" });
+    } finally {
+      await Promise.all([first, second].map((each) => closeHttpServer(each, 100)));
+    }
+  },
+);

@@ -81,11 +81,11 @@ function followRequests(server: Server): LatestRequest {
   return (socket) => latest.get(socket);
 }
 
-/** Listens, and returns the port; 0 chooses a free one. */
-export function bindHttpServer(server: Server, host: string, port: number): Promise<number> {
+/** Listens, and returns the port; 0 chooses a free one. With `reusePort`, others that do so too may have the same one. */
+export function bindHttpServer(server: Server, host: string, port: number, reusePort = false): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, host, () => {
+    server.listen({ port, host, reusePort }, () => {
       server.off("error", reject);
       const address = server.address();
       resolve(typeof address === "object" && address ? address.port : port);
