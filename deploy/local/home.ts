@@ -9,6 +9,7 @@ export interface Home {
   readonly path: string;
   readonly dataDir: string;
   readonly logs: string;
+  readonly compileCache: string;
   readonly runFile: string;
   readonly credentialsFile: string;
   readonly signingKeyFile: string;
@@ -25,6 +26,7 @@ export function openHome(environment: NodeJS.ProcessEnv): Home {
     path,
     dataDir: join(path, "data"),
     logs,
+    compileCache: join(path, "compile-cache"),
     runFile: join(path, "run.json"),
     credentialsFile: join(path, "credentials.json"),
     signingKeyFile: join(path, "signing-key.pem"),

@@ -39,6 +39,8 @@ export function serviceEnvironment(home: Home, ports: Ports, databases: Database
     // Memory that glibc keeps for each thread, or of large blocks, is hardly ever given back. The image has the same.
     MALLOC_ARENA_MAX: "2",
     MALLOC_MMAP_THRESHOLD_: "131072",
+    // What was compiled once, types taken out of it, is there at the next start. Node notices where a file has changed.
+    NODE_COMPILE_CACHE: home.compileCache,
     ...process.env,
     ...databases,
     ...portTexts,

@@ -157,7 +157,7 @@ describe("a start on a port that is in use", () => {
 
 describe("a stop and a new start", () => {
   it(
-    "stop everything cleanly, and keep data and keys",
+    "stop everything cleanly, and keep data, keys and what was compiled",
     async () => {
       const before = (await create("kept", "before")).json.data;
       const pids = names.map((name) => system.pidOf(name)).filter((pid) => pid !== undefined);
@@ -166,6 +166,7 @@ describe("a stop and a new start", () => {
       expect(system.output()).toMatch(/Stopped\.\n$/);
       expect(pids.filter(isRunning)).toEqual([]);
       await expect(fetch(`${credentials.base_url}/healthz`)).rejects.toThrow();
+      expect(readdirSync(join(home, "compile-cache"))).not.toEqual([]);
 
       system = await startLocalSystem(home);
       const { api_key, management_key } = credentials;
