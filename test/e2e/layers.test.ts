@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const root = join(import.meta.dirname, "../..");
+const sources = ["gateway", "services", "deploy/local"].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .map((path) => `${folder}/${path}`)
+    .filter((file) => /\.tsx?$/.test(file) && !/\.test\.tsx?$/.test(file)),
+);
+
+/** What each file imports, types included: files of the repository by their paths, packages by their names. */
+const imports = new Map(
+  sources.map((file) => {
+    const text = readFileSync(join(root, file), "utf8");
+    const named = [...text.matchAll(/(?:\bfrom|\bimport\(?) ?"([^"]+)"/g)].map(([, name = ""]) => name);
+    return [file, named.map((name) => (name.startsWith(".") ? normalize(join(dirname(file), name)) : name))];
+  }),
+);
+
+/** The imports from one folder that are of a kind, as lines to read. */
+function found(folder: RegExp, isOfKind: (imported: string) => boolean): string[] {
+  return [...imports]
+    .filter(([file]) => folder.test(file))
+    .flatMap(([file, names]) => names.filter(isOfKind).map((name) => `${file} imports ${name}`));
+}
+
+/** All that a file imports, and what that imports. */
+function reachedFrom(file: string, reached = new Set<string>()): Set<string> {
+  for (const name of imports.get(file) ?? []) {
+    if (reached.has(name)) continue;
+    reached.add(name);
+    reachedFrom(name, reached);
+  }
+  return reached;
+}
+
+const isService = (name: string) => /^services\/(preset|organization)\//.test(name);
+
+it("are found", () => {
+  expect(imports.get("gateway/main.ts")).toContain("gateway/app.ts");
+  expect(imports.size).toBeGreaterThan(300);
+});
+
+describe("imports go one way", () => {
+  it("the gateway knows the contract of a service, and nothing else of it", () => {
+    expect(found(/^gateway\//, isService)).toEqual([]);
+  });
+
+  it("the services do not know each other, nor the gateway", () => {
+    expect(found(/^services\/preset\//, (name) => /^(services\/organization|gateway)\//.test(name))).toEqual([]);
+    expect(found(/^services\/organization\//, (name) => /^(services\/preset|gateway)\//.test(name))).toEqual([]);
+  });
+
+  it("the platform knows neither", () => {
+    expect(found(/^services\/platform\//, (name) => isService(name) || name.startsWith("gateway/"))).toEqual([]);
+  });
+
+  it("a domain knows no transport and no database", () => {
+    const isForbidden = (name: string) =>
+      /^(@bufbuild|@connectrpc|@grpc|fastify|mysql2|proto\/)/.test(name) ||
+      /^services\/\w+\/(rpc|store|mysql|http)\//.test(name);
+    expect(found(/^services\/\w+\/domain\//, isForbidden)).toEqual([]);
+  });
+
+  it("the merge does no I/O, nor does anything that it imports", () => {
+    const isForbidden = (name: string) => /^(node:|undici$|fastify$|mysql2|@grpc|@connectrpc)/.test(name);
+    const reached = [...reachedFrom("gateway/inference/merge/merge.ts")];
+    expect(reached).toContain("gateway/inference/request/request-body.ts");
+    expect(reached.filter(isForbidden)).toEqual([]);
+  });
+
+  it("no file is imported by what it imports, not even for a type", () => {
+    // What runs in the browser is one bundle, whose screens lead to each other.
+    const files = sources.filter((file) => !file.startsWith("gateway/console/app/"));
+    expect(files.filter((file) => reachedFrom(file).has(file))).toEqual([]);
+  });
+});
