@@ -62,7 +62,7 @@ describe.skipIf(!browserPath)("the console", () => {
   it("shows and compares prompts of a megabyte while the page stays alive", { timeout: timeoutMs }, async () => {
     const { stack } = underTest;
     const lines = (what: string) =>
-      Array.from({ length: 20_000 }, (_, line) => `Line ${line} of a long prompt, ${what}.`)
+      Array.from({ length: 27_000 }, (_, line) => `Line ${line} of a long prompt, ${what}.`)
         .join("\n")
         .slice(0, 1_000_000);
     for (const content of [
