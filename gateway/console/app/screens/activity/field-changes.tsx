@@ -33,21 +33,17 @@ function listChange(from: readonly unknown[], to: readonly unknown[]): Component
   const gone = from.filter((each) => !to.includes(each));
   const come = to.filter((each) => !from.includes(each));
   return (
-    <>
+    <span class="list-change">
       {gone.map((each) => (
-        <>
-          <del key={String(each)}>− {shown(each)}</del>{" "}
-        </>
+        <del key={String(each)}>− {shown(each)}</del>
       ))}
       {come.map((each) => (
-        <>
-          <ins key={String(each)}>
-            {from.length > 0 && "+ "}
-            {shown(each)}
-          </ins>{" "}
-        </>
+        <ins key={String(each)}>
+          {from.length > 0 && "+ "}
+          {shown(each)}
+        </ins>
       ))}
-    </>
+    </span>
   );
 }
 
