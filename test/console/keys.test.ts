@@ -1,28 +1,25 @@
-import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { administrator, type KeyJson } from "../support/administration-rest.ts";
-import { builtConsole, type ConsoleTab, hasChromium, openChromium, openTab } from "../support/chromium.ts";
-import { type Stack, startStack } from "../support/stack.ts";
+import { findBrowser } from "../support/browser.ts";
+import { type ConsolePage, type ConsoleUnderTest, openConsole } from "../support/console-browser.ts";
 
-describe.skipIf(!hasChromium())("the keys in the console", { timeout: 60_000 }, () => {
-  let stack: Stack;
-  let browser: Browser;
-  let tab: ConsoleTab;
+const browserPath = await findBrowser();
+
+describe.skipIf(!browserPath)("the keys in the console", { timeout: 60_000 }, () => {
+  let underTest: ConsoleUnderTest;
+  let on: ConsolePage;
   let own: KeyJson;
 
   beforeAll(async () => {
-    [stack, browser] = await Promise.all([startStack({ gateway: { consoleFolder: builtConsole() } }), openChromium()]);
-    tab = await openTab(browser, stack, { key: stack.managementKey });
+    underTest = await openConsole(browserPath ?? "");
+    on = await underTest.newPage({ key: underTest.stack.managementKey });
     own = (await keysNow()).find(({ kind }) => kind === "management") as KeyJson;
   }, 60_000);
 
-  afterAll(async () => {
-    await browser.close();
-    await stack.close();
-  });
+  afterAll(() => underTest?.close());
 
   async function keysNow(): Promise<readonly KeyJson[]> {
-    return (await administrator(stack).call<KeyJson[]>("GET", "/keys?include_disabled=true")).json.data;
+    return (await administrator(underTest.stack).call<KeyJson[]>("GET", "/keys?include_disabled=true")).json.data;
   }
 
   async function keyNow(name: string): Promise<KeyJson | undefined> {
@@ -30,55 +27,52 @@ describe.skipIf(!hasChromium())("the keys in the console", { timeout: 60_000 }, 
   }
 
   async function statusWith(key: string): Promise<number> {
-    return (await stack.request("GET", "/presets", { key })).status;
+    return (await underTest.stack.request("GET", "/presets", { key })).status;
+  }
+
+  async function openKeys(here: ConsolePage): Promise<void> {
+    await here.open("/default/keys");
+    await here.page.locator(".keys-table .two-lines").first().waitFor();
   }
 
   async function choose(keyName: string, action: RegExp): Promise<void> {
-    await tab.page.getByRole("button", { name: `Actions for ${keyName}` }).click();
-    await tab.page.getByRole("button", { name: action }).and(tab.page.locator(":visible")).click();
+    await on.page.getByRole("button", { name: `Actions for ${keyName}` }).click();
+    await on.page.getByRole("button", { name: action }).and(on.page.locator(":visible")).click();
   }
 
-  const dialog = () => tab.page.getByRole("dialog");
+  const dialog = () => on.page.getByRole("dialog");
 
   it("are made by keyboard alone, and the secret closes only for who says that it is stored", async () => {
-    const { page } = tab;
-    await tab.go("default/members");
-    await tab.tabTo("Keys");
-    await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Keys", exact: true }).waitFor();
-    await tab.tabTo("Create a key");
-    await page.keyboard.press("Enter");
+    const { page } = on;
+    await on.open("/default/activity");
+    await page.getByRole("link", { name: "Keys", exact: true }).press("Enter");
+    await page.getByRole("button", { name: "Create a key" }).press("Enter");
     await dialog().waitFor();
     await page.keyboard.type("by keyboard");
-    await tab.tabTo(/^presets:write/);
-    await page.keyboard.press("Space");
+    await page.getByLabel("presets:write").press("Space");
     await page.keyboard.press("Enter");
-    const sample = dialog().locator("pre");
+    const sample = dialog().locator(".secret code");
     await sample.waitFor();
     const secret = await sample.innerText();
     for (let presses = 0; presses < 3; presses++) await page.keyboard.press("Escape");
     await page.goBack();
     expect(await sample.innerText()).toBe(secret);
-    await tab.tabTo("Copy the key");
-    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Copy the key" }).press("Enter");
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(secret);
-    await tab.tabTo("Done");
-    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Done" }).press("Enter");
     expect(await sample.isVisible()).toBe(true);
-    await tab.tabTo("I stored it");
-    await page.keyboard.press("Space");
-    await tab.tabTo("Done");
-    await page.keyboard.press("Enter");
+    await page.getByLabel("I stored it").press("Space");
+    await page.getByRole("button", { name: "Done" }).press("Enter");
     await dialog().waitFor({ state: "detached" });
     expect(await page.content()).not.toContain(secret);
     expect(await statusWith(secret)).toBe(200);
     expect(await keyNow("by keyboard")).toMatchObject({ kind: "api", permissions: ["presets:read", "inference"] });
-    expect(await tab.troubles()).toEqual([]);
+    expect(await on.faults()).toEqual([]);
   });
 
   it("are made once where the answer was lost, and the second try says what became of the first", async () => {
-    const { page } = tab;
-    await tab.go("default/keys");
+    const { page } = on;
+    await openKeys(on);
     await page.getByRole("button", { name: "Create a key" }).click();
     await dialog().getByLabel("Name", { exact: true }).fill("answered late");
     await dialog().getByLabel("Expires").selectOption("In 30 days");
@@ -100,31 +94,31 @@ describe.skipIf(!hasChromium())("the keys in the console", { timeout: 60_000 }, 
   });
 
   it("are disabled in one click and enabled again from the toast", async () => {
-    const { key } = await administrator(stack).makeKey({ name: "on and off" });
-    await tab.go("default/keys");
+    const { key } = await administrator(underTest.stack).makeKey({ name: "on and off" });
+    await openKeys(on);
     await choose("on and off", /^Disable/);
-    await tab.page.getByText("“on and off” is disabled.").waitFor();
+    await on.page.getByText("“on and off” is disabled.").waitFor();
     expect(await statusWith(key)).toBe(401);
-    await tab.page.getByRole("button", { name: "Enable again" }).click();
-    await tab.page.getByText("“on and off” is enabled.").waitFor();
+    await on.page.getByRole("button", { name: "Enable again" }).click();
+    await on.page.getByText("“on and off” is enabled.").waitFor();
     expect(await statusWith(key)).toBe(200);
   });
 
   it("are deleted only after a question", async () => {
-    const { key } = await administrator(stack).makeKey({ name: "to be deleted" });
-    await tab.go("default/keys");
+    const { key } = await administrator(underTest.stack).makeKey({ name: "to be deleted" });
+    await openKeys(on);
     await choose("to be deleted", /^Delete/);
-    await tab.page.keyboard.press("Escape");
+    await on.page.keyboard.press("Escape");
     expect(await statusWith(key)).toBe(200);
     await choose("to be deleted", /^Delete/);
     await dialog().getByRole("button", { name: "Delete the key" }).click();
-    await tab.page.getByText("“to be deleted” is deleted.").waitFor();
+    await on.page.getByText("“to be deleted” is deleted.").waitFor();
     expect(await keyNow("to be deleted")).toBeUndefined();
   });
 
   it("get a new secret, and the old one lives as long as was chosen", async () => {
-    const { key } = await administrator(stack).makeKey({ name: "to be rotated" });
-    await tab.go("default/keys");
+    const { key } = await administrator(underTest.stack).makeKey({ name: "to be rotated" });
+    await openKeys(on);
     for (const [grace, status] of [
       ["1 day", 200],
       ["It stops at once", 401],
@@ -132,7 +126,7 @@ describe.skipIf(!hasChromium())("the keys in the console", { timeout: 60_000 }, 
       await choose("to be rotated", /^Rotate/);
       await dialog().getByLabel("How long the old secret").selectOption(grace);
       await dialog().getByRole("button", { name: "Make a new secret" }).click();
-      const secret = await dialog().locator("pre").innerText();
+      const secret = await dialog().locator(".secret code").innerText();
       expect([await statusWith(secret), await statusWith(key)]).toEqual([200, status]);
       await dialog().getByLabel("I stored it").check();
       await dialog().getByRole("button", { name: "Done" }).click();
@@ -140,8 +134,8 @@ describe.skipIf(!hasChromium())("the keys in the console", { timeout: 60_000 }, 
   });
 
   it("are renamed, given an end and fewer permissions; what the API refuses is said at its field", async () => {
-    await administrator(stack).makeKey({ name: "to be changed" });
-    await tab.go("default/keys");
+    await administrator(underTest.stack).makeKey({ name: "to be changed" });
+    await openKeys(on);
     await choose("to be changed", /^Edit/);
     for (const box of await dialog().getByRole("checkbox").all()) await box.uncheck();
     await dialog().getByRole("button", { name: "Save" }).click();
@@ -150,66 +144,62 @@ describe.skipIf(!hasChromium())("the keys in the console", { timeout: 60_000 }, 
     await dialog().getByLabel("Name", { exact: true }).fill("changed");
     await dialog().getByLabel("Expires").selectOption("In 7 days");
     await dialog().getByRole("button", { name: "Save" }).click();
-    await tab.page.getByText("“changed” is changed.").waitFor();
+    await on.page.getByText("“changed” is changed.").waitFor();
     const changed = await keyNow("changed");
     expect(changed?.permissions).toEqual(["presets:read"]);
     expect(Date.parse(changed?.expires_at ?? "")).toBeGreaterThan(Date.now());
   });
 
   it("keep the last management key, and say why", async () => {
-    await tab.go("default/keys");
-    await tab.page.getByRole("button", { name: `Actions for ${own.name}` }).click();
+    await openKeys(on);
+    await on.page.getByRole("button", { name: `Actions for ${own.name}` }).click();
     for (const name of [/^Disable ?No other management key/, /^Delete ?No other management key/]) {
-      await tab.page.getByRole("button", { name }).focus();
-      await tab.page.keyboard.press("Enter");
+      await on.page.getByRole("button", { name }).focus();
+      await on.page.keyboard.press("Enter");
     }
     expect(await dialog().count()).toBe(0);
     expect(await keyNow(own.name)).toMatchObject({ disabled: false });
   });
 
   it("show a secret to the end also where its own session has ended by it", async () => {
-    const { key } = await administrator(stack).makeKey({ name: "second manager", kind: "management" });
-    const other = await openTab(browser, stack, { key });
-    await other.go("default/keys");
+    const { key } = await administrator(underTest.stack).makeKey({ name: "second manager", kind: "management" });
+    const other = await underTest.newPage({ key });
+    await openKeys(other);
     await other.page.getByRole("button", { name: "Actions for second manager" }).click();
     await other.page.getByRole("button", { name: /^Rotate/ }).click();
     await other.page.getByLabel("How long the old secret").selectOption("It stops at once");
     await other.page.getByRole("button", { name: "Make a new secret" }).click();
     await other.page.getByRole("heading", { name: "Sign in", includeHidden: true }).waitFor();
-    const secret = await other.page.getByRole("dialog").locator("pre").innerText();
+    const secret = await other.page.getByRole("dialog").locator(".secret code").innerText();
     expect(await statusWith(secret)).toBe(200);
-    await other.close();
+    await other.context.close();
   });
 
   it("are not shown to an API key, which is told why", async () => {
-    const other = await openTab(browser, stack, { key: stack.apiKey });
-    await other.go("default/keys");
-    await other.page.getByText("This needs a management key", { exact: false }).first().waitFor();
-    await other.tabTo("Create a key");
-    await other.page.keyboard.press("Enter");
+    const other = await underTest.newPage({ key: underTest.stack.apiKey });
+    await other.open("/default/keys");
+    const create = other.page.getByRole("button", { name: "Create a key" });
+    await create.press("Enter");
     expect(await other.page.getByRole("dialog").count()).toBe(0);
-    expect(await other.violations()).toEqual([]);
-    expect(await other.troubles()).toEqual([]);
-    await other.close();
+    const reason = await create.evaluate((button) => {
+      const page = button.ownerDocument as unknown as { getElementById(id: string): { textContent: string } };
+      return page.getElementById(button.getAttribute("aria-describedby") ?? "").textContent;
+    });
+    expect(reason).toContain("This needs a management key");
+    await other.context.close();
   });
 
   it.each([
     ["light", 1280],
-    ["dark", 1280],
-    ["light", 320],
     ["dark", 320],
-  ] as const)("are within WCAG, %s, %i px wide", async (colorScheme, width) => {
-    await administrator(stack).makeKey({ name: "A name that is as long as a name may be ".repeat(6).trim() });
-    const other = await openTab(browser, stack, { key: stack.managementKey, colorScheme, width });
-    await other.go("default/keys");
-    expect(await other.violations()).toEqual([]);
-    expect(await other.overflow()).toBe(0);
-    expect(await other.troubles()).toEqual([]);
+  ] as const)("are within WCAG with a long name and their menu open, %s, %i px wide", async (colorScheme, width) => {
+    await administrator(underTest.stack).makeKey({ name: "A name that is as long as a name may be ".repeat(6).trim() });
+    const other = await underTest.newPage({ key: underTest.stack.managementKey, colorScheme, width });
+    await openKeys(other);
+    expect(await other.page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+    expect(await other.shifts()).toEqual([]);
     await other.page.getByRole("button", { name: `Actions for ${own.name}` }).click();
-    expect(await other.violations()).toEqual([]);
-    await other.page.keyboard.press("Escape");
-    await other.page.getByRole("button", { name: "Create a key" }).click();
-    expect(await other.violations()).toEqual([]);
-    await other.close();
+    expect(await other.axeViolations()).toEqual([]);
+    await other.context.close();
   });
 });

@@ -18,7 +18,7 @@ import { Person, personName } from "../ui/person.tsx";
 import { Time } from "../ui/time.tsx";
 import type { ScreenProps } from "./presets.tsx";
 import { AddToWorkspace } from "./team/add-to-workspace.tsx";
-import { isDefault } from "./team/known-workspaces.ts";
+import { useDefaultWorkspace } from "./team/known-workspaces.ts";
 
 const columns: readonly Column[] = [
   { title: "Member" },
@@ -43,10 +43,11 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
     ["member", "members"],
   );
   const { items, total, isLoading, reload } = list;
+  const defaultId = useDefaultWorkspace();
   const shown = session.value?.workspaces.find((each) => each.slug === slug);
   const name = shown?.name ?? slug;
   const everybody =
-    shown && isDefault(shown.id) ? "Every member of the organization belongs to the default workspace." : undefined;
+    shown && shown.id === defaultId ? "Every member of the organization belongs to the default workspace." : undefined;
   const missing = list.error?.status === 404 ? list.error.message : undefined;
   const reason = forbidden ?? everybody ?? missing;
 
@@ -78,7 +79,6 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
       }
     >
       {forbidden && <NotYours reason={forbidden} actions={["Add members"]} />}
-      {everybody && !forbidden && <p class="muted">{everybody}</p>}
       {list.error && (
         <ErrorPanel error={list.error} title="The members could not be loaded" retry={missing ? undefined : reload} />
       )}
@@ -126,6 +126,7 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
           hrefOf={(to) => hrefTo([current.slug, "team", slug], { page: to > 1 ? to : undefined })}
         />
       )}
+      {everybody && !forbidden && <p class="muted">{everybody}</p>}
       {isAdding && (
         <AddToWorkspace name={name} close={() => setAdding(false)} add={(userIds) => change("add", userIds)} />
       )}

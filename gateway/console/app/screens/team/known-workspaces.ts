@@ -1,11 +1,14 @@
 import { batch } from "@preact/signals";
 import { session } from "../../api/session.ts";
-import type { SessionWorkspace } from "../../api/types.ts";
+import type { One, SessionWorkspace } from "../../api/types.ts";
+import { useLoaded } from "../../api/use-loaded.ts";
 import { hrefTo, navigate, place } from "../../shell/location.ts";
 
-/** A management key begins in the default workspace of its organization. */
-export function isDefault(workspaceId: string): boolean {
-  return session.value?.workspace_id === workspaceId;
+/** The id of the organization's default workspace, which a management key acts on where it names none. */
+export function useDefaultWorkspace(): string | undefined {
+  const isAllowed = session.value?.key.kind === "management";
+  const { answer } = useLoaded<One<{ readonly workspace_id: string | null }>>(isAllowed ? "/api/v1/key" : undefined);
+  return answer?.json.data.workspace_id ?? undefined;
 }
 
 /** Has the switcher know of a workspace that is new or has another name. Who is in it stays there, whatever its slug. */
@@ -21,9 +24,9 @@ export function rememberWorkspace({ id, slug, name }: SessionWorkspace, current:
   );
 }
 
-/** Who is in the workspace that was deleted goes on in the default one. */
+/** Who is in the workspace that was deleted goes on in the first of the others. */
 export function forgetWorkspace(workspaceId: string, current: SessionWorkspace): void {
-  const start = session.value?.workspaces.find(({ id }) => isDefault(id));
+  const start = session.value?.workspaces.find(({ id }) => id !== workspaceId);
   change(
     (workspaces) => workspaces.filter(({ id }) => id !== workspaceId),
     workspaceId === current.id ? (start?.slug ?? current.slug) : current.slug,

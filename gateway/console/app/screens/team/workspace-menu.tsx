@@ -7,17 +7,19 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { MenuAction } from "../../ui/menu-action.tsx";
-import { forgetWorkspace, isDefault } from "./known-workspaces.ts";
+import { forgetWorkspace } from "./known-workspaces.ts";
 import { WorkspaceForm } from "./workspace-form.tsx";
 
 interface WorkspaceMenuProps {
   readonly shown: Workspace;
+  /** Whether it is the one of the organization that always is. */
+  readonly isDefault: boolean;
   /** The one that the console is in. */
   readonly current: SessionWorkspace;
   readonly changed: () => void;
 }
 
-export function WorkspaceMenu({ shown, current, changed }: WorkspaceMenuProps) {
+export function WorkspaceMenu({ shown, isDefault, current, changed }: WorkspaceMenuProps) {
   const [open, setOpen] = useState<"edit" | "delete">();
   const close = (): void => setOpen(undefined);
   const remove = async (): Promise<void> => {
@@ -43,7 +45,7 @@ export function WorkspaceMenu({ shown, current, changed }: WorkspaceMenuProps) {
         <MenuAction run={() => setOpen("edit")}>Edit</MenuAction>
         <MenuAction
           isDangerous
-          reason={isDefault(shown.id) ? "The default workspace cannot be deleted." : undefined}
+          reason={isDefault ? "The default workspace cannot be deleted." : undefined}
           run={() => setOpen("delete")}
         >
           Delete

@@ -9,7 +9,7 @@ import { Pager } from "../../ui/pager.tsx";
 import { Person } from "../../ui/person.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { ScreenProps } from "../presets.tsx";
-import { isDefault } from "./known-workspaces.ts";
+import { useDefaultWorkspace } from "./known-workspaces.ts";
 import { WorkspaceForm } from "./workspace-form.tsx";
 import { WorkspaceMenu } from "./workspace-menu.tsx";
 
@@ -23,6 +23,7 @@ const columns: readonly Column[] = [
 
 export function Workspaces({ workspace, query }: ScreenProps) {
   const [isMaking, setMaking] = useState(false);
+  const defaultId = useDefaultWorkspace();
   const page = pageIn(query, "workspaces");
   const { items, total, error, isLoading, reload } = useList<Workspace>(
     `/api/v1/workspaces?${new URLSearchParams(pageParameters(page))}`,
@@ -47,8 +48,8 @@ export function Workspaces({ workspace, query }: ScreenProps) {
                     <a class="plain-link cut" href={hrefTo([workspace.slug, "team", each.slug])} title={each.name}>
                       {each.name}
                     </a>
-                    {isDefault(each.id) && <span class="badge">Default</span>}
                     {each.id === workspace.id && <span class="badge accent">Open</span>}
+                    {each.id === defaultId && <span class="badge">Default</span>}
                   </span>
                   <span class="mono muted cut">{each.slug}</span>
                 </div>
@@ -67,7 +68,7 @@ export function Workspaces({ workspace, query }: ScreenProps) {
                 <Time at={each.created_at} />
               </td>
               <td class="column-menu">
-                <WorkspaceMenu shown={each} current={workspace} changed={reload} />
+                <WorkspaceMenu shown={each} isDefault={each.id === defaultId} current={workspace} changed={reload} />
               </td>
             </tr>
           ))}
