@@ -177,7 +177,7 @@ export function presetService({
       const workspaceId = workspaceToRead(context);
       const page = pageFrom(request);
       const { changes, totalCount } = await retryTransient(context.deadlineMs, () =>
-        lists.listWorkspaceChanges(workspaceId, page),
+        lists.listWorkspaceChanges(workspaceId, page, context.trace),
       );
       return { changes: changes.map(toWorkspaceChangeMessage), totalCount };
     },

@@ -1,8 +1,9 @@
 import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
 import type { Page } from "../../platform/domain/page.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
-import type { Executor, Pool, RowDataPacket } from "../../platform/mysql/pool.ts";
+import type { Executor, Pool, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { inSnapshot } from "../../platform/mysql/transaction.ts";
+import type { Trace } from "../../platform/observe/trace.ts";
 import type { WorkspaceChange } from "../domain/change.ts";
 import { agrees, findMark, markSpacing } from "./change-marks.ts";
 import { type ChangeRow, changeFromRow } from "./list-changes.ts";
@@ -19,12 +20,14 @@ export function listWorkspaceChanges(
   workspaceId: string,
   page: Page,
   onMarks: (needed: MarksNeeded) => void = () => {},
+  trace?: Trace,
 ): Promise<WorkspaceChangePage> {
-  return inSnapshot(pool, async (connection) => {
+  const read = async (connection: PoolConnection) => {
     const totalCount = await countChanges(connection, workspaceId);
     const walk = await findWalk(connection, workspaceId, page, totalCount, onMarks);
     return { totalCount, changes: walk ? await findPage(connection, workspaceId, walk) : [] };
-  });
+  };
+  return inSnapshot(pool, read, undefined, trace);
 }
 
 /** What is to be done for pages to come: marks that are missing are made, those that are not true are deleted. */

@@ -51,8 +51,9 @@ export class PresetLists {
     );
   }
 
-  listWorkspaceChanges(workspaceId: string, page: Page): Promise<WorkspaceChangePage> {
-    return listWorkspaceChanges(this.#replica, workspaceId, page, (needed) => void this.#mark(workspaceId, needed));
+  listWorkspaceChanges(workspaceId: string, page: Page, trace?: Trace): Promise<WorkspaceChangePage> {
+    const onMarks = (needed: MarksNeeded) => void this.#mark(workspaceId, needed);
+    return listWorkspaceChanges(this.#replica, workspaceId, page, onMarks, trace);
   }
 
   /** In the background, for one workspace at a time: pages are found without marks, too, and who asks later tries again. */
