@@ -76,7 +76,7 @@ describe.skipIf(!browserPath)("the console", () => {
     const on = await underTest.newPage({ key: stack.managementKey });
     const { page } = on;
     await on.open("/default/presets/large");
-    await page.getByText("Show all 1,000,000").waitFor();
+    await page.getByRole("button", { name: /Show all/ }).waitFor();
     // Without loading the page again, as a link does.
     const goTo = (path: string) =>
       page.evaluate(`history.pushState(null, "", "${path}"); dispatchEvent(new PopStateEvent("popstate"))`);

@@ -54,7 +54,7 @@ function portOf(address: string): number {
 describe("a first start", () => {
   it("tells each step, and where everything is", () => {
     const output = system.output();
-    for (const step of ["database", "schema", "signing key", "demo", "processes"]) {
+    for (const step of ["database", "schema", "signing key", "demo", "console", "processes"]) {
       expect(output).toMatch(new RegExp(`^  ${step} .*\\(\\d+\\.\\d s\\)$`, "m"));
     }
     expect(output).toContain(`Setpoint is ready at ${credentials.base_url}`);

@@ -1,13 +1,9 @@
 import { diffLines } from "./line-diff.ts";
-import type { DiffAnswer, DiffQuestion } from "./use-diff.ts";
+import type { DiffPair } from "./use-diff.ts";
 
 /** All of a comparison together. */
 const timeoutMs = 1_500;
 
-addEventListener("message", ({ data }: MessageEvent<DiffQuestion>) => {
-  const answer: DiffAnswer = {
-    id: data.id,
-    diffs: data.pairs.map(({ from, to }) => diffLines(from, to, timeoutMs / data.pairs.length)),
-  };
-  postMessage(answer);
+addEventListener("message", ({ data: pairs }: MessageEvent<readonly DiffPair[]>) => {
+  postMessage(pairs.map(({ from, to }) => diffLines(from, to, timeoutMs / pairs.length)));
 });

@@ -7,18 +7,6 @@ export interface DiffPair {
   readonly to: string | undefined;
 }
 
-export interface DiffQuestion {
-  readonly id: number;
-  readonly pairs: readonly DiffPair[];
-}
-
-export interface DiffAnswer {
-  readonly id: number;
-  readonly diffs: readonly LineDiff[];
-}
-
-let lastId = 0;
-
 interface ScriptUrls {
   createScriptURL(url: string): string;
 }
@@ -42,13 +30,11 @@ export function useDiff(pairs: readonly DiffPair[] | undefined): readonly LineDi
   useEffect(() => {
     if (!pairs) return;
     const worker = new Worker(scriptUrls.createScriptURL(workerUrl), { type: "module" });
-    lastId++;
-    const question: DiffQuestion = { id: lastId, pairs };
-    worker.addEventListener("message", ({ data }: MessageEvent<DiffAnswer>) => {
-      setAnswer({ pairs, diffs: data.diffs });
+    worker.addEventListener("message", ({ data }: MessageEvent<readonly LineDiff[]>) => {
+      setAnswer({ pairs, diffs: data });
       worker.terminate();
     });
-    worker.postMessage(question);
+    worker.postMessage(pairs);
     return () => worker.terminate();
   }, [pairs]);
   return answer?.pairs === pairs ? answer?.diffs : undefined;
