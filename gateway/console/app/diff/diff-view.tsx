@@ -3,7 +3,7 @@ import type { DiffRow, LineDiff, Side } from "./line-diff.ts";
 
 const contextLines = 3;
 /** What is laid out at once. */
-const rowsAtFirst = 1_500;
+const rowsAtFirst = 500;
 
 interface DiffViewProps {
   readonly diff: LineDiff;
@@ -36,7 +36,7 @@ export function DiffView({ diff, label, isWhole }: DiffViewProps) {
       </ol>
       {diff.rows.length > rowsMax && shown >= rowsMax && (
         <p class="panel-foot">
-          <button type="button" class="button small" onClick={() => setRowsMax(rowsMax + 10_000)}>
+          <button type="button" class="button small" onClick={() => setRowsMax(rowsMax + 2_000)}>
             Show more lines
           </button>
         </p>
