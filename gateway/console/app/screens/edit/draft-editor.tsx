@@ -82,7 +82,12 @@ export function DraftEditor({ start, isKept, workspace, slug, isReview, startAne
             <a class="button" href={hrefOf(false)}>
               Back to editing
             </a>
-            <ActionButton class="primary" run={save.run} isBusy={save.isBusy} reason={reasonNotTo("write")}>
+            <ActionButton
+              class="primary"
+              run={save.run}
+              isBusy={save.isBusy}
+              reason={reasonNotTo("write") ?? (isChanged ? undefined : "Nothing is changed yet.")}
+            >
               {save.isBusy ? "Saving …" : "Save new version"}
             </ActionButton>
           </div>
@@ -112,7 +117,7 @@ export function DraftEditor({ start, isKept, workspace, slug, isReview, startAne
       class="stack"
       onSubmit={(event) => {
         event.preventDefault();
-        if (fault === undefined) navigate(hrefOf(true));
+        if (fault === undefined && isChanged) navigate(hrefOf(true));
       }}
     >
       {isKept && isChanged && draft === start && (
