@@ -9,15 +9,10 @@ const names = signal<ReadonlyMap<string, string>>(new Map());
 /** For whoever is signed in now; nothing stays of the one before. */
 export async function loadNames(): Promise<void> {
   names.value = new Map();
-  if (session.value?.key.kind === "management") await reloadNames();
+  if (session.value?.key.kind === "management") await listMembers();
 }
 
-/** Those that are known stay until the new ones are there. */
-export async function reloadNames(): Promise<void> {
-  names.value = new Map((await listMembers()).map((member) => [member.id, nameOf(member)]));
-}
-
-/** A thousand are enough to tell people apart; whoever is further down is shown by their id. */
+/** A thousand are enough to tell people apart; whoever is further down is shown by their id. Their names are known then. */
 export async function listMembers(): Promise<readonly Member[]> {
   const found: Member[] = [];
   for (let offset = 0; offset < 1_000; offset += 100) {
@@ -25,6 +20,7 @@ export async function listMembers(): Promise<readonly Member[]> {
     found.push(...json.data);
     if (offset + 100 >= json.total_count) break;
   }
+  names.value = new Map(found.map((member) => [member.id, nameOf(member)]));
   return found;
 }
 

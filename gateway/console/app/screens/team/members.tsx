@@ -7,7 +7,7 @@ import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { type Column, Listing } from "../../ui/listing.tsx";
 import { Pager } from "../../ui/pager.tsx";
-import { nameOf, reloadNames } from "../../ui/person.tsx";
+import { listMembers, nameOf } from "../../ui/person.tsx";
 import type { ScreenProps } from "../presets.tsx";
 import { MemberForm } from "./member-form.tsx";
 import { MemberMenu } from "./member-menu.tsx";
@@ -32,7 +32,7 @@ export function Members({ list, workspace, query }: MembersProps) {
   const { items, total, error, isLoading, reload } = list;
   const changed = (): void => {
     reload();
-    reloadNames().catch(() => {});
+    listMembers().catch(() => {});
   };
   const admins = items?.filter(({ role }) => role === "org:admin").length;
   // Where all of them are on this page, it is known who is the last admin.

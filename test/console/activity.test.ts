@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { administrator } from "../support/administration-rest.ts";
+import { findBrowser } from "../support/browser.ts";
+import { type ConsolePage, type ConsoleUnderTest, openConsole } from "../support/console-browser.ts";
+
+const browserPath = await findBrowser();
+
+describe.skipIf(!browserPath)("the activity in the console", { timeout: 60_000 }, () => {
+  let underTest: ConsoleUnderTest;
+  let on: ConsolePage;
+
+  beforeAll(async () => {
+    underTest = await openConsole(browserPath ?? "");
+    const { stack } = underTest;
+    // Both logs in turn, and more than two pages of them.
+    for (let count = 0; count < 60; count++) {
+      await stack.create(`preset-${count}`);
+      await administrator(stack).makeMember(`person-${count}@example.com`);
+    }
+    on = await underTest.newPage({ key: stack.managementKey });
+  }, 60_000);
+
+  afterAll(() => underTest?.close());
+
+  const entries = () => on.page.locator(".activity-table li");
+
+  async function open(query = ""): Promise<void> {
+    await on.open(`/default/activity${query}`);
+    await on.page.getByText(/, newest first$/).waitFor();
+  }
+
+  /** What the entries are about, newest first. */
+  async function namesOnPage(): Promise<string[]> {
+    const texts = await entries().locator("p").allInnerTexts();
+    return texts.map((text) => /(preset|person)-\d+/.exec(text)?.[0] ?? text);
+  }
+
+  it("has every change of both logs once, newest first, page after page, and leads back", async () => {
+    await open();
+    const { page } = on;
+    const seen = await namesOnPage();
+    const first = [...seen];
+    while ((await page.getByRole("link", { name: "Older" }).count()) > 0) {
+      const before = page.url();
+      await page.getByRole("link", { name: "Older" }).press("Enter");
+      await page.waitForURL((url) => url.href !== before);
+      await page.locator('.activity-table[aria-busy="false"]').waitFor();
+      seen.push(...(await namesOnPage()));
+    }
+    const named = seen.filter((name) => /^(preset|person)-/.test(name));
+    const expected = Array.from({ length: 60 }, (_, count) => [`person-${59 - count}`, `preset-${59 - count}`]).flat();
+    expect(named).toEqual(expected);
+    for (const name of ["Newer", "Newest"]) {
+      await page.getByRole("link", { name, exact: true }).press("Enter");
+      await page.locator('.activity-table[aria-busy="false"]').waitFor();
+    }
+    await expect.poll(namesOnPage).toEqual(first);
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("shows the same changes at an address after more were made", async () => {
+    await open();
+    const href = (await on.page.getByRole("link", { name: "Older" }).getAttribute("href")) ?? "";
+    const query = new URL(href, underTest.stack.baseUrl).search;
+    await open(query);
+    const before = await namesOnPage();
+    await underTest.stack.create("made-meanwhile");
+    await administrator(underTest.stack).makeMember("meanwhile@example.com");
+    await open(query);
+    expect(await namesOnPage()).toEqual(before);
+    await on.page.getByText("53–102 of").waitFor();
+  });
+
+  it("shows only what changed, from what to what", async () => {
+    const { stack } = underTest;
+    const { data } = await administrator(stack).makeKey({ name: "logged" });
+    await administrator(stack).call("PATCH", `/keys/${data.id}`, { permissions: ["presets:read", "inference"] });
+    await stack.create("rolled", { model: "a", messages: [] });
+    await stack.create("rolled", { model: "b", messages: [] });
+    await stack.request("PATCH", "/presets/rolled", { key: stack.apiKey, body: { designated_version: 1 } });
+    await open();
+    const [rollback] = await entries().all();
+    expect(await rollback?.locator("del").innerText()).toBe("2");
+    expect(await rollback?.locator("ins").innerText()).toBe("1");
+    const change = entries().filter({ hasText: "changed the key logged" });
+    expect(await change.locator("del").allInnerTexts()).toEqual(["− presets:write"]);
+    expect(await change.locator("ins").count()).toBe(0);
+    await on.page.getByRole("link", { name: "Compare v2 of rolled with v1" }).press("Enter");
+    await on.page.waitForURL(/presets\/rolled\/compare\/2\.\.\.1$/);
+  });
+
+  it("is filtered by what, by whom and by one thing, each in the address", async () => {
+    await open("?log=organization");
+    const { page } = on;
+    await page.getByLabel("What", { exact: true }).selectOption("Key changed");
+    await page.waitForURL(/action=key_updated/);
+    await page.getByText("1–1 of 1, newest first").waitFor();
+    await page.getByRole("link", { name: "logged" }).press("Enter");
+    await page.waitForURL(/log=organization&target=/);
+    await page.getByText("1–2 of 2, newest first").waitFor();
+    await page.getByRole("link", { name: "Show everything" }).press("Enter");
+    const { json } = await administrator(underTest.stack).call<{ id: string }[]>("GET", "/organization/members");
+    const nobody = json.data.at(-1)?.id ?? "";
+    await page.getByLabel("Who", { exact: true }).selectOption(nobody);
+    await page.waitForURL((url) => url.searchParams.get("user") === nobody);
+    await page.getByText("No change fits this filter.").waitFor();
+    expect(await on.axeViolations()).toEqual([]);
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("shows an API key the changes of its presets, and says what else there is", async () => {
+    const other = await underTest.newPage({ key: underTest.stack.apiKey });
+    await other.open("/default/activity");
+    await other.page.getByText("This needs a management key").waitFor();
+    await other.page.getByText("made-meanwhile").first().waitFor();
+    expect(await other.page.getByText("person-59@example.com").count()).toBe(0);
+    expect(await other.axeViolations()).toEqual([]);
+    expect(await other.faults()).toEqual([]);
+    await other.context.close();
+  });
+});

@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { administrator } from "../support/administration-rest.ts";
+import { findBrowser } from "../support/browser.ts";
+import { type ConsolePage, type ConsoleUnderTest, openConsole } from "../support/console-browser.ts";
+
+const browserPath = await findBrowser();
+
+describe.skipIf(!browserPath)("the team in the console", { timeout: 60_000 }, () => {
+  let underTest: ConsoleUnderTest;
+  let on: ConsolePage;
+
+  beforeAll(async () => {
+    underTest = await openConsole(browserPath ?? "");
+    on = await underTest.newPage({ key: underTest.stack.managementKey });
+  }, 60_000);
+
+  afterAll(() => underTest?.close());
+
+  const call = <Data>(method: string, path: string, body?: unknown) =>
+    administrator(underTest.stack).call<Data>(method, path, body);
+
+  interface MemberJson {
+    readonly id: string;
+    readonly email: string;
+    readonly first_name: string | null;
+    readonly role: string;
+  }
+
+  async function memberNow(email: string): Promise<MemberJson | undefined> {
+    const { json } = await call<MemberJson[]>("GET", "/organization/members?limit=100");
+    return json.data.find((member) => member.email === email);
+  }
+
+  async function openTeam(): Promise<void> {
+    await on.open("/default/team");
+    await on.page.getByRole("heading", { name: "Workspaces" }).waitFor();
+    await on.page.locator("table .two-lines").last().waitFor();
+  }
+
+  const dialog = () => on.page.getByRole("dialog");
+  const menuOf = (name: string) => on.page.getByRole("button", { name: `Actions for ${name}` });
+
+  /** Chooses from a menu by keyboard. */
+  async function choose(name: string, action: string | RegExp): Promise<void> {
+    await menuOf(name).press("Enter");
+    await on.page.getByRole("button", { name: action }).and(on.page.locator(":visible")).press("Enter");
+  }
+
+  it("gets a member, who is then renamed and made an admin, by keyboard alone", async () => {
+    await openTeam();
+    await on.page.getByRole("button", { name: "Add a member" }).press("Enter");
+    await dialog().waitFor();
+    await on.page.keyboard.type("grace@example.com");
+    await on.page.keyboard.press("Enter");
+    await on.page.getByText("grace@example.com is a member.").waitFor();
+    expect(await memberNow("grace@example.com")).toMatchObject({ first_name: null, role: "org:member" });
+    await choose("grace@example.com", "Edit");
+    await dialog().getByLabel("First name").fill("Grace");
+    await on.page.keyboard.press("Enter");
+    await menuOf("Grace").waitFor();
+    await choose("Grace", "Make an admin");
+    await on.page.getByText("Grace is an admin now.").waitFor();
+    expect(await memberNow("grace@example.com")).toMatchObject({ first_name: "Grace", role: "org:admin" });
+    await choose("Grace", "Make a member");
+    await on.page.getByText("Grace is no admin any more.").waitFor();
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("says of somebody who is a member already that they are", async () => {
+    await administrator(underTest.stack).makeMember("twice@example.com");
+    await openTeam();
+    await on.page.getByRole("button", { name: "Add a member" }).click();
+    await dialog().getByLabel("E-mail address").fill("twice@example.com");
+    await on.page.keyboard.press("Enter");
+    await dialog().getByText("is a member of this organization already").waitFor();
+    // What was typed stays.
+    expect(await dialog().getByLabel("E-mail address").inputValue()).toBe("twice@example.com");
+  });
+
+  it("keeps the last admin, and says why", async () => {
+    await openTeam();
+    const { json } = await call<MemberJson[]>("GET", "/organization/members?limit=100");
+    const admin = json.data.find(({ role }) => role === "org:admin") as MemberJson;
+    await on.page
+      .locator("tr", { hasText: admin.email })
+      .getByRole("button", { name: /^Actions for/ })
+      .press("Enter");
+    for (const name of [/^Make a member ?This is the last admin/, /^Remove ?This is the last admin/]) {
+      await on.page.getByRole("button", { name }).press("Enter");
+    }
+    expect(await dialog().count()).toBe(0);
+    expect(await memberNow(admin.email)).toMatchObject({ role: "org:admin" });
+  });
+
+  it("removes somebody with keys that work only together with the keys, which it names first", async () => {
+    const email = "leaving@example.com";
+    const creator_user_id = await administrator(underTest.stack).makeMember(email);
+    const { key } = await administrator(underTest.stack).makeKey({ name: "their key", creator_user_id });
+    await openTeam();
+    await choose(email, "Remove");
+    await dialog().getByRole("button", { name: "Remove the member" }).click();
+    await dialog().getByText('"their key"').waitFor();
+    expect(await memberNow(email)).toBeDefined();
+    await dialog()
+      .getByLabel(/^Disable their keys, too/)
+      .check();
+    await dialog().getByRole("button", { name: "Remove the member" }).click();
+    await on.page.getByText(`${email} is no member any more.`).waitFor();
+    expect(await memberNow(email)).toBeUndefined();
+    expect((await underTest.stack.request("GET", "/presets", { key })).status).toBe(401);
+  });
+
+  it("gets a workspace, which is in the switcher at once and may be entered there", async () => {
+    await openTeam();
+    await on.page.getByRole("button", { name: "Create a workspace" }).press("Enter");
+    await dialog().waitFor();
+    await on.page.keyboard.type("Très Nouveau!");
+    expect(await dialog().getByLabel("Slug").inputValue()).toBe("tres-nouveau");
+    await on.page.keyboard.press("Enter");
+    await on.page.getByText("“Très Nouveau!” is ready.").waitFor();
+    await on.page.getByRole("button", { name: /^Workspace:/ }).press("Enter");
+    await on.page.getByRole("link", { name: "Très Nouveau!" }).and(on.page.locator(".menu-item")).press("Enter");
+    await on.page.waitForURL(/\/console\/tres-nouveau\/team$/);
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("stays where it is when the workspace that it is in gets another slug, and leaves it when it is deleted", async () => {
+    await administrator(underTest.stack).makeWorkspace("short-lived");
+    await on.open("/short-lived/team");
+    await menuOf("short-lived").waitFor();
+    await choose("short-lived", "Edit");
+    await dialog().getByLabel("Slug").fill("renamed");
+    await on.page.keyboard.press("Enter");
+    await on.page.waitForURL(/\/console\/renamed\/team$/);
+    await on.page.getByText("“short-lived” is changed.").waitFor();
+    expect(await on.page.getByRole("heading", { name: "Team" }).count()).toBe(1);
+    await choose("short-lived", "Delete");
+    await dialog().getByRole("button", { name: "Delete the workspace" }).press("Enter");
+    await on.page.waitForURL(/\/console\/default\/team$/);
+    expect((await call("GET", "/workspaces/renamed")).status).toBe(404);
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("says which keys keep a workspace, why the default one stays, and that a slug is taken", async () => {
+    const { id } = await administrator(underTest.stack).makeWorkspace("kept");
+    await administrator(underTest.stack).makeKey({ name: "still in use", workspace_id: id });
+    await openTeam();
+    await choose("kept", "Delete");
+    await dialog().getByRole("button", { name: "Delete the workspace" }).click();
+    await dialog().getByText("still in use").waitFor();
+    await on.page.keyboard.press("Escape");
+    await on.page
+      .locator("tr", { has: on.page.getByText("Default", { exact: true }).and(on.page.locator(".badge")) })
+      .getByRole("button", { name: /^Actions for/ })
+      .press("Enter");
+    await on.page.getByRole("button", { name: /^Delete ?The default workspace cannot be deleted/ }).press("Enter");
+    expect(await dialog().count()).toBe(0);
+    await on.page.keyboard.press("Escape");
+    await choose("kept", "Edit");
+    await dialog().getByLabel("Slug").fill("default");
+    await on.page.keyboard.press("Enter");
+    await dialog().getByText("is taken by another workspace of the organization").waitFor();
+    expect(await dialog().getByLabel("Slug").getAttribute("aria-invalid")).toBe("true");
+  });
+
+  it("puts members of the organization into a workspace, and takes them out with a way back", async () => {
+    const { slug } = await administrator(underTest.stack).makeWorkspace("joint");
+    const userId = await administrator(underTest.stack).makeMember("joining@example.com");
+    const membersNow = async () => {
+      const { json } = await call<{ user_id: string }[]>("GET", `/workspaces/${slug}/members`);
+      return json.data.map(({ user_id }) => user_id);
+    };
+    await on.open(`/default/team/${slug}`);
+    await on.page.getByRole("button", { name: "Add members" }).press("Enter");
+    await dialog().waitFor();
+    await on.page.keyboard.type("joining");
+    await dialog().getByRole("checkbox").press("Space");
+    await dialog().getByRole("button", { name: "Add 1" }).press("Enter");
+    await on.page.getByText("1 member is in joint.").waitFor();
+    expect(await membersNow()).toContain(userId);
+    await on.page.getByRole("button", { name: "Remove joining@example.com" }).press("Enter");
+    await on.page.getByRole("button", { name: "Undo" }).waitFor();
+    expect(await membersNow()).not.toContain(userId);
+    await on.page.getByRole("button", { name: "Undo" }).press("Enter");
+    await expect.poll(membersNow).toContain(userId);
+    expect(await on.axeViolations()).toEqual([]);
+    expect(await on.faults()).toEqual([]);
+  });
+});
