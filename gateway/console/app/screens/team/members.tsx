@@ -45,7 +45,11 @@ export function Members({ list, workspace, query }: MembersProps) {
           <Icon name="plus" /> Add a member
         </button>
       </div>
-      {error && <ErrorPanel error={error} title="The members could not be loaded" retry={reload} />}
+      {error && (
+        <div class="panel-body">
+          <ErrorPanel error={error} title="The members could not be loaded" retry={reload} />
+        </div>
+      )}
       {(items || !error) && (
         <Listing caption="Members, the oldest membership first" columns={columns} isStale={isLoading}>
           {items?.map((member) => (

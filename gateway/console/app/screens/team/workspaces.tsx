@@ -37,7 +37,11 @@ export function Workspaces({ workspace, query }: ScreenProps) {
           <Icon name="plus" /> Create a workspace
         </button>
       </div>
-      {error && <ErrorPanel error={error} title="The workspaces could not be loaded" retry={reload} />}
+      {error && (
+        <div class="panel-body">
+          <ErrorPanel error={error} title="The workspaces could not be loaded" retry={reload} />
+        </div>
+      )}
       {(items || !error) && (
         <Listing caption="Workspaces, the oldest first" columns={columns} isStale={isLoading}>
           {items?.map((each) => (

@@ -1,0 +1,44 @@
+import { expect, it } from "vitest";
+import { hasExpired, reasonToStay } from "./key-state.ts";
+
+const nowMs = Date.parse("2026-03-14T09:00:00.000Z");
+const soon = "2026-03-15T09:00:00.000Z";
+const later = "2026-04-15T09:00:00.000Z";
+const past = "2026-03-13T09:00:00.000Z";
+
+function management(id: string, change: { disabled?: boolean; expires_at?: string | null } = {}) {
+  return { id, kind: "management" as const, disabled: false, expires_at: null, ...change };
+}
+
+it.each([
+  ["the only one", management("a"), [], true],
+  ["one beside another that never expires", management("a"), [management("b")], false],
+  ["one beside a disabled one", management("a"), [management("b", { disabled: true })], true],
+  ["one beside an expired one", management("a"), [management("b", { expires_at: past })], true],
+  [
+    "one beside another that ends earlier",
+    management("a", { expires_at: later }),
+    [management("b", { expires_at: soon })],
+    true,
+  ],
+  [
+    "one beside another that ends later",
+    management("a", { expires_at: soon }),
+    [management("b", { expires_at: later })],
+    false,
+  ],
+  ["one that does not work anyway", management("a", { disabled: true }), [], false],
+  ["one beside an API key", management("a"), [{ ...management("b"), kind: "api" as const }], true],
+  ["an API key", { ...management("a"), kind: "api" as const }, [], false],
+])("keeps a management key that is %s, or not", (_, key, others, stays) => {
+  expect(reasonToStay(key, [key, ...others], nowMs) !== undefined).toBe(stays);
+});
+
+it.each([
+  [null, false],
+  [soon, false],
+  [past, true],
+  [new Date(nowMs).toISOString(), true],
+])("a key that ends at %s has expired: %s", (expires_at, expired) => {
+  expect(hasExpired({ expires_at }, nowMs)).toBe(expired);
+});
