@@ -73,6 +73,9 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
       return json.data.designated_version.version;
     };
     expect(await served()).toBe(1);
+    // The button is gone, and the focus is where it was.
+    await page.getByRole("button", { name: "Roll back to v1" }).waitFor({ state: "detached" });
+    await expect.poll(() => page.evaluate("document.activeElement.className")).toBe("serving-text");
     await press(on, "Undo");
     await page.getByText("support-bot now serves v2.").waitFor();
     expect(await served()).toBe(2);
@@ -174,19 +177,21 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
   });
 
   it("finds everything with Ctrl-K, and may switch single keys off", { timeout: journeyTimeoutMs }, async () => {
+    await create("findable", { model: "a" }, "Be brief.");
+    await create("newer", { model: "a" }, "Be brief.");
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     const { page } = on;
     await page.keyboard.press("Control+k");
-    await page.keyboard.type("shared");
-    await page.getByRole("option", { name: "shared" }).waitFor();
+    await page.keyboard.type("findable");
+    await page.getByRole("option", { name: "findable" }).waitFor();
     await page.keyboard.press("Enter");
-    await page.waitForURL(/presets\/shared$/);
+    await page.waitForURL(/presets\/findable$/);
     await page.keyboard.press("?");
     await page.getByLabel(/Single keys are shortcuts/).uncheck();
     await page.keyboard.press("Escape");
     await page.keyboard.press("g");
     await page.waitForTimeout(200);
-    expect(page.url()).toMatch(/presets\/shared$/);
+    expect(page.url()).toMatch(/presets\/findable$/);
     expect(await on.faults()).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../api/api-error.ts";
 import { signIn } from "../api/session.ts";
 import { BrandMark } from "../shell/header.tsx";
@@ -9,7 +9,8 @@ export function SignIn({ ticketError }: { readonly ticketError: ApiError | undef
   const [isBusy, setBusy] = useState(false);
   const [isShown, setShown] = useState(false);
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  // Before anything is painted: whoever sees the field may paste.
+  useLayoutEffect(() => {
     document.title = "Sign in · Setpoint";
     field.current?.focus();
   }, []);

@@ -62,7 +62,7 @@ function PaletteDialog({ session, workspace }: PaletteProps) {
   // Nothing before the first answer, so that nothing moves below the hand of who chooses.
   const choices =
     answer || error
-      ? [...presetChoices(answer?.json.data ?? [], workspace), ...placeChoices(session, workspace, text)]
+      ? [...presetChoices(answer?.json.data ?? [], workspace, text), ...placeChoices(session, workspace, text)]
       : [];
   const chosen = Math.min(at, choices.length - 1);
   const choose = (choice: Choice | undefined): void => {
@@ -135,8 +135,10 @@ function PaletteDialog({ session, workspace }: PaletteProps) {
   );
 }
 
-function presetChoices(presets: readonly Preset[], workspace: SessionWorkspace): Choice[] {
-  return presets.map(({ id, name, slug }) => ({
+function presetChoices(presets: readonly Preset[], workspace: SessionWorkspace, text: string): Choice[] {
+  // The answer may be to what was typed before, and Enter must never open what nobody asked for.
+  const fitting = presets.filter(({ name, slug }) => fits(name, text) || fits(slug, text));
+  return fitting.map(({ id, name, slug }) => ({
     id,
     label: name,
     note: slug,
@@ -156,5 +158,9 @@ function placeChoices(session: Session, workspace: SessionWorkspace, text: strin
       places.push({ id, label: name, note: "Workspace", run: () => navigate(hrefTo([slug, "presets"])) });
   }
   places.push({ id: "shortcuts", label: "Keyboard shortcuts", note: "Show", run: openShortcuts });
-  return places.filter(({ label }) => label.toLowerCase().includes(text.trim().toLowerCase()));
+  return places.filter(({ label }) => fits(label, text));
+}
+
+function fits(name: string, text: string): boolean {
+  return name.toLowerCase().includes(text.trim().toLowerCase());
 }

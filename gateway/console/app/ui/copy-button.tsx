@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { announce } from "../shell/announcer.tsx";
+import { showToast } from "../shell/toasts.tsx";
 import { Icon } from "./icon.tsx";
 
 interface CopyButtonProps {
@@ -13,7 +14,12 @@ interface CopyButtonProps {
 export function CopyButton({ text, what, isBare = false }: CopyButtonProps) {
   const [isDone, setDone] = useState(false);
   const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(typeof text === "string" ? text : text());
+    try {
+      await navigator.clipboard.writeText(typeof text === "string" ? text : text());
+    } catch {
+      showToast(`The browser did not let ${what} be copied. Select the text and copy it by hand.`);
+      return;
+    }
     announce(`Copied ${what}.`);
     setDone(true);
     setTimeout(() => setDone(false), 1_600);

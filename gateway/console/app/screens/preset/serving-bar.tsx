@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "preact/hooks";
 import { ActionButton } from "../../ui/action-button.tsx";
 
 interface ServingBarProps {
@@ -14,9 +15,14 @@ interface ServingBarProps {
 /** What the preset serves, always in sight, and what one looks at where that is something else. */
 export function ServingBar({ served, newest, shown, isBusy, reason, designate, hrefOf }: ServingBarProps) {
   const isKnown = served !== undefined && newest !== undefined;
+  const text = useRef<HTMLParagraphElement>(null);
+  // The button that was pressed is gone then, and whoever uses the keyboard must not begin at the top again.
+  useEffect(() => {
+    if (document.activeElement === document.body) text.current?.focus({ preventScroll: true });
+  }, [served, shown]);
   return (
     <div class="serving-bar">
-      <p class="serving-text">
+      <p class="serving-text" ref={text} tabIndex={-1}>
         {isKnown ? (
           <>
             <strong>Serves v{served}</strong>
