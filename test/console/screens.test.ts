@@ -24,7 +24,9 @@ const screens: Readonly<Record<string, readonly [path: string, complete: string]
   try: ["/default/presets/support-bot/try", "text=chat/completions"],
   keys: ["/default/keys", ".keys-table .two-lines"],
   team: ["/default/team", "#workspaces-title"],
+  "members of a workspace": ["/default/team/default", "table .two-lines"],
   activity: ["/default/activity", ".activity-table .two-lines"],
+  "activity of the organization": ["/default/activity?log=organization", ".activity-table .two-lines"],
   "no screen": ["/default/nothing", "text=This address leads to no screen"],
 };
 

@@ -126,7 +126,8 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
           hrefOf={(to) => hrefTo([current.slug, "team", slug], { page: to > 1 ? to : undefined })}
         />
       )}
-      {everybody && !forbidden && <p class="muted">{everybody}</p>}
+      {/* Not before the list above it has its length, so that nothing moves. */}
+      {everybody && items && <p class="muted">{everybody}</p>}
       {isAdding && (
         <AddToWorkspace name={name} close={() => setAdding(false)} add={(userIds) => change("add", userIds)} />
       )}
