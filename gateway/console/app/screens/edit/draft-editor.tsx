@@ -26,7 +26,7 @@ export function DraftEditor({ start, isKept, workspace, slug, isReview, startAne
   const [draft, setDraft] = useState(start);
   const [hasRoom, setRoom] = useState(true);
   const [wanted, setWanted] = useState<{ path: string; round: number }>();
-  const { base } = draft;
+  const { base, ancestor } = draft;
   const fault = useMemo(() => faultOf(draft.config), [draft.config]);
   const isChanged =
     draft.prompt !== (base.prompt ?? "") || fault !== undefined || compact(draft.config) !== base.config;
@@ -72,7 +72,8 @@ export function DraftEditor({ start, isKept, workspace, slug, isReview, startAne
           <p>
             {isChanged ? (
               <>
-                What changes against <strong>v{base.version}</strong>. The new version is served as soon as it is saved.
+                What changes against <strong>v{ancestor.version}</strong>, which is served. The new version takes its
+                place as soon as it is saved.
               </>
             ) : (
               <>Nothing is changed against v{base.version}.</>
@@ -102,13 +103,7 @@ export function DraftEditor({ start, isKept, workspace, slug, isReview, startAne
             )}
           </>
         )}
-        {draft.ancestor.version !== base.version && (
-          <p class="muted">
-            v{draft.ancestor.version} was served when you began, and not v{base.version}: what differs between these two
-            changes as well.
-          </p>
-        )}
-        <ContentDiff from={base} to={{ config: draft.config, prompt: draft.prompt || null }} isWhole={false} />
+        <ContentDiff from={ancestor} to={{ config: draft.config, prompt: draft.prompt || null }} isWhole={false} />
       </>
     );
   }
