@@ -17,8 +17,6 @@ const connectionOptions = {
   "grpc-node.flow_control_window": flowControlWindow,
   "grpc.keepalive_time_ms": 30_000,
   "grpc.keepalive_timeout_ms": 10_000,
-  // Counts that nobody reads, for every call.
-  "grpc.enable_channelz": 0,
   // grpc-js would buffer every call to be able to repeat it; we repeat calls ourselves, see `grpc-client.ts`.
   "grpc.enable_retries": 0,
   // A process that restarts is back within a second; do not stay away longer than needed.

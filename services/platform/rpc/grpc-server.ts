@@ -42,8 +42,6 @@ export function createGrpcServer(services: readonly ServedService[], bytes = new
     // A peer that vanished without a word is noticed.
     "grpc.keepalive_time_ms": 30_000,
     "grpc.keepalive_timeout_ms": 10_000,
-    // Counts that nobody reads, for every call.
-    "grpc.enable_channelz": 0,
   });
   for (const { methods } of services) {
     const definition: Record<string, GrpcDefinition> = {};
