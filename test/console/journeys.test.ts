@@ -149,7 +149,7 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     await press(on, "Show the fault in the editor", "link");
     await on.page.locator(".cm-lint-marker-error").waitFor();
     await press(on, /temperature must be at most 2/);
-    expect(await on.page.locator(".cm-activeLine").innerText()).toContain("temperature");
+    await expect.poll(() => on.page.locator(".cm-activeLine").innerText()).toContain("temperature");
     expect(await on.faults()).toEqual([]);
   });
 

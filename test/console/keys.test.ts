@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { administrator, type KeyJson } from "../support/administration-rest.ts";
 import { findBrowser } from "../support/browser.ts";
-import { type ConsolePage, type ConsoleUnderTest, openConsole } from "../support/console-browser.ts";
+import { type ConsolePage, type ConsoleUnderTest, chooseFromMenu, openConsole } from "../support/console-browser.ts";
 
 const browserPath = await findBrowser();
 
@@ -35,10 +35,7 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 60_000 }, ()
     await here.page.locator(".keys-table .two-lines").first().waitFor();
   }
 
-  async function choose(keyName: string, action: RegExp): Promise<void> {
-    await on.page.getByRole("button", { name: `Actions for ${keyName}` }).click();
-    await on.page.getByRole("button", { name: action }).and(on.page.locator(":visible")).click();
-  }
+  const choose = (name: string, action: RegExp) => chooseFromMenu(on.page, `Actions for ${name}`, action);
 
   const dialog = () => on.page.getByRole("dialog");
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { administrator } from "../support/administration-rest.ts";
 import { findBrowser } from "../support/browser.ts";
-import { type ConsolePage, type ConsoleUnderTest, openConsole } from "../support/console-browser.ts";
+import { type ConsolePage, type ConsoleUnderTest, chooseFromMenu, openConsole } from "../support/console-browser.ts";
 
 const browserPath = await findBrowser();
 
@@ -40,11 +40,7 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 60_000 }, ()
   const dialog = () => on.page.getByRole("dialog");
   const menuOf = (name: string) => on.page.getByRole("button", { name: `Actions for ${name}` });
 
-  /** Chooses from a menu by keyboard. */
-  async function choose(name: string, action: string | RegExp): Promise<void> {
-    await menuOf(name).press("Enter");
-    await on.page.getByRole("button", { name: action }).and(on.page.locator(":visible")).press("Enter");
-  }
+  const choose = (name: string, action: string | RegExp) => chooseFromMenu(on.page, `Actions for ${name}`, action);
 
   it("gets a member, who is then renamed and made an admin, by keyboard alone", async () => {
     await openTeam();

@@ -38,6 +38,23 @@ export interface ConsolePage {
   axeViolations(): Promise<string[]>;
 }
 
+/**
+ * Chooses from a menu by keyboard. A list that is drawn anew as its menu opens closes it: then it is opened again, as
+ * anybody would.
+ */
+export async function chooseFromMenu(page: Page, menu: string, action: string | RegExp): Promise<void> {
+  const item = page.getByRole("button", { name: action }).and(page.locator(":visible"));
+  for (let tries = 1; ; tries++) {
+    await page.getByRole("button", { name: menu }).press("Enter");
+    try {
+      await item.press("Enter", { timeout: 3_000 });
+      return;
+    } catch (error) {
+      if (tries === 5) throw error;
+    }
+  }
+}
+
 export async function openConsole(browserPath: string): Promise<ConsoleUnderTest> {
   await runProgram(process.execPath, [buildScript], { env: process.env });
   const stack = await startStack();
