@@ -44,7 +44,11 @@ async function installChromium(): Promise<string> {
   const apt = ["-o", "DPkg::Lock::Timeout=120", "--quiet"];
   try {
     await runProgram("apt-get", [...apt, "update"], { env }).catch(() => {});
-    await runProgram("apt-get", [...apt, "--yes", "--no-install-recommends", "install", "chromium", "fonts-liberation"], { env });
+    await runProgram(
+      "apt-get",
+      [...apt, "--yes", "--no-install-recommends", "install", "chromium", "fonts-liberation"],
+      { env },
+    );
     return "it was installed under another name";
   } catch (error) {
     return error instanceof ProgramFailure ? (error.output.split("\n").at(-1) ?? error.message) : String(error);
