@@ -107,6 +107,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
           onInput={(event) => setMessage(event.currentTarget.value)}
         />
         <div class="panel-foot row edit-actions">
+          {reasonNotTo("infer") && <span class="muted small">{reasonNotTo("infer")}</span>}
           {busyWith === "send" && (
             <button type="button" class="button" onClick={() => abort.current?.abort()}>
               Stop

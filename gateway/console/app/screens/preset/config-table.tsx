@@ -47,7 +47,8 @@ export function ConfigValue({ text }: Pick<Piece, "text">) {
   return (
     <details>
       <summary>
-        {count.toLocaleString("en")} {Array.isArray(items) ? "items" : "fields"}, {lines.toLocaleString("en")} lines
+        {count.toLocaleString("en")} {Array.isArray(items) ? "item" : "field"}
+        {count === 1 ? "" : "s"}, {lines.toLocaleString("en")} lines
       </summary>
       <pre class="config-value">{shown}</pre>
     </details>
