@@ -35,7 +35,7 @@ export async function openPresetService(
   const pool = openPool(config.databaseUrl, config.databasePoolSize, options);
   lifecycle.opened("database pool", () => pool.end());
   // The writers have connections of their own, so that no crowd of other calls keeps them waiting.
-  const writerPool = openPool(config.databaseUrl, VersionWriter.connectionsMax, { ...options, sendsTogether: true });
+  const writerPool = openPool(config.databaseUrl, VersionWriter.connectionsMax, options);
   lifecycle.opened("writer pool", () => writerPool.end());
   const writer = new VersionWriter(writerPool, config);
   // Changes of one preset wait for each other in the database; here they keep nobody else from a connection.
