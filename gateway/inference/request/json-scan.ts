@@ -216,10 +216,16 @@ function numberEnd(bytes: Buffer, start: number): number {
   return at;
 }
 
+/** More than any number has that means something. One of megabytes would be read in one turn. */
+const digitsMax = 65_536;
+
 /** At least one digit must be there. */
 function digitsEnd(bytes: Buffer, start: number): number {
   let at = start;
-  while ((bytes[at] as number) >= digit0 && (bytes[at] as number) <= digit9) at++;
+  while ((bytes[at] as number) >= digit0 && (bytes[at] as number) <= digit9) {
+    if (at - start === digitsMax) throw tooManyDigits();
+    at++;
+  }
   if (at === start) throw notJson();
   return at;
 }
@@ -234,6 +240,10 @@ function wordEnd(bytes: Buffer, start: number): number {
 
 function notJson(): Error {
   return invalidRequest([{ path: "", message: "must be valid JSON" }]);
+}
+
+function tooManyDigits(): Error {
+  return invalidRequest([{ path: "", message: `must not hold a number of more than ${digitsMax} digits` }]);
 }
 
 function tooDeep(): Error {
