@@ -26,7 +26,7 @@ afterAll(() => store.close());
 beforeEach(async () => {
   workspaceId = newId();
   proxy = await openDatabaseProxy(store.url);
-  pool = openPool(proxy.url, 4, { statementTimeoutMs: 1_300, lockTimeoutSeconds: 1, sendsTogether: true });
+  pool = openPool(proxy.url, 4, { statementTimeoutMs: 1_300, lockTimeoutSeconds: 1 });
   writer = new VersionWriter(pool, { batchByWorkspace: false });
 });
 

@@ -29,7 +29,7 @@ export interface TestStore {
 
 export async function openTestStore(): Promise<TestStore> {
   const database = await createPresetDatabase();
-  const pool = openPool(database.url, 8, { sendsTogether: true });
+  const pool = openPool(database.url, 8);
   const writer = new VersionWriter(pool, { batchByWorkspace: false });
   const numbersOf = async (sql: string, { workspaceId, id }: ServedPreset): Promise<RowDataPacket[]> => {
     const [rows] = await pool.execute<RowDataPacket[]>(sql, [idToBytes(workspaceId), idToBytes(id)]);

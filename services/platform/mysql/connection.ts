@@ -44,9 +44,6 @@ export interface Statement {
   readonly values: readonly unknown[];
 }
 
-/** Of the values of statements that go together. Larger ones are not worth being written into a text. */
-const togetherLengthMax = 256 * 1024;
-
 /** How long the server may take to close a connection that said goodbye. */
 const quitTimeoutMs = 1_000;
 
@@ -61,7 +58,6 @@ export class PoolConnection {
   readonly #owner: ConnectionOwner;
   readonly protocol: Protocol;
   readonly #execute: Method;
-  readonly #takesSeveral: boolean;
   /** How each command that is not answered yet is told that it will not be. */
   readonly #unanswered = new Set<(error: Error) => void>();
   #timeoutMs: number;
@@ -82,7 +78,6 @@ export class PoolConnection {
     this.#owner = owner;
     this.protocol = protocol;
     this.#execute = protocol === "prepared" ? "execute" : "query";
-    this.#takesSeveral = options.multipleStatements ?? false;
     this.#timeoutMs = connectTimeoutMs;
     let socket: Socket | undefined;
     const stream = ({ config }: { config: { host: string; port: number; socketPath?: string } }) => {
@@ -118,19 +113,9 @@ export class PoolConnection {
     return this.#sendRecorded<T>("execute", sql, values);
   }
 
-  /**
-   * Runs statements in order, up to the first that fails. By the prepared protocol each would wait for the answer to the
-   * one before it; so where the server takes several at once and their values are small, they go as one text.
-   */
+  /** Runs statements in order, up to the first that fails. */
   async executeAll(statements: readonly Statement[]): Promise<void> {
-    if (this.#takesSeveral && lengthOf(statements) <= togetherLengthMax) {
-      await this.query(
-        statements.map(({ sql }) => sql).join("; "),
-        statements.flatMap(({ values }) => values),
-      );
-    } else {
-      for (const { sql, values } of statements) await this.execute(sql, values);
-    }
+    for (const { sql, values } of statements) await this.execute(sql, values);
   }
 
   /** Runs a statement as text. */
@@ -244,12 +229,4 @@ export class PoolConnection {
       if (!this.#isOpening) this.#owner.fellSilent();
     }, inMs).unref();
   }
-}
-
-function lengthOf(statements: readonly Statement[]): number {
-  let length = 0;
-  for (const { values } of statements) {
-    for (const value of values) if (typeof value === "string" || Buffer.isBuffer(value)) length += value.length;
-  }
-  return length;
 }

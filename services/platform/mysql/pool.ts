@@ -28,8 +28,6 @@ export interface PoolOptions {
   readonly protocol?: Protocol;
   /** How many may wait for a connection. */
   readonly waitingMax?: number;
-  /** Whether several statements may go as one text, which takes a server that splits it. Default: not. */
-  readonly sendsTogether?: boolean;
 }
 
 const connectTimeoutMaxMs = 5_000;
@@ -47,15 +45,13 @@ const preparedStatementsMax = 100;
  */
 export function openPool(url: string, size: number, options: PoolOptions = {}): Pool {
   const { statementTimeoutMs = 8_000, lockTimeoutSeconds = 3, idleTimeoutMs = 60_000, waitingMax = 1_000 } = options;
-  const { protocol = protocolOf(url), sendsTogether = false } = options;
+  const { protocol = protocolOf(url) } = options;
   const settings: ConnectionSettings = {
     options: {
       ...connectionOptions(url),
       charset: "utf8mb4_bin",
       timezone: "Z",
       supportBigNumbers: true,
-      // Vitess, which is spoken to as text, gets each by itself.
-      multipleStatements: sendsTogether && protocol === "prepared",
       // A batch of each size is a statement of its own, and a server keeps 16,382 of them in all by default.
       maxPreparedStatements: preparedStatementsMax,
     },
