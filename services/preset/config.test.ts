@@ -26,7 +26,8 @@ describe("the preset service's config", () => {
   });
 
   it("does not take the public keys in clear text where gRPC has certificates", () => {
-    const tls = { GRPC_TLS_CERT_FILE: "/a", GRPC_TLS_KEY_FILE: "/b", GRPC_TLS_CA_FILE: "/c" };
+    const file = import.meta.filename;
+    const tls = { GRPC_TLS_CERT_FILE: file, GRPC_TLS_KEY_FILE: file, GRPC_TLS_CA_FILE: file };
     const clear = { PRESET_DATABASE_URL: databaseUrl, JWKS_URL: jwksUrl, ...tls };
     expect(() => readPresetConfig(clear)).toThrow(/ORGANIZATION_GRPC_TARGET is required with GRPC_TLS_CA_FILE/);
     const secure = { ...clear, JWKS_URL: jwksUrl.replace("http:", "https:") };

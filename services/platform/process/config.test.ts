@@ -73,13 +73,23 @@ describe("readProcessConfig", () => {
   });
 
   it("takes all three files of TLS, or none", () => {
-    const files = { GRPC_TLS_CERT_FILE: "c", GRPC_TLS_KEY_FILE: "k", GRPC_TLS_CA_FILE: "a" };
+    const file = import.meta.filename;
+    const files = { GRPC_TLS_CERT_FILE: file, GRPC_TLS_KEY_FILE: file, GRPC_TLS_CA_FILE: file };
     expect(readConfig(files, readProcessConfig).grpcTls).toEqual({
       mode: "strict",
-      certificateFile: "c",
-      privateKeyFile: "k",
-      caCertificateFile: "a",
+      certificateFile: file,
+      privateKeyFile: file,
+      caCertificateFile: file,
     });
     expect(faultsOf({ ...files, GRPC_TLS_CA_FILE: "" }, readProcessConfig)).toHaveLength(1);
+  });
+
+  it("takes no file of TLS that cannot be read", () => {
+    const none = { GRPC_TLS_CERT_FILE: "/none/c", GRPC_TLS_KEY_FILE: "/none/k", GRPC_TLS_CA_FILE: "/none/a" };
+    expect(faultsOf(none, readProcessConfig)).toEqual([
+      expect.stringMatching(/^GRPC_TLS_CERT_FILE names a file that cannot be read: ENOENT.*none\/c/),
+      expect.stringMatching(/^GRPC_TLS_KEY_FILE names .*none\/k/),
+      expect.stringMatching(/^GRPC_TLS_CA_FILE names .*none\/a/),
+    ]);
   });
 });

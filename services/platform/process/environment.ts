@@ -1,3 +1,5 @@
+import { accessSync, constants } from "node:fs";
+
 /** The environment of a process, as `process.env` gives it. Tests pass plain objects. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -39,6 +41,17 @@ export class EnvironmentReader {
     const value = this.optional(name);
     if (value === undefined) this.faults.push(`${name} is required: ${meaning}`);
     return value ?? "";
+  }
+
+  /** The path of a file that can be read now. */
+  optionalFile(name: string): string | undefined {
+    const path = this.optional(name);
+    try {
+      if (path !== undefined) accessSync(path, constants.R_OK);
+    } catch (error) {
+      this.faults.push(`${name} names a file that cannot be read: ${(error as Error).message}`);
+    }
+    return path;
   }
 
   integer(name: string, bounds: Bounds): number {

@@ -1,4 +1,3 @@
-import { accessSync, constants } from "node:fs";
 import { ChannelCredentials, experimental, ServerCredentials } from "@grpc/grpc-js";
 import type { EnvironmentReader } from "../process/environment.ts";
 
@@ -22,9 +21,10 @@ const refreshIntervalMs = 10_000;
 
 /** All three variables, or none: then gRPC goes in clear text. */
 export function readTlsFiles(reader: EnvironmentReader): TlsFiles | undefined {
-  const certificateFile = reader.optional("GRPC_TLS_CERT_FILE");
-  const privateKeyFile = reader.optional("GRPC_TLS_KEY_FILE");
-  const caCertificateFile = reader.optional("GRPC_TLS_CA_FILE");
+  // grpc-js would wait without a word for a file that is not there.
+  const certificateFile = reader.optionalFile("GRPC_TLS_CERT_FILE");
+  const privateKeyFile = reader.optionalFile("GRPC_TLS_KEY_FILE");
+  const caCertificateFile = reader.optionalFile("GRPC_TLS_CA_FILE");
   const mode = reader.oneOf<TlsMode>("GRPC_TLS_MODE", ["accept", "call", "strict"], "strict");
   if (certificateFile && privateKeyFile && caCertificateFile) {
     return { mode, certificateFile, privateKeyFile, caCertificateFile };
@@ -54,7 +54,5 @@ function certificateProvider(
   { mode: _, ...files }: TlsFiles,
   refreshMs: number,
 ): experimental.FileWatcherCertificateProvider {
-  // The provider itself would wait without a word for a file that is not there.
-  for (const file of Object.values(files)) accessSync(file, constants.R_OK);
   return new experimental.FileWatcherCertificateProvider({ ...files, refreshIntervalMs: refreshMs });
 }
