@@ -64,6 +64,6 @@ describe("startInBackground", () => {
     const [printed] = await once(parent.stdout, "data");
     await expect.poll(() => commandLineOf(Number(printed))).toBe("sleep 60");
     parent.kill("SIGKILL");
-    await expect.poll(() => commandLineOf(Number(printed)), { timeout: 5_000 }).toBeUndefined();
+    await expect.poll(() => commandLineOf(Number(printed))).toBeUndefined();
   });
 });

@@ -1,7 +1,9 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { choosePorts, findFreePort, loopbackHost, type Ports } from "./ports.ts";
+import { nextPort } from "../../test/support/ports.ts";
+import { choosePorts, loopbackHost, type Ports } from "./ports.ts";
 import { StartError } from "./start-error.ts";
 
 const occupied: Server[] = [];
@@ -19,13 +21,13 @@ async function occupy(port: number): Promise<void> {
 /** Ports that are free on this machine, whatever runs on it. */
 async function freeDefaults(): Promise<Ports> {
   return {
-    PORT: await findFreePort(),
-    METRICS_PORT: await findFreePort(),
-    PRESET_GRPC_PORT: await findFreePort(),
-    PRESET_HTTP_PORT: await findFreePort(),
-    ORGANIZATION_GRPC_PORT: await findFreePort(),
-    ORGANIZATION_HTTP_PORT: await findFreePort(),
-    ECHO_PORT: await findFreePort(),
+    PORT: await nextPort(),
+    METRICS_PORT: await nextPort(),
+    PRESET_GRPC_PORT: await nextPort(),
+    PRESET_HTTP_PORT: await nextPort(),
+    ORGANIZATION_GRPC_PORT: await nextPort(),
+    ORGANIZATION_HTTP_PORT: await nextPort(),
+    ECHO_PORT: await nextPort(),
   };
 }
 
@@ -60,13 +62,33 @@ describe("choosePorts", () => {
 
   it("does not replace an internal port that was asked for", async () => {
     const defaults = await freeDefaults();
-    const wanted = await findFreePort();
+    const wanted = await nextPort();
     await occupy(wanted);
     const choice = choosePorts({ PRESET_GRPC_PORT: String(wanted) }, defaults);
     await expect(choice).rejects.toThrow(`PRESET_GRPC_PORT=`);
   });
 
-  it("leaves every port free again", async () => {
+  it("gives no port to two who choose at about the same time, though neither listens yet", async () => {
+    const defaults = await freeDefaults();
+    const first = await choosePorts({}, defaults);
+    const second = await choosePorts({ PORT: String(await nextPort()) }, defaults);
+    expect(new Set([...Object.values(first), ...Object.values(second)]).size).toBe(14);
+    await expect(choosePorts({}, defaults)).rejects.toThrow(`Port ${defaults.PORT} is in use`);
+  });
+
+  it("gives no port that somebody was given in another process, until that has ended", async () => {
+    const script = `import { findFreePort } from "./ports.ts"; console.log(await findFreePort()); process.stdin.resume();`;
+    const args = ["--input-type=module", "--eval", script];
+    const other = spawn(process.execPath, args, { cwd: import.meta.dirname, stdio: ["pipe", "pipe", "inherit"] });
+    const [line] = await once(other.stdout.setEncoding("utf8"), "data");
+    const PORT = String(line).trim();
+    await expect(choosePorts({ PORT }, await freeDefaults())).rejects.toThrow(`Port ${PORT} is in use`);
+    other.kill("SIGKILL");
+    await once(other, "exit");
+    expect((await choosePorts({ PORT }, await freeDefaults())).PORT).toBe(Number(PORT));
+  });
+
+  it("leaves every port free to be listened on", async () => {
     const ports = await choosePorts({}, await freeDefaults());
     for (const port of Object.values(ports)) await occupy(port);
   });

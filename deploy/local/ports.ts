@@ -1,3 +1,4 @@
+import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { StartError } from "./start-error.ts";
@@ -27,7 +28,7 @@ const portDefaults: Ports = {
 
 /**
  * Chooses a port for each purpose. The gateway's, and any that the environment names, must be free; an internal one
- * that nobody asked for is replaced where it is taken.
+ * that nobody asked for is replaced where it is taken. All are ours as long as this process lives.
  */
 export async function choosePorts(environment: NodeJS.ProcessEnv, defaults: Ports = portDefaults): Promise<Ports> {
   const held: Server[] = [];
@@ -49,6 +50,7 @@ export async function choosePorts(environment: NodeJS.ProcessEnv, defaults: Port
   }
 }
 
+/** Any port that is free. It is ours as long as this process lives. */
 export async function findFreePort(): Promise<number> {
   const server = await hold(0);
   if (!server) throw new StartError(`No port of ${loopbackHost} is free.`);
@@ -69,16 +71,40 @@ function portTaken(name: keyof Ports, port: number): StartError {
   return new StartError(`Port ${port} is in use. Choose another one, for example:  ${name}=${another} npm start`);
 }
 
-/** Listens on a port, or returns undefined where somebody else does. */
+/** Listens on a port, or returns undefined where somebody else does, or is about to. */
 async function hold(port: number): Promise<Server | undefined> {
   const server = createServer().listen(port, loopbackHost);
   try {
     await once(server, "listening");
-    return server;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") return undefined;
+    if (isInUse(error)) return undefined;
     throw new StartError(`Port ${port} cannot be used: ${(error as Error).message}`);
   }
+  if (await reserve(portOf(server))) return server;
+  await release(server);
+  // Another start has it, and does not listen yet: where any will do, the next may be free.
+  return port === 0 ? hold(0) : undefined;
+}
+
+/**
+ * Keeps other starts from choosing the port until our process listens on it, which may be a minute later, or is started
+ * again: whoever has the UDP port of the same number has it. That ends with this process, however it ends.
+ */
+async function reserve(port: number): Promise<boolean> {
+  const socket = createSocket("udp4").unref();
+  try {
+    socket.bind(port, loopbackHost);
+    await once(socket, "listening");
+    return true;
+  } catch (error) {
+    socket.close();
+    if (isInUse(error)) return false;
+    throw new StartError(`Port ${port} cannot be reserved: ${(error as Error).message}`);
+  }
+}
+
+function isInUse(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === "EADDRINUSE";
 }
 
 function portOf(server: Server): number {

@@ -39,7 +39,7 @@ function superviseFakes(failsAt: (attempt: number) => boolean = () => false, hop
     signal: outer.signal,
   });
   const nth = async (count: number): Promise<ReturnType<typeof fakeProcess>> => {
-    await expect.poll(() => started.length, { interval: 5, timeout: 15_000 }).toBe(count);
+    await expect.poll(() => started.length, { interval: 5 }).toBe(count);
     return started.at(-1) ?? fakeProcess();
   };
   return { supervised, started, deaths, failures, outer, nth, attempts: () => attempts, recoveries: () => recoveries };
@@ -76,7 +76,7 @@ describe("supervise", () => {
     // At once, then after 100, 200, 400 and 800 ms.
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     expect(attempts()).toBeLessThanOrEqual(5);
-    await expect.poll(attempts, { timeout: 15_000 }).toBeGreaterThan(5);
+    await expect.poll(attempts).toBeGreaterThan(5);
     await supervised.stop();
   });
 
@@ -100,13 +100,13 @@ describe("supervise", () => {
     kill(await nth(1));
     await nth(2);
     expect(recoveries()).toBe(0);
-    await expect.poll(recoveries, { timeout: 15_000 }).toBe(1);
+    await expect.poll(recoveries).toBe(1);
     await supervised.stop();
   });
 
   it("ends at once while it pauses, and tells who waits for it", async () => {
     const { supervised, outer, attempts } = superviseFakes(() => true);
-    await expect.poll(attempts, { timeout: 15_000 }).toBe(6);
+    await expect.poll(attempts).toBe(6);
     outer.abort("Ctrl-C");
     await supervised.stop();
     await expect(supervised.up).rejects.toBe("Ctrl-C");

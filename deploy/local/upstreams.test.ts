@@ -72,10 +72,10 @@ describe("the table of upstreams", () => {
     writeOwn("one");
     await keep({ UPSTREAMS_FILE: ownFile });
     writeOwn("one", "two");
-    await expect.poll(writtenNames, { timeout: 10_000 }).toEqual(["echo", "one", "two"]);
+    await expect.poll(writtenNames).toEqual(["echo", "one", "two"]);
     writeFileSync(ownFile, "{");
     await expect
-      .poll(() => said, { timeout: 10_000 })
+      .poll(() => said)
       .toEqual([expect.stringMatching(/own\.json cannot be used: .* last good one/)]);
     expect(writtenNames()).toEqual(["echo", "one", "two"]);
   });

@@ -108,7 +108,7 @@ describe("KeyExchange", () => {
     vi.advanceTimersByTime(1);
     expect(await tokenFor()).toBe("token-1");
     expect(access.calls).toHaveLength(2);
-    await vi.waitFor(async () => expect(await tokenFor()).toBe("token-2"));
+    await vi.waitFor(async () => expect(await tokenFor()).toBe("token-2"), 30_000);
     expect(access.calls).toHaveLength(2);
   });
 
@@ -177,7 +177,7 @@ describe("KeyExchange", () => {
     access.failure = refusal();
     vi.advanceTimersByTime(ttlMs * 0.6);
     expect(await tokenFor()).toBe("token-1");
-    await vi.waitFor(() => expect(tokenFor()).rejects.toMatchObject({ kind: "unauthenticated" }));
+    await vi.waitFor(() => expect(tokenFor()).rejects.toMatchObject({ kind: "unauthenticated" }), 30_000);
   });
 
   it("asks again for a grant that was forgotten, but keeps one that has taken its place", async () => {

@@ -5,7 +5,7 @@ import { type ConsolePage, type ConsoleUnderTest, openConsole } from "../support
 
 const browserPath = await findBrowser();
 
-describe.skipIf(!browserPath)("the activity in the console", { timeout: 60_000 }, () => {
+describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 }, () => {
   let underTest: ConsoleUnderTest;
   let on: ConsolePage;
 
@@ -18,7 +18,7 @@ describe.skipIf(!browserPath)("the activity in the console", { timeout: 60_000 }
       await administrator(stack).makeMember(`person-${count}@example.com`);
     }
     on = await underTest.newPage({ key: stack.managementKey });
-  }, 60_000);
+  }, 180_000);
 
   afterAll(() => underTest?.close());
 

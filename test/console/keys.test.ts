@@ -5,7 +5,7 @@ import { type ConsolePage, type ConsoleUnderTest, chooseFromMenu, openConsole } 
 
 const browserPath = await findBrowser();
 
-describe.skipIf(!browserPath)("the keys in the console", { timeout: 60_000 }, () => {
+describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, () => {
   let underTest: ConsoleUnderTest;
   let on: ConsolePage;
   let own: KeyJson;
@@ -14,7 +14,7 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 60_000 }, ()
     underTest = await openConsole(browserPath ?? "");
     on = await underTest.newPage({ key: underTest.stack.managementKey });
     own = (await keysNow()).find(({ kind }) => kind === "management") as KeyJson;
-  }, 60_000);
+  }, 180_000);
 
   afterAll(() => underTest?.close());
 

@@ -5,14 +5,14 @@ import { type ConsolePage, type ConsoleUnderTest, chooseFromMenu, openConsole } 
 
 const browserPath = await findBrowser();
 
-describe.skipIf(!browserPath)("the team in the console", { timeout: 60_000 }, () => {
+describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, () => {
   let underTest: ConsoleUnderTest;
   let on: ConsolePage;
 
   beforeAll(async () => {
     underTest = await openConsole(browserPath ?? "");
     on = await underTest.newPage({ key: underTest.stack.managementKey });
-  }, 60_000);
+  }, 180_000);
 
   afterAll(() => underTest?.close());
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type LocalSystem, startLocalSystem } from "../support/local-system.ts";
 
 const root = join(import.meta.dirname, "../..");
-const timeoutMs = 60_000;
+const timeoutMs = 120_000;
 
 let home: string;
 let system: LocalSystem;

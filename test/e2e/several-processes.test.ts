@@ -26,7 +26,7 @@ it.runIf(process.platform === "linux")(
     expect(new Set(statuses)).toEqual(new Set([200]));
     for (const name of ["gateway", "gateway-2", "preset", "preset-2"]) {
       const log = () => readFileSync(join(home, "logs", `${name}.log`), "utf8");
-      await expect.poll(log, { timeout: 5_000 }).toMatch(/\/api\/v1\/presets|ListPresets/);
+      await expect.poll(log).toMatch(/\/api\/v1\/presets|ListPresets/);
     }
   },
 );

@@ -24,7 +24,7 @@ import { callStock, stockClient } from "../support/stock-grpc.ts";
 
 const run = promisify(execFile);
 const names: ProcessName[] = ["organization", "preset", "gateway", "echo", "database"];
-const startTimeoutMs = 60_000;
+const startTimeoutMs = 120_000;
 
 let home: string;
 let system: LocalSystem;

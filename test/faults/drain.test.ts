@@ -6,7 +6,7 @@ import { RawConnection } from "../support/raw-connection.ts";
 import { request } from "../support/rest.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
-const drainTimeoutMs = 5_000;
+const drainTimeoutMs = 20_000;
 let stack: Stack;
 let connection: PoolConnection;
 
@@ -28,7 +28,7 @@ async function beginCreation(slug: string) {
   await connection.execute("SELECT slug FROM presets WHERE slug = ? FOR UPDATE", [slug]);
   const creation = stack.create(slug);
   // Not more often: the table shows what it showed last to someone who has just looked.
-  await expect.poll(() => waitsForLock(stack.presetPool), { timeout: 10_000, interval: 200 }).toBe(true);
+  await expect.poll(() => waitsForLock(stack.presetPool), { interval: 200 }).toBe(true);
   return { creation, release: () => connection.query("ROLLBACK") };
 }
 
@@ -62,7 +62,7 @@ describe("a process that is told to stop", () => {
     const ask = "GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n";
     caller.send(ask);
     await expect.poll(() => caller.statuses).toEqual([200]);
-    const stopped = stack.gateway.stop(1_000);
+    const stopped = stack.gateway.stop(5_000);
     caller.send(ask);
     await caller.closed();
     expect(caller.statuses).toEqual([200, 200]);

@@ -3,7 +3,6 @@ import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { findFreePort } from "../../deploy/local/ports.ts";
 import { type LocalSystem, startLocalSystem } from "../support/local-system.ts";
 import { metricOf } from "../support/metrics.ts";
 import { request } from "../support/rest.ts";
@@ -18,13 +17,10 @@ const heapOfPod = "--max-old-space-size=256";
 
 let home: string;
 let system: LocalSystem;
-let metricsUrl: string;
 
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), "setpoint-slow-readers-"));
-  const metricsPort = await findFreePort();
-  metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
-  system = await startLocalSystem(home, { METRICS_PORT: String(metricsPort), NODE_OPTIONS: heapOfPod });
+  system = await startLocalSystem(home, { NODE_OPTIONS: heapOfPod });
 }, 120_000);
 
 afterAll(async () => {
@@ -38,11 +34,11 @@ function peakBytes(): number {
   return Number(status.match(/VmHWM:\s+(\d+) kB/)?.[1]) * 1024;
 }
 
-const bytesInFlight = () => metricOf(metricsUrl, "setpoint_inflight_bytes");
+const bytesInFlight = () => metricOf(system.metricsUrl, "setpoint_inflight_bytes");
 
 async function refused(): Promise<number> {
   const reasons = ["process_bytes", "key_inflight"];
-  const counts = reasons.map((reason) => metricOf(metricsUrl, "setpoint_refusals_total", `reason="${reason}"`));
+  const counts = reasons.map((reason) => metricOf(system.metricsUrl, "setpoint_refusals_total", `reason="${reason}"`));
   return (await Promise.all(counts)).reduce((sum, count) => sum + count);
 }
 
@@ -79,6 +75,6 @@ it("200 readers of 2 MiB who do not read leave the gateway within its memory, an
   expect(peakBytes()).toBeLessThan(podBytes);
 
   for (const socket of sockets) socket.resetAndDestroy();
-  await vi.waitFor(async () => expect(await bytesInFlight()).toBe(0), { timeout: 10_000 });
+  await expect.poll(bytesInFlight).toBe(0);
   expect((await request("GET", `${baseUrl}/api/v1/presets/heavy-0`, { key: apiKey })).status).toBe(200);
 }, 120_000);

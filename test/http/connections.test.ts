@@ -63,11 +63,10 @@ describe("a connection", () => {
     ["a path", "POST /api/v1/nothing HTTP/1.1\r\nHost: test\r\nContent-Length: 1000\r\n\r\n", 404],
     ["a method", "PUT /api/v1/presets HTTP/1.1\r\nHost: test\r\nContent-Length: 1000\r\n\r\n", 405],
   ])("is refused for want of %s without waiting for the body", async (_name, text, status) => {
-    const startedAt = Date.now();
+    // Had the body been waited for, it would be 408.
     const answer = await exchange({ text });
     expect(answer.status).toBe(status);
     expect(errorOf(answer.body).code).toBe(status);
-    expect(Date.now() - startedAt).toBeLessThan(2_000);
   });
 
   it("is told of a body that is too large before it sends it", async () => {

@@ -6,7 +6,7 @@ import { createPresetDatabase } from "../support/preset-database.ts";
 import { request } from "../support/rest.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
-const requestTimeoutMs = 900;
+const requestTimeoutMs = 1_500;
 let database: TestDatabase;
 let proxy: DatabaseProxy;
 let stack: Stack;
@@ -15,7 +15,7 @@ beforeAll(async () => {
   database = await createPresetDatabase();
   proxy = await openDatabaseProxy(database.url);
   stack = await startStack({ gateway: { requestTimeoutMs }, preset: { databaseUrl: proxy.url } });
-  expect((await stack.create("kept")).status).toBe(200);
+  await expect.poll(async () => (await stack.create("kept")).status).toBe(200);
 });
 
 afterEach(() => proxy.heal());
@@ -57,7 +57,7 @@ describe("an error of the life of a database", () => {
         expect([status, headers.get("retry-after")]).toEqual([503, "1"]);
       }
       await proxy.heal();
-      expect(new Set(await statuses())).toEqual(new Set([200]));
+      await expect.poll(async () => new Set(await statuses())).toEqual(new Set([200]));
     },
   );
 
@@ -67,7 +67,7 @@ describe("an error of the life of a database", () => {
     proxy.fail("handshake", errno);
     expect(new Set(await statuses())).toEqual(new Set([503]));
     await proxy.heal();
-    expect(new Set(await statuses())).toEqual(new Set([200]));
+    await expect.poll(async () => new Set(await statuses())).toEqual(new Set([200]));
   });
 
   it("that has no room left says so in the log", async () => {

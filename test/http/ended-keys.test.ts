@@ -9,7 +9,7 @@ import { type Stack, startStack } from "../support/stack.ts";
 
 const ttlSeconds = 8;
 /** The life of a token, and what a busy machine adds to it. */
-const noticedWithin = { timeout: ttlSeconds * 1_000 + 3_000, interval: 100 };
+const noticedWithin = { timeout: ttlSeconds * 1_000 + 30_000, interval: 100 };
 
 let stack: Stack;
 let other: Lifecycle;
@@ -79,11 +79,12 @@ describe.concurrent("a key that works on two gateways", () => {
   ])("and %s stops then where that was done, and elsewhere with its token", async (_name, end) => {
     const { data, key } = await admin.makeKey();
     const { here, there } = await statusesOf(key);
-    const seconds = 3;
-    const changedAtMs = Date.now();
+    // As long as a busy machine may take for one call.
+    const seconds = 7;
     await end(data.hash, seconds);
+    const overAtMs = Date.now() + seconds * 1_000;
     expect(await here()).toBe(200);
-    await sleep(changedAtMs + seconds * 1_000 + 200 - Date.now());
+    await sleep(overAtMs + 100 - Date.now());
     expect(await here()).toBe(401);
     await becomes(there, 401);
   });

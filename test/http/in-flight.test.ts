@@ -37,7 +37,7 @@ const bytesInFlight = () => metricOf(stack.metricsUrl, "setpoint_inflight_bytes"
 const refusals = (reason: string) => metricOf(stack.metricsUrl, "setpoint_refusals_total", `reason="${reason}"`);
 
 async function nothingInFlight(): Promise<void> {
-  await vi.waitFor(async () => expect(await bytesInFlight()).toBe(0), { timeout: 10_000 });
+  await expect.poll(bytesInFlight).toBe(0);
 }
 
 interface Connection {
@@ -100,7 +100,7 @@ async function inFlightAtLeast(bytes: number): Promise<void> {
       expect(looks.length).toBeGreaterThan(2);
       expect(Math.min(...looks.slice(-3))).toBeGreaterThanOrEqual(bytes);
     },
-    { timeout: 10_000, interval: 20 },
+    { timeout: 30_000, interval: 20 },
   );
 }
 
@@ -110,7 +110,7 @@ describe("beyond what may be in flight", () => {
     const first = announce(bodyBytesMax);
     await inFlightAtLeast(bodyBytesMax);
     const second = announce(bodyBytesMax);
-    await vi.waitFor(() => expect(second.received()).toContain('"code":429'));
+    await expect.poll(second.received).toContain('"code":429');
     expect(second.received()).toMatch(/^HTTP\/1\.1 429 /);
     for (const header of [
       "retry-after: 1",
@@ -122,7 +122,7 @@ describe("beyond what may be in flight", () => {
     }
     expect(await refusals("key_inflight")).toBe(before + 1);
     first.socket.write(bodyOf(bodyBytesMax));
-    await vi.waitFor(() => expect(first.received()).toMatch(/^HTTP\/1\.1 200 /));
+    await expect.poll(first.received).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   it("everybody gets 503 where the process is full, and no key can fill it alone", async () => {
@@ -131,7 +131,7 @@ describe("beyond what may be in flight", () => {
     announce(bodyBytesMax, stack.managementKey);
     await inFlightAtLeast(2 * bodyBytesMax);
     const refused = announce(bodyBytesMax, otherKey);
-    await vi.waitFor(() => expect(refused.received()).toContain('"code":503'));
+    await expect.poll(refused.received).toContain('"code":503');
     expect(refused.received()).toContain("retry-after: 1");
     expect(await refusals("process_bytes")).toBe(before + 1);
     expect(stack.log()).not.toContain('"msg":"request failed"');
@@ -194,7 +194,7 @@ describe("readers who do not read", () => {
         const refused = (await refusals("process_bytes")) + (await refusals("key_inflight")) - full - keyFull;
         expect(refused).toBeGreaterThan(100);
       },
-      { timeout: 20_000 },
+      { timeout: 30_000 },
     );
     expect(Math.max(...looks)).toBeLessThanOrEqual(inFlightBytesMax);
     for (const socket of open) socket.resetAndDestroy();

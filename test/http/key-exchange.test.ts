@@ -72,7 +72,7 @@ describe("the exchange of keys", () => {
     // The gateway still holds a token of the old key, which the service refuses: it gets a new one.
     expect(await list()).toBe(200);
     // The preset service asks for new public keys at most once a second.
-    await expect.poll(() => statusWith(secret), { timeout: 5_000, interval: 100 }).toBe(200);
+    await expect.poll(() => statusWith(secret), { interval: 100 }).toBe(200);
   });
 });
 
@@ -101,7 +101,6 @@ describe("an access token that ends", () => {
     const key = await stack.tenants.createKey(stack);
     expect(await statusWith(key.secret)).toBe(200);
     await stack.tenants.revokeKey(key);
-    const timeout = ttlSeconds * 1_000 + 500;
-    await expect.poll(() => statusWith(key.secret), { timeout, interval: 100 }).toBe(401);
+    await expect.poll(() => statusWith(key.secret), { interval: 100 }).toBe(401);
   });
 });

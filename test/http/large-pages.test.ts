@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { RawConnection } from "../support/raw-connection.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
 let stack: Stack;
 
 beforeAll(async () => {
-  stack = await startStack({ gateway: { requestTimeoutMs: 2_000 } });
+  stack = await startStack({ gateway: { requestTimeoutMs: 5_000 } });
 });
 
 afterAll(() => stack.close());
@@ -43,8 +43,8 @@ it("cuts the connection where a later part cannot be had, and says so in the log
   expect(response.status).toBe(200);
   await stack.preset.stop();
   await expect(response.text()).rejects.toThrow();
-  await vi.waitFor(() => expect(stack.log()).toContain("answer broke off"));
-  expect(lastStatus()).toBe(500);
+  await expect.poll(stack.log).toContain("answer broke off");
+  await expect.poll(lastStatus).toBe(500);
   await stack.preset.start();
 });
 
@@ -53,9 +53,9 @@ it("is quiet about a caller who hangs up before the page is sent", async () => {
   const connection = await RawConnection.open(stack.baseUrl);
   const path = "/api/v1/presets/large/versions";
   connection.send(`GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${stack.apiKey}\r\n\r\n`);
-  await vi.waitFor(() => expect(connection.received).toContain("HTTP/1.1 200"), { timeout: 10_000 });
+  await expect.poll(() => connection.received).toContain("HTTP/1.1 200");
   connection.reset();
-  await vi.waitFor(() => expect(lastStatus()).toBe(499), { timeout: 10_000 });
+  await expect.poll(lastStatus).toBe(499);
   expect(stack.log().slice(logStart)).not.toMatch(/"level":[456]0/);
 });
 

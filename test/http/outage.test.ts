@@ -9,7 +9,7 @@ import { type Answer, request } from "../support/rest.ts";
 import { newSigningKeyPem, type Stack, startStack } from "../support/stack.ts";
 
 /** Short, because the gateway tries again until the time of a request is up. */
-const gateway = { requestTimeoutMs: 700 };
+const gateway = { requestTimeoutMs: 2_500 };
 let stack: Stack;
 
 beforeAll(async () => {

@@ -55,9 +55,12 @@ async function exchanges(): Promise<number> {
   return metricOf(`http://127.0.0.1:${httpPort}/metrics`, "setpoint_request_seconds_count", "ExchangeKey");
 }
 
-async function useUp(): Promise<void> {
-  await statusesOf(3 * refusedKeyRateLimit.burst, () => get());
-  expect((await get()).status).toBe(429);
+/** Returns the first answer beyond the limit. */
+async function useUp(): Promise<Answer> {
+  for (;;) {
+    const answer = await get(forged());
+    if (answer.status !== 401) return answer;
+  }
 }
 
 describe("credentials that are refused", () => {
@@ -75,8 +78,7 @@ describe("credentials that are refused", () => {
   });
 
   it("are told when to come back, and counted", async () => {
-    await useUp();
-    const { headers, json } = await get(forged());
+    const { headers, json } = await useUp();
     expect(json.error.code).toBe(429);
     expect(headers.get("retry-after")).toBe("1");
     expect(headers.get("x-ratelimit-limit")).toBe("20");

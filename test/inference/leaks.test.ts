@@ -66,10 +66,10 @@ async function abortStreams(count: number): Promise<void> {
     while (next < count) await abortedStream(next++);
   };
   await Promise.all(Array.from({ length: 32 }, worker));
-  await expect.poll(() => stack.metric("setpoint_inference_in_flight"), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => stack.metric("setpoint_inference_in_flight")).toBe(0);
   // Those that had waited for an answer may have got one.
-  await expect.poll(() => stack.metric("setpoint_inflight_bytes"), { timeout: 10_000 }).toBe(0);
-  await expect.poll(() => upstream.openConnections, { timeout: 10_000 }).toBeLessThanOrEqual(32);
+  await expect.poll(() => stack.metric("setpoint_inflight_bytes")).toBe(0);
+  await expect.poll(() => upstream.openConnections).toBeLessThanOrEqual(32);
   upstream.received.length = 0;
 }
 

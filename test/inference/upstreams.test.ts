@@ -9,7 +9,7 @@ import { type InferenceStack, startInferenceStack } from "../support/inference.t
 
 let upstream: HostileUpstream;
 let stack: InferenceStack;
-const soon = { timeout: 8_000, interval: 100 };
+const soon = { interval: 100 };
 
 const secret = "sk-upstream-secret-1";
 const entry = (name: string, more: object = {}) => ({

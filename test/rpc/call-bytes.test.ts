@@ -71,7 +71,6 @@ const creationPath = `/${createVersion.parent.typeName}/${createVersion.name}`;
 const readPath = `/${getPreset.parent.typeName}/${getPreset.name}`;
 const checkPath = `/${Health.typeName}/${Health.method.check.name}`;
 const unavailable = 14;
-const soon = { timeout: 10_000 };
 
 function creation(bytes: number): Buffer {
   return encode(createVersion.input, create(createVersion.input, { configJson: "a".repeat(bytes) }));
@@ -99,14 +98,14 @@ describe("requests in flight, over gRPC", () => {
     const { opened, waiting } = await openHeld(8 * mebibyte);
     const sessions = [newSession(opened), newSession(opened), newSession(opened)] as const;
     const taken = sessions.slice(0, 2).map((session) => send(session, opened, creationPath, creation(3 * mebibyte)));
-    await expect.poll(() => waiting.length, soon).toBe(2);
+    await expect.poll(() => waiting.length).toBe(2);
     const refused = send(sessions[2], opened, creationPath, creation(3 * mebibyte));
     expect(await statusOf(refused)).toBe(unavailable);
     expect(refused.retryMs()).toBe(1_000);
     for (const release of waiting) release();
     expect(await Promise.all(taken.map(statusOf))).toEqual([0, 0]);
     const next = send(sessions[2], opened, creationPath, creation(3 * mebibyte));
-    await expect.poll(() => waiting.length, soon).toBe(3);
+    await expect.poll(() => waiting.length).toBe(3);
     waiting[2]?.();
     expect(await statusOf(next)).toBe(0);
   });
@@ -115,10 +114,10 @@ describe("requests in flight, over gRPC", () => {
     const { opened, waiting } = await openHeld(8 * mebibyte);
     const [greedy, modest] = [newSession(opened), newSession(opened)];
     const taken = [1, 2, 3].map(() => send(greedy, opened, creationPath, creation(1.2 * mebibyte)));
-    await expect.poll(() => waiting.length, soon).toBe(3);
+    await expect.poll(() => waiting.length).toBe(3);
     expect(await statusOf(send(greedy, opened, creationPath, creation(1.2 * mebibyte)))).toBe(unavailable);
     taken.push(send(modest, opened, creationPath, creation(1.2 * mebibyte)));
-    await expect.poll(() => waiting.length, soon).toBe(4);
+    await expect.poll(() => waiting.length).toBe(4);
     for (const release of waiting) release();
     expect(await Promise.all(taken.map(statusOf))).toEqual([0, 0, 0, 0]);
   });
@@ -127,7 +126,7 @@ describe("requests in flight, over gRPC", () => {
     const { opened, waiting } = await openHeld(2 * mebibyte);
     const sessions = [newSession(opened), newSession(opened), newSession(opened)] as const;
     for (const session of sessions.slice(0, 2)) send(session, opened, creationPath, creation(0.9 * mebibyte));
-    await expect.poll(() => waiting.length, soon).toBe(2);
+    await expect.poll(() => waiting.length).toBe(2);
     expect(await statusOf(send(sessions[2], opened, creationPath, creation(0.9 * mebibyte)))).toBe(unavailable);
     expect(await statusOf(send(sessions[2], opened, checkPath, Buffer.alloc(0)))).toBe(0);
   });
@@ -174,7 +173,7 @@ describe("answers that are being made", () => {
     const read = (session: ClientHttp2Session) => send(session, opened, readPath, Buffer.alloc(0));
     for (let round = 0; round < 10; round += 1) {
       const taken = [read(greedy), read(greedy), read(modest)];
-      await expect.poll(() => waiting.length, soon).toBe(3);
+      await expect.poll(() => waiting.length).toBe(3);
       const refused = read(greedy);
       expect(await statusOf(refused)).toBe(unavailable);
       expect(refused.retryMs()).toBe(1_000);
@@ -186,18 +185,18 @@ describe("answers that are being made", () => {
 
 describe("answers that nobody reads", () => {
   it("keep their connection from more, and nobody else, and are dropped in the end, over gRPC", async () => {
-    const opened = await openLarge(3 * mebibyte, { maxBytes: 10 * mebibyte, unreadMaxMs: 3_000 });
+    const opened = await openLarge(3 * mebibyte, { maxBytes: 10 * mebibyte, unreadMaxMs: 6_000 });
     const [idle, busy] = [newSession(opened), newSession(opened)];
     const unread = [send(idle, opened, readPath, Buffer.alloc(0)), send(idle, opened, readPath, Buffer.alloc(0))];
-    await expect.poll(() => opened.lines.filter((line) => line.includes("GetPreset")).length, soon).toBe(2);
+    await expect.poll(() => opened.lines.filter((line) => line.includes("GetPreset")).length).toBe(2);
     expect(await statusOf(send(idle, opened, readPath, Buffer.alloc(0)))).toBe(unavailable);
     expect(await statusOf(send(busy, opened, readPath, Buffer.alloc(0)))).toBe(0);
-    await expect.poll(() => unread.every(({ stream }) => stream.closed), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => unread.every(({ stream }) => stream.closed)).toBe(true);
     expect(await statusOf(send(idle, opened, readPath, Buffer.alloc(0)))).toBe(0);
   });
 
   it("are refused and dropped alike over HTTP/1.1", async () => {
-    const opened = await openLarge(24 * mebibyte, { maxBytes: 20 * mebibyte, unreadMaxMs: 3_000 });
+    const opened = await openLarge(24 * mebibyte, { maxBytes: 20 * mebibyte, unreadMaxMs: 6_000 });
     const url = `http://127.0.0.1:${opened.httpPort}${readPath}`;
     const read = () =>
       fetch(url, {
@@ -206,11 +205,11 @@ describe("answers that nobody reads", () => {
         body: "{}",
       });
     const socket = unreadSocket(opened);
-    await expect.poll(() => opened.lines.filter((line) => line.includes("GetPreset")).length, soon).toBe(1);
+    await expect.poll(() => opened.lines.filter((line) => line.includes("GetPreset")).length).toBe(1);
     const refused = await read();
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
     expect(await refused.json()).toMatchObject({ code: "unavailable" });
-    await expect.poll(async () => (await read()).status, { timeout: 15_000, interval: 500 }).toBe(200);
+    await expect.poll(async () => (await read()).status, { interval: 500 }).toBe(200);
     // A socket that is not read does not see its end, but the rest of its answer never comes.
     let bytes = 0;
     const ended = new Promise<void>((resolve) => {
@@ -247,7 +246,7 @@ describe("requests in flight, over HTTP/1.1", () => {
         body: JSON.stringify({ configJson: "a".repeat(3 * mebibyte) }),
       }).then(({ status }) => status);
     const taken = [create(), create()];
-    await expect.poll(() => waiting.length, soon).toBe(2);
+    await expect.poll(() => waiting.length).toBe(2);
     expect(await create()).toBe(503);
     for (const release of waiting) release();
     expect(await Promise.all(taken)).toEqual([200, 200]);

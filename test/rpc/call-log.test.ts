@@ -27,7 +27,7 @@ afterAll(() => service.close());
 async function linesOf(call: () => Promise<unknown>, count = 1): Promise<Record<string, unknown>[]> {
   const before = service.lines.length;
   await call();
-  await expect.poll(() => service.lines.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(before + count);
+  await expect.poll(() => service.lines.length).toBeGreaterThanOrEqual(before + count);
   return service.lines.slice(before).map((line) => JSON.parse(line));
 }
 

@@ -112,7 +112,7 @@ describe("a database without the schema", () => {
       const statuses = watchHealth(client);
       await expect.poll(() => statuses).toEqual([Serving.NOT_SERVING]);
       await migrate(empty.url, organizationMigrations, () => {});
-      await expect.poll(() => statuses, { timeout: 5_000 }).toEqual([Serving.NOT_SERVING, Serving.SERVING]);
+      await expect.poll(() => statuses).toEqual([Serving.NOT_SERVING, Serving.SERVING]);
       expect((await fetch(`${waiting.url}/readyz`)).status).toBe(200);
     } finally {
       client.close();

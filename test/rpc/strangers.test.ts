@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
 import { encode, grpcPathOf, smallRequestBytesMax } from "../../services/platform/rpc/grpc-definition.ts";
 import { RawConnection } from "../support/raw-connection.ts";
@@ -30,7 +30,7 @@ describe("a stranger", () => {
     connection.send(
       `POST ${creationPath} HTTP/1.1\r\nhost: a\r\ncontent-type: ${type}\r\ncontent-length: 1000000\r\n\r\n`,
     );
-    await vi.waitFor(() => expect(connection.received.replaceAll(/\s+/g, " ")).toContain(expected), 5_000);
+    await expect.poll(() => connection.received.replaceAll(/\s+/g, " ")).toContain(expected);
     connection.hangUp();
     expect(service.lines.slice(before).map((line) => JSON.parse(line))).toMatchObject([{ code: "UNAUTHENTICATED" }]);
   });
@@ -41,7 +41,7 @@ describe("a stranger", () => {
     const body = "x".repeat(100_000);
     connection.send(`${head}content-length: ${body.length}\r\n\r\n${body}`);
     connection.send(`${head}authorization: Bearer ${service.token}\r\ncontent-length: 2\r\n\r\n{}`);
-    await vi.waitFor(() => expect(connection.statuses).toEqual([401, 200]), 5_000);
+    await expect.poll(() => connection.statuses).toEqual([401, 200]);
     connection.hangUp();
   });
 });

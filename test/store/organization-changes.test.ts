@@ -116,10 +116,10 @@ describe("changes while connections are killed under them", () => {
       }
     };
     const killed = { getConnection } as unknown as Pool;
-    const stopMs = monotonicMs() + 1_200;
     let kills = 0;
+    const isOver = () => kills > 10 && made.length > 10;
     const kill = async () => {
-      for (; monotonicMs() < stopMs; await sleep(20)) {
+      for (; !isOver(); await sleep(20)) {
         const id = ids.pop();
         if (id === undefined) continue;
         // It may have been killed before.
@@ -131,15 +131,13 @@ describe("changes while connections are killed under them", () => {
     };
     const made: string[] = [];
     const make = async () => {
-      while (monotonicMs() < stopMs) {
+      while (!isOver()) {
         const answer = await change(createKey({ ...key, requestId: "" }, tenant.userId), killed);
         made.push(answer.key.hash);
       }
     };
     await Promise.all([kill(), make(), make(), make(), make()]);
     await killable.end();
-    expect(kills).toBeGreaterThan(4);
-    expect(made.length).toBeGreaterThan(4);
     const stored = (await listKeys(pool, tenant.organizationId)).filter(({ name }) => name === "CI");
     expect(stored.map(({ hash }) => hash).sort()).toEqual([...made].sort());
     const [rows] = await pool.query<RowDataPacket[]>(
@@ -160,7 +158,7 @@ describe("a change that waits for another of its organization", () => {
       await connection.execute("SELECT id FROM organizations WHERE id = ? FOR UPDATE", [
         idToBytes(tenant.organizationId),
       ]);
-      const late = change(createKey(key, tenant.userId), pool, 1_000);
+      const late = change(createKey(key, tenant.userId), pool, 3_000);
       late.catch(() => {});
       const caller = { deadlineMs: monotonicMs() + 15_000, isCanceled: () => false };
       const actor = { userId: other.userId, keyId: undefined };

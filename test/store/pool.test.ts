@@ -112,7 +112,7 @@ describe("openPool", () => {
   it.each(["execute", "query"] as const)(
     "gives up %s of a statement that hangs, and drops its connection",
     async (method) => {
-      const pool = openPool(database.url, 1, { statementTimeoutMs: 200 });
+      const pool = openPool(database.url, 1, { statementTimeoutMs: 1_000 });
       const id = async () => (await pool.execute<RowDataPacket[]>("SELECT CONNECTION_ID() AS id"))[0][0]?.id;
       const before = await id();
       const failure = await inTransaction(pool, async (connection) => {

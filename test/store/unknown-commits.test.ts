@@ -73,7 +73,7 @@ describe("a creation whose COMMIT is not answered", () => {
     proxy.fail("commit", "hold", 1);
     const creating = writer.createVersion(creation(workspaceId, "stalled"), patient());
     // The commit has been given up, and what it locked is waited for.
-    await expect.poll(() => proxy.accepted, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => proxy.accepted).toBe(2);
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     proxy.letGo();
     const answer = await creating;

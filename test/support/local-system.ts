@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { commandLineOf } from "../../deploy/local/background-process.ts";
-import { findFreePort } from "../../deploy/local/ports.ts";
+import { nextPort } from "./ports.ts";
 
 const entry = join(import.meta.dirname, "../../deploy/local/start.ts");
 
@@ -23,10 +23,13 @@ export type ProcessName = "organization" | "preset" | "gateway" | "echo" | "data
 /** What `npm start` starts: the three processes and their database, for real. */
 export interface LocalSystem {
   readonly credentials: Credentials;
+  readonly metricsUrl: string;
   /** All that was printed so far. */
   output(): string;
   /** The process that runs under this name now; undefined where a container does. */
   pidOf(name: ProcessName): number | undefined;
+  /** Does something of which `npm start` itself notices nothing before it is done. */
+  unnoticed<T>(work: () => Promise<T>): Promise<T>;
   /** Stops it as a service manager would, and returns the exit code. May be repeated. */
   stop(): Promise<number | null>;
 }
@@ -38,6 +41,7 @@ export interface Refusal {
 
 /** Starts it in a home folder and returns when it says that it is ready; rejects with a Refusal where it ends before. */
 export async function startLocalSystem(home: string, environment: NodeJS.ProcessEnv = {}): Promise<LocalSystem> {
+  const ports = await freePorts();
   const child = spawn(process.execPath, [entry], {
     env: {
       // Nothing of the machine's own settings.
@@ -46,8 +50,7 @@ export async function startLocalSystem(home: string, environment: NodeJS.Process
       SETPOINT_HOME: home,
       // As under npm, it stops where its parent has ended.
       npm_lifecycle_event: "start",
-      // Nobody else's, so that test files do not meet.
-      ...(await freePorts()),
+      ...ports,
       ...environment,
     },
     stdio: ["ignore", "pipe", "pipe"],
@@ -64,8 +67,17 @@ export async function startLocalSystem(home: string, environment: NodeJS.Process
   });
   return {
     credentials: JSON.parse(readFileSync(join(home, "credentials.json"), "utf8")),
+    metricsUrl: `http://127.0.0.1:${ports.METRICS_PORT}/metrics`,
     output: () => output,
     pidOf: (name) => findPid(home, name),
+    unnoticed: async (work) => {
+      child.kill("SIGSTOP");
+      try {
+        return await work();
+      } finally {
+        child.kill("SIGCONT");
+      }
+    },
     stop: () => stop(child),
   };
 }
@@ -84,7 +96,9 @@ async function freePorts(): Promise<Record<string, string>> {
     "ORGANIZATION_HTTP_PORT",
     "ECHO_PORT",
   ];
-  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, String(await findFreePort())])));
+  const ports: Record<string, string> = {};
+  for (const name of names) ports[name] = String(await nextPort());
+  return ports;
 }
 
 function findPid(home: string, name: ProcessName): number | undefined {

@@ -21,3 +21,11 @@ export async function waitsForLock(pool: Pool): Promise<boolean> {
   const [waits] = await pool.query<RowDataPacket[]>(waitsByServer[server]);
   return waits.length > 0;
 }
+
+/** How many statements in this database wait for a table that is locked as a whole. */
+export async function statementsBehindLock(pool: Pool): Promise<number> {
+  const [waits] = await pool.query<RowDataPacket[]>(
+    "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND state LIKE 'Waiting for table%'",
+  );
+  return waits.length;
+}

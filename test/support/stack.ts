@@ -11,6 +11,7 @@ import { openPresetService } from "../../services/preset/app.ts";
 import { type PresetConfig, readPresetConfig } from "../../services/preset/config.ts";
 import { createOrganizationDatabase } from "./organization-database.ts";
 import { createPresetDatabase } from "./preset-database.ts";
+import { nextPort } from "./ports.ts";
 import { type Answer, type RequestParts, request } from "./rest.ts";
 import { type Tenant, Tenants } from "./tenants.ts";
 
@@ -62,12 +63,14 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const lines: string[] = [];
   const logger = pino({ level: "info" }, { write: (line) => lines.push(line) });
   const common = { HOST: host, DRAIN_TIMEOUT_MS: "500" };
+  // Where a part is stopped for a while, its ports must not be given to somebody else.
+  const port = async () => String(await nextPort());
 
   const organization = await startPart(logger, boundTo(openOrganizationService), {
     ...readOrganizationConfig({
       ...common,
-      ORGANIZATION_GRPC_PORT: "0",
-      ORGANIZATION_HTTP_PORT: "0",
+      ORGANIZATION_GRPC_PORT: await port(),
+      ORGANIZATION_HTTP_PORT: await port(),
       ORGANIZATION_DATABASE_URL: organizationDatabase.url,
       SIGNING_KEY: newSigningKeyPem(),
     }),
@@ -76,8 +79,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const preset = await startPart(logger, boundTo(openPresetService), {
     ...readPresetConfig({
       ...common,
-      PRESET_GRPC_PORT: "0",
-      PRESET_HTTP_PORT: "0",
+      PRESET_GRPC_PORT: await port(),
+      PRESET_HTTP_PORT: await port(),
       PRESET_DATABASE_URL: presetDatabase.url,
       ORGANIZATION_GRPC_TARGET: `${host}:${organization.config.grpcPort}`,
     }),
@@ -86,8 +89,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const gateway = await startPart(logger, openGateway, {
     ...readGatewayConfig({
       ...common,
-      PORT: "0",
-      METRICS_PORT: "0",
+      PORT: await port(),
+      METRICS_PORT: await port(),
       PRESET_GRPC_TARGET: `${host}:${preset.config.grpcPort}`,
       ORGANIZATION_GRPC_TARGET: `${host}:${organization.config.grpcPort}`,
       // A suite has more keys refused than anybody should; those that are about this limit set it.

@@ -80,7 +80,7 @@ function openTo(...processes: readonly { readonly port: number }[]): Channel {
 }
 
 /** The name of who answers. */
-async function call(channel: Channel, timeoutMs = 5_000, signal?: AbortSignal): Promise<string> {
+async function call(channel: Channel, timeoutMs = 15_000, signal?: AbortSignal): Promise<string> {
   const options = { requestId: "test", deadlineMs: monotonicMs() + timeoutMs, ...(signal && { signal }) };
   return (await grpcClient(AccessService, channel).getKeySet({}, options)).jwksJson;
 }
@@ -91,7 +91,7 @@ async function answersOf(channel: Channel, count: number): Promise<Set<string>> 
   return names;
 }
 
-const soon = { timeout: 10_000, interval: 50 };
+const soon = { interval: 50 };
 
 describe("a channel to several processes", () => {
   it("sends calls to each in turn", async () => {
@@ -157,12 +157,12 @@ describe("a channel to several processes", () => {
     expect(a.calls).toBe(0);
     const gone = new AbortController();
     a.before = () => {
-      // Its answer is on the way already; the pause before the next attempt is longer than that takes.
-      if (a.calls === 6) setTimeout(() => gone.abort(), 50);
+      // Its answer is on the way already; the pause before the next attempt, of half a second at least, is longer than that takes.
+      if (a.calls === 7) setTimeout(() => gone.abort(), 50);
       return Promise.reject(unavailable("no database"));
     };
-    await expect(call(channel, 5_000, gone.signal)).rejects.toMatchObject({ kind: "canceled" });
-    expect(a.calls).toBe(6);
+    await expect(call(channel, 15_000, gone.signal)).rejects.toMatchObject({ kind: "canceled" });
+    expect(a.calls).toBe(7);
   });
 
   it("fails a call whose error it cannot read, and goes on", async () => {
@@ -197,14 +197,14 @@ describe("a channel to several processes", () => {
     const channel = openTo(a, b);
     await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
     a.before = () => new Promise(() => {});
-    for (let n = 0; n < 4; n += 1) expect(await call(channel, 3_000)).toBe("b");
+    for (let n = 0; n < 4; n += 1) expect(await call(channel, 9_000)).toBe("b");
   });
 
   it("gives up on no call early where there is only one process", async () => {
     const a = await new Process("a").start();
     const channel = openTo(a);
     a.before = () => new Promise((resolve) => setTimeout(resolve, 1_500));
-    expect(await call(channel, 4_000)).toBe("a");
+    expect(await call(channel, 15_000)).toBe("a");
     expect(a.calls).toBe(1);
   });
 
