@@ -1,17 +1,16 @@
-import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
-import { PresetStatus } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
+import { type Preset, PresetStatus } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import type { ListPresetsResponse } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { isOfKind } from "../../services/platform/domain/domain-error.ts";
 import { int32Max } from "../../services/platform/domain/limits.ts";
 import { type Page, pageLimitMax } from "../../services/platform/domain/page.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
-import { cutOffWhenStalled } from "../http/stalled-reader.ts";
 import { presetModelJson, upstreamModelJson } from "../json/model.ts";
 import { modelCountSchema, modelsSchema } from "../json/model-schema.ts";
 import { refusedWith, success } from "../openapi/answers.ts";
+import { listParts, sendParts } from "./list-parts.ts";
 import { workspaceQuery } from "./preset-parameters.ts";
 
 const tags = ["Models"];
@@ -63,8 +62,13 @@ export function modelRoutes(app: FastifyInstance, access: Access, { presets }: C
 
   const lister =
     ({ caller }: FastifyRequest, statuses: PresetStatus[]): ListPresets =>
-    (page) =>
-      caller.call((options) => presets.listPresets({ ...page, statuses }, options)).catch(noneWhereNotAllowed);
+    async ({ offset, limit }) => {
+      const request = { offset, limit: Math.min(limit, pageLimitMax), statuses };
+      const { presets: items, totalCount } = await caller
+        .call((options) => presets.listPresets(request, options))
+        .catch(noneWhereNotAllowed);
+      return { items, totalCount };
+    };
 
   for (const [path, schema] of [
     ["/api/v1/models", listSchema],
@@ -74,11 +78,8 @@ export function modelRoutes(app: FastifyInstance, access: Access, { presets }: C
       const page = pageOf(request.query);
       // To count by status takes time in proportion to the presets: that is done for a page, but not for each part of all.
       const list = lister(request, page ? [PresetStatus.ACTIVE] : []);
-      const first = await list(partOf(page ?? everything));
-      cutOffWhenStalled(reply);
-      const parts = modelParts(list, page, first, namedModels(upstreams));
-      // Fastify would read the stream of a HEAD to its end, for nothing.
-      return reply.type("application/json").send(Readable.from(request.method === "HEAD" ? [] : parts));
+      const first = await list(page ?? everything);
+      return sendParts(reply, modelParts(list, page, first, namedModels(upstreams)));
     });
   }
 
@@ -88,8 +89,12 @@ export function modelRoutes(app: FastifyInstance, access: Access, { presets }: C
   });
 }
 
-type PresetPart = Pick<ListPresetsResponse, "presets" | "totalCount">;
+interface PresetPart {
+  readonly items: readonly Preset[];
+  readonly totalCount: number;
+}
 
+/** Lists as much of a page as one call takes. */
 type ListPresets = (page: Page) => Promise<PresetPart>;
 
 const everything: Page = { offset: 0, limit: Number.POSITIVE_INFINITY };
@@ -100,13 +105,8 @@ function pageOf({ offset, limit }: Static<typeof listQuery>): Page | undefined {
   return { offset: offset ?? 0, limit: limit ?? limitDefault };
 }
 
-/** As much of it as one call takes. */
-function partOf({ offset, limit }: Page): Page {
-  return { offset, limit: Math.min(limit, pageLimitMax) };
-}
-
 /** A key that may neither read presets nor use them is shown none. */
-function noneWhereNotAllowed(error: unknown): PresetPart {
+function noneWhereNotAllowed(error: unknown): Pick<ListPresetsResponse, "presets" | "totalCount"> {
   if (isOfKind(error, "permission_denied")) return { presets: [], totalCount: 0 };
   throw error;
 }
@@ -131,7 +131,7 @@ async function* modelParts(
     count += models.length;
     return separator + models.join(",");
   };
-  for await (const { presets } of presetParts(list, page ?? everything, first)) {
+  for await (const presets of listParts(page ?? everything, first, list)) {
     yield join(presets.filter(({ status }) => status === PresetStatus.ACTIVE).map(presetModelJson));
   }
   const presetCount = page ? first.totalCount : count;
@@ -139,16 +139,4 @@ async function* modelParts(
   const behind = names.slice(Math.max(0, offset - presetCount), Math.max(0, offset + limit - presetCount));
   yield join(behind.map(upstreamModelJson));
   yield `],"links":{"next":null},"total_count":${presetCount + names.length}}`;
-}
-
-/** The presets of a page, in parts. Those that change meanwhile may come twice or not at all, as between two pages. */
-async function* presetParts(list: ListPresets, page: Page, first: PresetPart): AsyncGenerator<PresetPart> {
-  let [rest, part] = [page, first];
-  for (;;) {
-    yield part;
-    const count = part.presets.length;
-    rest = { offset: rest.offset + count, limit: rest.limit - count };
-    if (count === 0 || rest.limit <= 0 || rest.offset >= first.totalCount) return;
-    part = await list(partOf(rest));
-  }
 }

@@ -1,16 +1,15 @@
-import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
-import type { ListVersionsResponse } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import type { PresetVersion } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { int32Max } from "../../services/platform/domain/limits.ts";
 import type { Page } from "../../services/platform/domain/page.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
-import { cutOffWhenStalled } from "../http/stalled-reader.ts";
 import { HttpError } from "../json/errors.ts";
 import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
 import { changeJson, diffJson, versionJson } from "../json/preset.ts";
 import { dataOf, refusedWith, success } from "../openapi/answers.ts";
+import { listParts, sendParts } from "./list-parts.ts";
 import { slugParams, workspaceQuery } from "./preset-parameters.ts";
 
 const tags = ["Versions"];
@@ -77,16 +76,15 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
   app.get<History>(
     "/api/v1/presets/:slug/versions",
     { schema: listSchema, onRequest },
-    async ({ method, params: { slug }, query, caller }, reply) => {
-      const list: ListVersions = (page) =>
-        caller.call((options) => presets.listVersions({ slug, ...pageOf(page) }, options));
+    async ({ params: { slug }, query, caller }, reply) => {
+      const list: ListVersions = async (page) => {
+        const request = { slug, ...pageOf(page) };
+        const { versions: items, totalCount } = await caller.call((options) => presets.listVersions(request, options));
+        return { items, totalCount };
+      };
       const first = await list(query);
-      cutOffWhenStalled(reply);
-      const json = isWhole(query, first)
-        ? pageJson(first.versions.map(versionJson), first.totalCount)
-        : // Fastify would read the stream of a HEAD to its end, for nothing.
-          Readable.from(method === "HEAD" ? [] : jsonParts(list, query, first));
-      return reply.type("application/json").send(json);
+      if (first.items.length < countOn(query, first)) return sendParts(reply, versionParts(list, query, first));
+      return reply.type("application/json").send(pageJson(first.items.map(versionJson), first.totalCount));
     },
   );
 
@@ -125,36 +123,30 @@ function pageOf({ offset, limit }: Page): Page {
   return { offset, limit };
 }
 
-type ListVersions = (page: Page) => Promise<ListVersionsResponse>;
-
-type Part = Pick<ListVersionsResponse, "versions" | "totalCount">;
-
-/** Whether these are all that belong on the page. */
-function isWhole({ offset, limit }: Page, { versions, totalCount }: Part): boolean {
-  return versions.length === Math.max(0, Math.min(limit, totalCount - offset));
+interface VersionPart {
+  readonly items: readonly PresetVersion[];
+  readonly totalCount: number;
 }
 
-/**
- * A page that one RPC does not carry, as it comes: a hundred versions may be hundreds of megabytes. How many there are
- * is said by the first part: a later one may come from a replica that knows fewer.
- */
-async function* jsonParts(list: ListVersions, page: Page, first: ListVersionsResponse): AsyncGenerator<string> {
-  const { totalCount } = first;
-  let [rest, { versions }] = [page, first];
+type ListVersions = (page: Page) => Promise<VersionPart>;
+
+/** How many versions belong on the page. */
+function countOn({ offset, limit }: Page, { totalCount }: VersionPart): number {
+  return Math.max(0, Math.min(limit, totalCount - offset));
+}
+
+/** A page that one RPC does not carry, as it comes. */
+async function* versionParts(list: ListVersions, page: Page, first: VersionPart): AsyncGenerator<string> {
+  // The service weighs all that it is asked for, so it is asked for little more than fits.
+  const listSome = (rest: Page, lastCount: number) => list({ ...rest, limit: Math.min(rest.limit, 2 * lastCount) });
   yield '{"data":[';
-  for (let separator = ""; ; ) {
-    for (const version of versions) {
-      yield separator + versionJson(version);
-      separator = ",";
-    }
-    if (isWhole(rest, { versions, totalCount })) break;
-    const count = versions.length;
-    if (count === 0) throw new Error("ListVersions answered with fewer versions than it had announced");
-    rest = { offset: rest.offset + count, limit: rest.limit - count };
-    // The service weighs all that it is asked for, so it is asked for little more than fits.
-    ({ versions } = await list({ ...rest, limit: Math.min(rest.limit, 2 * count) }));
+  let count = 0;
+  for await (const versions of listParts(page, first, listSome)) {
+    for (const version of versions) yield (count++ === 0 ? "" : ",") + versionJson(version);
   }
-  yield `],"total_count":${totalCount}}`;
+  // Versions do not go away, so this is no page.
+  if (count < countOn(page, first)) throw new Error("ListVersions answered with fewer versions than it had announced");
+  yield `],"total_count":${first.totalCount}}`;
 }
 
 /** No preset has as many versions as an int32 holds. */

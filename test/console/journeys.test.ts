@@ -4,7 +4,7 @@ import { type ConsolePage, type ConsoleUnderTest, openConsole } from "../support
 import type { PresetJson } from "../support/rest.ts";
 
 const browserPath = await findBrowser();
-const journeyTimeoutMs = 60_000;
+const journeyTimeoutMs = 180_000;
 
 let underTest: ConsoleUnderTest;
 

@@ -3,7 +3,7 @@ import { findBrowser } from "../support/browser.ts";
 import { type ConsolePage, type ConsoleUnderTest, openConsole } from "../support/console-browser.ts";
 
 const browserPath = await findBrowser();
-const timeoutMs = 90_000;
+const timeoutMs = 180_000;
 
 const looks = [
   { title: "light", colorScheme: "light", width: 1280 },

@@ -5,7 +5,7 @@ import { findBrowser } from "../support/browser.ts";
 import { type ConsoleUnderTest, openConsole } from "../support/console-browser.ts";
 
 const browserPath = await findBrowser();
-const timeoutMs = 90_000;
+const timeoutMs = 180_000;
 const dist = join(import.meta.dirname, "../../gateway/console/dist");
 
 let underTest: ConsoleUnderTest;

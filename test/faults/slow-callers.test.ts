@@ -180,6 +180,24 @@ describe("an answer that is not read", () => {
   });
 });
 
+describe("an answer of several parts that is not read", () => {
+  it("is not kept for ever, either", async () => {
+    for (let version = 0; version < 8; version++) {
+      const body = JSON.stringify({ messages: [{ role: "system", content: "x".repeat(mebibyte) }] });
+      await stack.create("large-page", body, { headers: { connection: "close" } });
+    }
+    signs.clearLog();
+    const connection = await open();
+    connection.pause();
+    const request = `GET /api/v1/presets/large-page/versions HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${stack.apiKey}\r\n\r\n`;
+    // More than the two kernels hold for us.
+    connection.send(request.repeat(5));
+    await expect.poll(signs.connections, soon).toBe(1);
+    await expect.poll(signs.connections, soon).toBe(0);
+    await expect.poll(signs.logged, soon).toContain(499);
+  });
+});
+
 describe("requests in a row on one connection", () => {
   const members = () =>
     `GET /api/v1/organization/members HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${stack.managementKey}\r\n\r\n`;

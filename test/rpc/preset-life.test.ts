@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import { type Preset, PresetChangeAction, PresetStatus } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { PresetService, type UpdatePresetRequestSchema } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import { mintAccessToken } from "../../services/organization/domain/access-token.ts";
+import { mintAccessToken, tokenContent } from "../../services/organization/domain/access-token.ts";
 import type { Permission } from "../../services/platform/auth/principal.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
 import { uuidV7 } from "../support/patterns.ts";
@@ -45,7 +45,7 @@ function tokenWith(permissions: readonly Permission[]): string {
   const [signingKey] = stack.organization.config.signingKeys;
   const { userId, organizationId, workspaceId } = stack;
   const principal = { keyId: newId(), keyKind: "api", userId, organizationId, workspaceId, permissions } as const;
-  return mintAccessToken(principal, signingKey, { now: new Date(), ttlSeconds: 60, keyExpiresAt: undefined }).text;
+  return mintAccessToken(tokenContent(principal, { now: new Date(), ttlSeconds: 60, keyExpiresAt: undefined }), signingKey).text;
 }
 
 describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol) => {

@@ -3,7 +3,7 @@ import type { ClientReadableStream } from "@grpc/grpc-js";
 import jwt from "jsonwebtoken";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Dialect } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
-import { mintAccessToken } from "../../services/organization/domain/access-token.ts";
+import { mintAccessToken, tokenContent } from "../../services/organization/domain/access-token.ts";
 import { parseSigningKeys, type SigningKey } from "../../services/organization/domain/signing-keys.ts";
 import type { Principal } from "../../services/platform/auth/principal.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
@@ -52,7 +52,7 @@ function mint({
     permissions: ["presets:read", "presets:write"],
     ...change,
   };
-  return mintAccessToken(principal, signingKey, { now, ttlSeconds: 60, keyExpiresAt: undefined }).text;
+  return mintAccessToken(tokenContent(principal, { now, ttlSeconds: 60, keyExpiresAt: undefined }), signingKey).text;
 }
 
 async function storedVersions(slug: string): Promise<RowDataPacket[]> {

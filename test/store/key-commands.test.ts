@@ -6,7 +6,7 @@ import { enableKey } from "../../services/organization/commands/enable-key.ts";
 import { listKeys } from "../../services/organization/commands/list-keys.ts";
 import { revokeKey } from "../../services/organization/commands/revoke-key.ts";
 import { hashKey } from "../../services/organization/domain/keys.ts";
-import { findKeyScopes } from "../../services/organization/store/key-scopes.ts";
+import { findKeyScope } from "../../services/organization/store/key-scopes.ts";
 import { listKeys as listStoredKeys } from "../../services/organization/store/keys.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { CommandError } from "../../services/platform/process/command-error.ts";
@@ -23,8 +23,8 @@ beforeAll(async () => {
 
 afterAll(() => commands.close());
 
-const scopeOf = async (secret: string | undefined) =>
-  (await findKeyScopes(commands.pool, [{ hash: hashKey(secret ?? ""), workspaceId: undefined }]))[0];
+const scopeOf = (secret: string | undefined) =>
+  findKeyScope(commands.pool, { hash: hashKey(secret ?? ""), workspaceId: undefined });
 
 async function newKey(...parameters: string[]): Promise<{ readonly key: string; readonly key_id: string }> {
   return JSON.parse(await commands.run(createKey, ...own, ...parameters, "--json"));

@@ -6,7 +6,7 @@ import { bootstrap } from "../../services/organization/commands/bootstrap.ts";
 import { createWorkspace } from "../../services/organization/commands/create-workspace.ts";
 import { listWorkspaces } from "../../services/organization/commands/list-workspaces.ts";
 import { hashKey } from "../../services/organization/domain/keys.ts";
-import { findKeyScopes } from "../../services/organization/store/key-scopes.ts";
+import { findKeyScope } from "../../services/organization/store/key-scopes.ts";
 import { listMembers } from "../../services/organization/store/members.ts";
 import { isKey } from "../../services/platform/auth/key-format.ts";
 import { idToBytes } from "../../services/platform/domain/ids.ts";
@@ -48,8 +48,8 @@ describe("bootstrap", () => {
       "management_key",
     ]);
     const { organization_id: organizationId, workspace_id: workspaceId } = made;
-    const scopeOf = async (secret: string) =>
-      (await findKeyScopes(commands.pool, [{ hash: hashKey(secret), workspaceId: undefined }]))[0];
+    const scopeOf = (secret: string) =>
+      findKeyScope(commands.pool, { hash: hashKey(secret), workspaceId: undefined });
     expect(isKey(made.api_key)).toBe(true);
     expect(await scopeOf(made.api_key)).toMatchObject({
       organizationId,

@@ -9,7 +9,7 @@ import {
   newSecret,
 } from "../../services/organization/domain/keys.ts";
 import { newWorkspace } from "../../services/organization/domain/workspaces.ts";
-import { findKeyScopes } from "../../services/organization/store/key-scopes.ts";
+import { findKeyScope, findKeyScopes } from "../../services/organization/store/key-scopes.ts";
 import {
   findKeyById,
   insertKey,
@@ -88,11 +88,11 @@ describe("a stored key", () => {
 });
 
 describe("what a key reaches", () => {
-  const scopeOf = async ({ secret }: NewKey, workspaceId?: string) =>
-    (await findKeyScopes(pool, [{ hash: hashKey(secret), workspaceId }]))[0];
+  const scopeOf = ({ secret }: NewKey, workspaceId?: string) =>
+    findKeyScope(pool, { hash: hashKey(secret), workspaceId });
 
   it("is nothing where no key has the hash", async () => {
-    expect(await findKeyScopes(pool, [{ hash: Buffer.alloc(32), workspaceId: undefined }])).toEqual([undefined]);
+    expect(await findKeyScope(pool, { hash: Buffer.alloc(32), workspaceId: undefined })).toBeUndefined();
   });
 
   it("is an API key's own workspace, whatever is requested", async () => {
@@ -142,7 +142,7 @@ describe("what a key reaches", () => {
       },
     } as unknown as Executor;
     const found = await findKeyScopes(counting, shown);
-    expect(found.map((scope) => scope?.workspaceId)).toEqual([
+    expect(shown.map((each) => found.get(each)?.workspaceId)).toEqual([
       defaultWorkspaceId,
       secondWorkspaceId,
       secondWorkspaceId,
@@ -150,8 +150,9 @@ describe("what a key reaches", () => {
     expect(statements).toBe(1);
     await updateKeySecret(pool, apiKey.key, after);
     const rotated = await findKeyScopes(counting, shown);
-    expect(rotated.map((scope) => scope?.key.id)).toEqual(found.map((scope) => scope?.key.id));
-    expect(rotated.map((scope) => scope?.secretExpiresAt)).toEqual([undefined, after.previousExpiresAt, undefined]);
+    expect(shown.map((each) => rotated.get(each)?.key.id)).toEqual(shown.map((each) => found.get(each)?.key.id));
+    const expiries = shown.map((each) => rotated.get(each)?.secretExpiresAt);
+    expect(expiries).toEqual([undefined, after.previousExpiresAt, undefined]);
     expect(statements).toBe(3);
   });
 

@@ -182,6 +182,28 @@ describe("updatePreset", () => {
     expect(await storedPreset("two")).toMatchObject({ name: "two", revision: 1 });
   });
 
+  it("forgets after a day what an update was answered, and not before", async () => {
+    await store.create(workspaceId, "forgetful");
+    const ageHours = { old: 25, young: 23 };
+    for (const [requestId, hours] of Object.entries(ageHours)) {
+      await store.update(workspaceId, "forgetful", { name: requestId, requestId });
+      await store.pool.execute("UPDATE preset_updates SET created_at = ? WHERE request_id = ?", [
+        new Date(Date.now() - hours * 3_600_000),
+        requestId,
+      ]);
+    }
+    const isKept = async (requestId: string) => {
+      const sql = "SELECT request_id FROM preset_updates WHERE workspace_id = ? AND request_id = ?";
+      const [rows] = await store.pool.execute<RowDataPacket[]>(sql, [idToBytes(workspaceId), requestId]);
+      return rows.length === 1;
+    };
+    // One update in some forgets: it is a matter of how many there are.
+    for (let n = 0; n < 2_000 && (await isKept("old")); n += 1) {
+      await store.update(workspaceId, "forgetful", { name: "forgetful" });
+    }
+    expect([await isKept("old"), await isKept("young")]).toEqual([false, true]);
+  });
+
   it("begins nothing for a caller who has gone, neither after a connection came free nor after the lock", async () => {
     const preset = await store.create(workspaceId, "gone");
     const statements: string[] = [];

@@ -3,7 +3,7 @@ import jwt from "jsonwebtoken";
 import { describe, expect, it } from "vitest";
 import { AccessTokenVerifier } from "../../platform/auth/access-token.ts";
 import type { Principal } from "../../platform/auth/principal.ts";
-import { mintAccessToken } from "./access-token.ts";
+import { mintAccessToken, tokenContent } from "./access-token.ts";
 import { parseSigningKeys } from "./signing-keys.ts";
 
 const pem = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" });
@@ -23,7 +23,7 @@ describe("an access token", () => {
     ["without a workspace", { ...principal, workspaceId: undefined }],
     ["without an organization", { ...principal, organizationId: undefined, workspaceId: undefined }],
   ])("says who the principal is: %s", async (_name, whole) => {
-    const token = mintAccessToken(whole, signingKey, { now: new Date(), ttlSeconds: 60, keyExpiresAt: undefined });
+    const token = mintAccessToken(tokenContent(whole, { now: new Date(), ttlSeconds: 60, keyExpiresAt: undefined }), signingKey);
     const verifier = new AccessTokenVerifier(async () => ({ keys: [signingKey.jwk] }));
     expect(await verifier.authenticate(`Bearer ${token.text}`)).toEqual(whole);
   });
@@ -48,7 +48,7 @@ describe("an access token", () => {
     ["the second in which the key ends", "2026-01-01T00:00:00.999Z", "2026-01-01T00:00:01.000Z"],
   ])("expires after %s", (_name, keyExpiry, expected) => {
     const keyExpiresAt = keyExpiry === undefined ? undefined : new Date(keyExpiry);
-    const token = mintAccessToken(principal, signingKey, { now, ttlSeconds: 60, keyExpiresAt });
+    const token = mintAccessToken(tokenContent(principal, { now, ttlSeconds: 60, keyExpiresAt }), signingKey);
     expect(token.expiresAt.toISOString()).toBe(expected);
     expect(token.lifeSeconds).toBe((token.expiresAt.getTime() - Math.floor(now.getTime() / 1000) * 1000) / 1000);
     expect(jwt.decode(token.text)).toMatchObject({ exp: token.expiresAt.getTime() / 1000 });

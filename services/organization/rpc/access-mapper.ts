@@ -16,20 +16,14 @@ import { int32Max } from "../../platform/domain/limits.ts";
 import type { AccessToken } from "../domain/access-token.ts";
 import { keyInvalid } from "../domain/errors.ts";
 import { hashKey, type KeyRateLimit } from "../domain/keys.ts";
+import type { ShownKey } from "../store/key-scopes.ts";
 
 export const kindMessages: Readonly<Record<KeyKind, KeyKindMessage>> = {
   api: KeyKindMessage.API,
   management: KeyKindMessage.MANAGEMENT,
 };
 
-export interface KeyExchange {
-  readonly hash: Buffer;
-  /** Whether it was the token of a session that was shown. */
-  readonly isSession: boolean;
-  readonly workspaceId: string | undefined;
-}
-
-export function fromExchangeKeyRequest({ key, workspaceId }: ExchangeKeyRequest): KeyExchange {
+export function fromExchangeKeyRequest({ key, workspaceId }: ExchangeKeyRequest): ShownKey {
   const isSession = isSecret("session", key);
   if (!isSession && !isKey(key)) throw keyInvalid();
   const shown = { hash: hashKey(key), isSession };

@@ -1,20 +1,17 @@
 import { timestampNow } from "@bufbuild/protobuf/wkt";
-import type {
-  AccessService,
-  ExchangeKeyRequest,
-} from "../../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import type { AccessService } from "../../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
 import type { OpenContext } from "../../platform/rpc/call-context.ts";
 import type { Implementation } from "../../platform/rpc/service.ts";
-import { mintAccessTokens, tokenContent } from "../domain/access-token.ts";
+import { type AccessToken, mintAccessToken, mintAccessTokens, tokenContent } from "../domain/access-token.ts";
 import { checkExchanges } from "../domain/exchanges.ts";
 import { getPrincipal, type KeyScope, scopeExpiresAt } from "../domain/keys.ts";
 import { getSessionPrincipal } from "../domain/sessions.ts";
 import type { SigningKeys } from "../domain/signing-keys.ts";
-import { findKeyScopes } from "../store/key-scopes.ts";
+import { findKeyScopes, type ShownKey } from "../store/key-scopes.ts";
 import type { UseRecorder } from "../store/use-recorder.ts";
-import { fromExchangeKeyRequest, type KeyExchange, toExchangeKeyResponse } from "./access-mapper.ts";
+import { fromExchangeKeyRequest, toExchangeKeyResponse } from "./access-mapper.ts";
 
 interface Parts {
   readonly pool: Pool;
@@ -34,11 +31,11 @@ export function accessService({
   const [signingKey] = signingKeys;
   const jwksJson = JSON.stringify({ keys: signingKeys.map(({ jwk }) => jwk) });
 
-  const findScopes = (exchanges: readonly KeyExchange[], { deadlineMs, trace }: OpenContext) =>
-    retryTransient(deadlineMs, () => findKeyScopes(pool.within(trace), exchanges));
+  const findScopes = (shown: readonly ShownKey[], { deadlineMs, trace }: OpenContext) =>
+    retryTransient(deadlineMs, () => findKeyScopes(pool.within(trace), shown));
 
   /** What the key is good for, or throws why it is not. */
-  const grant = ({ hash, isSession, workspaceId }: KeyExchange, scope: KeyScope | undefined) => {
+  const grant = ({ hash, isSession, workspaceId }: ShownKey, scope: KeyScope | undefined) => {
     const now = new Date();
     const principal = (isSession ? getSessionPrincipal : getPrincipal)(scope, workspaceId, now);
     const content = tokenContent(principal, { now, ttlSeconds, keyExpiresAt: scope && scopeExpiresAt(scope) });
@@ -47,43 +44,30 @@ export function accessService({
     return { content, principal, rateLimit: scope?.key.rateLimit };
   };
 
-  const answerAll = (grants: readonly ReturnType<typeof grant>[]) => {
-    const contents = grants.map(({ content }) => content);
-    const tokens = mintAccessTokens(contents, signingKey);
-    return tokens.map((token, index) => {
-      const { principal, rateLimit } = grants[index] as (typeof grants)[number];
-      return toExchangeKeyResponse(token, principal, rateLimit);
-    });
-  };
-
   return {
     async exchangeKey(request, context) {
-      const exchange = fromExchangeKeyRequest(request);
-      const [scope] = await findScopes([exchange], context);
-      return answerAll([grant(exchange, scope)])[0] as Answer;
+      const shown = fromExchangeKeyRequest(request);
+      const scopes = await findScopes([shown], context);
+      const { content, principal, rateLimit } = grant(shown, scopes.get(shown));
+      return toExchangeKeyResponse(mintAccessToken(content, signingKey), principal, rateLimit);
     },
 
     async batchExchangeKeys({ requests }, context) {
       checkExchanges(requests);
-      const parts = requests.map(readPart);
-      const exchanges = parts.flatMap(({ exchange }) => exchange ?? []);
-      const scopes = exchanges.length > 0 ? await findScopes(exchanges, context) : [];
-      const scopeOf = new Map(exchanges.map((exchange, index) => [exchange, scopes[index]]));
-      const granted: ReturnType<typeof grant>[] = [];
-      const results = parts.map(({ exchange, refusal }, index) => {
-        try {
-          if (!exchange) throw refusal;
-          return { place: granted.push(grant(exchange, scopeOf.get(exchange))) - 1 };
-        } catch (error) {
-          return { outcome: { case: "error" as const, value: context.partFailed(error, index) } };
-        }
-      });
-      const answers = answerAll(granted);
-      const outcomes = results.map((result) =>
-        "outcome" in result
-          ? result
-          : { outcome: { case: "response" as const, value: answers[result.place] as Answer } },
+      const shown = requests.map((request) => attempt(() => fromExchangeKeyRequest(request)));
+      const scopes = await findScopes(successesOf(shown), context);
+      const grants = shown.map((each) =>
+        "error" in each ? each : attempt(() => grant(each.value, scopes.get(each.value))),
       );
+      const contents = successesOf(grants).map(({ content }) => content);
+      const tokens = mintAccessTokens(contents, signingKey);
+      const outcomes = grants.map((each, index) => {
+        if ("error" in each)
+          return { outcome: { case: "error" as const, value: context.partFailed(each.error, index) } };
+        const { content, principal, rateLimit } = each.value;
+        const value = toExchangeKeyResponse(tokens.get(content) as AccessToken, principal, rateLimit);
+        return { outcome: { case: "response" as const, value } };
+      });
       return { outcomes };
     },
 
@@ -93,13 +77,17 @@ export function accessService({
   };
 }
 
-type Answer = ReturnType<typeof toExchangeKeyResponse>;
+/** What has become of one part of a batch so far: a failure of it is nobody else's. */
+type Attempt<T> = { readonly value: T } | { readonly error: unknown };
 
-/** What is asked for, or why it is no exchange at all. */
-function readPart(request: ExchangeKeyRequest): { readonly exchange?: KeyExchange; readonly refusal?: unknown } {
+function attempt<T>(work: () => T): Attempt<T> {
   try {
-    return { exchange: fromExchangeKeyRequest(request) };
-  } catch (refusal) {
-    return { refusal };
+    return { value: work() };
+  } catch (error) {
+    return { error };
   }
+}
+
+function successesOf<T>(attempts: readonly Attempt<T>[]): T[] {
+  return attempts.flatMap((each) => ("error" in each ? [] : [each.value]));
 }

@@ -6,7 +6,7 @@ import { keyInvalid, ticketInvalid } from "../domain/errors.ts";
 import { getPrincipal, hashKey } from "../domain/keys.ts";
 import type { Session, SessionKey } from "../domain/sessions.ts";
 import { getSession } from "./find-session.ts";
-import { findKeyScopes } from "./key-scopes.ts";
+import { findKeyScope } from "./key-scopes.ts";
 import { deleteOldSessions, hasSession, insertSession, takeTicket } from "./sessions.ts";
 
 /** What someone signs in with. */
@@ -43,6 +43,6 @@ async function getSessionKey(connection: PoolConnection, { kind, secret }: SignI
     if (!sessionKey) throw ticketInvalid();
     return sessionKey;
   }
-  const [scope] = await findKeyScopes(connection, [{ hash, workspaceId: undefined }]);
+  const scope = await findKeyScope(connection, { hash, workspaceId: undefined });
   return { keyId: getPrincipal(scope, undefined, now).keyId, keyHash: hash };
 }

@@ -1,7 +1,7 @@
 import type { Executor } from "../../platform/mysql/pool.ts";
 import { sessionInvalid } from "../domain/errors.ts";
 import { expiresAtWhenUsed, getSessionPrincipal, type Session } from "../domain/sessions.ts";
-import { findKeyScopes } from "./key-scopes.ts";
+import { findKeyScope } from "./key-scopes.ts";
 import { findMember } from "./members.ts";
 import { findOrganization } from "./organizations.ts";
 import { findWorkspace, listWorkspaces } from "./workspaces.ts";
@@ -11,7 +11,7 @@ const workspacesMax = 100;
 
 /** Who is signed in, or a refusal where the session has ended. */
 export async function getSession(executor: Executor, tokenHash: Buffer, now: Date): Promise<Session> {
-  const [scope] = await findKeyScopes(executor, [{ hash: tokenHash, isSession: true, workspaceId: undefined }]);
+  const scope = await findKeyScope(executor, { hash: tokenHash, isSession: true, workspaceId: undefined });
   const principal = getSessionPrincipal(scope, undefined, now);
   const organizationId = principal.organizationId ?? "";
   const organization = await findOrganization(executor, organizationId);

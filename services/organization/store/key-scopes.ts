@@ -45,15 +45,19 @@ const bySession: Way = {
   session: "c.created_at AS session_created_at, c.last_used_at AS session_used_at",
 };
 
+export async function findKeyScope(executor: Executor, shown: ShownKey): Promise<KeyScope | undefined> {
+  return (await findKeyScopes(executor, [shown])).get(shown);
+}
+
 /**
- * The keys with these hashes and what each reaches; undefined for those that are not there. One statement finds those of
- * secrets, one those of sessions; another looks for secrets that are left among those that were rotated.
+ * Of the keys that are shown, those that there are, and what each reaches. One statement finds those of secrets, one those
+ * of sessions; another looks for secrets that are left among those that were rotated.
  */
-export async function findKeyScopes(
+export async function findKeyScopes<Shown extends ShownKey>(
   executor: Executor,
-  shown: readonly ShownKey[],
-): Promise<readonly (KeyScope | undefined)[]> {
-  const scopes = new Map<ShownKey, KeyScope>();
+  shown: readonly Shown[],
+): Promise<ReadonlyMap<Shown, KeyScope>> {
+  const scopes = new Map<Shown, KeyScope>();
   const secrets = shown.filter(({ isSession }) => !isSession);
   await find(bySecret, secrets);
   await find(
@@ -64,12 +68,12 @@ export async function findKeyScopes(
     bySession,
     shown.filter(({ isSession }) => isSession),
   );
-  return shown.map((each) => scopes.get(each));
+  return scopes;
 
-  async function find(way: Way, some: readonly ShownKey[]): Promise<void> {
+  async function find(way: Way, some: readonly Shown[]): Promise<void> {
     if (some.length === 0) return;
     for (const row of await selectScopes(way, executor, some)) {
-      scopes.set(some[row.place] as ShownKey, scopeFromRow(row));
+      scopes.set(some[row.place] as Shown, scopeFromRow(row));
     }
   }
 }

@@ -8,8 +8,8 @@ export const jsonDepthMax = 64;
 /** How many keys and values a text may hold. Parsing takes time by their number more than by their length. */
 export const jsonValuesMax = 75_000;
 
-/** The place of one member: from the opening quote of its key to the comma or brace after its value. */
-export interface MemberPlace {
+/** One member: from the opening quote of its key to the comma or brace after its value. */
+export interface MemberOutline {
   readonly start: number;
   readonly keyEnd: number;
   readonly end: number;
@@ -24,7 +24,7 @@ export interface MemberPlace {
 
 export interface Outline {
   /** The members of the outermost object, in the order of the text. */
-  readonly members: readonly MemberPlace[];
+  readonly members: readonly MemberOutline[];
   /** Where the numbers begin that are long enough to be looked at again. */
   readonly longNumbers: readonly number[];
   /** The length of the longest key at any depth, as it stands in the text. */
@@ -52,7 +52,7 @@ const longNumberLength = 5;
 export function findOutline(text: string, valuesMax = jsonValuesMax): Outline | string {
   // More tokens, and runs of white space between them, than a JSON text has that holds no more keys and values.
   const stepsMax = 6 * valuesMax + 1;
-  const members: MemberPlace[] = [];
+  const members: MemberOutline[] = [];
   const longNumbers: number[] = [];
   let steps = 0;
   let values = 0;

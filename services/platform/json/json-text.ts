@@ -5,7 +5,7 @@ import { fieldPath } from "./field-path.ts";
 import {
   digit9,
   findOutline,
-  type MemberPlace,
+  type MemberOutline,
   minus,
   type Outline,
   quote,
@@ -39,7 +39,7 @@ export interface JsonObject {
 export interface JsonMember {
   readonly key: string;
   readonly value: unknown;
-  readonly place: MemberPlace;
+  readonly place: MemberOutline;
 }
 
 /** Throws an invalid request where the text is not JSON, not an object, nested too deep or of too many values. */
@@ -146,7 +146,7 @@ function jsonObject(text: string, path: string, outline: Outline, value: Record<
  * The key of a member. Most are as the parser listed them, and its own string is many times faster to look anything up
  * with than a piece of the text.
  */
-function keyAt(text: string, { start, keyEnd }: MemberPlace, listed: string | undefined): string {
+function keyAt(text: string, { start, keyEnd }: MemberOutline, listed: string | undefined): string {
   const isListed =
     listed !== undefined &&
     listed.length === keyEnd - start - 2 &&
@@ -155,7 +155,7 @@ function keyAt(text: string, { start, keyEnd }: MemberPlace, listed: string | un
   return isListed ? listed : stringValue(text.slice(start, keyEnd));
 }
 
-function compact(text: string, { start, end }: MemberPlace): string {
+function compact(text: string, { start, end }: MemberOutline): string {
   let compacted = "";
   let from = start;
   for (let at = start; at < end; at++) {

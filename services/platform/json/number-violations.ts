@@ -1,5 +1,5 @@
 import { type FieldViolation, violationsMax } from "../domain/domain-error.ts";
-import { type MemberPlace, wordEnd } from "./json-outline.ts";
+import { type MemberOutline, wordEnd } from "./json-outline.ts";
 import { pathsTo } from "./json-paths.ts";
 
 /** The numbers within these members that a double cannot hold, so that most readers of the JSON would get another one. */
@@ -9,7 +9,7 @@ export function numberViolations(
     longNumbers,
     path,
   }: { readonly text: string; readonly longNumbers: readonly number[]; readonly path: string },
-  members: readonly { readonly place: MemberPlace }[],
+  members: readonly { readonly place: MemberOutline }[],
 ): FieldViolation[] {
   if (longNumbers.length === 0) return [];
   const faults = new Map<number, string>();

@@ -3,7 +3,7 @@ import {
   closeBrace,
   closeBracket,
   colon,
-  type MemberPlace,
+  type MemberOutline,
   openBrace,
   openBracket,
   quote,
@@ -15,7 +15,7 @@ import { pathsTo } from "./json-paths.ts";
 /** The keys that stand twice in one object, within these members. Which of the two counts is up to who reads the JSON. */
 export function repetitionViolations(
   { text, path }: { readonly text: string; readonly path: string },
-  members: readonly { readonly value: unknown; readonly place: MemberPlace }[],
+  members: readonly { readonly value: unknown; readonly place: MemberOutline }[],
 ): FieldViolation[] {
   const places: number[] = [];
   for (const { value, place } of members) {
@@ -42,7 +42,7 @@ function countMembers(value: unknown): number {
 }
 
 /** Adds the colons of members whose key their object has already. */
-function findRepetitions(text: string, { keyEnd, end }: MemberPlace, places: number[]): void {
+function findRepetitions(text: string, { keyEnd, end }: MemberOutline, places: number[]): void {
   const open: Set<string>[] = [];
   let lastString = 0;
   for (let at = keyEnd; at < end && places.length < violationsMax; at++) {

@@ -16,21 +16,21 @@ import {
   versionColumns,
   versionFromRow,
 } from "./preset-rows.ts";
-import { findUpdated, insertUpdate } from "./update-requests.ts";
+import { findUpdated, forgetSomeUpdates, insertUpdate } from "./update-requests.ts";
 import { updatingPresets } from "./write-presets.ts";
 
 /**
  * Makes all changes of an update with their entry in the change log, or none. A request id that was stored before returns
  * the first answer. Nothing is begun, or stored, for a caller who has gone.
  */
-export function updatePreset(
+export async function updatePreset(
   pool: Pool,
   workspaceId: string,
   actor: Actor,
   update: PresetUpdate,
   caller: Deadline,
 ): Promise<ServedPreset> {
-  return inTransaction(
+  const answer = await inTransaction(
     pool,
     async (connection) => {
       // A connection may have been waited for, and so may the lock.
@@ -55,6 +55,8 @@ export function updatePreset(
     },
     caller,
   );
+  forgetSomeUpdates(pool, workspaceId);
+  return answer;
 }
 
 /** Who is not answered in time must not find the change later. */

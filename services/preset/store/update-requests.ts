@@ -1,6 +1,6 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
 import { isDuplicateKey } from "../../platform/mysql/errors.ts";
-import type { PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
+import type { Executor, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { requestIdReused } from "../domain/errors.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import type { Preset } from "../domain/preset.ts";
@@ -52,6 +52,26 @@ export async function insertUpdate(
     if (!first) throw error;
     return first;
   }
+}
+
+/** As long as a retry is promised the first answer. */
+const keptMs = 24 * 60 * 60 * 1000;
+/** One update in so many forgets old ones, so that it costs them next to nothing; more at a time, so that they go faster than they come. */
+const forgetsOneIn = 40;
+const forgottenMax = 100;
+
+/**
+ * Now and then, forgets updates of a workspace that are too old to be repeated. Not in the transaction of an update: none
+ * waits for another that forgets the same. Nobody waits for it, either, and what fails is left to the next.
+ */
+export function forgetSomeUpdates(executor: Executor, workspaceId: string): void {
+  if (Math.random() * forgetsOneIn >= 1) return;
+  executor
+    .execute(`DELETE FROM preset_updates WHERE workspace_id = ? AND created_at <= ? LIMIT ${forgottenMax}`, [
+      idToBytes(workspaceId),
+      new Date(Date.now() - keptMs),
+    ])
+    .catch(() => {});
 }
 
 /** Which of these creations carry a request id that an update has. */
