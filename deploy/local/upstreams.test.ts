@@ -74,9 +74,7 @@ describe("the table of upstreams", () => {
     writeOwn("one", "two");
     await expect.poll(writtenNames).toEqual(["echo", "one", "two"]);
     writeFileSync(ownFile, "{");
-    await expect
-      .poll(() => said)
-      .toEqual([expect.stringMatching(/own\.json cannot be used: .* last good one/)]);
+    await expect.poll(() => said).toEqual([expect.stringMatching(/own\.json cannot be used: .* last good one/)]);
     expect(writtenNames()).toEqual(["echo", "one", "two"]);
   });
 

@@ -59,7 +59,7 @@ it("measures inference through the gateway, and says which others cannot be had"
     https_proxy: nowhere,
     no_proxy: "127.0.0.1",
   };
-  const args = ["--inference", "--rounds", "1", "--seconds", "0.2", "--json"];
+  const args = ["--inference", "--rounds", "1", "--seconds", "0.5", "--json"];
   const { stdout, stderr } = await run(process.execPath, [join(import.meta.dirname, "bench.ts"), ...args], { env });
   expect(stderr).toContain("NOT MEASURED: portkey");
   const { figures, held, faults } = JSON.parse(stdout);

@@ -82,16 +82,13 @@ describe("a preset service on a machine with another clock", () => {
   it.each([
     [-90, "90 s behind"],
     [150, "150 s ahead"],
-  ])(
-    "that differs by %i seconds is not ready and says why, until it is set right",
-    async (seconds, said) => {
-      await startShifted(seconds * 1000);
-      await expect.poll(readiness).toContain(`the clock of this machine is ${said}`);
-      expect((await stack.create("shifted")).status).toBe(503);
-      await expect.poll(() => output).toContain(said);
-      service.kill("SIGUSR2");
-      await expect.poll(readiness, { interval: 200 }).toContain('"ready"');
-      expect((await stack.create("shifted")).status).toBe(200);
-    },
-  );
+  ])("that differs by %i seconds is not ready and says why, until it is set right", async (seconds, said) => {
+    await startShifted(seconds * 1000);
+    await expect.poll(readiness).toContain(`the clock of this machine is ${said}`);
+    expect((await stack.create("shifted")).status).toBe(503);
+    await expect.poll(() => output).toContain(said);
+    service.kill("SIGUSR2");
+    await expect.poll(readiness, { interval: 200 }).toContain('"ready"');
+    expect((await stack.create("shifted")).status).toBe(200);
+  });
 });

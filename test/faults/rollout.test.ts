@@ -105,9 +105,7 @@ it("loses no call where every pod is replaced faster than DNS tells of the new o
   }
   await Promise.all(ends);
   const before = new Map(answers);
-  await expect
-    .poll(() => (answers.get("127.0.0.4") ?? 0) - (before.get("127.0.0.4") ?? 0))
-    .toBeGreaterThan(20);
+  await expect.poll(() => (answers.get("127.0.0.4") ?? 0) - (before.get("127.0.0.4") ?? 0)).toBeGreaterThan(20);
   isOver = true;
   await Promise.all(callers);
 

@@ -199,7 +199,7 @@ describe("300 readers who do not read", () => {
     }
     try {
       const connections = () => metricOf(stack.metricsUrl, "setpoint_connections");
-      await expect.poll(connections, { timeout: 30_000 }).toBeGreaterThanOrEqual(300);
+      await expect.poll(connections, { timeout: 60_000 }).toBeGreaterThanOrEqual(300);
       expect(await metricOf(stack.metricsUrl, "setpoint_inflight_bytes")).toBe(0);
       expect((await stack.create("beside-them")).status).toBe(200);
       // As copies they would be 300 times 5.6 MB, and four times that.
@@ -207,7 +207,7 @@ describe("300 readers who do not read", () => {
     } finally {
       for (const socket of sockets) socket.resetAndDestroy();
     }
-  }, 60_000);
+  }, 120_000);
 });
 
 describe("without a build", () => {

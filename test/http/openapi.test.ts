@@ -72,7 +72,7 @@ describe("the OpenAPI document", () => {
 
   it("has nothing for the linter to object to, examples included", async () => {
     await promisify(execFile)("npm", ["run", "--silent", "check:openapi"]);
-  }, 60_000);
+  }, 120_000);
 
   it("has bodies to try that are accepted", async () => {
     const { call, makeKey, makeMember, makeWorkspace } = administrator(stack);

@@ -69,7 +69,7 @@ describe("200 clients that change one preset with If-Match at once", () => {
     }
     const changes = await listAll<ChangeJson>("/presets/raced/changes");
     expect(changes.map(({ changes: [change] }) => change?.to)).toEqual([...winners.toReversed(), 1]);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe("rollbacks while versions are created by two processes", () => {
@@ -105,7 +105,7 @@ describe("rollbacks while versions are created by two processes", () => {
     ]);
     running = false;
     seen = await reading;
-  }, 60_000);
+  }, 120_000);
 
   it("are all acknowledged", () => {
     expect([...created, ...rolledBack, ...seen].filter(({ status }) => status !== 200)).toEqual([]);

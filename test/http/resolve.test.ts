@@ -94,7 +94,7 @@ describe("a request that a preset is merged into", () => {
     expect(text.length).toBeGreaterThan(content.length);
     const large = await resolve("support-bot/resolve/chat/completions", `{"a":"${"x".repeat(32 * mebibyte)}"}`);
     expect(large.status).toBe(413);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe("a request that cannot be resolved", () => {

@@ -45,7 +45,10 @@ function tokenWith(permissions: readonly Permission[]): string {
   const [signingKey] = stack.organization.config.signingKeys;
   const { userId, organizationId, workspaceId } = stack;
   const principal = { keyId: newId(), keyKind: "api", userId, organizationId, workspaceId, permissions } as const;
-  return mintAccessToken(tokenContent(principal, { now: new Date(), ttlSeconds: 60, keyExpiresAt: undefined }), signingKey).text;
+  return mintAccessToken(
+    tokenContent(principal, { now: new Date(), ttlSeconds: 60, keyExpiresAt: undefined }),
+    signingKey,
+  ).text;
 }
 
 describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol) => {

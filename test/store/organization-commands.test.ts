@@ -48,8 +48,7 @@ describe("bootstrap", () => {
       "management_key",
     ]);
     const { organization_id: organizationId, workspace_id: workspaceId } = made;
-    const scopeOf = (secret: string) =>
-      findKeyScope(commands.pool, { hash: hashKey(secret), workspaceId: undefined });
+    const scopeOf = (secret: string) => findKeyScope(commands.pool, { hash: hashKey(secret), workspaceId: undefined });
     expect(isKey(made.api_key)).toBe(true);
     expect(await scopeOf(made.api_key)).toMatchObject({
       organizationId,

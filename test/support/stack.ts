@@ -10,8 +10,8 @@ import type { BoundPorts } from "../../services/platform/rpc/servers.ts";
 import { openPresetService } from "../../services/preset/app.ts";
 import { type PresetConfig, readPresetConfig } from "../../services/preset/config.ts";
 import { createOrganizationDatabase } from "./organization-database.ts";
-import { createPresetDatabase } from "./preset-database.ts";
 import { nextPort } from "./ports.ts";
+import { createPresetDatabase } from "./preset-database.ts";
 import { type Answer, type RequestParts, request } from "./rest.ts";
 import { type Tenant, Tenants } from "./tenants.ts";
 

@@ -23,17 +23,17 @@ describe("an access token", () => {
     ["without a workspace", { ...principal, workspaceId: undefined }],
     ["without an organization", { ...principal, organizationId: undefined, workspaceId: undefined }],
   ])("says who the principal is: %s", async (_name, whole) => {
-    const token = mintAccessToken(tokenContent(whole, { now: new Date(), ttlSeconds: 60, keyExpiresAt: undefined }), signingKey);
+    const token = mintAccessToken(
+      tokenContent(whole, { now: new Date(), ttlSeconds: 60, keyExpiresAt: undefined }),
+      signingKey,
+    );
     const verifier = new AccessTokenVerifier(async () => ({ keys: [signingKey.jwk] }));
     expect(await verifier.authenticate(`Bearer ${token.text}`)).toEqual(whole);
   });
 
   it("is an ES256 JWT that names its issuer and its signing key", () => {
-    const { text } = mintAccessToken(principal, signingKey, {
-      now: new Date(),
-      ttlSeconds: 60,
-      keyExpiresAt: undefined,
-    });
+    const content = tokenContent(principal, { now: new Date(), ttlSeconds: 60, keyExpiresAt: undefined });
+    const { text } = mintAccessToken(content, signingKey);
     expect(jwt.decode(text, { complete: true })).toMatchObject({
       header: { alg: "ES256", kid: signingKey.jwk.kid },
       payload: { iss: "setpoint", sub: "user_1" },

@@ -1,4 +1,5 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
+import { requestKeptMs } from "../../platform/domain/limits.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { keyAlreadyMade, requestIdReused } from "../domain/errors.ts";
 import { type NewKey, type NewSecret, seededSecret } from "../domain/keys.ts";
@@ -28,7 +29,6 @@ export function keyRequestOf(
   return { organizationId, requestId, digest, seeded };
 }
 
-const keptMs = 24 * 60 * 60 * 1000;
 /** More than one, so that they go faster than they come. */
 const forgottenMax = 100;
 
@@ -75,5 +75,5 @@ export async function insertKeyRequest(
 }
 
 function keptSince(now: Date): Date {
-  return new Date(now.getTime() - keptMs);
+  return new Date(now.getTime() - requestKeptMs);
 }

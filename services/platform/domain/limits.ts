@@ -18,3 +18,6 @@ export const contentBytesMax = 1_048_576;
 /** An idempotency key is the request id of its creation. */
 export const requestIdLengthMax = 255;
 export const requestIdPattern = new RegExp(`^[\\x20-\\x7e]{1,${requestIdLengthMax}}$`);
+
+/** How long a request is known by its id, at least: a repeat within that time is not carried out again. */
+export const requestKeptMs = 24 * 60 * 60 * 1000;

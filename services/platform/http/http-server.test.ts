@@ -3,7 +3,14 @@ import { afterEach, describe, expect, it } from "vitest";
 import { RawConnection } from "../../../test/support/raw-connection.ts";
 import { bindHttpServer, closeHttpServer, createHttpServer, httpTimeouts } from "./http-server.ts";
 
-const timeouts = { ...httpTimeouts, headersMs: 1_500, requestMs: 3_000, keepAliveMs: 300, stalledMs: 1_500, checkMs: 50 };
+const timeouts = {
+  ...httpTimeouts,
+  headersMs: 1_500,
+  requestMs: 3_000,
+  keepAliveMs: 300,
+  stalledMs: 1_500,
+  checkMs: 50,
+};
 const soon = { interval: 50 };
 let server: Server;
 

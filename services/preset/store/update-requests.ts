@@ -1,4 +1,5 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
+import { requestKeptMs } from "../../platform/domain/limits.ts";
 import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import type { Executor, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { requestIdReused } from "../domain/errors.ts";
@@ -54,9 +55,7 @@ export async function insertUpdate(
   }
 }
 
-/** As long as a retry is promised the first answer. */
-const keptMs = 24 * 60 * 60 * 1000;
-/** One update in so many forgets old ones, so that it costs them next to nothing; more at a time, so that they go faster than they come. */
+/** One update in so many forgets old ones, which costs it next to nothing; several, so that they go faster than they come. */
 const forgetsOneIn = 40;
 const forgottenMax = 100;
 
@@ -69,7 +68,7 @@ export function forgetSomeUpdates(executor: Executor, workspaceId: string): void
   executor
     .execute(`DELETE FROM preset_updates WHERE workspace_id = ? AND created_at <= ? LIMIT ${forgottenMax}`, [
       idToBytes(workspaceId),
-      new Date(Date.now() - keptMs),
+      new Date(Date.now() - requestKeptMs),
     ])
     .catch(() => {});
 }
