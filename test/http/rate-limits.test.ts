@@ -1,6 +1,6 @@
-import { OpenRouter } from "@openrouter/sdk";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { metricOf } from "../support/metrics.ts";
+import { openRouterWith } from "../support/openrouter.ts";
 import type { Answer } from "../support/rest.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
@@ -79,7 +79,7 @@ describe("a key with a rate limit", () => {
   it("is told so by the public client", async () => {
     const apiKey = await limitedKey();
     await getUntilRefused(apiKey);
-    const client = new OpenRouter({ apiKey, serverURL: `${stack.baseUrl}/api/v1`, retryConfig: { strategy: "none" } });
+    const client = openRouterWith(apiKey, stack);
     const create = () =>
       client.presets.createPresetsChatCompletions({ slug: "limited", chatRequest: { messages: [] } });
     const told = { statusCode: 429, message: expect.stringContaining("over its rate limit") };

@@ -1,11 +1,11 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { LLMock } from "@copilotkit/aimock";
-import { OpenRouter } from "@openrouter/sdk";
 import type { EventStream } from "@openrouter/sdk/lib/event-streams";
 import type { ChatStreamChunk, StreamEvents } from "@openrouter/sdk/models";
 import OpenAI from "openai";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type EchoStack, startEchoStack } from "../support/echo-stack.ts";
+import { openRouterWith } from "../support/openrouter.ts";
 
 let mock: LLMock;
 let stack: EchoStack;
@@ -104,8 +104,7 @@ describe("a mock of the public APIs", () => {
 
   it("that breaks off is told to a client with a strict parser in a last event", async () => {
     mock.onMessage("weather", { content: text.repeat(20) }, { truncateAfterChunks: 4, chunkSize: 10, latency: 20 });
-    const serverURL = `${stack.baseUrl}/api/v1`;
-    const client = new OpenRouter({ apiKey: stack.apiKey, serverURL, retryConfig: { strategy: "none" } });
+    const client = openRouterWith(stack.apiKey, stack);
     const chunks: ChatStreamChunk[] = [];
     const chat = await client.chat.send({ chatRequest: { model, messages, stream: true } });
     for await (const chunk of chat as EventStream<ChatStreamChunk>) chunks.push(chunk);

@@ -1,16 +1,17 @@
-import { OpenRouter } from "@openrouter/sdk";
+import type { OpenRouter } from "@openrouter/sdk";
 import type { EventStream } from "@openrouter/sdk/lib/event-streams";
 import type { ChatResult, ChatStreamChunk, OpenResponsesResult, StreamEvents } from "@openrouter/sdk/models";
 import { NotFoundResponseError, UnauthorizedResponseError } from "@openrouter/sdk/models/errors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type EchoStack, startEchoStack } from "../support/echo-stack.ts";
+import { openRouterWith } from "../support/openrouter.ts";
 
 let stack: EchoStack;
 let client: OpenRouter;
 
 beforeAll(async () => {
   stack = await startEchoStack();
-  client = clientWith(stack.apiKey);
+  client = openRouterWith(stack.apiKey, stack);
   const chatRequest = {
     model: "echo/small",
     temperature: 0.2,
@@ -20,10 +21,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => stack.close());
-
-function clientWith(apiKey: string): OpenRouter {
-  return new OpenRouter({ apiKey, serverURL: `${stack.baseUrl}/api/v1`, retryConfig: { strategy: "none" } });
-}
 
 const messages = [{ role: "user" as const, content: "Hello" }];
 const toldOfPreset = ["model: echo/small", "system: Be brief.", "temperature: 0.2", "user: Hello"];
@@ -101,7 +98,7 @@ describe("an error", () => {
   });
 
   function send(model: string, key = stack.apiKey): Promise<unknown> {
-    return clientWith(key).chat.send({ chatRequest: { model, messages } });
+    return openRouterWith(key, stack).chat.send({ chatRequest: { model, messages } });
   }
 });
 

@@ -1,4 +1,4 @@
-import { OpenRouter } from "@openrouter/sdk";
+import type { OpenRouter } from "@openrouter/sdk";
 import {
   BadRequestResponseError,
   NotFoundResponseError,
@@ -7,6 +7,7 @@ import {
 } from "@openrouter/sdk/models/errors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { administrator } from "../support/administration-rest.ts";
+import { openRouterWith } from "../support/openrouter.ts";
 import { uuidV7 } from "../support/patterns.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
@@ -16,16 +17,11 @@ let management: OpenRouter;
 
 beforeAll(async () => {
   stack = await startStack();
-  client = clientWith(stack.apiKey);
-  management = clientWith(stack.managementKey);
+  client = openRouterWith(stack.apiKey, stack);
+  management = openRouterWith(stack.managementKey, stack);
 });
 
 afterAll(() => stack.close());
-
-/** Without retries: a 5xx would be tried again for an hour. */
-function clientWith(apiKey: string): OpenRouter {
-  return new OpenRouter({ apiKey, serverURL: `${stack.baseUrl}/api/v1`, retryConfig: { strategy: "none" } });
-}
 
 const inAnHour = () => new Date(Date.now() + 3_600_000);
 
@@ -44,7 +40,7 @@ describe("keys", () => {
       limit: null,
       usage: 0,
     });
-    const { data: presets } = (await clientWith(key).presets.list()).result;
+    const { data: presets } = (await openRouterWith(key, stack).presets.list()).result;
     expect(presets).toEqual([]);
 
     // It was used since, to about a minute; the SDK does not show when.
@@ -54,7 +50,7 @@ describe("keys", () => {
 
     const { data: changed } = await management.apiKeys.update({ hash, requestBody: { name: "Other", disabled: true } });
     expect(changed).toMatchObject({ hash, name: "Other", disabled: true, updatedAt: expect.any(String) });
-    await expect(clientWith(key).presets.list()).rejects.toBeInstanceOf(UnauthorizedResponseError);
+    await expect(openRouterWith(key, stack).presets.list()).rejects.toBeInstanceOf(UnauthorizedResponseError);
     expect((await management.apiKeys.list({ offset: 0 })).data.map((each) => each.hash)).not.toContain(hash);
     expect((await management.apiKeys.list({ includeDisabled: true })).data[0]?.hash).toBe(hash);
 

@@ -1,6 +1,7 @@
-import { OpenRouter } from "@openrouter/sdk";
+import type { OpenRouter } from "@openrouter/sdk";
 import { BadRequestResponseError, NotFoundResponseError, OpenRouterDefaultError } from "@openrouter/sdk/models/errors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openRouterWith } from "../support/openrouter.ts";
 import { upTo } from "../support/preset-store.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
@@ -11,12 +12,7 @@ let client: OpenRouter;
 
 beforeAll(async () => {
   stack = await startStack();
-  client = new OpenRouter({
-    apiKey: stack.apiKey,
-    serverURL: `${stack.baseUrl}/api/v1`,
-    // A 5xx would be tried again for an hour.
-    retryConfig: { strategy: "none" },
-  });
+  client = openRouterWith(stack.apiKey, stack);
   for (const start of [0, 50, 100, 150, 200]) {
     await Promise.all(upTo(50).map((n) => stack.create(`preset-${start + n}`, { messages: [], seed: start + n })));
   }

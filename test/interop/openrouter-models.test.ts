@@ -1,7 +1,8 @@
-import { OpenRouter } from "@openrouter/sdk";
+import type { OpenRouter } from "@openrouter/sdk";
 import { UnauthorizedResponseError } from "@openrouter/sdk/models/errors";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openRouterWith } from "../support/openrouter.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
 let stack: Stack;
@@ -9,15 +10,11 @@ let client: OpenRouter;
 
 beforeAll(async () => {
   stack = await startStack();
-  client = clientWith(stack.apiKey);
+  client = openRouterWith(stack.apiKey, stack);
   for (const slug of ["first", "second", "third"]) await stack.create(slug);
 });
 
 afterAll(() => stack.close());
-
-function clientWith(apiKey: string): OpenRouter {
-  return new OpenRouter({ apiKey, serverURL: `${stack.baseUrl}/api/v1`, retryConfig: { strategy: "none" } });
-}
 
 const ids = ["@preset/third", "@preset/second", "@preset/first"];
 
@@ -42,7 +39,7 @@ describe("models", () => {
   });
 
   it("are listed with a management key, too", async () => {
-    expect((await clientWith(stack.managementKey).models.count()).data.count).toBe(3);
+    expect((await openRouterWith(stack.managementKey, stack).models.count()).data.count).toBe(3);
   });
 
   it("are listed by the openai client", async () => {
@@ -53,7 +50,7 @@ describe("models", () => {
   });
 
   it("are not listed with a wrong key", async () => {
-    await expect(clientWith("wrong").models.listForUser({ bearer: "wrong" })).rejects.toBeInstanceOf(
+    await expect(openRouterWith("wrong", stack).models.listForUser({ bearer: "wrong" })).rejects.toBeInstanceOf(
       UnauthorizedResponseError,
     );
   });

@@ -1,4 +1,4 @@
-import { OpenRouter } from "@openrouter/sdk";
+import type { OpenRouter } from "@openrouter/sdk";
 import {
   BadRequestResponseError,
   ConflictResponseError,
@@ -9,6 +9,7 @@ import {
 } from "@openrouter/sdk/models/errors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { idToBytes } from "../../services/platform/domain/ids.ts";
+import { openRouterWith } from "../support/openrouter.ts";
 import { uuidV7 } from "../support/patterns.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
@@ -18,16 +19,11 @@ let management: OpenRouter;
 
 beforeAll(async () => {
   stack = await startStack();
-  client = clientWith(stack.apiKey);
-  management = clientWith(stack.managementKey);
+  client = openRouterWith(stack.apiKey, stack);
+  management = openRouterWith(stack.managementKey, stack);
 });
 
 afterAll(() => stack.close());
-
-/** Without retries: a 5xx would be tried again for an hour. */
-function clientWith(apiKey: string): OpenRouter {
-  return new OpenRouter({ apiKey, serverURL: `${stack.baseUrl}/api/v1`, retryConfig: { strategy: "none" } });
-}
 
 function create(openRouter: OpenRouter, slug: string, content = "Be brief.") {
   const chatRequest = { model: "openai/gpt-4.1", messages: [{ role: "system" as const, content }] };
@@ -138,7 +134,7 @@ describe("members", () => {
       })),
     );
     const pages = [];
-    for await (const { result } of await clientWith(tenant.managementKey).organization.listMembers({ limit: 3 })) {
+    for await (const { result } of await openRouterWith(tenant.managementKey, stack).organization.listMembers({ limit: 3 })) {
       expect(result.totalCount).toBe(7);
       pages.push(result.data);
     }
@@ -156,10 +152,10 @@ describe("members", () => {
 describe("errors", () => {
   it.each<[string, () => Promise<unknown>, new (...parts: never[]) => Error]>([
     ["a bad slug", () => create(client, "-bad"), BadRequestResponseError],
-    ["a wrong key", () => create(clientWith("wrong"), "sdk-error"), UnauthorizedResponseError],
+    ["a wrong key", () => create(openRouterWith("wrong", stack), "sdk-error"), UnauthorizedResponseError],
     ["an API key on members", () => client.organization.listMembers(), UnauthorizedResponseError],
-    ["a read-only key", async () => create(clientWith(await readOnlyKey()), "sdk-error"), ForbiddenResponseError],
-    ["a deleted workspace", async () => create(clientWith(await orphanedKey()), "sdk-error"), NotFoundResponseError],
+    ["a read-only key", async () => create(CLIENT(await readOnlyKey()), "sdk-error"), ForbiddenResponseError],
+    ["a deleted workspace", async () => create(CLIENT(await orphanedKey()), "sdk-error"), NotFoundResponseError],
     ["an archived preset", () => createArchived(), ConflictResponseError],
     ["a limit out of bounds", () => management.organization.listMembers({ limit: 101 }), OpenRouterDefaultError],
   ])("for %s are told apart", async (_name, call, type) => {
