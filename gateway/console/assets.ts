@@ -4,7 +4,7 @@ import { extname, join, relative, sep } from "node:path";
 import { shared } from "../limits/in-flight.ts";
 
 /** A file of the console in one encoding. The bytes are in memory once, however many are sent them. */
-export interface AssetBody {
+interface AssetBody {
   readonly bytes: Buffer;
   readonly etag: string;
   /** Undefined: as it is. */

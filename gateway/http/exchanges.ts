@@ -12,7 +12,7 @@ declare module "fastify" {
 }
 
 /** A request that has arrived, at least its headers, and is not answered to its end. */
-export interface Exchange {
+interface Exchange {
   readonly reply: FastifyReply;
   readonly startedAtMs: number;
   /** What is done for it is part of it. */

@@ -23,7 +23,7 @@ const readWithinMs = 120_000;
 /** How far answers that must be given may go beyond the budget, as a share of it. */
 const overdraftMax = 1.5;
 
-export interface InFlightLimits {
+interface InFlightLimits {
   readonly inFlightBytesMax: number;
   readonly keyRequestsMax: number;
   readonly bodyBytesMax: number;

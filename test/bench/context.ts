@@ -4,7 +4,7 @@ import type { Options } from "./options.ts";
 import type { Room, Side } from "./processes.ts";
 
 /** A side, and its databases for filling and checking. */
-export interface OpenSide {
+interface OpenSide {
   readonly side: Side;
   readonly databases: Databases;
 }

@@ -120,7 +120,7 @@ export async function fillMembers(
 }
 
 /** Presets of tenants: each of these gets `each` of them, with one version, as if it had created them. */
-export interface PresetFill {
+interface PresetFill {
   /** The number of the first tenant; the others follow. */
   readonly tenant: number;
   readonly tenants: number;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
 /** Status and body of an answer. The body is only good until the next answer arrives. */
-export type OnAnswer = (status: number, body: Buffer) => void;
+type OnAnswer = (status: number, body: Buffer) => void;
 
 /** As much of an answer's head as its end depends on. */
 interface Head {

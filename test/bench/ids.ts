@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { keyFromBytes } from "../../services/platform/auth/key-format.ts";
 
 /** What an id made here belongs to; ids of different kinds never meet. */
-export const idKinds = { organization: 1, workspace: 2, preset: 3, version: 4, key: 5 } as const;
-export type IdKind = keyof typeof idKinds;
+const idKinds = { organization: 1, workspace: 2, preset: 3, version: 4, key: 5 } as const;
+type IdKind = keyof typeof idKinds;
 
 /** The n-th id of its kind: a valid UUIDv7, so that bulk SQL and this process can both say it. */
 export function numberedId(kind: IdKind, n: number): string {

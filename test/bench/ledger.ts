@@ -1,5 +1,5 @@
 /** What was acknowledged of one preset that was created more than once. */
-export interface LedgerEntry {
+interface LedgerEntry {
   readonly workspaceId: string;
   readonly slug: string;
   readonly versions: number;

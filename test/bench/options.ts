@@ -5,7 +5,7 @@ import { type Workload, workloads } from "./workloads.ts";
 export type Mode = "compare" | "growth" | "depth" | "soak" | "inference" | "latency";
 
 /** What inference is sent through. */
-export const gatewayNames = ["setpoint", "portkey", "nginx"] as const;
+const gatewayNames = ["setpoint", "portkey", "nginx"] as const;
 export type GatewayName = (typeof gatewayNames)[number];
 
 export interface Options {

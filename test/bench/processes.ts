@@ -49,7 +49,7 @@ export interface Room {
   readonly records: boolean;
 }
 
-export interface SideOptions extends Room {
+interface SideOptions extends Room {
   readonly server: DatabaseServer;
 }
 

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { numberText, textTable } from "./text-table.ts";
 
-export interface CpuProfile {
+interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number;
     readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
@@ -31,7 +31,7 @@ export async function describeProfiles(folder: string): Promise<string> {
 }
 
 /** Shares of the time that the process was at work, in percent, by whatever `nameOf` makes of a frame. */
-export function busiest(profile: CpuProfile, nameOf: (frame: Frame) => string): string[][] {
+function busiest(profile: CpuProfile, nameOf: (frame: Frame) => string): string[][] {
   const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame]));
   const spent = new Map<string, number>();
   let total = 0;
@@ -48,7 +48,7 @@ export function busiest(profile: CpuProfile, nameOf: (frame: Frame) => string): 
 }
 
 /** An npm package, a module of Node, the engine itself, or a folder of ours. */
-export function packageOf({ url, functionName }: Frame): string {
+function packageOf({ url, functionName }: Frame): string {
   if (url === "") return functionName.startsWith("(") ? functionName : "(native)";
   const installed = url.split("/node_modules/").at(-1) ?? "";
   if (installed !== url) return installed.split("/", installed.startsWith("@") ? 2 : 1).join("/");

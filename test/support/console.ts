@@ -1,7 +1,7 @@
 import { type Answer, requestRaw } from "./rest.ts";
 
 /** What the console shows of who is signed in. */
-export interface SessionJson {
+interface SessionJson {
   readonly user_id: string;
   readonly name: string | null;
   readonly email: string | null;

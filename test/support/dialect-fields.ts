@@ -40,7 +40,7 @@ export const strings: Rule = {
     [["a", 1], "[1]", "must be a string"],
   ],
 };
-export const stringOrObject: Rule = {
+const stringOrObject: Rule = {
   good: ["auto", { type: "function" }],
   bad: [1, true, []].map((value) => [value, "", "must be a string or an object"]),
 };

@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import { createServer, type Server, type Socket } from "node:net";
 
 /** A request as it came in, and what became of its connection. */
-export interface ReceivedRequest {
+interface ReceivedRequest {
   readonly requestLine: string;
   /** By lower-case name; of a repeated header the values are joined. */
   readonly headers: Readonly<Record<string, string>>;

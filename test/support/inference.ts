@@ -7,7 +7,7 @@ import { type Stack, startStack } from "./stack.ts";
 type StackOptions = NonNullable<Parameters<typeof startStack>[0]>;
 
 /** An upstreams file that a test may change. */
-export class UpstreamsFile {
+class UpstreamsFile {
   readonly path: string;
   readonly #folder: string;
 

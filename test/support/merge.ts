@@ -2,7 +2,7 @@ import type { DialectName } from "../../gateway/dialects/dialect-name.ts";
 import { mergeRequest, type OutgoingRequest, preparePreset } from "../../gateway/inference/merge/merge.ts";
 import { type RequestBody, readRequestBody } from "../../gateway/inference/request/request-body.ts";
 
-export interface TestPreset {
+interface TestPreset {
   /** JSON, as text or not. */
   readonly config?: object | string;
   readonly prompt?: string;

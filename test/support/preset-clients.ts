@@ -10,7 +10,7 @@ import {
 import { callStock, stockClient, stockDetails } from "./stock-grpc.ts";
 
 /** What every client sees of a created version. */
-export interface Created {
+interface Created {
   readonly slug: string;
   readonly workspaceId: string;
   readonly designatedVersion?: {

@@ -28,7 +28,7 @@ export interface PresetJson {
   };
 }
 
-export interface ErrorJson {
+interface ErrorJson {
   readonly code: number;
   readonly message: string;
   readonly metadata: {

@@ -48,7 +48,7 @@ interface StackOptions {
 }
 
 /** One process of the system. Where it is started again, it is at the same ports. */
-export interface Part<Config> {
+interface Part<Config> {
   readonly config: Config;
   start(change?: Partial<Config>): Promise<void>;
   /** Serves on for the delay first; it has none unless it is given. */

@@ -24,14 +24,14 @@ export interface SeenError {
 }
 
 /** Makes one call of any kind, and returns its first message; rejects with a SeenError. */
-export type CallAny = (
+type CallAny = (
   method: DescMethod,
   request: Readonly<Record<string, unknown>>,
   token: string | undefined,
 ) => Promise<Message>;
 
 /** One way to call a service, and which methods can be called so. */
-export interface Way {
+interface Way {
   readonly takes: (method: DescMethod) => boolean;
   readonly open: (ports: { readonly grpcPort: number; readonly httpPort: number }) => CallAny;
 }

@@ -1,4 +1,4 @@
-export const changeActions = [
+const changeActions = [
   "key_created",
   "key_updated",
   "key_rotated",

@@ -3,7 +3,7 @@ import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 import type { LoggedChange } from "../domain/changes.ts";
 
 /** Which rows of the log are counted together; a column that is absent: all. */
-export interface ChangeGroup {
+interface ChangeGroup {
   readonly action?: string | undefined;
   readonly user_id?: string | undefined;
 }

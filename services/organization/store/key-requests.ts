@@ -6,7 +6,7 @@ import { type NewKey, type NewSecret, seededSecret } from "../domain/keys.ts";
 import { findKey } from "./keys.ts";
 
 /** A request that makes a secret. */
-export interface KeyRequest {
+interface KeyRequest {
   readonly organizationId: string;
   /** Empty: it has no name, and every one is another. */
   readonly requestId: string;

@@ -10,7 +10,7 @@ const stepsMax = 10;
 const [leafMark, nodeMark] = [Buffer.from([0]), Buffer.from([1])];
 
 /** What leads from one payload to the root of its batch. */
-export type BatchProof = readonly Buffer[];
+type BatchProof = readonly Buffer[];
 
 /** What is signed of a batch. It holds a space and a line break, so that it can never be the content of a JWT. */
 export function batchContent(root: Buffer): string {

@@ -36,7 +36,7 @@ export interface JsonObject {
 }
 
 /** A member of a JSON object: what it says, and where it stands in the text. */
-export interface JsonMember {
+interface JsonMember {
   readonly key: string;
   readonly value: unknown;
   readonly place: MemberOutline;

@@ -17,7 +17,7 @@ export const setReadCommitted = "SET SESSION TRANSACTION ISOLATION LEVEL READ CO
 /** What can run a statement: a pool, or the connection of a transaction. */
 export type Executor = Pick<Pool | PoolConnection, "execute">;
 
-export interface PoolOptions {
+interface PoolOptions {
   /** Longer than any lock is waited for. What takes longer has no one to answer to any more. */
   readonly statementTimeoutMs?: number;
   /** How long a row that someone else holds is waited for, in whole seconds. */

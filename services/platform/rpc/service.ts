@@ -53,7 +53,7 @@ interface MethodParts {
  * The message of a request. Throws why there is none, which is logged and counted as a call, too. It is called once the
  * caller is known: nothing is decoded for a stranger, who is told nothing but to bring a token.
  */
-export type ReadRequest = () => Message;
+type ReadRequest = () => Message;
 
 /** The transport says what became of it, because a message that cannot be encoded is no success. */
 export interface Answer {

@@ -3,7 +3,7 @@ import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 
 /** So many changes of a workspace are older than this time. */
-export interface ChangeMark {
+interface ChangeMark {
   readonly changes: number;
   readonly createdAt: Date;
 }
