@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { type DatabaseProxy, openDatabaseProxy } from "../support/database-proxy.ts";
@@ -15,7 +15,7 @@ beforeAll(async () => {
   database = await createPresetDatabase();
   proxy = await openDatabaseProxy(database.url);
   stack = await startStack({ gateway: { requestTimeoutMs }, preset: { databaseUrl: proxy.url } });
-  await expect.poll(async () => (await stack.create("kept")).status).toBe(200);
+  await vi.waitFor(async () => expect((await stack.create("kept")).status).toBe(200), 30_000);
 });
 
 afterEach(() => proxy.heal());
