@@ -9,6 +9,7 @@ import { openChannel } from "../../services/platform/rpc/channel.ts";
 import { grpcClient } from "../../services/platform/rpc/grpc-client.ts";
 import { openServers } from "../../services/platform/rpc/servers.ts";
 import { serveOpenService } from "../../services/platform/rpc/service.ts";
+import { nextPort } from "../support/ports.ts";
 
 // A fifth of what it is in a cluster: answers of DNS are kept for 30 s, and a pod that is told to end serves on for 45 s.
 const dnsCacheMs = 6_000;
@@ -73,7 +74,7 @@ class CachedName {
 
 it("loses no call where every pod is replaced faster than DNS tells of the new ones", async () => {
   const name = new CachedName();
-  const first = await startPod("127.0.0.1", 0);
+  const first = await startPod("127.0.0.1", await nextPort());
   const pods = [first, await startPod("127.0.0.2", first.port)];
   name.addresses = ["127.0.0.1", "127.0.0.2"];
   const channel = openChannel(`service.test:${first.port}`, undefined, name.lookUp);

@@ -1,4 +1,5 @@
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
+import { nextPort } from "./ports.ts";
 
 /** Where on the way of a statement a fault strikes. `query` is any text statement, `commit` the one that says so. */
 export type Phase = "connect" | "handshake" | "session" | "query" | "prepare" | "execute" | "commit";
@@ -124,8 +125,8 @@ export async function openDatabaseProxy(
     new Promise<void>((resolve) => {
       server.listen(port, "127.0.0.1", resolve);
     });
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
+  const port = await nextPort();
+  await listen(port);
   const refuse = async (): Promise<void> => {
     const closed = new Promise((resolve) => server.close(resolve));
     for (const client of clients) client.resetAndDestroy();

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Metadata, Server, ServerCredentials, type sendUnaryData, status } from "@grpc/grpc-js";
 import { afterEach, describe, expect, it } from "vitest";
 import { AccessService } from "../../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import { nextPort } from "../../../test/support/ports.ts";
 import { unavailable } from "../domain/domain-error.ts";
 import { silentLogger } from "../observe/logger.ts";
 import { Metrics } from "../observe/metrics.ts";
@@ -58,7 +59,9 @@ class Process {
       middleware,
     );
     this.#server = createGrpcServer(this.hasHealth ? [access, health] : [access]);
-    this.port = await bindGrpcServer(this.#server, address, this.port, undefined);
+    // It may be started again, and others have the same port at other addresses.
+    this.port ||= await nextPort();
+    await bindGrpcServer(this.#server, address, this.port, undefined);
     closers.push(() => this.stop());
     return this;
   }
