@@ -57,13 +57,13 @@ export async function startCollector(
     text: () => texts.join("\n"),
     spansOf: async (traceId, count) => {
       const find = () => spans.filter((span) => span.traceId === traceId);
-      await expect.poll(() => find().length, { timeout: 10_000 }).toBeGreaterThanOrEqual(count);
+      await expect.poll(() => find().length).toBeGreaterThanOrEqual(count);
       return find();
     },
     spanOf: async (traceId, name) => {
       const isNamed = (each: string) => (typeof name === "string" ? each === name : name.test(each));
       const find = () => spans.find((span) => span.traceId === traceId && isNamed(span.name));
-      await expect.poll(find, { timeout: 10_000 }).toBeDefined();
+      await expect.poll(find).toBeDefined();
       return find() as ReceivedSpan;
     },
     close,
