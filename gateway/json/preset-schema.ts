@@ -94,13 +94,15 @@ export const presetSchema = Type.Object(
   },
 );
 
+export const presetActionSchema = Type.Enum(["preset_created", "version_created", "preset_updated"], {
+  type: "string",
+  description:
+    "`preset_created`: with its version 1. `version_created`: and designated. `preset_updated`: fields were changed.",
+});
+
 const changeFields = {
   revision: Type.Integer({ minimum: 1, description: "1 for the creation of the preset, then 2, 3, … without gaps." }),
-  action: Type.Enum(["preset_created", "version_created", "preset_updated"], {
-    type: "string",
-    description:
-      "`preset_created`: with its version 1. `version_created`: and designated. `preset_updated`: fields were changed.",
-  }),
+  action: presetActionSchema,
   user_id: Type.String({ description: "The user whose key did it." }),
   key_id: uuid("The key that did it."),
   created_at: time("When it was done."),

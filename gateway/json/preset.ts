@@ -27,11 +27,14 @@ export const statusByName = {
 
 const statusNames = new Map<number, string>(Object.entries(statusByName).map(([name, status]) => [status, name]));
 
-const actionNames: Readonly<Record<number, string>> = {
-  [PresetChangeAction.PRESET_CREATED]: "preset_created",
-  [PresetChangeAction.VERSION_CREATED]: "version_created",
-  [PresetChangeAction.PRESET_UPDATED]: "preset_updated",
-};
+/** The public name of each action. */
+export const presetActionByName = {
+  preset_created: PresetChangeAction.PRESET_CREATED,
+  version_created: PresetChangeAction.VERSION_CREATED,
+  preset_updated: PresetChangeAction.PRESET_UPDATED,
+} as const;
+
+const actionNames = new Map<number, string>(Object.entries(presetActionByName).map(([name, action]) => [action, name]));
 
 /** Answers with a preset and its ETag, or with 304 where `ifNoneMatch` says that the caller has it already. */
 export function sendPreset(reply: FastifyReply, preset: Preset | undefined, ifNoneMatch?: string): FastifyReply {
@@ -98,7 +101,7 @@ export function versionJson(version: PresetVersion): string {
 export function changeJson(change: PresetChange): string {
   const fields = JSON.stringify({
     revision: change.revision,
-    action: actionNames[change.action] ?? null,
+    action: actionNames.get(change.action) ?? null,
     user_id: change.userId,
     key_id: change.keyId,
     created_at: isoTime(change.createTime),

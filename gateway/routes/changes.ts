@@ -3,11 +3,17 @@ import { type Static, Type } from "typebox";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
-import { workspaceChangeJson } from "../json/preset.ts";
+import { presetActionByName, workspaceChangeJson } from "../json/preset.ts";
+import { presetActionSchema } from "../json/preset-schema.ts";
 import { refusedWith, success } from "../openapi/answers.ts";
 import { workspaceQuery } from "./preset-parameters.ts";
 
-const querystring = Type.Object({ ...pageQuery, ...workspaceQuery });
+const querystring = Type.Object({
+  ...pageQuery,
+  ...workspaceQuery,
+  action: Type.Optional(presetActionSchema),
+  user_id: Type.Optional(Type.String({ minLength: 1, description: "Only what this user did." })),
+});
 
 const schema = {
   operationId: "listWorkspaceChanges",
@@ -23,8 +29,10 @@ export function changeRoutes(app: FastifyInstance, access: Access, { presets }: 
   app.get<{ Querystring: Static<typeof querystring> }>(
     "/api/v1/changes",
     { schema, onRequest: access.withPermission("presets:read") },
-    async ({ query: { offset, limit }, caller }, reply) => {
-      const page = await caller.call((options) => presets.listWorkspaceChanges({ offset, limit }, options));
+    async ({ query, caller }, reply) => {
+      const { offset, limit, action, user_id: userId = "" } = query;
+      const filter = { userId, ...(action && { action: presetActionByName[action] }) };
+      const page = await caller.call((options) => presets.listWorkspaceChanges({ offset, limit, ...filter }, options));
       return reply.type("application/json").send(pageJson(page.changes.map(workspaceChangeJson), page.totalCount));
     },
   );

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
+import { pathsOf } from "../support/administration-rest.ts";
 import type { ChangeJson } from "../support/preset-answers.ts";
 import { upTo } from "../support/preset-store.ts";
 import type { Answer } from "../support/rest.ts";
@@ -81,6 +82,32 @@ describe("the changes of a workspace", () => {
     }
     expect(seen).toHaveLength(total);
     expect(seen).toEqual([...new Set(seen)].sort().reverse());
+  });
+
+  it("are filtered by action and user, and paged", async () => {
+    const made = await list("&action=preset_created&limit=100");
+    expect(made.json.total_count).toBe(made.json.data.length);
+    expect(new Set(made.json.data.map(({ action }) => action))).toEqual(new Set(["preset_created"]));
+    const updated = await list(`&action=preset_updated&user_id=${stack.userId}`);
+    expect(updated.json.data.map((each) => [each.preset_slug, each.revision])).toEqual([["a", 3]]);
+    const all = await list(`&user_id=${stack.userId}&limit=100`);
+    expect(all.json).toEqual((await list("&limit=100")).json);
+    const page = await list(`&user_id=${stack.userId}&offset=1&limit=1`);
+    expect(page.json).toEqual({ data: [all.json.data[1]], total_count: all.json.total_count });
+    expect((await list("&user_id=user_nobody")).json).toEqual({ data: [], total_count: 0 });
+  });
+
+  it.each([
+    ["&action=unknown", "action"],
+    ["&action=", "action"],
+    ["&action=key_created", "action"],
+    ["&user_id=", "user_id"],
+    ["&user_id=%20", "user_id"],
+    ["&user_id=1&user_id=2", "user_id"],
+  ])("of %s are 400", async (query, path) => {
+    const answer = await list(query);
+    expect(answer.status).toBe(400);
+    expect(pathsOf(answer)).toEqual([path]);
   });
 
   it("are refused to who may not read presets, and out of bounds", async () => {

@@ -19,6 +19,7 @@ const tables = [
   "preset_updates",
   "preset_counts",
   "preset_change_marks",
+  "workspace_change_marks",
 ];
 
 async function rowsOf(workspaceId: string): Promise<number[]> {
@@ -38,6 +39,9 @@ async function fill(workspaceId: string): Promise<void> {
   await store.create(workspaceId, "preset-1");
   await store.update(workspaceId, "preset-1", { name: "One" });
   await store.pool.execute("INSERT INTO preset_change_marks VALUES (?, 1, NOW(3))", [idToBytes(workspaceId)]);
+  await store.pool.execute("INSERT INTO workspace_change_marks VALUES (?, '', '', 1, NOW(3))", [
+    idToBytes(workspaceId),
+  ]);
 }
 
 it("deletes all that is kept of a workspace, and nothing of another; again, it has nothing to do", async () => {
@@ -47,7 +51,7 @@ it("deletes all that is kept of a workspace, and nothing of another; again, it h
   const before = await rowsOf(other);
   const run = () => purgeWorkspace.read(["--workspace", purged.toUpperCase()])(store.pool);
   expect(await run()).toBe(`Deleted 510 presets with 511 versions of the workspace ${purged}.`);
-  expect(await rowsOf(purged)).toEqual([0, 0, 0, 0, 0, 0]);
+  expect(await rowsOf(purged)).toEqual([0, 0, 0, 0, 0, 0, 0]);
   expect(await rowsOf(other)).toEqual(before);
   expect(before.slice(0, 4)).toEqual([510, 511, 512, 1]);
   expect(await run()).toBe(`The workspace ${purged} has no presets.`);

@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { idFromBytes, idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { openPool, type PoolConnection, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import type { ChangeFilter } from "../../services/preset/domain/change.ts";
+import { extendMarks } from "../../services/preset/store/change-marks.ts";
 import { listWorkspaceChanges } from "../../services/preset/store/list-workspace-changes.ts";
 import { PresetLists } from "../../services/preset/store/preset-lists.ts";
 import { openTestStore, type TestStore } from "../support/preset-store.ts";
 import { rowReads } from "../support/row-reads.ts";
 
-const presets = 100;
-const revisions = 700;
+const presets = 20_000;
+const revisions = 4;
 const total = presets * revisions;
 
 let store: TestStore;
@@ -15,102 +17,154 @@ let lists: PresetLists;
 const workspaceId = newId();
 const workspace = idToBytes(workspaceId);
 
-/** Seven changes in each second, so that many share their time. */
+/** Seven changes in each second, so that many share their time. Most are of one user, some of another, few of a third. */
 beforeAll(async () => {
   store = await openTestStore();
   lists = new PresetLists(store.pool, store.pool);
   await store.pool.query("CREATE TABLE numbers (n INT PRIMARY KEY)");
-  await store.pool.query("INSERT INTO numbers VALUES ?", [Array.from({ length: revisions }, (_, n) => [n])]);
+  await store.pool.query("INSERT INTO numbers VALUES ?", [Array.from({ length: presets }, (_, n) => [n])]);
   const id = "UNHEX(LEFT(SHA2(p.n, 256), 32))";
   await store.pool.query(
     `INSERT INTO presets (workspace_id, slug, id, name, status, creator_user_id, latest_version, designated_version,
       designated_version_id, revision, created_at, updated_at)
       SELECT ?, CONCAT('p', p.n), ${id}, 'x', 'active', 'user_1', 1, 1, ${id}, ?, '2026-01-01', '2026-01-01'
-      FROM numbers p WHERE p.n < ?`,
-    [workspace, revisions, presets],
+      FROM numbers p`,
+    [workspace, revisions],
   );
+  const number = `(r.n * ${presets} + p.n)`;
   await store.pool.query(
     `INSERT INTO preset_changes (workspace_id, preset_id, revision, action, user_id, key_id, fields, created_at)
-      SELECT ?, ${id}, r.n + 1, 'version_created', 'user_1', ?, '[]',
-        '2026-01-01' + INTERVAL ((r.n * ${presets} + p.n) DIV 7) SECOND
-      FROM numbers p JOIN numbers r WHERE p.n < ?`,
-    [workspace, workspace, presets],
+      SELECT ?, ${id}, r.n + 1,
+        CASE WHEN r.n = 0 THEN 'preset_created' WHEN MOD(${number}, 50) = 0 THEN 'preset_updated' ELSE 'version_created' END,
+        CASE WHEN MOD(${number}, 9973) = 0 THEN 'user_3' WHEN MOD(${number}, 6) = 0 THEN 'user_2' ELSE 'user_1' END,
+        ?, '[]', '2026-01-01' + INTERVAL (${number} DIV 7) SECOND
+      FROM numbers p JOIN numbers r WHERE r.n < ?`,
+    [workspace, workspace, revisions],
   );
 });
 
 afterAll(() => store.close());
 
 /** All there is, in order. */
-async function listAll(): Promise<string[]> {
+async function listAll({ action, userId }: ChangeFilter): Promise<string[]> {
   const [rows] = await store.pool.query<RowDataPacket[]>(
-    `SELECT preset_id, revision FROM preset_changes WHERE workspace_id = ?
+    `SELECT preset_id, revision FROM preset_changes
+      WHERE workspace_id = ? AND user_id = COALESCE(?, user_id) AND action = COALESCE(?, action)
       ORDER BY created_at DESC, preset_id DESC, revision DESC`,
-    [workspace],
+    [workspace, userId ?? null, action ?? null],
   );
   return rows.map((row) => `${idFromBytes(row.preset_id)} ${row.revision}`);
 }
 
-async function list(offset: number, limit = 100): Promise<string[]> {
-  const { changes, totalCount } = await lists.listWorkspaceChanges(workspaceId, { offset, limit });
-  expect(totalCount).toBe((await listAll()).length);
-  return changes.map(({ presetId, change }) => `${presetId} ${change.revision}`);
-}
-
-async function marks(): Promise<number[]> {
-  const [rows] = await store.pool.query<RowDataPacket[]>("SELECT changes FROM preset_change_marks ORDER BY changes");
+async function marks({ action, userId }: ChangeFilter): Promise<number[]> {
+  const [rows] = await store.pool.query<RowDataPacket[]>(
+    "SELECT changes FROM workspace_change_marks WHERE user_id = ? AND action = ? ORDER BY changes",
+    [userId ?? "", action ?? ""],
+  );
   return rows.map((row) => row.changes);
 }
 
-const offsets = [0, 1, 9_999, 20_000, 25_001, 30_000, 34_950, 35_000, 39_900, 45_000, 49_999, 60_000, 69_950, 70_000];
+const all: ChangeFilter = { action: undefined, userId: undefined };
+/** Each with how many marks it gets: none in the last 10 minutes, which are not settled, nor behind the last one of all. */
+const filters: readonly (readonly [string, ChangeFilter, number])[] = [
+  ["all", all, 37],
+  ["one user", { ...all, userId: "user_1" }, 30],
+  ["another user", { ...all, userId: "user_2" }, 6],
+  ["a user who did little", { ...all, userId: "user_3" }, 0],
+  ["an action", { ...all, action: "version_created" }, 26],
+  ["a rare action", { ...all, action: "preset_updated" }, 0],
+  ["an action of a user", { action: "version_created", userId: "user_1" }, 22],
+  ["a rare action of a user", { action: "preset_updated", userId: "user_2" }, 0],
+  ["nobody", { ...all, userId: "user_4" }, 0],
+];
 
-async function expectPages(): Promise<void> {
-  const all = await listAll();
-  for (const offset of offsets) expect(await list(offset), `offset ${offset}`).toEqual(all.slice(offset, offset + 100));
+/** Pages at both ends, on both sides of each quarter, and past the end. */
+function offsetsOf(count: number): number[] {
+  const quarters = [1, 2, 3].map((n) => Math.floor((n * count) / 4));
+  return [0, 1, 2_001, ...quarters, ...quarters.map((n) => n + 1), count - 100, count - 1, count].filter((n) => n >= 0);
 }
 
-describe("pages of many changes", () => {
-  it("are right without marks, and have them made where they are far from both ends", async () => {
-    await list(0);
-    expect(await marks()).toEqual([]);
-    await expectPages();
-    await expect.poll(async () => (await marks()).length).toBe(6);
-    for (const [index, changes] of (await marks()).entries()) {
-      expect(Math.abs(changes - 10_000 * (index + 1))).toBeLessThan(10 * (index + 1));
+async function expectPages(filter: ChangeFilter): Promise<void> {
+  const expected = await listAll(filter);
+  for (const offset of offsetsOf(expected.length)) {
+    const { changes, totalCount } = await lists.listWorkspaceChanges(workspaceId, filter, { offset, limit: 100 });
+    expect(totalCount).toBe(expected.length);
+    const found = changes.map(({ presetId, change }) => `${presetId} ${change.revision}`);
+    expect(found, `offset ${offset}`).toEqual(expected.slice(offset, offset + 100));
+  }
+}
+
+describe.each(filters)("pages of many changes: %s", (_name, filter, markCount) => {
+  it("are right without marks, and have them made where there are many", async () => {
+    await expectPages(filter);
+    await expect
+      .poll(async () => {
+        await lists.listWorkspaceChanges(workspaceId, filter, { offset: 0, limit: 1 });
+        return (await marks(filter)).length;
+      })
+      .toBe(markCount);
+    for (const [index, changes] of (await marks(filter)).entries()) {
+      expect(Math.abs(changes - 2_000 * (index + 1))).toBeLessThan(10 * (index + 1));
     }
   });
 
-  it("are right with marks, and none needs a walk from an end", async () => {
-    await expectPages();
+  it("are right with marks, and each costs a walk from the nearest, as its count does", async () => {
+    await expectPages(filter);
     // One connection, so that what it reads is all that is read.
     const pool = openPool(store.url, 1);
-    const page = { offset: 34_950, limit: 50 };
-    const reads = await rowReads(pool as unknown as PoolConnection, () =>
-      listWorkspaceChanges(pool, workspaceId, page),
-    );
+    const { length } = await listAll(filter);
+    for (const offset of offsetsOf(length)) {
+      const reads = await rowReads(pool as unknown as PoolConnection, () =>
+        listWorkspaceChanges(pool, workspaceId, filter, { offset, limit: 50 }),
+      );
+      // Two marks each, and what is not settled.
+      expect(reads, `offset ${offset}`).toBeLessThan(12_500);
+    }
     await pool.end();
-    expect(reads).toBeLessThan(25_000);
   });
+});
 
-  it("are right where a change comes late whose time is past, and the marks are made anew", async () => {
+describe("a change that comes late, whose time is past", () => {
+  it("has the marks made anew, of all filters, by the first process that looks", async () => {
     await store.pool.query("UPDATE presets SET revision = revision + 1 WHERE workspace_id = ? AND slug = 'p3'", [
       workspace,
     ]);
     await store.pool.query(
       `INSERT INTO preset_changes (workspace_id, preset_id, revision, action, user_id, key_id, fields, created_at)
-        SELECT workspace_id, id, revision, 'version_created', 'user_1', ?, '[]', '2026-01-01 00:10:00'
+        SELECT workspace_id, id, revision, 'version_created', 'user_1', ?, '[]', '2026-01-01 00:01:00'
         FROM presets WHERE workspace_id = ? AND slug = 'p3'`,
       [workspace, workspace],
     );
-    const [before = 0] = await marks();
-    await expectPages();
-    await expect
-      .poll(async () => {
-        await list(35_000);
-        return marks();
-      })
-      .toHaveLength(6);
-    expect((await marks())[0]).not.toBe(before);
-    await expectPages();
-    expect((await listAll()).length).toBe(total + 1);
+    const before = await Promise.all(filters.map(([, filter]) => marks(filter)));
+    // It has not looked yet.
+    lists = new PresetLists(store.pool, store.pool);
+    const of = (filter: ChangeFilter) => lists.listWorkspaceChanges(workspaceId, filter, { offset: 0, limit: 1 });
+    await expect.poll(async () => (await of(all)).totalCount).toBe(total + 1);
+    for (const [index, [, filter, markCount]] of filters.entries()) {
+      await expect
+        .poll(async () => {
+          await of(filter);
+          return marks(filter);
+        })
+        .toHaveLength(markCount);
+      if (markCount > 0 && filter.userId !== "user_2") expect((await marks(filter))[0]).not.toBe(before[index]?.[0]);
+      await expectPages(filter);
+    }
   });
+});
+
+it("a time far ahead settles nothing before it", async () => {
+  const other = newId();
+  await store.pool.query(
+    `INSERT INTO preset_changes (workspace_id, preset_id, revision, action, user_id, key_id, fields, created_at)
+      SELECT ?, ?, n + 1, 'version_created', 'user_1', ?, '[]', NOW(3) + INTERVAL IF(n = 0, 10, 0) YEAR - INTERVAL n SECOND
+      FROM numbers WHERE n < 10000`,
+    [idToBytes(other), workspace, workspace],
+  );
+  await extendMarks(store.pool, other, all);
+  const [rows] = await store.pool.query<RowDataPacket[]>(
+    "SELECT MAX(created_at) AS last, NOW(3) AS now FROM workspace_change_marks WHERE workspace_id = ?",
+    [idToBytes(other)],
+  );
+  expect(rows[0]?.now.getTime() - rows[0]?.last.getTime()).toBeGreaterThan(9 * 60_000);
 });

@@ -15,6 +15,7 @@ const accessDenied = 1045;
 const unknownDatabase = 1049;
 const unknownTable = 1146;
 const unknownColumn = 1054;
+const unknownIndex = 1176;
 /** A column or an index that is there already, or an index that is gone. */
 const alreadyAltered = new Set([1060, 1061, 1091]);
 const unknownVariable = 1193;
@@ -133,8 +134,9 @@ export function isUnknownTable(error: unknown): boolean {
   return (error as MysqlError).errno === unknownTable;
 }
 
-export function isUnknownColumn(error: unknown): boolean {
-  return (error as MysqlError).errno === unknownColumn;
+/** True where a replica has yet to be migrated: its primary has been, or nobody would ask. */
+export function isSchemaOlder(error: unknown): boolean {
+  return [unknownTable, unknownColumn, unknownIndex].includes((error as MysqlError).errno ?? 0);
 }
 
 export function isUnknownVariable(error: unknown): boolean {

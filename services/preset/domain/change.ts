@@ -32,6 +32,12 @@ export interface WorkspaceChange {
   readonly change: PresetChange;
 }
 
+/** Which changes; a field that is undefined: all. */
+export interface ChangeFilter {
+  readonly action: ChangeAction | undefined;
+  readonly userId: string | undefined;
+}
+
 /** What the log says of a creation; `before` is the preset without the new version, undefined where it made the preset. */
 export function creationChange(before: Preset | undefined, after: Preset, actor: Actor): PresetChange {
   return {

@@ -13,10 +13,11 @@ import {
 import type {
   CreateVersionRequest,
   ListPresetsRequest,
+  ListWorkspaceChangesRequest,
   UpdatePresetRequest,
 } from "../../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
-import type { PresetChange, WorkspaceChange } from "../domain/change.ts";
+import type { ChangeAction, ChangeFilter, PresetChange, WorkspaceChange } from "../domain/change.ts";
 import type { ConfigDifference } from "../domain/diff-versions.ts";
 import type { VersionDraft } from "../domain/new-version.ts";
 import {
@@ -57,6 +58,10 @@ const actionMessages = {
   version_created: PresetChangeAction.VERSION_CREATED,
   preset_updated: PresetChangeAction.PRESET_UPDATED,
 } as const;
+
+const actionsByMessage = new Map<number, ChangeAction>(
+  Object.entries(actionMessages).map(([action, message]) => [message, action as ChangeAction]),
+);
 
 /** With the designated version, where the preset comes with it. */
 export function toPresetMessage(preset: Preset | ServedPreset): MessageInitShape<typeof PresetSchema> {
@@ -146,6 +151,16 @@ export function fromListPresetsRequest({ statuses, query }: ListPresetsRequest):
   violations.push(...queryViolations(query));
   if (violations.length > 0) throw invalidRequest(violations);
   return { statuses: [...new Set(known)], text: query };
+}
+
+export function fromListWorkspaceChangesRequest({ action, userId }: ListWorkspaceChangesRequest): ChangeFilter {
+  const known = actionsByMessage.get(action);
+  const violations: FieldViolation[] = [];
+  if (action !== PresetChangeAction.UNSPECIFIED && !known)
+    violations.push({ path: "action", message: "must be a known action" });
+  if (userId !== "" && !/^[\w-]{1,64}$/.test(userId)) violations.push({ path: "user_id", message: "must be an id" });
+  if (violations.length > 0) throw invalidRequest(violations);
+  return { action: known, userId: userId || undefined };
 }
 
 /** Reads the fields that the mask names, and no others. */

@@ -29,6 +29,7 @@ import { admitForAnswer, contentBytes, outcomesOf } from "./outcomes.ts";
 import {
   fromCreateVersionRequest,
   fromListPresetsRequest,
+  fromListWorkspaceChangesRequest,
   fromUpdatePresetRequest,
   toChangeMessage,
   toDifferenceMessage,
@@ -176,8 +177,9 @@ export function presetService({
     async listWorkspaceChanges(request, context) {
       const workspaceId = workspaceToRead(context);
       const page = pageFrom(request);
+      const filter = fromListWorkspaceChangesRequest(request);
       const { changes, totalCount } = await retryTransient(context.deadlineMs, () =>
-        lists.listWorkspaceChanges(workspaceId, page, context.trace),
+        lists.listWorkspaceChanges(workspaceId, filter, page, context.trace),
       );
       return { changes: changes.map(toWorkspaceChangeMessage), totalCount };
     },

@@ -1,88 +1,152 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
-import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
+import type { Executor, Pool, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
+import { inSnapshot, inTransaction } from "../../platform/mysql/transaction.ts";
+import type { ChangeFilter } from "../domain/change.ts";
+import { type IndexedChanges, indexedChanges, unfiltered } from "./workspace-change-index.ts";
 
-/** So many changes of a workspace are older than this time. */
-interface ChangeMark {
+/** So many changes of a workspace, of those that a filter lets through, are older than this time. */
+export interface ChangeMark {
   readonly changes: number;
   readonly createdAt: Date;
 }
 
-/** How many changes are between two marks. To walk over as many takes a few milliseconds. */
-export const markSpacing = 10_000;
+/** How many changes are between two marks. To walk over as many takes about a millisecond. */
+export const markSpacing = 2_000;
 
 /**
- * What is so much older than the newest change is complete: no transaction takes as long, no replica that is behind has
- * later changes without it, and clocks of processes do not differ by so much. Where they do, `agrees` notices.
+ * What is so much older than now, and than the newest change, is complete: no transaction takes as long, and clocks of
+ * processes do not differ by so much. Where they do, `agrees` notices.
  */
 const settledMs = 10 * 60_000;
 
 const start: ChangeMark = { changes: 0, createdAt: new Date(0) };
 
-/** The last mark before the change of this number, from the oldest on; undefined where there is none, or not yet. */
+/** The last mark before the change of this number, from the oldest on, or of all; undefined where there is none, or not yet. */
 export async function findMark(
   executor: Executor,
   workspaceId: string,
-  changes: number,
+  filter: ChangeFilter,
+  changes?: number,
 ): Promise<ChangeMark | undefined> {
   const [rows] = await executor.execute<RowDataPacket[]>(
-    `SELECT changes, created_at FROM preset_change_marks WHERE workspace_id = ? AND changes <= ?
-      ORDER BY changes DESC LIMIT 1`,
-    [idToBytes(workspaceId), changes],
+    `SELECT changes, created_at FROM workspace_change_marks WHERE workspace_id = ? AND user_id = ? AND action = ?
+      ${changes === undefined ? "" : "AND changes <= ?"} ORDER BY changes DESC LIMIT 1`,
+    [...markValues(workspaceId, filter), ...(changes === undefined ? [] : [changes])],
   );
   return rows[0] && { changes: rows[0].changes, createdAt: rows[0].created_at };
 }
 
-/** Whether the marks are true: with what came after the last of them, there are as many changes as there are. */
-export async function agrees(executor: Executor, workspaceId: string, totalCount: number): Promise<boolean> {
-  const last = (await findMark(executor, workspaceId, totalCount)) ?? start;
-  return last.changes + (await countBetween(executor, workspaceId, last.createdAt)) === totalCount;
+export async function countSince(
+  executor: Executor,
+  { from, where, values }: IndexedChanges,
+  since: Date,
+  until?: Date,
+): Promise<number> {
+  const [rows] = await executor.execute<RowDataPacket[]>(
+    `SELECT COUNT(*) AS total FROM ${from} WHERE ${where} AND created_at >= ? ${until ? "AND created_at < ?" : ""}`,
+    [...values, since, ...(until ? [until] : [])],
+  );
+  return Number(rows[0]?.total);
 }
 
-/** Makes the marks that are missing behind the last one. */
-export async function extendMarks(executor: Executor, workspaceId: string, totalCount: number): Promise<void> {
-  const newest = await findTime(executor, workspaceId, "created_at DESC", start.createdAt, 0);
-  const settledUntil = new Date((newest?.getTime() ?? 0) - settledMs);
-  for (let last = (await findMark(executor, workspaceId, totalCount)) ?? start; ; ) {
-    const createdAt = await findTime(executor, workspaceId, "created_at", last.createdAt, markSpacing);
+/**
+ * A preset has as many changes as its revision says, so presets are gone through, and not their changes: by an index that
+ * holds the revision, and would be passed over for the rows themselves.
+ */
+export async function sumRevisions(executor: Executor, workspaceId: string): Promise<number> {
+  const [rows] = await executor.execute<RowDataPacket[]>(
+    "SELECT COALESCE(SUM(revision), 0) AS total FROM presets FORCE INDEX (presets_updated) WHERE workspace_id = ?",
+    [idToBytes(workspaceId)],
+  );
+  return Number(rows[0]?.total);
+}
+
+/**
+ * Whether the marks of a workspace are true: those of all changes say that there are as many as the presets do. None of a
+ * filter is later than the last of these, nor made before it, so what makes one false makes these false, too.
+ */
+export function agrees(pool: Pool, workspaceId: string): Promise<boolean> {
+  return inSnapshot(pool, async (connection) => {
+    const last = await findMark(connection, workspaceId, unfiltered);
+    if (!last) return true;
+    const later = await countSince(connection, indexedChanges(workspaceId, unfiltered), last.createdAt);
+    return last.changes + later === (await sumRevisions(connection, workspaceId));
+  });
+}
+
+/** Makes the marks that are missing behind the last one: of all changes, then of those that the filter lets through. */
+export async function extendMarks(pool: Pool, workspaceId: string, filter: ChangeFilter): Promise<void> {
+  const changes = indexedChanges(workspaceId, unfiltered);
+  const newest = await findTime(pool, changes, "created_at DESC", start.createdAt, 0);
+  if (!newest) return;
+  const settledUntil = new Date(Math.min(newest.getTime(), Date.now()) - settledMs);
+  const last = await extend(pool, workspaceId, unfiltered, settledUntil);
+  if (filter.action || filter.userId) await extend(pool, workspaceId, filter, last.createdAt);
+}
+
+/** Returns the last mark that there is then. */
+async function extend(pool: Pool, workspaceId: string, filter: ChangeFilter, until: Date): Promise<ChangeMark> {
+  const changes = indexedChanges(workspaceId, filter);
+  for (let last = (await findMark(pool, workspaceId, filter)) ?? start; ; ) {
+    const createdAt = await findTime(pool, changes, "created_at", last.createdAt, markSpacing);
     // With more changes of one time than are between two marks, there is nothing between them to begin at.
-    if (!createdAt || createdAt > settledUntil || createdAt <= last.createdAt) return;
-    last = {
+    if (!createdAt || createdAt > until || createdAt <= last.createdAt) return last;
+    const next = {
       createdAt,
-      changes: last.changes + (await countBetween(executor, workspaceId, last.createdAt, createdAt)),
+      changes: last.changes + (await countSince(pool, changes, last.createdAt, createdAt)),
     };
-    await executor.execute(
-      `INSERT INTO preset_change_marks (workspace_id, changes, created_at) VALUES (?, ?, ?)
-        ON DUPLICATE KEY UPDATE created_at = VALUES(created_at)`,
-      [idToBytes(workspaceId), last.changes, last.createdAt],
-    );
+    if (!(await insertMark(pool, workspaceId, filter, next, last))) return last;
+    last = next;
   }
 }
 
+/** False where the mark before it has been deleted meanwhile, because it was not true: nor is this one then. */
+function insertMark(
+  pool: Pool,
+  workspaceId: string,
+  filter: ChangeFilter,
+  { changes, createdAt }: ChangeMark,
+  last: ChangeMark,
+): Promise<boolean> {
+  const values = markValues(workspaceId, filter);
+  return inTransaction(pool, async (connection: PoolConnection) => {
+    if (last !== start) {
+      const [rows] = await connection.execute<RowDataPacket[]>(
+        `SELECT changes FROM workspace_change_marks WHERE workspace_id = ? AND user_id = ? AND action = ?
+          AND changes = ? AND created_at = ? FOR UPDATE`,
+        [...values, last.changes, last.createdAt],
+      );
+      if (rows.length === 0) return false;
+    }
+    await connection.execute(
+      `INSERT INTO workspace_change_marks (workspace_id, user_id, action, changes, created_at) VALUES (?, ?, ?, ?, ?)
+        ON DUPLICATE KEY UPDATE created_at = VALUES(created_at)`,
+      [...values, changes, createdAt],
+    );
+    return true;
+  });
+}
+
+/** Those of all filters. */
 export async function deleteMarks(executor: Executor, workspaceId: string): Promise<void> {
-  await executor.execute("DELETE FROM preset_change_marks WHERE workspace_id = ?", [idToBytes(workspaceId)]);
+  await executor.execute("DELETE FROM workspace_change_marks WHERE workspace_id = ?", [idToBytes(workspaceId)]);
+}
+
+function markValues(workspaceId: string, { userId, action }: ChangeFilter): (Buffer | string)[] {
+  return [idToBytes(workspaceId), userId ?? "", action ?? ""];
 }
 
 async function findTime(
   executor: Executor,
-  workspaceId: string,
+  { from, where, values }: IndexedChanges,
   order: "created_at" | "created_at DESC",
-  from: Date,
+  since: Date,
   offset: number,
 ): Promise<Date | undefined> {
   const [rows] = await executor.execute<RowDataPacket[]>(
-    `SELECT created_at FROM preset_changes FORCE INDEX (preset_changes_created)
-      WHERE workspace_id = ? AND created_at >= ? ORDER BY ${order} ${limitClause(1, offset)}`,
-    [idToBytes(workspaceId), from],
+    `SELECT created_at FROM ${from} WHERE ${where} AND created_at >= ? ORDER BY ${order} ${limitClause(1, offset)}`,
+    [...values, since],
   );
   return rows[0]?.created_at;
-}
-
-async function countBetween(executor: Executor, workspaceId: string, from: Date, until?: Date): Promise<number> {
-  const [rows] = await executor.execute<RowDataPacket[]>(
-    `SELECT COUNT(*) AS total FROM preset_changes FORCE INDEX (preset_changes_created)
-      WHERE workspace_id = ? AND created_at >= ? ${until ? "AND created_at < ?" : ""}`,
-    [idToBytes(workspaceId), from, ...(until ? [until] : [])],
-  );
-  return Number(rows[0]?.total);
 }

@@ -1,51 +1,56 @@
-import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
+import { idFromBytes } from "../../platform/domain/ids.ts";
 import type { Page } from "../../platform/domain/page.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
-import type { Executor, Pool, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
+import type { Executor, Pool, PoolConnection } from "../../platform/mysql/pool.ts";
 import { inSnapshot } from "../../platform/mysql/transaction.ts";
 import type { Trace } from "../../platform/observe/trace.ts";
-import type { WorkspaceChange } from "../domain/change.ts";
-import { agrees, findMark, markSpacing } from "./change-marks.ts";
+import type { ChangeFilter, WorkspaceChange } from "../domain/change.ts";
+import { countSince, findMark, markSpacing, sumRevisions } from "./change-marks.ts";
 import { type ChangeRow, changeFromRow } from "./list-changes.ts";
+import { type IndexedChanges, indexedChanges } from "./workspace-change-index.ts";
 
 /** A page, and how many changes there are in all. */
 export interface WorkspaceChangePage {
   readonly changes: readonly WorkspaceChange[];
   readonly totalCount: number;
+  /** Whether marks were relied on, and whether more of them would make later pages cheaper. */
+  readonly marks: { readonly areUsed: boolean; readonly areWanted: boolean };
 }
 
-/** Newest first. Both come from one snapshot, so that the page never contradicts the count. */
+/** Newest first. Page and count come from one snapshot, so that the page never contradicts the count. */
 export function listWorkspaceChanges(
   pool: Pool,
   workspaceId: string,
+  filter: ChangeFilter,
   page: Page,
-  onMarks: (needed: MarksNeeded) => void = () => {},
   trace?: Trace,
 ): Promise<WorkspaceChangePage> {
-  const read = async (connection: PoolConnection) => {
-    const totalCount = await countChanges(connection, workspaceId);
-    const walk = await findWalk(connection, workspaceId, page, totalCount, onMarks);
-    return { totalCount, changes: walk ? await findPage(connection, workspaceId, walk) : [] };
+  const indexed = indexedChanges(workspaceId, filter);
+  const read = async (connection: PoolConnection): Promise<WorkspaceChangePage> => {
+    const last = await findMark(connection, workspaceId, filter);
+    const later = await countLater(connection, workspaceId, filter, last?.createdAt);
+    const totalCount = (last?.changes ?? 0) + later;
+    const walk = await findWalk(connection, workspaceId, filter, page, totalCount);
+    return {
+      totalCount,
+      changes: walk ? await findPage(connection, indexed, walk) : [],
+      marks: { areUsed: last !== undefined, areWanted: later > 2 * markSpacing },
+    };
   };
   return inSnapshot(pool, read, undefined, trace);
 }
 
-/** What is to be done for pages to come: marks that are missing are made, those that are not true are deleted. */
-export interface MarksNeeded {
-  readonly totalCount: number;
-  readonly areFalse: boolean;
-}
-
-/**
- * A preset has as many changes as its revision says, so presets are gone through, and not their changes: by an index that
- * holds the revision, and would be passed over for the rows themselves.
- */
-async function countChanges(executor: Executor, workspaceId: string): Promise<number> {
-  const [rows] = await executor.execute<RowDataPacket[]>(
-    "SELECT COALESCE(SUM(revision), 0) AS total FROM presets FORCE INDEX (presets_updated) WHERE workspace_id = ?",
-    [idToBytes(workspaceId)],
-  );
-  return Number(rows[0]?.total);
+/** How many changes there are since the last mark. */
+function countLater(
+  executor: Executor,
+  workspaceId: string,
+  filter: ChangeFilter,
+  since: Date | undefined,
+): Promise<number> {
+  // There are fewer presets than changes of them.
+  const isOfAll = !since && !filter.action && !filter.userId;
+  if (isOfAll) return sumRevisions(executor, workspaceId);
+  return countSince(executor, indexedChanges(workspaceId, filter), since ?? new Date(0));
 }
 
 interface WorkspaceChangeRow extends ChangeRow {
@@ -69,9 +74,9 @@ interface Walk {
 async function findWalk(
   executor: Executor,
   workspaceId: string,
+  filter: ChangeFilter,
   { offset, limit }: Page,
   totalCount: number,
-  onMarks: (needed: MarksNeeded) => void,
 ): Promise<Walk | undefined> {
   const count = Math.min(limit, totalCount - offset);
   if (count <= 0) return undefined;
@@ -80,18 +85,16 @@ async function findWalk(
     behind < offset
       ? { direction: "ASC", since: undefined, skipped: behind, count }
       : { direction: "DESC", since: undefined, skipped: offset, count };
-  if (fromEnd.skipped <= 2 * markSpacing) return fromEnd;
-  const mark = await findMark(executor, workspaceId, behind);
-  const areFalse = mark !== undefined && !(await agrees(executor, workspaceId, totalCount));
-  if (areFalse || behind - (mark?.changes ?? 0) > 2 * markSpacing) onMarks({ totalCount, areFalse });
-  if (!mark || areFalse || behind - mark.changes >= fromEnd.skipped) return fromEnd;
+  if (fromEnd.skipped <= markSpacing) return fromEnd;
+  const mark = await findMark(executor, workspaceId, filter, behind);
+  if (!mark || behind - mark.changes >= fromEnd.skipped) return fromEnd;
   return { direction: "ASC", since: mark.createdAt, skipped: behind - mark.changes, count };
 }
 
 /** The walk touches the index alone; rows are read for the page only. */
 async function findPage(
   executor: Executor,
-  workspaceId: string,
+  { from, where, values }: IndexedChanges,
   { direction, since, skipped, count }: Walk,
 ): Promise<WorkspaceChange[]> {
   const order = (prefix: string, to: string) =>
@@ -100,15 +103,15 @@ async function findPage(
   const [rows] = await executor.execute<WorkspaceChangeRow[]>(
     `SELECT STRAIGHT_JOIN p.slug, p.name, c.preset_id, c.revision, c.action, c.user_id, c.key_id, c.fields, c.created_at
       FROM (
-        SELECT workspace_id, preset_id, revision FROM preset_changes
-          WHERE workspace_id = ? ${since ? "AND created_at >= ?" : ""}
+        SELECT workspace_id, preset_id, revision FROM ${from}
+          WHERE ${where} ${since ? "AND created_at >= ?" : ""}
           ${order("", direction)} ${limitClause(count, skipped)}
       ) page
       JOIN preset_changes c
         ON c.workspace_id = page.workspace_id AND c.preset_id = page.preset_id AND c.revision = page.revision
       JOIN presets p ON p.id = c.preset_id AND p.workspace_id = c.workspace_id
       ${order("c.", "DESC")}`,
-    [idToBytes(workspaceId), ...(since ? [since] : [])],
+    [...values, ...(since ? [since] : [])],
   );
   return rows.map((row) => ({
     presetId: idFromBytes(row.preset_id),

@@ -1,14 +1,21 @@
 import type { Page } from "../../platform/domain/page.ts";
-import { isUnknownColumn } from "../../platform/mysql/errors.ts";
+import { isSchemaOlder } from "../../platform/mysql/errors.ts";
 import type { Executor, Pool } from "../../platform/mysql/pool.ts";
 import type { Trace } from "../../platform/observe/trace.ts";
+import { monotonicMs } from "../../platform/process/clock.ts";
+import type { ChangeFilter } from "../domain/change.ts";
 import type { PresetFilter } from "../domain/preset-filter.ts";
-import { deleteMarks, extendMarks } from "./change-marks.ts";
+import { agrees, deleteMarks, extendMarks } from "./change-marks.ts";
 import { type ChangePage, listChanges } from "./list-changes.ts";
 import { listPresets, type PresetPage } from "./list-presets.ts";
 import { listSlugsNear } from "./list-slugs-near.ts";
 import { listVersions, type VersionPage } from "./list-versions.ts";
-import { listWorkspaceChanges, type MarksNeeded, type WorkspaceChangePage } from "./list-workspace-changes.ts";
+import { listWorkspaceChanges, type WorkspaceChangePage } from "./list-workspace-changes.ts";
+
+/** The marks of a workspace that is read are checked so often. */
+const marksCheckedEveryMs = 60_000;
+/** Of so many workspaces it is remembered when. */
+const checkedMax = 1_000;
 
 /**
  * Lists, read from a replica where there is one. That may lag behind, so what it shows may be a little old, but it is
@@ -18,6 +25,7 @@ export class PresetLists {
   readonly #primary: Pool;
   readonly #replica: Pool;
   #isMarking = false;
+  readonly #checkedAtMs = new Map<string, number>();
 
   /** Without a replica both are the primary. */
   constructor(primary: Pool, replica: Pool) {
@@ -51,18 +59,34 @@ export class PresetLists {
     );
   }
 
-  listWorkspaceChanges(workspaceId: string, page: Page, trace?: Trace): Promise<WorkspaceChangePage> {
-    const onMarks = (needed: MarksNeeded) => void this.#mark(workspaceId, needed);
-    return listWorkspaceChanges(this.#replica, workspaceId, page, onMarks, trace);
+  async listWorkspaceChanges(
+    workspaceId: string,
+    filter: ChangeFilter,
+    page: Page,
+    trace?: Trace,
+  ): Promise<WorkspaceChangePage> {
+    const listFrom = (pool: Pool) => listWorkspaceChanges(pool, workspaceId, filter, page, trace);
+    const found = await listFrom(this.#replica).catch((error: unknown) => {
+      if (this.#replica === this.#primary || !isSchemaOlder(error)) throw error;
+      return listFrom(this.#primary);
+    });
+    void this.#keepMarks(workspaceId, filter, found.marks);
+    return found;
   }
 
   /** In the background, for one workspace at a time: pages are found without marks, too, and who asks later tries again. */
-  async #mark(workspaceId: string, { totalCount, areFalse }: MarksNeeded): Promise<void> {
-    if (this.#isMarking) return;
+  async #keepMarks(workspaceId: string, filter: ChangeFilter, marks: WorkspaceChangePage["marks"]): Promise<void> {
+    const checkedAtMs = this.#checkedAtMs.get(workspaceId) ?? Number.NEGATIVE_INFINITY;
+    const isDue = marks.areUsed && monotonicMs() - checkedAtMs > marksCheckedEveryMs;
+    if (this.#isMarking || !(isDue || marks.areWanted)) return;
     this.#isMarking = true;
     try {
-      if (areFalse) await deleteMarks(this.#primary, workspaceId);
-      else await extendMarks(this.#primary, workspaceId, totalCount);
+      if (isDue) {
+        if (this.#checkedAtMs.size >= checkedMax) this.#checkedAtMs.clear();
+        this.#checkedAtMs.set(workspaceId, monotonicMs());
+        if (!(await agrees(this.#primary, workspaceId))) return await deleteMarks(this.#primary, workspaceId);
+      }
+      if (marks.areWanted) await extendMarks(this.#primary, workspaceId, filter);
     } catch {
       // A database that has gone away, or may not be written to.
     } finally {
@@ -78,8 +102,7 @@ export class PresetLists {
     const primary = this.#primary.within(trace);
     if (this.#replica === this.#primary) return list(primary);
     const found = await list(this.#replica.within(trace)).catch((error: unknown) => {
-      // The primary has been migrated, or we would not be here; the replica is about to be.
-      if (!isUnknownColumn(error)) throw error;
+      if (!isSchemaOlder(error)) throw error;
       return undefined;
     });
     return found && rowsOf(found).length > 0 ? found : list(primary);
