@@ -145,7 +145,8 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     await inferenceRoutes(app, access, presetCache, forwarder, config.inferenceBodyBytesMax);
     referenceRoutes(app, described);
     sessionRoutes(app, access, clients, cookie);
-    assetRoutes(app, readAssets(config.consoleFolder));
+    const tellFault = (reason: string) => logger.warn({ reason }, "the console is not served");
+    assetRoutes(app, readAssets(config.consoleFolder, tellFault));
   });
   return app;
 }

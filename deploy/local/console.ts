@@ -1,21 +1,43 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Home, repositoryRoot } from "./home.ts";
 import { ProgramFailure, runProgram } from "./program.ts";
 
 export const buildScript = join(repositoryRoot, "gateway/console/build.ts");
 
+interface Build {
+  readonly script: string;
+  /** Where there is one that was built before. */
+  readonly index: string;
+  readonly timeoutMs: number;
+}
+
+const build: Build = {
+  script: buildScript,
+  index: join(repositoryRoot, "gateway/console/dist/index.html"),
+  // It takes a second or two.
+  timeoutMs: 120_000,
+};
+
 /**
  * Builds the console where its sources have changed. The API does not need it: where it cannot be built, the gateway
  * starts all the same. Returns what came of it, in words.
  */
-export async function buildConsole(home: Home, signal: AbortSignal): Promise<string> {
+export async function buildConsole(
+  home: Pick<Home, "logFile">,
+  signal: AbortSignal,
+  { script, index, timeoutMs } = build,
+): Promise<string> {
+  const time = AbortSignal.timeout(timeoutMs);
   try {
-    return (await runProgram(process.execPath, [buildScript], { env: process.env, signal })).trim();
+    const both = AbortSignal.any([signal, time]);
+    return (await runProgram(process.execPath, [script], { env: process.env, signal: both })).trim();
   } catch (error) {
-    if (!(error instanceof ProgramFailure)) throw error;
+    if (!time.aborted && !(error instanceof ProgramFailure)) throw error;
+    const reason = error instanceof ProgramFailure ? error.output : `It took longer than ${timeoutMs / 1_000} s.`;
     const logFile = home.logFile("console");
-    writeFileSync(logFile, `${error.output}\n`, { mode: 0o600 });
-    return `could not be built, see ${logFile}; the API works without it`;
+    writeFileSync(logFile, `${reason}\n`, { mode: 0o600 });
+    const rest = existsSync(index) ? "the one that was built before is served" : "the API works without it";
+    return `could not be built, see ${logFile}; ${rest}`;
   }
 }

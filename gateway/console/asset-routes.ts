@@ -33,8 +33,9 @@ const notBuilt = `<!doctype html>
 <meta name="color-scheme" content="light dark">
 <title>Setpoint: the console is not built</title>
 <h1>The console is not built</h1>
-<p>This gateway serves the API, but found no console when it started. Run
-<code>npm run build:console</code>, and start the gateway again; <code>npm start</code> does both.</p>
+<p>This gateway serves the API, but when it started it found no console, or not all of one. Run
+<code>npm run build:console</code>, which says what is wrong where it cannot build it, and start the gateway again;
+<code>npm start</code> does both, and says where the build's errors are.</p>
 <p>What the API has to offer is at <a href="/docs">/docs</a>.</p>
 </html>
 `;

@@ -42,10 +42,30 @@ export const indexFile = "index.html";
 
 /**
  * The files of the built console by their paths, all of them in memory: what a request asks for is looked up here, and
- * nothing of it reaches the file system. Empty where the console was not built.
+ * nothing of it reaches the file system. Empty where the console was not built, or not all of it is there: the API is
+ * served without it.
  */
-export function readAssets(folder: string): ReadonlyMap<string, Asset> {
-  if (!existsSync(join(folder, indexFile))) return new Map();
+export function readAssets(folder: string, onFault: (reason: string) => void): ReadonlyMap<string, Asset> {
+  try {
+    const assets = readFiles(folder);
+    const missing = missingFrom(assets);
+    if (missing.length === 0) return assets;
+    onFault(`it lacks ${missing.join(", ")}`);
+  } catch (error) {
+    onFault(error instanceof Error ? error.message : String(error));
+  }
+  return new Map();
+}
+
+/** Of what the page begins with, what is not there: without it, the page would stay blank. */
+function missingFrom(assets: ReadonlyMap<string, Asset>): string[] {
+  const page = assets.get(indexFile)?.bodies.at(-1)?.bytes.toString() ?? "";
+  if (page === "") return [indexFile];
+  const named = [...page.matchAll(/(?:src|href)="\/console\/([^"]+)"/g)].map(([, path = ""]) => path);
+  return named.filter((path) => !assets.has(path));
+}
+
+function readFiles(folder: string): ReadonlyMap<string, Asset> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && types[extname(entry.name)] !== undefined)
     .map(({ parentPath, name }) => join(parentPath, name));
@@ -65,10 +85,13 @@ function readAsset(folder: string, file: string): Asset {
   };
 }
 
+/** No browser says more, and whoever does shall not have it read at our cost. */
+const acceptLengthMax = 500;
+
 /** The first body that the caller says they take. */
 export function chooseBody({ bodies }: Asset, acceptEncoding = ""): AssetBody {
   const accepted = new Set(
-    acceptEncoding
+    (acceptEncoding.length > acceptLengthMax ? "" : acceptEncoding)
       .toLowerCase()
       .split(",")
       .map((part) => part.split(";").map((piece) => piece.trim()))

@@ -116,6 +116,12 @@ describe("a file", () => {
     ["identity", undefined, (bytes: Buffer) => bytes],
     ["", undefined, (bytes: Buffer) => bytes],
     ["abrupt", undefined, (bytes: Buffer) => bytes],
+    ["*", undefined, (bytes: Buffer) => bytes],
+    ["identity;q=0, *;q=0", undefined, (bytes: Buffer) => bytes],
+    [";q=1, ,;br, =gzip", undefined, (bytes: Buffer) => bytes],
+    ["br;level=9, gzip;q=nonsense", "br", brotliDecompressSync],
+    ["__proto__, constructor", undefined, (bytes: Buffer) => bytes],
+    [`${"x,".repeat(4_000)}br`, undefined, (bytes: Buffer) => bytes],
   ])("for who takes '%s' comes as %s, to be kept for good", async (accepted, encoding, unpack) => {
     const { status, headers, bytes } = await get("/console/assets/index-abc.js", { "accept-encoding": accepted });
     expect([status, headers["content-encoding"]]).toEqual([200, encoding]);
@@ -186,36 +192,78 @@ describe("a file", () => {
   });
 });
 
-describe("300 readers who do not read", () => {
-  it("hold no memory that the API could miss", async () => {
+/** What a connection may ask for before it reads nothing of the answers. */
+const manners: readonly (readonly [string, string])[] = [
+  ["GET /console/assets/index-abc.js", ""],
+  ["GET /console/assets/index-abc.js", "range: bytes=0-0,2-3,5-\r\n"],
+  ["GET /console/assets/index-abc.js", `accept-encoding: ${"x,".repeat(4_000)}br\r\n`],
+  ["GET /console/assets/index-abc.js", `if-none-match: ${'"x",'.repeat(2_000)}"x"\r\n`],
+  ["HEAD /console/assets/index-abc.js", ""],
+  ["GET /console/assets/..%2f..%2fsecret.js", ""],
+  ["GET /console/w/presets", ""],
+];
+
+describe("500 readers who do not read", () => {
+  it("hold no memory that the API could miss, nor its time", async () => {
     const sockets = new Set<Socket>();
     const { hostname, port } = new URL(stack.baseUrl);
     const before = process.memoryUsage().rss;
-    for (let n = 0; n < 300; n += 1) {
+    for (let n = 0; n < 500; n += 1) {
+      const [line, header] = manners[n % manners.length] ?? [];
       const socket = connect(Number(port), hostname).pause();
       socket.on("error", () => {});
-      socket.write("GET /console/assets/index-abc.js HTTP/1.1\r\nhost: test\r\n\r\n".repeat(4));
+      socket.write(`${line} HTTP/1.1\r\nhost: test\r\n${header}\r\n`.repeat(4));
       sockets.add(socket);
     }
     try {
       const connections = () => metricOf(stack.metricsUrl, "setpoint_connections");
-      await expect.poll(connections, { timeout: 60_000 }).toBeGreaterThanOrEqual(300);
+      await expect.poll(connections, { timeout: 60_000 }).toBeGreaterThanOrEqual(500);
       expect(await metricOf(stack.metricsUrl, "setpoint_inflight_bytes")).toBe(0);
-      expect((await stack.create("beside-them")).status).toBe(200);
-      // As copies they would be 300 times 5.6 MB, and four times that.
-      expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
+      const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => stack.create(`beside-them-${n}`)));
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+      expect((await get("/console/assets/index-abc.js")).bytes.equals(Buffer.from(script))).toBe(true);
+      // As copies they would be 500 times 5.6 MB, and four times that.
+      expect(process.memoryUsage().rss - before).toBeLessThan(400 * 1024 * 1024);
     } finally {
       for (const socket of sockets) socket.resetAndDestroy();
     }
   }, 120_000);
 });
 
-describe("without a build", () => {
-  it.each(["/console", "/console/w/presets", "/console/assets/index-abc.js"])(
-    "the API works, and %s says why it does not",
-    async (path) => {
-      await stack.gateway.stop();
-      await stack.gateway.start({ consoleFolder: join(folder, "nowhere") });
+/** Builds that are none, each in a folder of its own. */
+const broken: readonly (readonly [string, (dist: string) => void])[] = [
+  ["nothing", () => {}],
+  ["a file in the place of the folder", (dist) => writeFileSync(dist, "")],
+  ["an empty page", (dist) => writeIn(dist, { "index.html": "" })],
+  ["a folder in the place of the page", (dist) => mkdirSync(join(dist, "index.html"), { recursive: true })],
+  ["files without a page", (dist) => writeIn(dist, { "assets/index-abc.js": script })],
+  [
+    "a page without its script",
+    (dist) => writeIn(dist, { "index.html": '<script type="module" src="/console/assets/index-xyz.js"></script>' }),
+  ],
+  [
+    "a page without its style",
+    (dist) =>
+      writeIn(dist, {
+        "index.html": '<script src="/console/assets/a.js"></script><link href="/console/assets/a.css">',
+        "assets/a.js": "1",
+      }),
+  ],
+];
+
+function writeIn(dist: string, files: Readonly<Record<string, string>>): void {
+  mkdirSync(join(dist, "assets"), { recursive: true });
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(dist, name), text);
+}
+
+describe.each(broken)("with %s for a build", (_name, write) => {
+  it("the API works, and the console says why it does not, at each of its paths", async () => {
+    const consoleFolder = mkdtempSync(join(folder, "broken-"));
+    rmSync(consoleFolder, { recursive: true });
+    write(consoleFolder);
+    await stack.gateway.stop();
+    await stack.gateway.start({ consoleFolder });
+    for (const path of ["/console", "/console/w/presets", "/console/assets/index-abc.js"]) {
       const { status, headers, bytes } = await get(path);
       expect([status, headers["content-type"], headers["cache-control"]]).toEqual([
         503,
@@ -223,7 +271,7 @@ describe("without a build", () => {
         "no-store",
       ]);
       expect(bytes.toString()).toContain("<code>npm run build:console</code>");
-      expect((await stack.create("without-console")).status).toBe(200);
-    },
-  );
+    }
+    expect((await stack.create("without-console")).status).toBe(200);
+  });
 });

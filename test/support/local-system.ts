@@ -3,9 +3,8 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { commandLineOf } from "../../deploy/local/background-process.ts";
+import { repositoryRoot } from "../../deploy/local/home.ts";
 import { nextPort } from "./ports.ts";
-
-const entry = join(import.meta.dirname, "../../deploy/local/start.ts");
 
 /** What a start leaves for scripts. */
 export interface Credentials {
@@ -40,9 +39,13 @@ export interface Refusal {
 }
 
 /** Starts it in a home folder and returns when it says that it is ready; rejects with a Refusal where it ends before. */
-export async function startLocalSystem(home: string, environment: NodeJS.ProcessEnv = {}): Promise<LocalSystem> {
+export async function startLocalSystem(
+  home: string,
+  environment: NodeJS.ProcessEnv = {},
+  root = repositoryRoot,
+): Promise<LocalSystem> {
   const ports = await freePorts();
-  const child = spawn(process.execPath, [entry], {
+  const child = spawn(process.execPath, [join(root, "deploy/local/start.ts")], {
     env: {
       // Nothing of the machine's own settings.
       PATH: process.env.PATH,
