@@ -1,5 +1,4 @@
 import { ApiError, apiErrorFrom } from "./api-error.ts";
-import { session } from "./session.ts";
 
 /** An answer with its text: what JSON.parse makes of a config is not what is stored (`1.0`, long integers). */
 export interface Answer<T> {
@@ -14,6 +13,13 @@ export interface RequestParts {
   readonly body?: object | string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+}
+
+let onRefusal = (): void => {};
+
+/** Has it told where the API does not know any more who calls: their session ended, or their key was disabled. */
+export function whenRefused(tell: () => void): void {
+  onRefusal = tell;
 }
 
 /** Calls the API in the name of who is signed in. Throws an ApiError where it does not succeed. */
@@ -46,7 +52,6 @@ export async function send(path: string, { method = "GET", body, headers, signal
   });
   if (response.ok) return response;
   const error = await apiErrorFrom(response);
-  // Whoever was signed in is no more: their session ended, or their key was disabled.
-  if (error.status === 401 && session.value) session.value = null;
+  if (error.status === 401) onRefusal();
   throw error;
 }

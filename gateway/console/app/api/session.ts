@@ -1,10 +1,14 @@
 import { signal } from "@preact/signals";
 import { ApiError } from "./api-error.ts";
-import { request } from "./request.ts";
+import { request, whenRefused } from "./request.ts";
 import type { One, Session, SessionWorkspace } from "./types.ts";
 
 /** Who is signed in: undefined until that is known, null where nobody is. */
 export const session = signal<Session | null | undefined>(undefined);
+
+whenRefused(() => {
+  if (session.value) session.value = null;
+});
 
 const path = "/console/session";
 

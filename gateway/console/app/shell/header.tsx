@@ -7,15 +7,9 @@ import { Menu } from "../ui/menu.tsx";
 import { hrefTo } from "./location.ts";
 import { openPalette } from "./palette.tsx";
 import { type Theme, theme } from "./preferences.ts";
+import { sections } from "./sections.ts";
 import { openShortcuts } from "./shortcuts.tsx";
 import { showToast } from "./toasts.tsx";
-
-export const sections = [
-  ["presets", "Presets"],
-  ["activity", "Activity"],
-  ["keys", "Keys"],
-  ["team", "Team"],
-] as const;
 
 interface HeaderProps {
   readonly session: Session;

@@ -4,8 +4,8 @@ import { inWorkspace } from "../api/session.ts";
 import type { Page, Preset, Session, SessionWorkspace } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { useSettled } from "../ui/use-settled.ts";
-import { sections } from "./header.tsx";
 import { hrefTo, navigate } from "./location.ts";
+import { sections } from "./sections.ts";
 import { openShortcuts } from "./shortcuts.tsx";
 
 const isOpen = signal(false);
