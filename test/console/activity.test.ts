@@ -108,12 +108,48 @@ describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 
     expect(await on.faults()).toEqual([]);
   });
 
+  it("is filtered in both logs at once, and a filter of one log leaves the other out", async () => {
+    const { stack } = underTest;
+    const totalOf = async (path: string) =>
+      (await stack.request<unknown[]>("GET", path, { key: stack.managementKey })).json.total_count;
+    const [presets, others] = await Promise.all([
+      totalOf(`/changes?user_id=${stack.userId}`),
+      totalOf(`/organization/changes?user_id=${stack.userId}`),
+    ]);
+    expect(Math.min(presets, others)).toBeGreaterThan(60);
+    await open();
+    const { page } = on;
+    await page.getByLabel("Who", { exact: true }).selectOption(stack.userId);
+    await page.waitForURL((url) => url.searchParams.get("user") === stack.userId);
+    await page.getByText(`1–50 of ${presets + others}, newest first`).waitFor();
+    expect(new Set((await namesOnPage()).map((name) => name.split("-")[0]))).toContain("person");
+    await page.getByLabel("What", { exact: true }).selectOption("Preset changed");
+    await page.getByText("1–1 of 1, newest first").waitFor();
+    expect(await entries().locator("p").allInnerTexts()).toEqual([
+      expect.stringContaining("changed the preset rolled"),
+    ]);
+    await page.getByLabel("What", { exact: true }).selectOption("Member added");
+    await page.getByText(/^1–50 of 6\d, newest first$/).waitFor();
+    await page.getByRole("navigation", { name: "Log" }).getByRole("link", { name: "Presets" }).press("Enter");
+    // Who is of both logs, what of one.
+    await page.waitForURL(`**/activity?log=presets&user=${stack.userId}`);
+    await page.getByText(`1–50 of ${presets}, newest first`).waitFor();
+    await open("?log=presets&action=version_created");
+    expect(await page.getByLabel("What", { exact: true }).inputValue()).toBe("version_created");
+    await page.getByText("1–1 of 1, newest first").waitFor();
+    expect(await on.axeViolations()).toEqual([]);
+    expect(await on.faults()).toEqual([]);
+  });
+
   it("shows an API key the changes of its presets, and says what else there is", async () => {
     const other = await underTest.newPage({ key: underTest.stack.apiKey });
     await other.open("/default/activity");
     await other.page.getByText("This needs a management key").waitFor();
     await other.page.getByText("made-meanwhile").first().waitFor();
     expect(await other.page.getByText("person-59@example.com").count()).toBe(0);
+    await other.page.getByLabel("Who", { exact: true }).selectOption(underTest.stack.userId);
+    await other.page.getByLabel("What", { exact: true }).selectOption("Preset changed");
+    await other.page.getByText("1–1 of 1, newest first").waitFor();
     expect(await other.axeViolations()).toEqual([]);
     expect(await other.faults()).toEqual([]);
     await other.context.close();

@@ -5,8 +5,8 @@ import { hrefTo, navigate } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { Icon } from "../ui/icon.tsx";
-import { ActivityFilter, type Filter } from "./activity/activity-filter.tsx";
-import { isAction, organizationLog, presetLog } from "./activity/entries.ts";
+import { ActivityFilter } from "./activity/activity-filter.tsx";
+import { actionsOf, type Filter, type LogName, logsThatFit } from "./activity/entries.ts";
 import { EntryList } from "./activity/entry-list.tsx";
 import { type Position, positionFrom } from "./activity/merged-log.ts";
 import { activityPageSize, useActivity } from "./activity/use-activity.ts";
@@ -18,10 +18,14 @@ const chips = [
   ["organization", "Keys, members, workspaces"],
 ] as const;
 
+const bothLogs: readonly LogName[] = ["organization", "presets"];
+
 /** Who changed what: of the presets of the workspace, and of what belongs to the organization. */
 export function Activity({ workspace, query }: ScreenProps) {
   const reason = reasonNotTo("administer");
   const log = query.get("log") ?? "";
+  const allowed = bothLogs.filter((name) => name === "presets" || !reason);
+  const chosen = allowed.filter((name) => log === name || !bothLogs.some((each) => each === log));
   return (
     <Page title="Activity">
       <nav class="chips" aria-label="Log">
@@ -29,7 +33,7 @@ export function Activity({ workspace, query }: ScreenProps) {
           <a
             key={value}
             class="chip"
-            href={hrefTo([workspace.slug, "activity"], { log: value })}
+            href={hrefTo([workspace.slug, "activity"], { log: value, user: query.get("user") ?? "" })}
             aria-current={log === value ? "true" : undefined}
           >
             {label}
@@ -39,25 +43,21 @@ export function Activity({ workspace, query }: ScreenProps) {
       {reason && log !== "presets" && (
         <p class="muted">Changes of keys, members and workspaces are not shown to you. {reason}</p>
       )}
-      {!(reason && log === "organization") && (
-        <ActivityList workspace={workspace} query={query} log={reason ? "presets" : log} />
-      )}
+      {chosen.length > 0 && <ActivityList workspace={workspace} query={query} names={chosen} />}
     </Page>
   );
 }
 
-function ActivityList({ workspace, query, log }: ScreenProps & { readonly log: string }) {
+function ActivityList({ workspace, query, names }: ScreenProps & { readonly names: readonly LogName[] }) {
+  const actions = actionsOf(names);
   const action = query.get("action") ?? "";
-  const isOrganization = log === "organization";
-  // The API filters the log of the organization alone.
   const filter: Filter = {
-    action: isOrganization && isAction(action) ? action : "",
-    user: (isOrganization && query.get("user")) || "",
-    target: (isOrganization && query.get("target")) || "",
+    action: actions.some(([known]) => known === action) ? action : "",
+    user: query.get("user") ?? "",
+    // A preset has a page that shows its changes.
+    target: (names.includes("organization") && query.get("target")) || "",
   };
-  const organization = organizationLog({ action: filter.action, user_id: filter.user, target_id: filter.target });
-  const presets = presetLog(workspace);
-  const logs = isOrganization ? [organization] : log === "presets" ? [presets] : [organization, presets];
+  const logs = logsThatFit(names, filter, workspace);
   const position = positionFrom(query.get("at"), logs.length);
   const { page, error, isLoading, reload } = useActivity(logs, position);
   const total = page?.total;
@@ -76,7 +76,12 @@ function ActivityList({ workspace, query, log }: ScreenProps & { readonly log: s
   const targetName = page?.entries.find(({ target }) => target.id === filter.target)?.target.name;
   return (
     <>
-      {isOrganization && <ActivityFilter filter={filter} change={(part) => navigate(hrefWith(part))} />}
+      <ActivityFilter
+        filter={filter}
+        actions={actions}
+        seen={page?.entries.flatMap(({ user_id }) => user_id ?? []) ?? []}
+        change={(part) => navigate(hrefWith(part))}
+      />
       {filter.target !== "" && (
         <p class="row">
           <span class="wrap">

@@ -1,29 +1,29 @@
 import { useEffect, useState } from "preact/hooks";
+import { reasonNotTo } from "../../api/session.ts";
 import { Field } from "../../ui/field.tsx";
 import { listMembers, nameOf, personName } from "../../ui/person.tsx";
-import { actions } from "./entries.ts";
-
-export interface Filter {
-  readonly action: string;
-  readonly user: string;
-  readonly target: string;
-}
+import type { Filter } from "./entries.ts";
 
 interface ActivityFilterProps {
   readonly filter: Filter;
+  readonly actions: readonly (readonly [action: string, label: string])[];
+  /** The ids of those who are on the page: who may not see the members can choose among these. */
+  readonly seen: readonly string[];
   readonly change: (part: Partial<Filter>) => void;
 }
 
-export function ActivityFilter({ filter, change }: ActivityFilterProps) {
-  const [people, setPeople] = useState<readonly (readonly [id: string, name: string])[]>([]);
+export function ActivityFilter({ filter, actions, seen, change }: ActivityFilterProps) {
+  const [members, setMembers] = useState<readonly (readonly [id: string, name: string])[]>([]);
   useEffect(() => {
-    // Without it, nobody can be chosen but who is chosen already.
+    if (reasonNotTo("administer")) return;
     listMembers().then(
-      (members) => setPeople(members.map((member) => [member.id, nameOf(member)] as const)),
+      (found) => setMembers(found.map((member) => [member.id, nameOf(member)] as const)),
       () => {},
     );
   }, []);
-  const isKnown = filter.user === "" || people.some(([id]) => id === filter.user);
+  // Who has left is in no list, and what they did is still there.
+  const people = new Map([...[filter.user, ...seen].map((id) => [id, personName(id)] as const), ...members]);
+  people.delete("");
   return (
     <div class="activity-filter">
       <Field label="What">
@@ -35,7 +35,7 @@ export function ActivityFilter({ filter, change }: ActivityFilterProps) {
             onChange={(event) => change({ action: event.currentTarget.value })}
           >
             <option value="">Everything</option>
-            {Object.entries(actions).map(([action, [, label]]) => (
+            {actions.map(([action, label]) => (
               <option key={action} value={action}>
                 {label}
               </option>
@@ -52,9 +52,7 @@ export function ActivityFilter({ filter, change }: ActivityFilterProps) {
             onChange={(event) => change({ user: event.currentTarget.value })}
           >
             <option value="">Everybody</option>
-            {/* Who has left is in no list, and what they did is still there. */}
-            {!isKnown && <option value={filter.user}>{personName(filter.user)}</option>}
-            {people.map(([id, name]) => (
+            {[...people].map(([id, name]) => (
               <option key={id} value={id}>
                 {name}
               </option>

@@ -32,10 +32,12 @@ export interface Log {
   readonly read: (change: never) => Entry;
 }
 
-type Action = OrganizationChange["action"];
+type Action = OrganizationChange["action"] | WorkspaceChange["action"];
+
+type ActionTable<A extends Action> = Readonly<Record<A, readonly [verb: string, label: string]>>;
 
 /** What each action is called: as a sentence goes, and in a list to choose from. */
-export const actions: Readonly<Record<Action, readonly [verb: string, label: string]>> = {
+const organizationActions: ActionTable<OrganizationChange["action"]> = {
   key_created: ["created the key", "Key created"],
   key_updated: ["changed the key", "Key changed"],
   key_rotated: ["rotated the key", "Key rotated"],
@@ -50,13 +52,56 @@ export const actions: Readonly<Record<Action, readonly [verb: string, label: str
   member_removed: ["removed the member", "Member removed"],
 };
 
-export function isAction(text: string): text is Action {
-  return Object.hasOwn(actions, text);
+const presetActions: ActionTable<WorkspaceChange["action"]> = {
+  preset_created: ["created the preset", "Preset created"],
+  version_created: ["made a new version of", "Version created"],
+  preset_updated: ["changed the preset", "Preset changed"],
+};
+
+/** Which entries are shown; an empty field: all. */
+export interface Filter {
+  readonly action: string;
+  readonly user: string;
+  readonly target: string;
 }
 
-export function organizationLog(filter: Readonly<Record<string, string>>): Log {
-  const given = Object.entries(filter).filter(([, value]) => value !== "");
-  return { path: `/api/v1/organization/changes?${new URLSearchParams(given)}`, read: fromOrganizationChange };
+/** The logs that there are, by the name that an address has for each. */
+const logs = {
+  organization: {
+    actions: organizationActions,
+    of: (_workspace: SessionWorkspace, { action, user, target }: Filter): Log => ({
+      path: `/api/v1/organization/changes?${given({ action, user_id: user, target_id: target })}`,
+      read: fromOrganizationChange,
+    }),
+  },
+  presets: {
+    actions: presetActions,
+    of: (workspace: SessionWorkspace, { action, user }: Filter): Log => ({
+      path: inWorkspace(`/api/v1/changes?${given({ action, user_id: user })}`, workspace),
+      read: fromWorkspaceChange,
+    }),
+  },
+} as const;
+
+export type LogName = keyof typeof logs;
+
+/** What can be asked for of these logs, and how it is called. */
+export function actionsOf(names: readonly LogName[]): readonly (readonly [action: string, label: string])[] {
+  return names.flatMap((name) =>
+    Object.entries(logs[name].actions).map(([action, [, label]]) => [action, label] as const),
+  );
+}
+
+/** Those of the logs that may have something that fits: each action, and whatever has an id here, is of one log alone. */
+export function logsThatFit(names: readonly LogName[], filter: Filter, workspace: SessionWorkspace): readonly Log[] {
+  return names
+    .filter((name) => filter.action === "" || Object.hasOwn(logs[name].actions, filter.action))
+    .filter((name) => filter.target === "" || name === "organization")
+    .map((name) => logs[name].of(workspace, filter));
+}
+
+function given(parameters: Readonly<Record<string, string>>): URLSearchParams {
+  return new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== ""));
 }
 
 function fromOrganizationChange(change: OrganizationChange): Entry {
@@ -66,20 +111,9 @@ function fromOrganizationChange(change: OrganizationChange): Entry {
   const said: readonly unknown[] = [target.name, user_id, false];
   return {
     ...change,
-    verb: actions[action][0],
+    verb: organizationActions[action][0],
     changes: isNew ? changes.filter(({ to }) => !said.includes(to)) : changes,
   };
-}
-
-const presetVerbs: Readonly<Record<WorkspaceChange["action"], string>> = {
-  preset_created: "created the preset",
-  version_created: "made a new version of",
-  preset_updated: "changed the preset",
-};
-
-export function presetLog(workspace: SessionWorkspace): Log {
-  const path = inWorkspace("/api/v1/changes", workspace);
-  return { path: path.includes("?") ? path : `${path}?`, read: fromWorkspaceChange };
 }
 
 function fromWorkspaceChange(change: WorkspaceChange): Entry {
@@ -89,7 +123,7 @@ function fromWorkspaceChange(change: WorkspaceChange): Entry {
   return {
     ...change,
     id: `${preset_id} ${revision}`,
-    verb: presetVerbs[action],
+    verb: presetActions[action][0],
     target: { kind: "preset", id: preset_slug, name: preset_name },
     // A new preset serves its first version, as every one does.
     changes: action === "preset_created" ? [] : changes,
