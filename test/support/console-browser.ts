@@ -9,8 +9,8 @@ import { type Stack, startStack } from "./stack.ts";
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** The console of a whole system, in a real browser. */
-export interface ConsoleUnderTest {
-  readonly stack: Stack;
+export interface ConsoleUnderTest<S extends Stack = Stack> {
+  readonly stack: S;
   /** A page of a browser that knows nobody yet. */
   newPage(options?: PageOptions): Promise<ConsolePage>;
   close(): Promise<void>;
@@ -55,9 +55,16 @@ export async function chooseFromMenu(page: Page, menu: string, action: string | 
   }
 }
 
-export async function openConsole(browserPath: string): Promise<ConsoleUnderTest> {
+export function openConsole(browserPath: string): Promise<ConsoleUnderTest> {
+  return openConsoleOf(startStack, browserPath);
+}
+
+export async function openConsoleOf<S extends Stack>(
+  start: () => Promise<S>,
+  browserPath: string,
+): Promise<ConsoleUnderTest<S>> {
   await runProgram(process.execPath, [buildScript], { env: process.env });
-  const stack = await startStack();
+  const stack = await start();
   const browser = await launchBrowser(browserPath);
   return {
     stack,

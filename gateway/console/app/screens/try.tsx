@@ -1,4 +1,4 @@
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../api/api-error.ts";
 import { designatedVersion, presetPath, versionContent } from "../api/presets.ts";
 import { type Answer, request } from "../api/request.ts";
@@ -32,6 +32,8 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
   const [error, setError] = useState<ApiError>();
   const [busyWith, setBusyWith] = useState<"resolve" | "send">();
   const abort = useRef<AbortController>(undefined);
+  // Whoever leaves does not read on, and a model is paid by the word.
+  useEffect(() => () => abort.current?.abort(), []);
 
   const work = async (what: "resolve" | "send", run: (signal: AbortSignal) => Promise<void>): Promise<void> => {
     const controller = new AbortController();

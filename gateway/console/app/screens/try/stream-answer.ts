@@ -23,6 +23,7 @@ interface StreamEvent {
   readonly delta?: string | { readonly text?: string };
   readonly error?: { readonly message?: string };
   readonly message?: unknown;
+  readonly response?: { readonly error?: { readonly message?: string } | null };
 }
 
 /** Sends a request and shows the text of the answer as it comes. */
@@ -32,16 +33,28 @@ export async function streamAnswer({ dialect, body, signal, onProgress }: Stream
     preset: response.headers.get("x-setpoint-preset"),
     upstream: response.headers.get("x-setpoint-upstream"),
   };
+  const brokenOff = (message = "The answer broke off."): ApiError =>
+    new ApiError(0, message, [], response.headers.get("x-request-id") ?? undefined);
   let text = "";
   onProgress({ ...head, text });
-  for await (const event of eventsOf(response)) {
-    if (event.error || event.type === "error") {
-      const message = event.error?.message ?? (typeof event.message === "string" ? event.message : undefined);
-      throw new ApiError(0, message ?? "The answer broke off.", [], response.headers.get("x-request-id") ?? undefined);
+  try {
+    for await (const event of eventsOf(response)) {
+      if (isFailure(event)) throw brokenOff(failureText(event));
+      text += textOf(event);
+      onProgress({ ...head, text });
     }
-    text += textOf(event);
-    onProgress({ ...head, text });
+  } catch (error) {
+    // A connection that is lost, or an event that was cut short with it.
+    throw signal.aborted || error instanceof ApiError ? error : brokenOff();
   }
+}
+
+function isFailure({ type, error }: StreamEvent): boolean {
+  return Boolean(error) || type === "error" || type === "response.failed";
+}
+
+function failureText({ error, message, response }: StreamEvent): string | undefined {
+  return error?.message ?? response?.error?.message ?? (typeof message === "string" ? message : undefined);
 }
 
 function textOf({ type, choices, delta }: StreamEvent): string {

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
+import { findBrowser } from "../support/browser.ts";
+import { type ConsolePage, type ConsoleUnderTest, openConsoleOf } from "../support/console-browser.ts";
+import { type EchoStack, startEchoStack } from "../support/echo-stack.ts";
+import { answerWith, chunkOf, HostileUpstream, streamHead } from "../support/hostile-upstream.ts";
+import { openTcpProxy } from "../support/tcp-proxy.ts";
+
+const browserPath = await findBrowser();
+
+describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 60_000 }, () => {
+  let underTest: ConsoleUnderTest<EchoStack>;
+  let hostile: HostileUpstream;
+  let on: ConsolePage;
+
+  beforeAll(async () => {
+    hostile = await HostileUpstream.start();
+    const others = [{ name: "hostile", base_url: hostile.url, dialects: dialectNames, models: ["hostile/*"] }];
+    underTest = await openConsoleOf(() => startEchoStack(others), browserPath ?? "");
+    on = await underTest.newPage({ key: underTest.stack.apiKey });
+  }, 60_000);
+
+  afterAll(async () => {
+    await underTest?.close();
+    await hostile?.stop();
+  });
+
+  const button = (name: string, { page } = on) => page.getByRole("button", { name, exact: true });
+  const answer = () => on.page.getByRole("region", { name: "Answer of the model" });
+
+  /** A preset of the model, of chat/completions, and its page, with a message written. */
+  async function openWith(slug: string, model: string, message = "What is an invoice?"): Promise<void> {
+    await underTest.stack.create(slug, { model, messages: [] });
+    await open(slug, message);
+  }
+
+  async function open(slug: string, message: string, { page, open: openPath } = on): Promise<void> {
+    await openPath(`/default/presets/${slug}`);
+    await page.getByRole("heading", { level: 1, name: slug }).waitFor();
+    await openPath(`/default/presets/${slug}/try`);
+    await page.getByLabel("Message", { exact: true }).fill(message);
+    await page.getByText(/^v\d+, /).waitFor();
+  }
+
+  /** Leaves a stream of the hostile upstream open behind its first words. */
+  function beginStream(): void {
+    hostile.next.push((_request, socket) => {
+      const event = {
+        id: "1",
+        object: "chat.completion.chunk",
+        choices: [{ index: 0, delta: { content: "Half an " } }],
+      };
+      socket.write(streamHead);
+      socket.write(chunkOf(`data: ${JSON.stringify(event)}\n\n`));
+    });
+  }
+
+  it("shows the merged request, and where each part of it comes from", async () => {
+    const system = { role: "system", content: "Be brief." };
+    await underTest.stack.create("merged", { model: "echo/small", temperature: 0.5, messages: [system] });
+    await open("merged", "What is an invoice?");
+    await button("Show the merged request").press("Enter");
+    const rows = on.page.getByRole("table", { name: "Fields of the merged request" }).locator("tbody tr");
+    await rows.first().waitFor();
+    const shown = await rows.evaluateAll((all) =>
+      all.map((row) => [...row.children].map((cell) => cell.textContent?.replaceAll(/\s+/g, " ").trim() ?? "")),
+    );
+    const of = (field: string) => shown.find(([name]) => name === field);
+    expect(of("model")).toEqual(["model", expect.stringContaining("echo/small"), "preset"]);
+    expect(of("temperature")).toEqual(["temperature", "0.5", "preset"]);
+    const [, messages, origins] = of("messages") ?? [];
+    expect(messages).toMatch(/Be brief\..*What is an invoice\?/);
+    expect(origins).toMatch(/preset/);
+    expect(origins).toMatch(/request/);
+    await on.page.getByText("Merged with v1, which is served. Nothing was sent to a model.").waitFor();
+    expect(await on.axeViolations()).toEqual([]);
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("shows it for a version that is not served", async () => {
+    await underTest.stack.create("pinned", { model: "echo/old", messages: [] });
+    await underTest.stack.create("pinned", { model: "echo/new", messages: [] });
+    await on.open("/default/presets/pinned/try?v=1");
+    await on.page.getByLabel("Message", { exact: true }).fill("Hello");
+    await on.page.getByText("v1, ").waitFor();
+    await button("Show the merged request").press("Enter");
+    await on.page.getByText("Merged with v1, which was asked for.").waitFor();
+    await button("Send to the model").press("Enter");
+    await on.page.getByText("pinned@1 by echo").waitFor();
+    await expect.poll(() => answer().innerText()).toContain("model: echo/old");
+  });
+
+  it.each(dialectNames)("shows the streamed answer of %s, and who gave it", async (dialect) => {
+    const slug = `streamed-${dialect.replace("/", "-")}`;
+    const body = dialect === "responses" ? {} : { messages: [], max_tokens: 99 };
+    await underTest.stack.create(slug, { model: "echo/small", ...body }, { dialect });
+    await open(slug, "What is an invoice?");
+    await on.page.getByText(`v1, ${dialect}`).waitFor();
+    await button("Send to the model").press("Enter");
+    await on.page.getByText(`${slug}@1 by echo`).waitFor();
+    await expect.poll(() => answer().innerText()).toMatch(/^model: echo\/small\n(.*\n)*user: What is an invoice\?$/);
+    await on.page.getByRole("status").getByText("The answer is complete.").waitFor();
+    expect(await on.axeViolations()).toEqual([]);
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("stops an answer where that is wanted, and keeps what has come", async () => {
+    const words = Array.from({ length: 600 }, (_, n) => `word${n}`).join(" ");
+    await openWith("slow", "echo/slow", words);
+    await button("Send to the model").press("Enter");
+    await expect.poll(() => answer().innerText()).toContain("word3 ");
+    await button("Stop").press("Enter");
+    await button("Stop").waitFor({ state: "detached" });
+    const text = await answer().innerText();
+    // A minute's worth of words is yet to come.
+    expect(text).not.toContain("word599");
+    expect(await button("Send to the model").getAttribute("aria-disabled")).toBeNull();
+    expect(await on.page.getByRole("alert").count()).toBe(0);
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("ends the request where the page is left, or the answer is stopped", async () => {
+    await openWith("left", "hostile/any");
+    for (const leave of [
+      () => button("Stop").press("Enter"),
+      () => on.page.getByRole("link", { name: "left" }).click(),
+    ]) {
+      beginStream();
+      await button("Send to the model").press("Enter");
+      await expect.poll(() => answer().innerText()).toContain("Half an");
+      const { last } = hostile;
+      expect(last.isClosed).toBe(false);
+      await leave();
+      await last.closed;
+    }
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("shows what the upstream says is wrong, with the request's id", async () => {
+    await openWith("refused", "hostile/any");
+    const error = { message: "No such deployment.", type: "invalid_request_error", param: null, code: null };
+    hostile.next.push(answerWith(400, JSON.stringify({ error })));
+    const answered = on.page.waitForResponse(/\/api\/v1\/chat\/completions$/);
+    await button("Send to the model").press("Enter");
+    const id = (await (await answered).headerValue("x-request-id")) ?? "";
+    const alert = on.page.getByRole("alert");
+    await alert.getByText("No such deployment.").waitFor();
+    expect(id).not.toBe("");
+    await alert.getByText(id).waitFor();
+    expect(await on.axeViolations()).toEqual([]);
+  });
+
+  it("shows that an answer broke off, with the request's id and what had come", async () => {
+    await openWith("broken", "hostile/any");
+    beginStream();
+    await button("Send to the model").press("Enter");
+    await expect.poll(() => answer().innerText()).toContain("Half an");
+    hostile.last.socket.destroy();
+    const alert = on.page.getByRole("alert");
+    await alert.getByText("That did not work").waitFor();
+    await alert.getByText(/^Request /).waitFor();
+    expect(await alert.innerText()).not.toContain("The console has a fault");
+    expect(await answer().innerText()).toContain("Half an");
+  });
+
+  it("shows that the gateway was lost on the way", async () => {
+    const { hostname, port } = new URL(underTest.stack.baseUrl);
+    const proxy = await openTcpProxy({ host: hostname, port: Number(port) });
+    await openWith("lost", "hostile/any");
+    await on.page.goto(`http://${hostname}:${proxy.port}/console/default/presets/lost/try`);
+    await on.page.getByLabel("Message", { exact: true }).fill("What is an invoice?");
+    beginStream();
+    await button("Send to the model").press("Enter");
+    await expect.poll(() => answer().innerText()).toContain("Half an");
+    proxy.cut();
+    const alert = on.page.getByRole("alert");
+    await alert.getByText("The answer broke off.").waitFor();
+    await alert.getByText(/^Request /).waitFor();
+    proxy.close();
+  });
+
+  it.each([
+    ["an API key without it", "Your key does not have the permission inference."],
+    ["a management key", "A management key cannot call models."],
+  ])("tells %s why it may not ask a model, and resolves all the same", async (kind, reason) => {
+    const { stack } = underTest;
+    const reading = await stack.tenants.createKey(stack, { permissions: ["presets:read"] });
+    const key = kind === "a management key" ? stack.managementKey : reading.secret;
+    const other = await underTest.newPage({ key });
+    await open("merged", "What is an invoice?", other);
+    await other.page.getByText(reason).first().waitFor();
+    const send = button("Send to the model", other);
+    expect(await send.getAttribute("aria-disabled")).toBe("true");
+    const describedBy = (await send.getAttribute("aria-describedby")) ?? "";
+    const described = await other.page.locator(`[id="${describedBy}"]`).textContent();
+    expect(described).toContain(reason);
+    await button("Show the merged request", other).press("Enter");
+    await other.page.getByText("Merged with v1, which is served.").waitFor();
+    expect(await other.axeViolations()).toEqual([]);
+    expect(await other.faults()).toEqual([]);
+    await other.context.close();
+  });
+});
