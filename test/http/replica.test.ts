@@ -78,6 +78,17 @@ describe("a read replica", () => {
     expect(versions).toMatchObject({ status: 200, json: { data: [{ version: 1, dialect: "responses" }] } });
   });
 
+  it.each([
+    ["an index", "ALTER TABLE preset_changes RENAME KEY preset_changes_user TO renamed", "ALTER TABLE preset_changes RENAME KEY renamed TO preset_changes_user"],
+    ["a table", "RENAME TABLE preset_log_marks TO renamed", "RENAME TABLE renamed TO preset_log_marks"],
+  ])("that lacks %s yet leaves the changes of the workspace to the primary", async (_what, lose, regain) => {
+    await replicaPool.query(lose);
+    const changes = await get(`/changes?user_id=${stack.userId}`);
+    await replicaPool.query(regain);
+    expect(changes.status).toBe(200);
+    expect(changes.json.total_count).toBeGreaterThan(0);
+  });
+
   it("that is behind serves what it has, and what it lacks comes from the primary", async () => {
     await createVersions("behind", 3);
     await replicate("behind", 1);

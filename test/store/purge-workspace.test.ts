@@ -19,7 +19,7 @@ const tables = [
   "preset_updates",
   "preset_counts",
   "preset_change_marks",
-  "workspace_change_marks",
+  "preset_log_marks",
 ];
 
 async function rowsOf(workspaceId: string): Promise<number[]> {
@@ -39,7 +39,7 @@ async function fill(workspaceId: string): Promise<void> {
   await store.create(workspaceId, "preset-1");
   await store.update(workspaceId, "preset-1", { name: "One" });
   await store.pool.execute("INSERT INTO preset_change_marks VALUES (?, 1, NOW(3))", [idToBytes(workspaceId)]);
-  await store.pool.execute("INSERT INTO workspace_change_marks VALUES (?, '', '', 1, NOW(3))", [
+  await store.pool.execute("INSERT INTO preset_log_marks VALUES (?, '', '', 1, NOW(3))", [
     idToBytes(workspaceId),
   ]);
 }

@@ -1,7 +1,7 @@
 -- How many changes of a workspace are older than a time, at some times, for each filter of their list: from where they are
 -- counted, and where to begin to look for a page. Made by who reads, from what is in preset_changes, and may be deleted at
 -- any time. The version before this one has preset_change_marks, which knows no filters.
-CREATE TABLE IF NOT EXISTS workspace_change_marks (
+CREATE TABLE IF NOT EXISTS preset_log_marks (
   workspace_id BINARY(16) NOT NULL,
   -- Of whose changes, and which; empty: all.
   user_id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
