@@ -19,7 +19,6 @@ const tables = [
   "preset_updates",
   "preset_counts",
   "preset_change_marks",
-  "preset_log_marks",
 ];
 
 async function rowsOf(workspaceId: string): Promise<number[]> {
@@ -38,10 +37,7 @@ async function fill(workspaceId: string): Promise<void> {
   await Promise.all(upTo(510).map((n) => store.create(workspaceId, `preset-${n}`)));
   await store.create(workspaceId, "preset-1");
   await store.update(workspaceId, "preset-1", { name: "One" });
-  await store.pool.execute("INSERT INTO preset_change_marks VALUES (?, 1, NOW(3))", [idToBytes(workspaceId)]);
-  await store.pool.execute("INSERT INTO preset_log_marks VALUES (?, '', '', 1, NOW(3))", [
-    idToBytes(workspaceId),
-  ]);
+  await store.pool.execute("INSERT INTO preset_change_marks VALUES (?, '', '', 1, NOW(3))", [idToBytes(workspaceId)]);
 }
 
 it("deletes all that is kept of a workspace, and nothing of another; again, it has nothing to do", async () => {

@@ -58,7 +58,7 @@ async function listAll({ action, userId }: ChangeFilter): Promise<string[]> {
 
 async function marks({ action, userId }: ChangeFilter): Promise<number[]> {
   const [rows] = await store.pool.query<RowDataPacket[]>(
-    "SELECT changes FROM preset_log_marks WHERE user_id = ? AND action = ? ORDER BY changes",
+    "SELECT changes FROM preset_change_marks WHERE user_id = ? AND action = ? ORDER BY changes",
     [userId ?? "", action ?? ""],
   );
   return rows.map((row) => row.changes);
@@ -163,7 +163,7 @@ it("a time far ahead settles nothing before it", async () => {
   );
   await extendMarks(store.pool, other, all);
   const [rows] = await store.pool.query<RowDataPacket[]>(
-    "SELECT MAX(created_at) AS last, NOW(3) AS now FROM preset_log_marks WHERE workspace_id = ?",
+    "SELECT MAX(created_at) AS last, NOW(3) AS now FROM preset_change_marks WHERE workspace_id = ?",
     [idToBytes(other)],
   );
   expect(rows[0]?.now.getTime() - rows[0]?.last.getTime()).toBeGreaterThan(9 * 60_000);

@@ -30,7 +30,7 @@ export async function findMark(
   changes?: number,
 ): Promise<ChangeMark | undefined> {
   const [rows] = await executor.execute<RowDataPacket[]>(
-    `SELECT changes, created_at FROM preset_log_marks WHERE workspace_id = ? AND user_id = ? AND action = ?
+    `SELECT changes, created_at FROM preset_change_marks WHERE workspace_id = ? AND user_id = ? AND action = ?
       ${changes === undefined ? "" : "AND changes <= ?"} ORDER BY changes DESC LIMIT 1`,
     [...markValues(workspaceId, filter), ...(changes === undefined ? [] : [changes])],
   );
@@ -113,14 +113,14 @@ function insertMark(
   return inTransaction(pool, async (connection: PoolConnection) => {
     if (last !== start) {
       const [rows] = await connection.execute<RowDataPacket[]>(
-        `SELECT changes FROM preset_log_marks WHERE workspace_id = ? AND user_id = ? AND action = ?
+        `SELECT changes FROM preset_change_marks WHERE workspace_id = ? AND user_id = ? AND action = ?
           AND changes = ? AND created_at = ? FOR UPDATE`,
         [...values, last.changes, last.createdAt],
       );
       if (rows.length === 0) return false;
     }
     await connection.execute(
-      `INSERT INTO preset_log_marks (workspace_id, user_id, action, changes, created_at) VALUES (?, ?, ?, ?, ?)
+      `INSERT INTO preset_change_marks (workspace_id, user_id, action, changes, created_at) VALUES (?, ?, ?, ?, ?)
         ON DUPLICATE KEY UPDATE created_at = VALUES(created_at)`,
       [...values, changes, createdAt],
     );
@@ -130,7 +130,7 @@ function insertMark(
 
 /** Those of all filters. */
 export async function deleteMarks(executor: Executor, workspaceId: string): Promise<void> {
-  await executor.execute("DELETE FROM preset_log_marks WHERE workspace_id = ?", [idToBytes(workspaceId)]);
+  await executor.execute("DELETE FROM preset_change_marks WHERE workspace_id = ?", [idToBytes(workspaceId)]);
 }
 
 function markValues(workspaceId: string, { userId, action }: ChangeFilter): (Buffer | string)[] {

@@ -5,7 +5,6 @@ import type { Pool, ResultSetHeader } from "../../platform/mysql/pool.ts";
 const tables = [
   "preset_updates",
   "preset_change_marks",
-  "preset_log_marks",
   "preset_changes",
   "preset_versions",
   "presets",
