@@ -28,16 +28,24 @@ export function etagsOfIfMatch(header: string | undefined): string[] | undefined
   return tags === "*" ? undefined : valuesOf(tags);
 }
 
-/** The same for a creation, which makes the preset where it may be missing: any tag is still one of a preset that is there. */
-export function etagsOfCreation(header: string | undefined): string[] {
-  if (header === undefined) return [];
-  const tags = tagsFrom("If-Match", header);
+/**
+ * The same for a creation, which makes the preset where it may be missing: any tag is still one of a preset that is there.
+ * With `If-None-Match: *` it must be missing.
+ */
+export function etagsOfCreation(ifMatch: string | undefined, ifNoneMatch: string | undefined): string[] {
+  if (ifNoneMatch !== undefined) {
+    const message = "must be *, and without If-Match beside it";
+    if (ifNoneMatch.trim() !== "*" || ifMatch !== undefined) throw invalidRequest([{ path: "If-None-Match", message }]);
+    return ["-"];
+  }
+  if (ifMatch === undefined) return [];
+  const tags = tagsFrom("If-Match", ifMatch);
   return tags === "*" ? ["*"] : valuesOf(tags);
 }
 
-/** A weak tag never matches here (RFC 9110, 13.1.1), and our own are strong. Neither it nor `"*"` may turn into "any will do". */
+/** A weak tag never matches here (RFC 9110, 13.1.1), and our own are strong. None may turn into what stands for something else. */
 function valuesOf(tags: readonly HeaderTag[]): string[] {
-  return tags.map(({ value, isWeak }) => (isWeak || value === "*" ? "" : value));
+  return tags.map(({ value, isWeak }) => (isWeak || value === "*" || value === "-" ? "" : value));
 }
 
 /** Whether `If-None-Match` says that the caller has this already. */

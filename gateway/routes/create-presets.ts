@@ -39,6 +39,11 @@ function schemaOf(name: DialectName) {
             "ETags of earlier answers, or `*`. Where none is current, or there is no such preset, the answer is 412.",
         }),
       ),
+      "If-None-Match": Type.Optional(
+        Type.String({
+          description: "`*`: the preset must be new. Where there is one at the slug already, the answer is 412.",
+        }),
+      ),
       ...idempotencyHeader,
     }),
     body: dialects[name].bodySchema,
@@ -67,7 +72,7 @@ export function createPresetRoutes(
       `/api/v1/presets/:slug/${name}`,
       { schema: schemaOf(name), onRequest: access.withPermission("presets:write") },
       async (request, reply) => {
-        const etags = etagsOfCreation(request.headers["if-match"]);
+        const etags = etagsOfCreation(request.headers["if-match"], request.headers["if-none-match"]);
         const body = requireBody(request.body);
         const { slug } = request.params;
         const isLong = body.length > longTextLength;

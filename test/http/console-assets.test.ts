@@ -89,6 +89,7 @@ describe("the page", () => {
         "script-src 'self'",
         "style-src 'self'",
         "font-src 'self'",
+        "img-src 'self'",
         "connect-src 'self'",
         "require-trusted-types-for 'script'",
         "base-uri 'none'",

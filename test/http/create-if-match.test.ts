@@ -120,3 +120,42 @@ describe("a creation with If-Match", () => {
     expect(await versionsOf("raced")).toBe(4);
   });
 });
+
+describe("a creation with If-None-Match: *", () => {
+  const onlyNew = { "if-none-match": "*" };
+
+  it.each(dialects)("makes a preset from a %s body, and no version of one that is there", async (dialect) => {
+    const slug = `only-new-${dialect.replace("/", "-")}`;
+    expect((await create(slug, onlyNew, dialect)).json.data.designated_version.version).toBe(1);
+    const refused = await create(slug, onlyNew, dialect);
+    expectStale(refused);
+    expect(refused.json.error.message).toContain(`There is a preset ${slug}`);
+    await patch(slug, { status: "archived" });
+    expectStale(await create(slug, onlyNew, dialect));
+    expect(await versionsOf(slug)).toBe(1);
+  });
+
+  it("gets its first answer again by its Idempotency-Key", async () => {
+    const headers = { ...onlyNew, "idempotency-key": "new-1" };
+    const first = await create("new-again", headers);
+    expect(first.status).toBe(200);
+    const again = await create("new-again", headers);
+    expect([again.status, again.text]).toEqual([200, first.text]);
+  });
+
+  it("is let through for one of 50 at once", async () => {
+    const answers = await Promise.all(upTo(50).map(() => create("new-raced", onlyNew)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 412)).toHaveLength(49);
+    expect(await versionsOf("new-raced")).toBe(1);
+  });
+
+  it("takes no tags, and nothing beside it", async () => {
+    for (const headers of [{ "if-none-match": '"a-1"' }, { ...onlyNew, "if-match": "*" }]) {
+      const { status, json } = await create("confused", headers);
+      expect([status, json.error.metadata.issues]).toEqual([400, [expect.objectContaining({ path: "If-None-Match" })]]);
+    }
+    // What stands for that within the system is no tag of a caller's.
+    expectStale(await create("confused", { "if-match": '"-"' }));
+  });
+});

@@ -53,6 +53,8 @@ describe("addVersion", () => {
     ["an older etag", ["000000000001-6"], false, false],
     ["that of another preset", ["000000000002-7"], false, false],
     ["none that could be", [""], false, false],
+    ["no preset", ["-"], false, true],
+    ["no preset, or its own etag", ["-", "000000000001-7"], true, true],
   ])("where %s is expected", (_name, etags, isAdded, isMade) => {
     const reasonOf = (preset: Preset | undefined) => {
       const outcome = addVersion(preset, { ...creation, etags }, now);

@@ -1,6 +1,7 @@
+import type { DomainError } from "../../platform/domain/domain-error.ts";
 import { newId } from "../../platform/domain/ids.ts";
-import { etagStale, presetArchived, presetMissing } from "./errors.ts";
-import { isAsExpected } from "./etags.ts";
+import { etagStale, presetArchived, presetExists, presetMissing } from "./errors.ts";
+import { areForNewPreset, isAsExpected } from "./etags.ts";
 import type { NewVersion } from "./new-version.ts";
 import { type Outcome, type Preset, type ServedPreset, timeOfChange } from "./preset.ts";
 
@@ -9,9 +10,14 @@ import { type Outcome, type Preset, type ServedPreset, timeOfChange } from "./pr
  * A refusal is returned and not thrown: within a batch it is the answer to this creation alone.
  */
 export function addVersion(before: Preset | undefined, creation: NewVersion, now: Date): Outcome {
-  if (!isAsExpected(before, creation.etags ?? [])) return before ? etagStale() : presetMissing(creation.slug);
+  if (!isAsExpected(before, creation.etags ?? [])) return unexpected(before, creation);
   if (before?.status === "archived") return presetArchived(creation.slug);
   return withNextVersion(before ?? newPreset(creation, now), creation, now);
+}
+
+function unexpected(before: Preset | undefined, { slug, etags = [] }: NewVersion): DomainError {
+  if (!before) return presetMissing(slug);
+  return areForNewPreset(etags) ? presetExists(slug) : etagStale();
 }
 
 /** A preset before its first version. */

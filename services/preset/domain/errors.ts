@@ -43,6 +43,14 @@ export function presetMissing(slug: string): DomainError {
   });
 }
 
+/** For who wants to make a preset, and to add a version to none. */
+export function presetExists(slug: string): DomainError {
+  return new DomainError("failed_precondition", {
+    reason: "ETAG_STALE",
+    message: `There is a preset ${slug} in this workspace already. Choose another slug, or leave out If-None-Match to add a version to it.`,
+  });
+}
+
 export function statusTransition(slug: string, from: string, to: string): DomainError {
   return new DomainError("failed_precondition", {
     reason: "STATUS_TRANSITION",

@@ -23,7 +23,7 @@ export interface VersionDraft {
   readonly requestId: string;
   /** Empty: a digest of slug, config and system prompt. */
   readonly requestDigest: Uint8Array;
-  /** The preset must be there, and its etag one of these; empty: neither. */
+  /** What the preset must be like: its etag one of these, `*` for any, `-` for a preset that is not there; empty: anything. */
   readonly etags?: readonly string[];
 }
 
