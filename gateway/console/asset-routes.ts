@@ -9,6 +9,7 @@ const contentSecurityPolicy = [
   "script-src 'self'",
   "style-src 'self'",
   "font-src 'self'",
+  "img-src 'self'",
   "connect-src 'self'",
   "require-trusted-types-for 'script'",
   "base-uri 'none'",

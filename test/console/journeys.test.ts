@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findBrowser } from "../support/browser.ts";
 import { type ConsolePage, type ConsoleUnderTest, openConsole } from "../support/console-browser.ts";
+import { press, tabTo } from "../support/keyboard.ts";
 import type { PresetJson } from "../support/rest.ts";
 
 const browserPath = await findBrowser();
@@ -17,22 +18,6 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
 
   const create = (slug: string, body: object, prompt: string) =>
     underTest.stack.create(slug, { ...body, messages: [{ role: "system", content: prompt }] });
-
-  /** Moves the focus with Tab until it is where `is` says, as somebody without a mouse would. */
-  async function tabTo({ page }: ConsolePage, name: string | RegExp, role: "link" | "button" | "radio"): Promise<void> {
-    const target = page.getByRole(role, { name, exact: typeof name === "string" }).first();
-    await target.waitFor();
-    for (let presses = 0; presses < 80; presses++) {
-      if (await target.evaluate((element) => element === element.ownerDocument.activeElement)) return;
-      await page.keyboard.press("Tab");
-    }
-    throw new Error(`Tab never reached ${name}`);
-  }
-
-  async function press(on: ConsolePage, name: string | RegExp, role: "link" | "button" | "radio" = "button") {
-    await tabTo(on, name, role);
-    await on.page.keyboard.press(role === "radio" ? "Space" : "Enter");
-  }
 
   it("signs in, finds a preset, compares, rolls back and takes that back", { timeout: journeyTimeoutMs }, async () => {
     const { stack } = underTest;
@@ -135,6 +120,25 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     expect(json.data.config).toEqual({ model: "b", temperature: 0.2, top_p: 0.5 });
     expect(await one.faults()).toEqual([]);
     expect(await other.faults()).toEqual([]);
+  });
+
+  it("is told that there is no change to step to", { timeout: journeyTimeoutMs }, async () => {
+    for (const model of ["a", "b", "a"]) await create("circular", { model }, "Same.");
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    await on.open("/default/presets/circular/compare/1...3");
+    await on.page.getByText("No difference").waitFor();
+    for (const name of ["Previous", "Next"]) {
+      await tabTo(on, name, "button");
+      expect(await on.page.getByRole("button", { name }).getAttribute("aria-disabled")).toBe("true");
+      await on.page
+        .getByRole("tooltip", { name: "There is no change to go to" })
+        .and(on.page.locator(":visible"))
+        .waitFor();
+    }
+    await on.open("/default/presets/circular/compare/1...2");
+    await press(on, "Next");
+    await on.page.getByText("1 of 1", { exact: true }).waitFor();
+    expect(await on.faults()).toEqual([]);
   });
 
   it("is shown the server's issues at their field", { timeout: journeyTimeoutMs }, async () => {

@@ -22,6 +22,7 @@ const screens: Readonly<Record<string, readonly [path: string, complete: string]
   "compare, with what stayed": ["/default/presets/support-bot/compare/1...2?all=1", ".diff"],
   edit: ["/default/presets/support-bot/edit?from=2", ".cm-content"],
   try: ["/default/presets/support-bot/try", "text=chat/completions"],
+  "new preset": ["/default/presets/~new", ".cm-content"],
   keys: ["/default/keys", ".keys-table .two-lines"],
   team: ["/default/team", "#workspaces-title"],
   "members of a workspace": ["/default/team/default", "table .two-lines"],
@@ -100,6 +101,19 @@ describe.skipIf(!browserPath)("each screen of the console", () => {
     await open("/default/keys", /Actions for/);
     await open("/default/team", "Add a member");
     await open("/default/team", "Create a workspace");
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("has an icon that its content policy allows", { timeout: timeoutMs }, async () => {
+    const on = await underTest.newPage();
+    await on.open("/");
+    const size = on.page.evaluate(`new Promise((resolve, reject) => {
+      const icon = new Image();
+      icon.onload = () => resolve(icon.width);
+      icon.onerror = reject;
+      icon.src = document.querySelector("link[rel=icon]").href;
+    })`);
+    expect(await size).toBeGreaterThan(0);
     expect(await on.faults()).toEqual([]);
   });
 

@@ -55,6 +55,10 @@ export function ContentDiff({ from, to, isWhole }: ContentDiffProps) {
   );
 }
 
+export function isSameContent(from: Content, to: Content): boolean {
+  return pairsOf(from, to, false).length === 0;
+}
+
 const promptTitle = "System prompt";
 
 function kindOf(isSame: boolean, from: string | undefined, to: string | undefined): string {

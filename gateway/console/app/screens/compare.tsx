@@ -1,12 +1,13 @@
-import { useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { presetPath, versionContent, versionCountPath } from "../api/presets.ts";
 import type { Page as ListPage, One, PresetVersion } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
-import { ContentDiff } from "../diff/content-diff.tsx";
+import { ContentDiff, isSameContent } from "../diff/content-diff.tsx";
 import { announce } from "../shell/announcer.tsx";
 import { hrefTo, navigate } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
 import { useShortcut } from "../shell/shortcuts.tsx";
+import { ActionButton } from "../ui/action-button.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { Icon } from "../ui/icon.tsx";
 import type { PresetScreenProps } from "./preset.tsx";
@@ -22,6 +23,9 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
   const right = useLoaded<One<PresetVersion>>(presetPath(workspace, slug, `/versions/${to}`));
   const count = useLoaded<ListPage<PresetVersion>>(versionCountPath(workspace, slug));
   const error = left.error ?? right.error;
+  const before = useMemo(() => left.answer && versionContent(left.answer), [left.answer]);
+  const after = useMemo(() => right.answer && versionContent(right.answer), [right.answer]);
+  const isSame = useMemo(() => before && after && isSameContent(before, after), [before, after]);
   const hrefOf = (one: number, other: number, all = isWhole): string =>
     hrefTo([workspace.slug, "presets", slug, "compare", `${one}...${other}`], { all: all ? 1 : undefined });
   const newest = count.answer?.json.total_count ?? Math.max(from, to);
@@ -51,7 +55,7 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
           />
           <span>Show what stayed the same</span>
         </label>
-        <ChangeSteps />
+        <ChangeSteps reason={isSame ? "There is no change to go to: the two say the same." : undefined} />
       </div>
       {error && (
         <ErrorPanel
@@ -63,13 +67,8 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
           }}
         />
       )}
-      {left.answer && right.answer ? (
-        <ContentDiff
-          key="diff"
-          from={versionContent(left.answer)}
-          to={versionContent(right.answer)}
-          isWhole={isWhole}
-        />
+      {before && after ? (
+        <ContentDiff key="diff" from={before} to={after} isWhole={isWhole} />
       ) : (
         !error && (
           <div key="skeleton" class="panel version-skeleton" aria-busy="true">
@@ -112,10 +111,11 @@ function VersionInput({ label, value, newest, choose }: VersionInputProps) {
 }
 
 /** Steps from change to change: runs of changed lines that stand together. */
-function ChangeSteps() {
+function ChangeSteps({ reason }: { readonly reason: string | undefined }) {
   const [text, setText] = useState("");
   const at = useRef(-1);
   const step = (by: 1 | -1): void => {
+    if (reason) announce(reason);
     const rows = [...document.querySelectorAll<HTMLElement>("[data-change]")];
     const starts = rows.filter(
       (row) => !(row.previousElementSibling instanceof HTMLElement && "change" in row.previousElementSibling.dataset),
@@ -134,13 +134,13 @@ function ChangeSteps() {
   useShortcut("p", () => step(-1));
   return (
     <div class="row change-steps">
-      <span class="muted small change-count">{text}</span>
-      <button type="button" class="button small" onClick={() => step(-1)} title="Previous change (p)">
+      <span class="muted small change-count">{reason ? "" : text}</span>
+      <ActionButton class="small" run={() => step(-1)} reason={reason} title="Previous change (p)">
         <Icon name="back" /> Previous
-      </button>
-      <button type="button" class="button small" onClick={() => step(1)} title="Next change (n)">
+      </ActionButton>
+      <ActionButton class="small" run={() => step(1)} reason={reason} title="Next change (n)">
         Next <Icon name="next" />
-      </button>
+      </ActionButton>
     </div>
   );
 }

@@ -1,10 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
-import { inWorkspace } from "../api/session.ts";
+import { inWorkspace, reasonNotTo } from "../api/session.ts";
 import type { Page as ListPage, Preset, PresetStatus, SessionWorkspace } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { announce } from "../shell/announcer.tsx";
-import { hrefTo, navigate } from "../shell/location.ts";
+import { hrefTo, navigate, newPresetPart } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
+import { ActionButton } from "../ui/action-button.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Pager } from "../ui/pager.tsx";
@@ -51,7 +52,19 @@ export function Presets({ workspace, query }: ScreenProps) {
     return hrefTo([workspace.slug, "presets"], { ...filter, page: wanted > 1 ? wanted : undefined });
   };
   return (
-    <Page title="Presets">
+    <Page
+      title="Presets"
+      actions={
+        <ActionButton
+          class="primary"
+          reason={reasonNotTo("write")}
+          run={() => navigate(hrefTo([workspace.slug, "presets", newPresetPart]))}
+          title="New preset (c)"
+        >
+          <Icon name="plus" /> New preset
+        </ActionButton>
+      }
+    >
       {isEmpty ? (
         <FirstPreset />
       ) : (

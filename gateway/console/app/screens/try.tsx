@@ -122,14 +122,9 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
           >
             Send to the model
           </ActionButton>
-          <button
-            type="submit"
-            class="button primary"
-            aria-disabled={emptyReason || busyWith || !content ? "true" : undefined}
-            title={emptyReason}
-          >
+          <ActionButton isSubmit class="primary" reason={emptyReason} isBusy={busyWith !== undefined || !content}>
             Show the merged request
-          </button>
+          </ActionButton>
         </div>
       </form>
       {error && <ErrorPanel error={error} title="That did not work" />}

@@ -37,6 +37,9 @@ export function hrefTo(
   return `${base}${parts.map(encodeURIComponent).join("/")}${search}`;
 }
 
+/** Stands where a slug would; none begins like this. */
+export const newPresetPart = "~new";
+
 export function navigate(href: string, how: "push" | "replace" = "push"): void {
   const isSamePath = new URL(href, location.href).pathname === location.pathname;
   if (how === "push") history.pushState(null, "", href);

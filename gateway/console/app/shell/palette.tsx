@@ -4,7 +4,7 @@ import { inWorkspace } from "../api/session.ts";
 import type { Page, Preset, Session, SessionWorkspace } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { useSettled } from "../ui/use-settled.ts";
-import { hrefTo, navigate } from "./location.ts";
+import { hrefTo, navigate, newPresetPart } from "./location.ts";
 import { sections } from "./sections.ts";
 import { openShortcuts } from "./shortcuts.tsx";
 
@@ -153,6 +153,12 @@ function placeChoices(session: Session, workspace: SessionWorkspace, text: strin
     note: "Go to",
     run: () => navigate(hrefTo([workspace.slug, path])),
   }));
+  places.push({
+    id: "new-preset",
+    label: "New preset",
+    note: "Create",
+    run: () => navigate(hrefTo([workspace.slug, "presets", newPresetPart])),
+  });
   for (const { id, name, slug } of session.workspaces) {
     if (id !== workspace.id)
       places.push({ id, label: name, note: "Workspace", run: () => navigate(hrefTo([slug, "presets"])) });

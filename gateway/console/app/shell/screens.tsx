@@ -2,10 +2,12 @@ import type { VNode } from "preact";
 import type { SessionWorkspace } from "../api/types.ts";
 import { Compare } from "../screens/compare.tsx";
 import { Edit } from "../screens/edit.tsx";
+import { NewPreset } from "../screens/new-preset.tsx";
 import { Preset } from "../screens/preset.tsx";
 import { Presets } from "../screens/presets.tsx";
 import { Try } from "../screens/try.tsx";
 import { Administration, isAdministrationPath } from "./administration.tsx";
+import { newPresetPart } from "./location.ts";
 
 /** The screen of a path behind the workspace; undefined where there is none. Each is new where its path is another. */
 export function findScreen(
@@ -18,6 +20,7 @@ export function findScreen(
   const common = { key, workspace, query };
   if (isAdministrationPath(parts)) return <Administration {...common} parts={parts} />;
   if (section === "presets" && slug === undefined) return <Presets {...common} />;
+  if (section === "presets" && slug === newPresetPart && part === undefined) return <NewPreset {...common} />;
   if (section === "presets" && slug !== undefined && part === undefined) return <Preset {...common} slug={slug} />;
   if (section === "presets" && slug !== undefined && part === "edit" && detail === undefined) {
     return <Edit {...common} slug={slug} />;

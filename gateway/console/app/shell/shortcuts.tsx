@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { SessionWorkspace } from "../api/types.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { hrefTo, navigate } from "./location.ts";
+import { hrefTo, navigate, newPresetPart } from "./location.ts";
 import { hasShortcuts } from "./preferences.ts";
 
 const isOpen = signal(false);
@@ -36,6 +36,7 @@ function isTyping(event: KeyboardEvent): boolean {
 const rows: readonly (readonly [keys: string, what: string])[] = [
   ["/", "Search the presets"],
   ["g", "Go to the presets"],
+  ["c", "Create a preset"],
   ["n", "In a comparison: the next change"],
   ["p", "In a comparison: the change before"],
   ["?", "This list"],
@@ -45,6 +46,7 @@ const rows: readonly (readonly [keys: string, what: string])[] = [
 export function Shortcuts({ workspace }: { readonly workspace: SessionWorkspace }) {
   useShortcut("?", openShortcuts);
   useShortcut("g", () => navigate(hrefTo([workspace.slug, "presets"])));
+  useShortcut("c", () => navigate(hrefTo([workspace.slug, "presets", newPresetPart])));
   useShortcut("/", () => {
     const search = document.querySelector<HTMLInputElement>("#preset-search");
     if (search) search.focus();

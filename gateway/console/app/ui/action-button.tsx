@@ -1,40 +1,68 @@
 import type { ComponentChildren } from "preact";
-import { useId } from "preact/hooks";
+import { useId, useRef } from "preact/hooks";
+import { placeBelow } from "./place-below.ts";
 
 interface ActionButtonProps {
   readonly children: ComponentChildren;
-  readonly run: () => void;
-  /** Why it cannot be used; undefined where it can. It stays in the order of the keyboard, so that this is found. */
+  /** Not needed where the form that it submits does it. */
+  readonly run?: () => void;
+  /**
+   * Why it cannot be used; undefined where it can. The button stays in the order of the keyboard, and the reason is seen
+   * as soon as the button has the focus or a pointer is on it.
+   */
   readonly reason?: string | undefined;
   readonly isBusy?: boolean;
+  readonly isSubmit?: boolean;
   readonly class?: string;
   readonly label?: string;
+  /** What a pointer is told where it can be used, such as its shortcut. */
+  readonly title?: string;
 }
 
 /** A button for something that not everybody may do at any time. */
-export function ActionButton({ children, run, reason, isBusy = false, class: extra = "", label }: ActionButtonProps) {
+export function ActionButton(props: ActionButtonProps) {
+  const { children, run, reason, isBusy = false, isSubmit = false, class: extra = "", label, title } = props;
   const id = useId();
+  const button = useRef<HTMLButtonElement>(null);
+  const bubble = useRef<HTMLSpanElement>(null);
   const isOff = reason !== undefined || isBusy;
+  const show = (): void => {
+    if (!bubble.current || !button.current) return;
+    bubble.current.togglePopover(true);
+    placeBelow(bubble.current, button.current, 0);
+  };
+  const hide = (): void => void bubble.current?.togglePopover(false);
   return (
-    <>
+    // Around both, so that a pointer may rest on the reason.
+    // biome-ignore lint/a11y/noStaticElementInteractions: what it shows is for every pointer, and the button does the same for the keyboard.
+    <span
+      class="action"
+      onPointerEnter={show}
+      onPointerLeave={() => button.current !== document.activeElement && hide()}
+      onKeyDown={(event) => event.key === "Escape" && hide()}
+    >
       <button
-        type="button"
+        type={isSubmit ? "submit" : "button"}
         class={`button ${extra}`}
+        ref={button}
         aria-disabled={isOff ? "true" : undefined}
         aria-describedby={reason ? id : undefined}
         aria-label={label}
-        title={reason}
-        onClick={() => {
-          if (!isOff) run();
+        title={reason ? undefined : title}
+        onFocus={show}
+        onBlur={hide}
+        onClick={(event) => {
+          if (isOff) event.preventDefault();
+          else run?.();
         }}
       >
         {children}
       </button>
       {reason && (
-        <span id={id} class="visually-hidden">
+        <span id={id} class="reason" role="tooltip" popover="manual" ref={bubble}>
           {reason}
         </span>
       )}
-    </>
+    </span>
   );
 }

@@ -11,7 +11,7 @@ export interface ControlIds {
 interface FieldProps {
   readonly label: string;
   readonly hint?: ComponentChildren;
-  readonly fault?: string | undefined;
+  readonly fault?: ComponentChildren;
   readonly children: (ids: ControlIds) => ComponentChildren;
 }
 

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
+import { placeBelow } from "./place-below.ts";
 
 interface MenuProps {
   readonly label: ComponentChildren;
@@ -17,11 +18,7 @@ export function Menu({ label, title, buttonClass = "button", children }: MenuPro
   const putInPlace = (event: { readonly newState: string }): void => {
     button.current?.setAttribute("aria-expanded", String(event.newState === "open"));
     if (event.newState !== "open" || !menu.current || !button.current) return;
-    const { bottom, left } = button.current.getBoundingClientRect();
-    const { offsetWidth, offsetHeight, style } = menu.current;
-    const margin = 8;
-    style.left = `${Math.max(margin, Math.min(left, document.documentElement.clientWidth - offsetWidth - margin))}px`;
-    style.top = `${Math.max(margin, Math.min(bottom + 4, innerHeight - offsetHeight - margin))}px`;
+    placeBelow(menu.current, button.current, 4);
     menu.current.querySelector<HTMLElement>("a, button, input")?.focus();
   };
   const moveFocus = (event: KeyboardEvent): void => {

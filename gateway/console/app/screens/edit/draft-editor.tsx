@@ -7,7 +7,7 @@ import { compact } from "../../json/json-pieces.ts";
 import { hrefTo, navigate } from "../../shell/location.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
-import { ConfigEditor } from "./config-editor.tsx";
+import { ContentFields, configFaultOf } from "./content-fields.tsx";
 import { type Draft, dropDraft, keepDraft } from "./draft.ts";
 import { MergePanel } from "./merge-panel.tsx";
 import { useSave } from "./use-save.ts";
@@ -22,12 +22,14 @@ interface DraftEditorProps {
   readonly startAnew: () => void;
 }
 
+// The same each time, so that the editor is told of issues only where there are others.
+const noIssues: readonly Issue[] = [];
+
 export function DraftEditor({ start, isKept, workspace, slug, isReview, startAnew }: DraftEditorProps) {
   const [draft, setDraft] = useState(start);
   const [hasRoom, setRoom] = useState(true);
-  const [wanted, setWanted] = useState<{ path: string; round: number }>();
   const { base, ancestor } = draft;
-  const fault = useMemo(() => faultOf(draft.config), [draft.config]);
+  const fault = useMemo(() => configFaultOf(draft.config), [draft.config]);
   const isChanged =
     draft.prompt !== (base.prompt ?? "") || fault !== undefined || compact(draft.config) !== base.config;
   // At once, and not when the page has time for it: a reload may come at any moment.
@@ -48,9 +50,7 @@ export function DraftEditor({ start, isKept, workspace, slug, isReview, startAne
     startAnew();
     navigate(hrefOf(false), "replace");
   };
-  const issues = save.error?.issues ?? [];
-  const promptIssues = issues.filter(isAboutPrompt);
-  const configIssues = useMemo(() => issues.filter((issue) => !isAboutPrompt(issue)), [save.error]);
+  const issues = save.error?.issues ?? noIssues;
 
   if (save.meanwhile) {
     return (
@@ -125,84 +125,22 @@ export function DraftEditor({ start, isKept, workspace, slug, isReview, startAne
       )}
       {!hasRoom && <p class="fault">The draft is too large to be kept by the browser: a reload would lose it.</p>}
       {save.error && <ErrorPanel error={save.error} title="Nothing was saved" />}
-      <div class="panel">
-        <div class="panel-head">
-          <label class="panel-title" for="prompt">
-            System prompt
-          </label>
-          <span class="muted small">{draft.prompt.length.toLocaleString("en")} characters</span>
-        </div>
-        <textarea
-          id="prompt"
-          class="prompt-field"
-          rows={8}
-          value={draft.prompt}
-          aria-invalid={promptIssues.length > 0 ? "true" : undefined}
-          aria-describedby={promptIssues.length > 0 ? "prompt-faults" : undefined}
-          onInput={(event) => edit({ prompt: event.currentTarget.value })}
-        />
-        {promptIssues.length > 0 && (
-          <p id="prompt-faults" class="panel-foot fault">
-            {promptIssues.map(({ message }) => message).join("; ")}
-          </p>
-        )}
-      </div>
-      <div class="panel">
-        <div class="panel-head">
-          <h2>Config</h2>
-          <span class="muted small">
-            Fields of a <code>{base.dialect ?? "chat/completions"}</code> request
-          </span>
-        </div>
-        <ConfigEditor text={draft.config} issues={configIssues} wanted={wanted} change={(config) => edit({ config })} />
-        <div class="panel-foot edit-faults" role="status">
-          {fault ? (
-            <span class="fault">{fault}</span>
-          ) : (
-            configIssues.map(({ path, message }) => (
-              <button
-                key={`${path} ${message}`}
-                type="button"
-                class="button small danger"
-                onClick={() => setWanted({ path, round: (wanted?.round ?? 0) + 1 })}
-              >
-                <code>{path}</code> {message}
-              </button>
-            ))
-          )}
-          {!fault && configIssues.length === 0 && (
-            <span class="muted small">Valid JSON. The rules of each field are checked when you save.</span>
-          )}
-        </div>
-      </div>
+      <ContentFields
+        dialect={base.dialect ?? "chat/completions"}
+        prompt={draft.prompt}
+        config={draft.config}
+        configFault={fault}
+        issues={issues}
+        change={edit}
+      />
       <div class="row edit-actions">
         <a class="button" href={hrefTo([workspace.slug, "presets", slug])}>
           Back to the preset
         </a>
-        <button
-          type="submit"
-          class="button primary"
-          aria-disabled={fault === undefined && isChanged ? undefined : "true"}
-          title={fault ?? (isChanged ? undefined : "Nothing is changed yet.")}
-        >
+        <ActionButton isSubmit class="primary" reason={fault ?? (isChanged ? undefined : "Nothing is changed yet.")}>
           Review the changes
-        </button>
+        </ActionButton>
       </div>
     </form>
   );
-}
-
-function isAboutPrompt({ path }: Issue): boolean {
-  return /^(messages|system|instructions)\b/.test(path);
-}
-
-/** What keeps a text from being a config; undefined where nothing does. */
-function faultOf(config: string): string | undefined {
-  try {
-    const value: unknown = JSON.parse(config);
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? undefined : "The config must be a JSON object: { … }.";
-  } catch (error) {
-    return `This is not JSON: ${(error as Error).message}.`;
-  }
 }

@@ -1,5 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { indented } from "../../json/json-pieces.ts";
+import { ActionButton } from "../../ui/action-button.tsx";
 import { Person } from "../../ui/person.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { Draft } from "./draft.ts";
@@ -80,15 +81,13 @@ export function MergePanel({ draft, meanwhile, apply }: MergePanelProps) {
         </fieldset>
       ))}
       <div class="row edit-actions">
-        <button
-          type="button"
-          class="button primary"
-          aria-disabled={isSettled ? undefined : "true"}
-          title={isSettled ? undefined : "Choose for each field first."}
-          onClick={() => isSettled && apply({ ...draft, ...settle(choices), ancestor: theirs, etag })}
+        <ActionButton
+          class="primary"
+          reason={isSettled ? undefined : "Choose for each field first."}
+          run={() => apply({ ...draft, ...settle(choices), ancestor: theirs, etag })}
         >
           Merge and review
-        </button>
+        </ActionButton>
       </div>
     </div>
   );

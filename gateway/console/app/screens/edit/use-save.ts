@@ -4,10 +4,10 @@ import { creationBody, designatedVersion, presetPath, type VersionContent } from
 import { request } from "../../api/request.ts";
 import type { One, Page, PresetChange, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
 import { forgetAnswers } from "../../api/use-loaded.ts";
-import { membersOf } from "../../json/json-pieces.ts";
 import { hrefTo, navigate } from "../../shell/location.ts";
 import { showToast } from "../../shell/toasts.tsx";
 import { type Draft, dropDraft } from "./draft.ts";
+import { droppedFieldsNote } from "./dropped-fields.ts";
 
 /** What became of the preset since the draft began. */
 export interface Meanwhile {
@@ -43,11 +43,7 @@ export function useSave({ workspace, slug, draft, keep }: SaveParts) {
     dropDraft(workspace, slug, draft.base.version);
     forgetAnswers();
     navigate(hrefTo([workspace.slug, "presets", slug]));
-    const dropped = membersOf(draft.config).flatMap(({ key, text }) =>
-      key in (config as object) || text === "null" ? [] : key,
-    );
-    const note =
-      dropped.length > 0 ? ` Not kept, because ${dialect} presets have no such field: ${dropped.join(", ")}.` : "";
+    const note = droppedFieldsNote(draft.config, config as object, dialect);
     showToast(`Saved as v${version}, which is served now.${note}`);
   };
 

@@ -15,8 +15,9 @@ export function FirstPreset() {
     <div class="panel empty">
       <h2>No presets yet</h2>
       <p>
-        A preset is the configuration of a model request under a name, kept in versions. Send a request that you have
-        already to the address below, with an API key of this workspace: what can be kept of it becomes version 1.
+        A preset is the configuration of a model request under a name, kept in versions. Write one with “New preset”, or
+        send a request that you have already to the address below, with an API key of this workspace: what can be kept
+        of it becomes version 1.
       </p>
       <CodeSample text={command} what="the command" />
       <p role="status">

@@ -1,0 +1,91 @@
+import { useMemo, useState } from "preact/hooks";
+import type { Issue } from "../../api/api-error.ts";
+import type { Dialect } from "../../api/types.ts";
+import { ConfigEditor } from "./config-editor.tsx";
+
+interface ContentFieldsProps {
+  readonly dialect: Dialect;
+  readonly prompt: string;
+  readonly config: string;
+  /** What is wrong with the text of the config, where it is. */
+  readonly configFault: string | undefined;
+  /** What the API says is wrong, by paths of the body that was sent. */
+  readonly issues: readonly Issue[];
+  readonly change: (change: { readonly prompt?: string; readonly config?: string }) => void;
+}
+
+/** The prompt and the config of a version that is being written, with what is wrong with them at its place. */
+export function ContentFields({ dialect, prompt, config, configFault, issues, change }: ContentFieldsProps) {
+  const [wanted, setWanted] = useState<{ path: string; round: number }>();
+  const promptIssues = issues.filter(isAboutPrompt);
+  const configIssues = useMemo(() => issues.filter((issue) => !isAboutPrompt(issue)), [issues]);
+  return (
+    <>
+      <div class="panel">
+        <div class="panel-head">
+          <label class="panel-title" for="prompt">
+            System prompt
+          </label>
+          <span class="muted small">{prompt.length.toLocaleString("en")} characters</span>
+        </div>
+        <textarea
+          id="prompt"
+          class="prompt-field"
+          rows={8}
+          value={prompt}
+          aria-invalid={promptIssues.length > 0 ? "true" : undefined}
+          aria-describedby={promptIssues.length > 0 ? "prompt-faults" : undefined}
+          onInput={(event) => change({ prompt: event.currentTarget.value })}
+        />
+        {promptIssues.length > 0 && (
+          <p id="prompt-faults" class="panel-foot fault">
+            {promptIssues.map(({ message }) => message).join("; ")}
+          </p>
+        )}
+      </div>
+      <div class="panel">
+        <div class="panel-head">
+          <h2>Config</h2>
+          <span class="muted small">
+            Fields of a <code>{dialect}</code> request
+          </span>
+        </div>
+        <ConfigEditor text={config} issues={configIssues} wanted={wanted} change={(text) => change({ config: text })} />
+        <div class="panel-foot edit-faults" role="status">
+          {configFault ? (
+            <span class="fault">{configFault}</span>
+          ) : (
+            configIssues.map(({ path, message }) => (
+              <button
+                key={`${path} ${message}`}
+                type="button"
+                class="button small danger"
+                onClick={() => setWanted({ path, round: (wanted?.round ?? 0) + 1 })}
+              >
+                <code>{path}</code> {message}
+              </button>
+            ))
+          )}
+          {!configFault && configIssues.length === 0 && (
+            <span class="muted small">Valid JSON. The rules of each field are checked when you save.</span>
+          )}
+        </div>
+      </div>
+    </>
+  );
+}
+
+function isAboutPrompt({ path }: Issue): boolean {
+  return /^(messages|system|instructions)\b/.test(path);
+}
+
+/** What keeps a text from being a config; undefined where nothing does. */
+export function configFaultOf(config: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(config);
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isObject ? undefined : "The config must be a JSON object: { … }.";
+  } catch (error) {
+    return `This is not JSON: ${(error as Error).message}.`;
+  }
+}

@@ -1,0 +1,9 @@
+import type { Dialect } from "../../api/types.ts";
+import { membersOf } from "../../json/json-pieces.ts";
+
+/** A sentence about the fields of a config that a preset of this dialect does not keep; empty where it kept all. */
+export function droppedFieldsNote(sent: string, stored: object, dialect: Dialect): string {
+  const dropped = membersOf(sent).flatMap(({ key, text }) => (key in stored || text === "null" ? [] : key));
+  if (dropped.length === 0) return "";
+  return ` Not kept, because ${dialect} presets have no such field: ${dropped.join(", ")}.`;
+}

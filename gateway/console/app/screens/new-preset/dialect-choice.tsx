@@ -1,0 +1,29 @@
+import type { Dialect } from "../../api/types.ts";
+
+const dialects: readonly (readonly [Dialect, label: string, meaning: string])[] = [
+  ["chat/completions", "Chat completions", "as OpenAI and most others have it"],
+  ["messages", "Messages", "as Anthropic has it"],
+  ["responses", "Responses", "as OpenAI’s newer API has it"],
+];
+
+interface DialectChoiceProps {
+  readonly chosen: Dialect;
+  readonly change: (dialect: Dialect) => void;
+}
+
+/** Whose fields the config has. */
+export function DialectChoice({ chosen, change }: DialectChoiceProps) {
+  return (
+    <fieldset class="stack-tight">
+      <legend class="label">Dialect</legend>
+      {dialects.map(([dialect, label, meaning]) => (
+        <label key={dialect} class="choice">
+          <input type="radio" name="dialect" checked={chosen === dialect} onChange={() => change(dialect)} />
+          <span>
+            {label} <span class="muted">{meaning}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}

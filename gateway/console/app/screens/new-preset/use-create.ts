@@ -1,0 +1,61 @@
+import { useMemo, useState } from "preact/hooks";
+import { type ApiError, asApiError } from "../../api/api-error.ts";
+import { creationBody, presetPath } from "../../api/presets.ts";
+import { request } from "../../api/request.ts";
+import type { One, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
+import { forgetAnswers } from "../../api/use-loaded.ts";
+import { hrefTo, navigate } from "../../shell/location.ts";
+import { showToast } from "../../shell/toasts.tsx";
+import { droppedFieldsNote } from "../edit/dropped-fields.ts";
+import { dropNewDraft, type NewDraft } from "./new-draft.ts";
+
+interface CreateParts {
+  readonly workspace: SessionWorkspace;
+  readonly draft: NewDraft;
+  readonly keep: (draft: NewDraft) => void;
+}
+
+/** Makes a preset of a draft, and never a version of one that is there. */
+export function useCreate({ workspace, draft, keep }: CreateParts) {
+  const [refusal, setRefusal] = useState<ApiError>();
+  const [isBusy, setBusy] = useState(false);
+
+  const create = async (): Promise<void> => {
+    const { slug, dialect } = draft;
+    const body = creationBody(dialect, draft.config, draft.prompt);
+    const path = presetPath(workspace, slug, `/${dialect}`);
+    const sent = `${path} ${body}`;
+    const idempotencyKey = draft.sent?.request === sent ? draft.sent.idempotencyKey : crypto.randomUUID();
+    keep({ ...draft, sent: { request: sent, idempotencyKey } });
+    const headers = { "idempotency-key": idempotencyKey, "if-none-match": "*" };
+    const { json } = await request<One<PresetWithVersion>>(path, { method: "POST", body, headers });
+    const { config } = json.data.designated_version;
+    dropNewDraft(workspace);
+    forgetAnswers();
+    navigate(hrefTo([workspace.slug, "presets", slug]));
+    showToast(`${slug} was created, and serves v1.${droppedFieldsNote(draft.config, config as object, dialect)}`);
+  };
+
+  const run = async (): Promise<void> => {
+    if (isBusy) return;
+    setBusy(true);
+    setRefusal(undefined);
+    try {
+      await create();
+    } catch (thrown) {
+      setRefusal(asApiError(thrown));
+    }
+    setBusy(false);
+  };
+  const isTaken = refusal?.status === 412;
+  return {
+    run: () => void run(),
+    /** Whether there is a preset of this slug. */
+    isTaken,
+    error: isTaken ? undefined : refusal,
+    // The same each time, so that the editor is told of issues only where there are others.
+    contentIssues: useMemo(() => refusal?.issues ?? [], [refusal]),
+    isBusy,
+    forgetError: () => setRefusal(undefined),
+  };
+}

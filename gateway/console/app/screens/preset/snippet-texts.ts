@@ -1,0 +1,52 @@
+/** How a program asks for a model, such as a preset, at an origin. The key is a name only: nothing secret is ever in what is copied. */
+export const snippets: readonly (readonly [label: string, make: (model: string, origin: string) => string])[] = [
+  [
+    "curl",
+    (model, origin) => `curl ${origin}/api/v1/chat/completions \\
+  -H "Authorization: Bearer $SETPOINT_API_KEY" \\
+  -H 'Content-Type: application/json' \\
+  -d '${JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }] })}'`,
+  ],
+  [
+    "openai",
+    (model, origin) => `import OpenAI from "openai";
+
+const client = new OpenAI({
+  baseURL: "${origin}/api/v1",
+  apiKey: process.env.SETPOINT_API_KEY,
+});
+const answer = await client.chat.completions.create({
+  model: "${model}",
+  messages: [{ role: "user", content: "Hello" }],
+});`,
+  ],
+  [
+    "@openrouter/sdk",
+    (model, origin) => `import { OpenRouter } from "@openrouter/sdk";
+
+const client = new OpenRouter({
+  serverURL: "${origin}/api/v1",
+  apiKey: process.env.SETPOINT_API_KEY,
+});
+const answer = await client.chat.send({
+  chatRequest: {
+    model: "${model}",
+    messages: [{ role: "user", content: "Hello" }],
+  },
+});`,
+  ],
+  [
+    "@anthropic-ai/sdk",
+    (model, origin) => `import Anthropic from "@anthropic-ai/sdk";
+
+const client = new Anthropic({
+  baseURL: "${origin}/api",
+  apiKey: process.env.SETPOINT_API_KEY,
+});
+const answer = await client.messages.create({
+  model: "${model}",
+  max_tokens: 1000,
+  messages: [{ role: "user", content: "Hello" }],
+});`,
+  ],
+];

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findBrowser } from "../support/browser.ts";
+import { type ConsolePage, type ConsoleUnderTest, openConsole } from "../support/console-browser.ts";
+import { press, tabTo } from "../support/keyboard.ts";
+import type { PresetJson } from "../support/rest.ts";
+
+const browserPath = await findBrowser();
+const timeoutMs = 60_000;
+const path = "/default/presets/~new";
+
+let underTest: ConsoleUnderTest;
+
+describe.skipIf(!browserPath)("somebody who makes a preset in the console, by keyboard alone", () => {
+  beforeAll(async () => {
+    underTest = await openConsole(browserPath ?? "");
+    // Not the page of an empty workspace.
+    await underTest.stack.create("taken", { model: "theirs", messages: [] });
+  }, timeoutMs);
+
+  afterAll(() => underTest?.close());
+
+  const stored = async (slug: string) => {
+    const { json } = await underTest.stack.request<PresetJson>("GET", `/presets/${slug}`, {
+      key: underTest.stack.apiKey,
+    });
+    return json.data.designated_version;
+  };
+
+  async function writeSlug(on: ConsolePage, slug: string): Promise<void> {
+    await tabTo(on, "Slug", "textbox");
+    await on.page.keyboard.press("Control+a");
+    await on.page.keyboard.insertText(slug);
+  }
+
+  async function writeConfig({ page }: ConsolePage, config: string): Promise<void> {
+    await page.locator(".cm-content").focus();
+    await page.keyboard.press("Control+a");
+    await page.keyboard.insertText(config);
+  }
+
+  it("finds the way from the list, by a key and by Ctrl-K", { timeout: timeoutMs }, async () => {
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    const { page } = on;
+    const arrive = () => page.getByRole("heading", { name: "New preset" }).waitFor();
+    await press(on, "New preset");
+    await arrive();
+    expect(page.url()).toMatch(/\/default\/presets\/~new$/);
+    expect(await page.title()).toBe("New preset · Setpoint");
+    await page.keyboard.press("g");
+    await page.getByRole("heading", { name: "Presets" }).waitFor();
+    await page.keyboard.press("c");
+    await arrive();
+    await page.keyboard.press("g");
+    await page.getByRole("heading", { name: "Presets" }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("new pre");
+    await page.getByRole("option", { name: "New preset" }).waitFor();
+    await page.keyboard.press("Enter");
+    await arrive();
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("begins with a config of the dialect, and keeps what was written", { timeout: timeoutMs }, async () => {
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    const { page } = on;
+    await on.open(path);
+    await page.locator(".cm-content").waitFor();
+    await writeSlug(on, "greeter");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("ArrowDown");
+    expect(await page.getByRole("radio", { name: /^Messages/ }).isChecked()).toBe(true);
+    await expect.poll(() => page.locator(".cm-content").innerText()).toContain('"max_tokens": 1000');
+    await tabTo(on, "System prompt", "textbox");
+    await page.keyboard.insertText("Greet people.");
+    // A draft is there again after a reload.
+    await page.reload();
+    await page.getByText("This is your draft from before").waitFor();
+    expect(await page.getByLabel("Slug").inputValue()).toBe("greeter");
+    await writeConfig(on, '{"model": "m", "max_tokens": 7, "temperature": 1.0, "seed": 3}');
+    await press(on, "Create preset");
+    await page.getByText("greeter was created, and serves v1.").waitFor();
+    await page.getByText("messages presets have no such field: seed").waitFor();
+    expect(page.url()).toMatch(/\/presets\/greeter$/);
+    const version = await stored("greeter");
+    expect([version.version, version.dialect, version.system_prompt]).toEqual([1, "messages", "Greet people."]);
+    expect(version.config).toEqual({ model: "m", max_tokens: 7, temperature: 1 });
+    // The next one begins anew.
+    await on.open(path);
+    expect(await page.getByLabel("Slug").inputValue()).toBe("");
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("is led to the preset of a slug that is taken, and buries nothing", { timeout: timeoutMs }, async () => {
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    const { page } = on;
+    await on.open(path);
+    await page.locator(".cm-content").waitFor();
+    await writeSlug(on, "taken");
+    await press(on, "Create preset");
+    await page.getByText("There is a preset of this slug already").waitFor();
+    await expect
+      .poll(() => page.getByLabel("Slug").evaluate((input) => input === input.ownerDocument.activeElement))
+      .toBe(true);
+    expect(await on.axeViolations()).toEqual([]);
+    expect((await stored("taken")).config).toEqual({ model: "theirs" });
+    await press(on, "look at taken", "link");
+    await page.getByText("Serves v1").waitFor();
+    expect(page.url()).toMatch(/\/presets\/taken$/);
+    // What was written waits.
+    await page.goBack();
+    await writeSlug(on, "free");
+    await press(on, "Create preset");
+    await page.getByText("free was created").waitFor();
+    expect((await stored("free")).version).toBe(1);
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("is shown what is wrong where it is wrong", { timeout: timeoutMs }, async () => {
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    const { page } = on;
+    await on.open(path);
+    await page.locator(".cm-content").waitFor();
+    await tabTo(on, "Create preset", "button");
+    await page.getByRole("tooltip", { name: "Give it a slug first." }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("tooltip").waitFor({ state: "hidden" });
+    await tabTo(on, "Slug", "textbox");
+    await page.keyboard.insertText("not a slug");
+    await page.getByText("begins with a letter or digit").waitFor();
+    expect(await page.getByLabel("Slug").getAttribute("aria-invalid")).toBe("true");
+    await writeSlug(on, "wrong");
+    await writeConfig(on, '{\n  "model": "m",\n  "temperature": 9\n}');
+    await press(on, "Create preset");
+    await page.getByText("Nothing was created").waitFor();
+    await press(on, /temperature must be at most 2/);
+    await expect.poll(() => page.locator(".cm-activeLine").innerText()).toContain("temperature");
+    expect(await on.axeViolations()).toEqual([]);
+    const { status } = await underTest.stack.request("GET", "/presets/wrong", { key: underTest.stack.apiKey });
+    expect(status).toBe(404);
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("sees why a key may not, without a mouse", { timeout: timeoutMs }, async () => {
+    const { stack } = underTest;
+    const { secret } = await stack.tenants.createKey(stack, { permissions: ["presets:read"] });
+    const on = await underTest.newPage({ key: secret });
+    const { page } = on;
+    const reason = page.getByRole("tooltip", { name: "Your key does not have the permission presets:write." });
+    await page.getByRole("link", { name: "taken" }).waitFor();
+    await tabTo(on, "New preset", "button");
+    await reason.waitFor();
+    await page.keyboard.press("Enter");
+    expect(page.url()).toMatch(/\/default\/presets$/);
+    await on.open("/default/presets/taken");
+    for (const name of ["Settings", "Edit v1"]) {
+      await tabTo(on, name, "button");
+      await reason.and(page.locator(":visible")).waitFor();
+    }
+    expect(await on.axeViolations()).toEqual([]);
+    expect(await on.faults()).toEqual([]);
+  });
+});

@@ -1,0 +1,19 @@
+import type { ConsolePage } from "./console-browser.ts";
+
+type Role = "link" | "button" | "radio" | "textbox";
+
+/** Moves the focus with Tab until it is on something, as somebody without a mouse would. */
+export async function tabTo({ page }: ConsolePage, name: string | RegExp, role: Role): Promise<void> {
+  const target = page.getByRole(role, { name, exact: typeof name === "string" }).first();
+  await target.waitFor();
+  for (let presses = 0; presses < 80; presses++) {
+    if (await target.evaluate((element) => element === element.ownerDocument.activeElement)) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`Tab never reached ${name}`);
+}
+
+export async function press(on: ConsolePage, name: string | RegExp, role: Role = "button"): Promise<void> {
+  await tabTo(on, name, role);
+  await on.page.keyboard.press(role === "radio" ? "Space" : "Enter");
+}
