@@ -20,10 +20,23 @@ interface Picture {
 }
 
 const pictures: readonly Picture[] = [
-  { name: "presets", path: "presets", complete: "text=Support replies", height: 720 },
-  { name: "preset", path: "presets/support-reply", complete: "text=Serves v2", height: 820 },
-  { name: "compare", path: "presets/support-reply/compare/2...3", complete: ".diff", height: 760, colorScheme: "dark" },
-  { name: "keys", path: "keys", complete: "text=checkout service", height: 640 },
+  { name: "presets", path: "presets", complete: "text=Support replies", height: 840 },
+  { name: "preset", path: "presets/support-reply", complete: "text=Serves v2", height: 730 },
+  { name: "compare", path: "presets/support-reply/compare/2...3", complete: ".diff", height: 840, colorScheme: "dark" },
+  {
+    name: "try",
+    path: "presets/support-reply/try",
+    complete: "text=chat/completions",
+    height: 900,
+    prepare: async (page) => {
+      await page.getByLabel("Message").fill("Order 4711 has not come yet. Where is it?");
+      await page.getByRole("button", { name: "Show the merged request" }).click();
+      await page.getByRole("heading", { name: "The merged request" }).waitFor();
+      // Neither a focus nor a hand is in the picture.
+      await page.mouse.move(0, 0);
+      await page.evaluate("document.activeElement.blur()");
+    },
+  },
 ];
 
 const folder = join(import.meta.dirname, "../../docs/pictures");

@@ -52,6 +52,19 @@ describe.each(documents)("%s", (document) => {
   });
 });
 
+it("show every picture that there is, in words too, and none is large", () => {
+  const shown = documents.flatMap((document) =>
+    [...readFileSync(join(root, document), "utf8").matchAll(/!\[([^\]]*)\]\(([^)\s]+)\)/g)].map(([, words = "", path = ""]) => {
+      expect(words.length, path).toBeGreaterThan(20);
+      return join(dirname(document), path);
+    }),
+  );
+  const pictures = files.filter((file) => file.endsWith(".png"));
+  expect(shown.sort()).toEqual(pictures.sort());
+  expect(pictures.length).toBeGreaterThan(0);
+  for (const picture of pictures) expect(statSync(join(root, picture)).size, picture).toBeLessThanOrEqual(80_000);
+});
+
 it("name every room of the platform", () => {
   const rooms = new Set(
     files.filter((file) => file.startsWith("services/platform/")).map((file) => file.split("/")[2]),
