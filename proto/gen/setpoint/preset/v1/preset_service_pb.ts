@@ -74,8 +74,8 @@ export type CreateVersionRequest = Message<"setpoint.preset.v1.CreateVersionRequ
   dialect: Dialect;
 
   /**
-   * The version is created only where the preset is there and its etag is one of these, at most 100; `*` stands for any.
-   * A retry need not repeat them: it gets the first answer. Default: it is created in any case.
+   * The version is created only where the preset is there and its etag is one of these, at most 100; `*` stands for any, and
+   * `-` for a preset that is not there. A retry need not repeat them: it gets the first answer. Default: it is created in any case.
    *
    * @generated from field: repeated string etags = 7;
    */
@@ -893,7 +893,7 @@ export const PresetService: GenService<{
    * Creates a version, and first the preset where the slug is new. The new version becomes the designated one.
    *
    * FAILED_PRECONDITION with the reason PRESET_ARCHIVED on an archived preset, or ETAG_STALE where etags are given and none is
-   * the preset's own, or there is no preset;
+   * the preset's own, or there is no preset, or where there must be none and is one;
    * ALREADY_EXISTS with the reason REQUEST_ID_REUSED where request_id was used for another request.
    * ABORTED with the reason CONFLICT where someone holds the preset for seconds, or others kept changing it until the time
    * was up.
