@@ -115,6 +115,17 @@ describe.skipIf(!browserPath)("somebody who makes a preset in the console, by ke
     expect(await on.faults()).toEqual([]);
   });
 
+  it("comes from the address of a preset that is not there", { timeout: timeoutMs }, async () => {
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    await on.open("/default/presets/not-yet");
+    await press(on, "Create it", "link");
+    await on.page.getByRole("heading", { name: "New preset" }).waitFor();
+    expect(await on.page.getByLabel("Slug").inputValue()).toBe("not-yet");
+    await press(on, "Create preset");
+    await on.page.getByText("not-yet was created").waitFor();
+    expect(await on.faults()).toEqual([]);
+  });
+
   it("is shown what is wrong where it is wrong", { timeout: timeoutMs }, async () => {
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     const { page } = on;

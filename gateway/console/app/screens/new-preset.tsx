@@ -59,7 +59,7 @@ export function NewPreset({ workspace, query }: ScreenProps) {
   return (
     <Page title="New preset" crumbs={[["Presets", hrefTo([workspace.slug, "presets"])]]}>
       <form
-        class="stack"
+        class="stack new-preset"
         ref={form}
         onSubmit={(event) => {
           event.preventDefault();

@@ -3,7 +3,7 @@ import { designatedVersion, presetPath, versionContent, versionCountPath } from 
 import { reasonNotTo } from "../api/session.ts";
 import type { Page as ListPage, One, PresetChange, PresetVersion, PresetWithVersion } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
-import { hrefTo } from "../shell/location.ts";
+import { hrefTo, newPresetPart } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
@@ -77,7 +77,10 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
       title={pageTitle}
       heading={
         <span class="row">
-          {title} {isReady && data && <StatusBadge status={data.status} />}
+          <span class="heading-name" title={title}>
+            {title}
+          </span>{" "}
+          {isReady && data && <StatusBadge status={data.status} />}
         </span>
       }
       crumbs={[["Presets", hrefTo([workspace.slug, "presets"])]]}
@@ -100,6 +103,13 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
           title={missing ? "There is no such preset" : "The preset could not be loaded"}
           retry={missing ? undefined : reloadAll}
         />
+      )}
+      {missing && reasonNotTo("write") === undefined && (
+        <p>
+          <a class="button" href={hrefTo([workspace.slug, "presets", newPresetPart], { slug })}>
+            Create it
+          </a>
+        </p>
       )}
       {isReady && data && served ? (
         <>

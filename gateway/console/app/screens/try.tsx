@@ -109,22 +109,24 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
           onInput={(event) => setMessage(event.currentTarget.value)}
         />
         <div class="panel-foot row edit-actions">
-          {reasonNotTo("infer") && <span class="muted small">{reasonNotTo("infer")}</span>}
-          {busyWith === "send" && (
-            <button type="button" class="button" onClick={() => abort.current?.abort()}>
-              Stop
-            </button>
-          )}
-          <ActionButton
-            run={() => void sendMessage()}
-            reason={reasonNotTo("infer") ?? emptyReason}
-            isBusy={busyWith !== undefined || !content}
-          >
-            Send to the model
-          </ActionButton>
-          <ActionButton isSubmit class="primary" reason={emptyReason} isBusy={busyWith !== undefined || !content}>
-            Show the merged request
-          </ActionButton>
+          {reasonNotTo("infer") && <span class="edit-note muted small">{reasonNotTo("infer")}</span>}
+          <span class="row edit-actions">
+            {busyWith === "send" && (
+              <button type="button" class="button" onClick={() => abort.current?.abort()}>
+                Stop
+              </button>
+            )}
+            <ActionButton
+              run={() => void sendMessage()}
+              reason={reasonNotTo("infer") ?? emptyReason}
+              isBusy={busyWith !== undefined || !content}
+            >
+              Send to the model
+            </ActionButton>
+            <ActionButton isSubmit class="primary" reason={emptyReason} isBusy={busyWith !== undefined || !content}>
+              Show the merged request
+            </ActionButton>
+          </span>
         </div>
       </form>
       {error && <ErrorPanel error={error} title="That did not work" />}

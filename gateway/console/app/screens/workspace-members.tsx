@@ -84,7 +84,6 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
       )}
       {!forbidden && (items || !list.error) && (
         <div class="panel">
-          {" "}
           <Listing caption={`Members of ${name}, the oldest membership first`} columns={columns} isStale={isLoading}>
             {items?.map(({ id, user_id, role, created_at }) => (
               <tr key={id}>

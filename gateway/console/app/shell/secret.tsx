@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
+import { ActionButton } from "../ui/action-button.tsx";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 
@@ -50,14 +51,9 @@ function SecretDialog({ title, note, secret }: ShownSecret) {
         <span>I stored it</span>
       </label>
       <div class="dialog-actions">
-        <button
-          type="button"
-          class="button primary"
-          aria-disabled={isStored ? undefined : "true"}
-          onClick={() => isStored && close()}
-        >
+        <ActionButton class="primary" reason={isStored ? undefined : "Say first that you stored it."} run={close}>
           Done
-        </button>
+        </ActionButton>
       </div>
     </Dialog>
   );

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../api/api-error.ts";
+import { ActionButton } from "./action-button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { ErrorPanel } from "./error-panel.tsx";
 
@@ -9,8 +10,8 @@ interface FormDialogProps {
   /** What the button says that does it. */
   readonly action: string;
   readonly isDangerous?: boolean;
-  /** Whether there is something to do yet. */
-  readonly isReady?: boolean;
+  /** Why it cannot be done yet; undefined where it can. */
+  readonly reason?: string | undefined;
   readonly close: () => void;
   /** Throws where it did not come about; what it says is shown, and the form stays as it is. */
   readonly submit: () => Promise<void>;
@@ -23,7 +24,7 @@ export function FormDialog({
   title,
   action,
   isDangerous = false,
-  isReady = true,
+  reason,
   close,
   submit,
   children,
@@ -36,7 +37,7 @@ export function FormDialog({
   };
   const onSubmit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
-    if (isBusy || !isReady) return;
+    if (isBusy || reason !== undefined) return;
     setBusy(true);
     setError(undefined);
     try {
@@ -55,13 +56,9 @@ export function FormDialog({
           <button type="button" class="button" onClick={close}>
             Cancel
           </button>
-          <button
-            type="submit"
-            class={`button ${isDangerous ? "danger" : "primary"}`}
-            aria-disabled={isBusy || !isReady ? "true" : undefined}
-          >
+          <ActionButton isSubmit class={isDangerous ? "danger" : "primary"} reason={reason} isBusy={isBusy}>
             {action}
-          </button>
+          </ActionButton>
         </div>
       </form>
     </Dialog>

@@ -28,7 +28,10 @@ export function EntryList({ entries, isStale, workspace }: EntryListProps) {
                   <strong>
                     <Person id={entry.user_id} />
                   </strong>{" "}
-                  {entry.verb} <a href={hrefOf(entry, workspace)}>{entry.target.name}</a>
+                  {entry.verb}{" "}
+                  <a class="target" href={hrefOf(entry, workspace)} title={entry.target.name}>
+                    {entry.target.name}
+                  </a>
                   {entry.versions && (
                     <>
                       {" "}

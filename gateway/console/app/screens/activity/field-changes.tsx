@@ -19,11 +19,11 @@ export function FieldChanges({ changes }: Pick<Entry, "changes">) {
 
 function changeOf(from: unknown, to: unknown): ComponentChildren {
   if (isList(from) || isList(to)) return listChange(isList(from) ? from : [], isList(to) ? to : []);
-  if (from === null) return <ins>{shown(to)}</ins>;
+  if (from === null) return <ins title={shown(to)}>{shown(to)}</ins>;
   return (
     <>
-      <del>{shown(from)}</del> <span aria-hidden="true">→</span>
-      <span class="visually-hidden"> to </span> {to === null ? <span class="muted">none</span> : <ins>{shown(to)}</ins>}
+      <del title={shown(from)}>{shown(from)}</del> <span aria-hidden="true">→</span>
+      <span class="visually-hidden"> to </span> {to === null ? <span class="muted">none</span> : <ins title={shown(to)}>{shown(to)}</ins>}
     </>
   );
 }

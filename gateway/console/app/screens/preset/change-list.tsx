@@ -22,7 +22,7 @@ export function ChangeList({ changes, workspace, slug, served, shown }: ChangeLi
           <li key={change.revision} class="change" data-shown={made !== undefined && made === shown ? "" : undefined}>
             <div class="row">
               {made === undefined ? (
-                <span class="wrap">{whatChanged(change)}</span>
+                <span class="change-words">{whatChanged(change)}</span>
               ) : (
                 <a
                   class="version-link"

@@ -52,7 +52,10 @@ function PresetRow({ preset, workspace }: { readonly preset: Preset; readonly wo
           <a class="row-link cut" href={hrefTo([workspace.slug, "presets", preset.slug])} title={preset.name}>
             {preset.name}
           </a>
-          <span class="mono muted cut">@preset/{preset.slug}</span>
+          <span class="mono muted cut">
+            <span class="only-wide">@preset/</span>
+            {preset.slug}
+          </span>
           {preset.status !== "active" && (
             <span class="only-narrow">
               <StatusBadge status={preset.status} />

@@ -37,7 +37,7 @@ export function AddToWorkspace({ name, close, add }: AddToWorkspaceProps) {
     <FormDialog
       title={`Add members to ${name}`}
       action={chosen.length === 0 ? "Choose someone" : `Add ${chosen.length}`}
-      isReady={chosen.length > 0}
+      reason={chosen.length > 0 ? undefined : "Choose somebody first."}
       close={close}
       submit={submit}
     >
