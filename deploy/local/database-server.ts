@@ -1,5 +1,6 @@
-import { accessSync, constants, existsSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { existsSync } from "node:fs";
+import { hasApt, isRoot } from "./apt.ts";
+import { findExecutable } from "./executables.ts";
 import { installMariadb } from "./install-mariadb.ts";
 import { runProgram } from "./program.ts";
 import { StartError } from "./start-error.ts";
@@ -21,20 +22,12 @@ interface FindOptions {
   readonly report: (text: string) => void;
 }
 
-const installDirectories = [
-  "/usr/sbin",
-  "/usr/local/sbin",
-  "/usr/local/bin",
-  "/usr/local/mysql/bin",
-  "/opt/homebrew/bin",
-];
-
 /** Finds a server on this machine; where there is none, installs MariaDB if that can be done without asking. */
 export async function findDatabaseServer({ flavor, ownServer, report }: FindOptions): Promise<DatabaseServer> {
   const fits = (server: DatabaseServer): boolean => flavor === undefined || server.flavor === flavor;
   const installed = (await findInstalledServers()).find(fits);
   if (installed) return installed;
-  if (canInstall() && (flavor ?? "mariadb") === "mariadb") {
+  if (isRoot() && hasApt() && (flavor ?? "mariadb") === "mariadb") {
     await installMariadb(report);
     const fresh = (await findInstalledServers()).find(fits);
     if (fresh) return fresh;
@@ -72,30 +65,12 @@ async function findInstalledServers(): Promise<DatabaseServer[]> {
   return servers;
 }
 
-function findExecutable(name: string): string | undefined {
-  const directories = [...(process.env.PATH ?? "").split(delimiter).filter(Boolean), ...installDirectories];
-  return directories.map((directory) => join(directory, name)).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 async function readVersion(daemon: string): Promise<string | undefined> {
   try {
     return await runProgram(daemon, ["--no-defaults", "--version"]);
   } catch {
     return undefined;
   }
-}
-
-function canInstall(): boolean {
-  return process.getuid?.() === 0 && existsSync("/etc/debian_version") && findExecutable("apt-get") !== undefined;
 }
 
 async function findDocker(): Promise<DatabaseServer | undefined> {

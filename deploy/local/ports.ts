@@ -50,9 +50,9 @@ export async function choosePorts(environment: NodeJS.ProcessEnv, defaults: Port
   }
 }
 
-/** Any port that is free. It is ours as long as this process lives. */
-export async function findFreePort(): Promise<number> {
-  const server = await hold(0);
+/** The one that is preferred, where it is free. It is ours as long as this process lives. */
+export async function findFreePort(preferred = 0): Promise<number> {
+  const server = (await hold(preferred)) ?? (await hold(0));
   if (!server) throw new StartError(`No port of ${loopbackHost} is free.`);
   const port = portOf(server);
   await release(server);

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 
 interface ProgramOptions {
   readonly env?: NodeJS.ProcessEnv | undefined;
+  readonly cwd?: string | undefined;
   /** Ends the program, and all that it started, where it is aborted. */
   readonly signal?: AbortSignal | undefined;
   /** Gets each line of output as it comes. */
@@ -24,7 +25,12 @@ export function runProgram(program: string, args: readonly string[], options: Pr
   return new Promise((resolve, reject) => {
     options.signal?.throwIfAborted();
     // A group of its own: Ctrl-C in the terminal reaches only us, and we decide what it means.
-    const child = spawn(program, args, { env: options.env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+    const child = spawn(program, args, {
+      env: options.env,
+      cwd: options.cwd,
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+    });
     let stdout = "";
     let output = "";
     let partialLine = "";

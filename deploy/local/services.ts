@@ -53,8 +53,8 @@ export function serviceEnvironment(home: Home, ports: Ports, databases: Database
   };
 }
 
-/** An argument of every process that names the home folder, so that what a killed run leaves can be told apart. */
-export function homeMark(home: Home): string {
+/** Names the home folder on the command line, so that what a killed run leaves can be told apart. */
+function homeMark(home: Home): string {
   return `--diagnostic-dir=${home.logs}`;
 }
 
@@ -86,7 +86,12 @@ export function lookForServiceFault(name: ServiceName, environment: NodeJS.Proce
 }
 
 function probeUrl(name: ServiceName, probe: string, environment: NodeJS.ProcessEnv): string {
-  return `http://${loopbackHost}:${environment[probePorts[name]]}/${probe}`;
+  return `http://${loopbackHost}:${probePort(name, environment)}/${probe}`;
+}
+
+/** Where a process answers probes; but for the echo upstream, its metrics, too. */
+export function probePort(name: ServiceName, environment: NodeJS.ProcessEnv): string | undefined {
+  return environment[probePorts[name]];
 }
 
 /** Runs a command of a service, such as `migrate`, and returns what it prints. */

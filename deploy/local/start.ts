@@ -12,6 +12,14 @@ const stopping = new AbortController();
 const closers: (() => Promise<void> | void)[] = [];
 let signalledAt = 0;
 
+function readArguments(args: readonly string[]): { readonly observe: boolean } {
+  const unknown = args.find((arg) => arg !== "--observe");
+  if (unknown === undefined) return { observe: args.length > 0 };
+  throw new StartError(
+    `"${unknown}" is not known. There is --observe, which runs Prometheus beside it:  npm start -- --observe`,
+  );
+}
+
 function stop(reason: unknown): void {
   if (!stopping.signal.aborted) stopping.abort(reason);
 }
@@ -43,6 +51,7 @@ process.stdout.on("error", () => {});
 try {
   await openSystem({
     environment: process.env,
+    observe: readArguments(process.argv.slice(2)).observe,
     signal: stopping.signal,
     opened: (close) => closers.push(close),
   });

@@ -7,14 +7,15 @@ import { createDatabases, databaseUrl } from "./database-connection.ts";
 import { findDatabaseServer } from "./database-server.ts";
 import { createDemo } from "./demo.ts";
 import { type Home, openHome } from "./home.ts";
+import { findPrometheus } from "./install-prometheus.ts";
 import { type Instance, planInstances } from "./instances.ts";
 import { choosePorts, loopbackHost, type Ports } from "./ports.ts";
 import { say, step } from "./progress.ts";
+import { preparePrometheus } from "./prometheus.ts";
 import { waitFor } from "./readiness.ts";
 import { type RunRecord, takeHome } from "./run-record.ts";
 import {
   type DatabaseUrls,
-  homeMark,
   lookForServiceFault,
   runServiceCommand,
   serviceEnvironment,
@@ -28,6 +29,8 @@ import { keepUpstreams } from "./upstreams.ts";
 
 export interface SystemOptions {
   readonly environment: NodeJS.ProcessEnv;
+  /** Whether Prometheus runs beside the processes. */
+  readonly observe: boolean;
   /** Aborted to stop; a step that is under way ends then. */
   readonly signal: AbortSignal;
   /** Told how to close something, right after it was opened. */
@@ -43,7 +46,7 @@ interface Context extends SystemOptions {
 export async function openSystem(options: SystemOptions): Promise<void> {
   const { environment: given, opened, signal } = options;
   const home = openHome(given);
-  const record = await takeHome(home.runFile, homeMark(home));
+  const record = await takeHome(home.runFile, home.path);
   opened(record.remove);
   const ports = await choosePorts(given);
   const instances = await planInstances(given, ports);
@@ -51,6 +54,7 @@ export async function openSystem(options: SystemOptions): Promise<void> {
   const upstreams = { file: home.upstreamsFile, environment: given, echoPort: ports.ECHO_PORT, say };
   opened(await keepUpstreams(upstreams));
   say("Starting Setpoint");
+  const prometheus = options.observe ? await findPrometheus((text) => say(`  ${text}`)) : undefined;
   const context = { ...options, home, record };
   // While the database starts, which takes longer. Its outcome is looked at before the gateway reads what was built.
   const building = buildConsole(home, signal);
@@ -77,6 +81,7 @@ export async function openSystem(options: SystemOptions): Promise<void> {
     makeSignInLink(runOrganization, keys),
     openServices(context, environment, instances),
   ]);
+  if (prometheus) await openPrometheus(context, { program: prometheus, home, instances, environment });
   say(summary(home, ports, keys, consolePath));
 }
 
@@ -172,6 +177,18 @@ function openServices(context: Context, environment: NodeJS.ProcessEnv, instance
       });
     }
     detail(instances.map(({ name }) => (name === "echo" ? "echo upstream" : name)).join(", "));
+  });
+}
+
+function openPrometheus(context: Context, options: Parameters<typeof preparePrometheus>[0]): Promise<void> {
+  return step("prometheus", async (detail) => {
+    const { url, start } = await preparePrometheus(options);
+    const supervised = keepUp("prometheus", context, (signal) =>
+      start(signal, (pid) => context.record.update({ children: { prometheus: pid } })),
+    );
+    context.opened(supervised.stop);
+    await supervised.up;
+    detail(url);
   });
 }
 

@@ -21,7 +21,7 @@ beforeAll(async () => {
   symlinkSync(join(repositoryRoot, "node_modules"), join(root, "node_modules"));
   writeFileSync(join(root, "gateway/console/app/main.tsx"), "export const = broken;\n");
   home = join(folder, "home");
-  system = await startLocalSystem(home, {}, root);
+  system = await startLocalSystem(home, {}, { root });
 }, 120_000);
 
 afterAll(async () => {

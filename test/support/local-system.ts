@@ -17,7 +17,7 @@ export interface Credentials {
   readonly organization_http: string;
 }
 
-export type ProcessName = "organization" | "preset" | "gateway" | "echo" | "database";
+export type ProcessName = "organization" | "preset" | "gateway" | "echo" | "database" | "prometheus";
 
 /** What `npm start` starts: the three processes and their database, for real. */
 export interface LocalSystem {
@@ -38,14 +38,20 @@ export interface Refusal {
   readonly output: string;
 }
 
+interface StartOptions {
+  /** Of another checkout. */
+  readonly root?: string;
+  readonly args?: readonly string[];
+}
+
 /** Starts it in a home folder and returns when it says that it is ready; rejects with a Refusal where it ends before. */
 export async function startLocalSystem(
   home: string,
   environment: NodeJS.ProcessEnv = {},
-  root = repositoryRoot,
+  { root = repositoryRoot, args = [] }: StartOptions = {},
 ): Promise<LocalSystem> {
   const ports = await freePorts();
-  const child = spawn(process.execPath, [join(root, "deploy/local/start.ts")], {
+  const child = spawn(process.execPath, [join(root, "deploy/local/start.ts"), ...args], {
     env: {
       // Nothing of the machine's own settings.
       PATH: process.env.PATH,

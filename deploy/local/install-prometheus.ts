@@ -1,0 +1,71 @@
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { hasApt, isRoot, openApt } from "./apt.ts";
+import { findExecutable, isExecutable } from "./executables.ts";
+import { repositoryRoot } from "./home.ts";
+import { StartError } from "./start-error.ts";
+
+export interface Prometheus {
+  readonly daemon: string;
+  /** Checks files of rules. */
+  readonly promtool: string | undefined;
+  /** What the daemon needs to find its own files. */
+  readonly args: readonly string[];
+}
+
+/** Shared by all homes of this checkout. */
+const programs = join(repositoryRoot, ".setpoint", "programs");
+
+/**
+ * The Prometheus of this machine, else Debian's, unpacked beside the data. It is not installed: that would set up a
+ * system service and start it, and would need root.
+ */
+export async function findPrometheus(report: (text: string) => void): Promise<Prometheus> {
+  const daemon = findExecutable("prometheus");
+  if (daemon) return { daemon, promtool: findExecutable("promtool"), args: [] };
+  const folder = join(programs, "prometheus");
+  if (!isExecutable(daemonIn(folder))) await unpackTo(folder, report);
+  return {
+    daemon: daemonIn(folder),
+    promtool: join(folder, "usr/bin/promtool"),
+    args: [`--web.local-assets=${join(folder, "usr/share/prometheus/web")}`],
+  };
+}
+
+function daemonIn(folder: string): string {
+  return join(folder, "usr/bin/prometheus");
+}
+
+async function unpackTo(folder: string, report: (text: string) => void): Promise<void> {
+  const advice =
+    "Install it (it need not be running: a private one is started from it) and run the same command again, or start without --observe.";
+  if (!hasApt()) throw new StartError(`No Prometheus was found on this machine. ${advice}`);
+  const apt = openApt("Prometheus");
+  mkdirSync(programs, { recursive: true });
+  // In a folder of its own, and moved as a whole: a start that is broken off leaves nothing that looks complete.
+  const fresh = mkdtempSync(join(programs, "new-"));
+  try {
+    report("no Prometheus here: unpacking Debian's (once, about 20 MB)");
+    if (isRoot()) await apt.run("apt-get", ["--quiet", "update"]).catch(() => {});
+    await apt.run("apt-get", ["--quiet", "download", ...(await packagesOf(apt))], { cwd: fresh });
+    const root = join(fresh, "root");
+    for (const file of readdirSync(fresh).filter((name) => name.endsWith(".deb"))) {
+      await apt.run("dpkg-deb", ["--extract", join(fresh, file), root]);
+    }
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(root, folder);
+  } catch (error) {
+    throw new StartError(`Prometheus could not be had: ${apt.explain(error)}\n${advice}`);
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+/** With the scripts and fonts of its pages; the C library, all else that it needs, is everywhere. */
+async function packagesOf(apt: ReturnType<typeof openApt>): Promise<string[]> {
+  const others = ["recommends", "suggests", "conflicts", "breaks", "replaces", "enhances"].map(
+    (kind) => `--no-${kind}`,
+  );
+  const needed = await apt.run("apt-cache", ["depends", "--recurse", ...others, "prometheus"]);
+  return ["prometheus", ...needed.split("\n").filter((name) => /^(libjs|fonts)-/.test(name))];
+}

@@ -1,0 +1,133 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { isRunning, type LocalSystem, startLocalSystem } from "../support/local-system.ts";
+import { findPrometheusForTests, query } from "../support/prometheus.ts";
+import { request } from "../support/rest.ts";
+
+interface Dashboard {
+  readonly panels: readonly { readonly title: string; readonly targets: readonly { readonly expr: string }[] }[];
+}
+
+interface Rules {
+  readonly data: {
+    readonly groups: readonly [{ readonly rules: readonly { readonly health: string; readonly state: string }[] }];
+  };
+}
+
+const prometheus = await findPrometheusForTests();
+const startTimeoutMs = 120_000;
+const home = mkdtempSync(join(tmpdir(), "setpoint-observe-"));
+let system: LocalSystem;
+let url: string;
+
+/** Some of everything that a dashboard shows. */
+async function makeTraffic({ base_url, api_key, management_key }: LocalSystem["credentials"]): Promise<void> {
+  const rest = (method: string, path: string, key: string, body?: unknown) =>
+    request(method, `${base_url}/api/v1${path}`, { key, body });
+  const preset = { model: "echo/small", messages: [] };
+  const create = () => rest("POST", "/presets/watched/chat/completions", api_key, preset);
+  expect((await create()).status).toBe(200);
+  await Promise.all(Array.from({ length: 8 }, create));
+  await rest("GET", "/presets/watched", api_key);
+  await rest("GET", "/presets", api_key);
+  await rest("GET", "/presets/missing", api_key);
+  await rest("GET", "/organization/members", management_key);
+  const used = { model: "@preset/watched", messages: [{ role: "user", content: "Hello" }] };
+  expect((await rest("POST", "/chat/completions", api_key, used)).status).toBe(200);
+}
+
+describe.runIf(prometheus)("npm start -- --observe", () => {
+  beforeAll(async () => {
+    system = await startLocalSystem(home, {}, { args: ["--observe"] });
+    url = system.output().match(/^ {2}prometheus +(http:\S+) /m)?.[1] ?? "";
+    // What is counted for the first time between two scrapes has no rate before the third.
+    await makeTraffic(system.credentials);
+    await scraped();
+    await makeTraffic(system.credentials);
+    await scraped();
+  }, startTimeoutMs);
+
+  afterAll(async () => {
+    await system?.stop();
+    rmSync(home, { recursive: true });
+  }, startTimeoutMs);
+
+  /** Until every process has been scraped after now. */
+  async function scraped(): Promise<void> {
+    const since = Date.now() / 1000;
+    await vi.waitFor(
+      async () => {
+        const times = await query(url, 'min(timestamp(up{job="setpoint"}))');
+        expect(Number(times[0]?.value[1])).toBeGreaterThan(since);
+      },
+      { timeout: 60_000, interval: 200 },
+    );
+  }
+
+  it("scrapes every process, each under the name of its pod", async () => {
+    const up = await query(url, 'up{job="setpoint"} == 1');
+    expect(up.map(({ metric }) => metric.pod).sort()).toEqual(["gateway", "organization", "preset"]);
+  });
+
+  describe.each(["overview", "preset"])("the dashboard %s", (name) => {
+    const { panels }: Dashboard = JSON.parse(readFileSync(`deploy/dashboards/${name}.json`, "utf8"));
+
+    it.each(panels)("has something to show: $title", async ({ targets }) => {
+      for (const { expr } of targets) {
+        const asked = expr.replaceAll("$namespace", "local").replaceAll("$__rate_interval", "5m");
+        expect(await query(url, asked), asked).not.toEqual([]);
+      }
+    });
+  });
+
+  it(
+    "knows every alert, can answer what each asks, and raises none",
+    async () => {
+      await vi.waitFor(
+        async () => {
+          const { data } = (await (await fetch(`${url}/api/v1/rules`)).json()) as Rules;
+          const { rules } = data.groups[0];
+          expect(rules.length).toBeGreaterThan(10);
+          expect(rules.filter(({ health }) => health !== "ok")).toEqual([]);
+          expect(rules.filter(({ state }) => state !== "inactive")).toEqual([]);
+        },
+        { timeout: 60_000, interval: 500 },
+      );
+    },
+    startTimeoutMs,
+  );
+
+  it("has alerts that promtool takes", () => {
+    const checked = execFileSync(prometheus?.promtool as string, [
+      "check",
+      "rules",
+      join(home, "prometheus/alerts.yml"),
+    ]);
+    expect(checked.toString()).toMatch(/SUCCESS: \d+ rules found/);
+  });
+
+  it("can answer every question of the handbook", async () => {
+    const [, section = ""] = readFileSync("docs/operations.md", "utf8").split("## What to watch");
+    const rows = section.split("**Dashboards**")[0]?.match(/^\| [^|]+\? \| .+ \|$/gm) ?? [];
+    expect(rows.length).toBeGreaterThan(8);
+    const questions = rows.flatMap((row) => [...row.replaceAll("\\|", "|").matchAll(/`([^`]*[_(][^`]*)`/g)]);
+    for (const [, expr = ""] of questions) if (!/^[A-Z_]+$|^[a-z_]+$/.test(expr)) await query(url, expr);
+  });
+
+  it(
+    "starts Prometheus again where it dies, and leaves nothing running when it is stopped",
+    async () => {
+      const pid = system.pidOf("prometheus") as number;
+      process.kill(pid, "SIGKILL");
+      await vi.waitFor(async () => expect(await query(url, "up")).not.toEqual([]), { timeout: 30_000, interval: 200 });
+      const next = system.pidOf("prometheus");
+      expect(next).not.toBe(pid);
+      expect(await system.stop()).toBe(0);
+      expect(isRunning(next)).toBe(false);
+    },
+    startTimeoutMs,
+  );
+});
