@@ -19,7 +19,7 @@ export async function openGateway(
 ): Promise<Pick<GatewayConfig, "port" | "metricsPort">> {
   const metrics = new Metrics("gateway");
   const tracer = await openTracer("gateway", { ...config, logger }, lifecycle);
-  const clients = openClients(config, lifecycle);
+  const clients = openClients(config, lifecycle, metrics);
   const health = new Health([clients.haveBeenReady], () => lifecycle.draining);
 
   // On a port of its own: metrics are not for the public.

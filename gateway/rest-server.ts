@@ -160,6 +160,7 @@ function openAccess({ config, clients, metrics }: RestParts, limits: Limits, coo
     { exchangeKey: (request, options) => reach.watch(clients.access.exchangeKey(request, options)) },
     config.keyCacheMax,
   );
+  exchange.counts.show(metrics);
   const inferenceGrants = new InferenceGrants(exchange, reach, config.grantStaleMaxMs, metrics);
   return new Access({ exchange, inferenceGrants, limits, cookie, requestTimeoutMs: config.requestTimeoutMs });
 }

@@ -70,6 +70,20 @@ function refusal(kind: "unauthenticated" | "not_found" = "unauthenticated"): Dom
 }
 
 describe("KeyExchange", () => {
+  it("counts what was at hand, what had to be asked for, and what became of it", async () => {
+    await tokenFor("good");
+    await tokenFor("good");
+    exchange.findGrant("good", "");
+    exchange.findGrant("unknown", "");
+    access.failure = refusal();
+    await expect(tokenFor("bad")).rejects.toThrow();
+    await expect(tokenFor("bad")).rejects.toThrow();
+    access.failure = unavailable("away");
+    await expect(tokenFor("other")).rejects.toThrow();
+    expect(exchange.counts.lookups).toEqual({ hit: 2, miss: 3, refused: 1 });
+    expect(exchange.counts.exchanges).toEqual({ granted: 1, refused: 1, failed: 1 });
+  });
+
   it("makes one call for requests that come at once", async () => {
     const tokens = await Promise.all(Array.from({ length: 20 }, () => tokenFor()));
     expect(new Set(tokens)).toEqual(new Set(["token-1"]));

@@ -6,6 +6,7 @@ import type { Trace } from "../../services/platform/observe/trace.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { AccessClient } from "../clients/access-client.ts";
 import type { RateLimit } from "../limits/token-buckets.ts";
+import { GrantCounts } from "./grant-counts.ts";
 
 /** What a key was exchanged for. */
 export interface Grant {
@@ -54,6 +55,7 @@ export class KeyExchange {
   readonly #pending = new Map<string, Promise<Grant>>();
   /** For each exchange that is under way, the changes since it began. */
   readonly #changesMeanwhile = new Set<IsChanged[]>();
+  readonly counts = new GrantCounts();
 
   constructor(access: AccessClient, cacheMax: number) {
     this.#access = access;
@@ -69,7 +71,9 @@ export class KeyExchange {
   /** A grant that is here already, and need not be renewed yet. */
   findGrant(key: string, workspaceId: string): Grant | undefined {
     const grant = this.#grants.get(cacheKeyOf({ key, workspaceId }));
-    return grant && monotonicMs() < grant.renewAtMs ? grant : undefined;
+    if (!grant || monotonicMs() >= grant.renewAtMs) return undefined;
+    this.counts.lookups.hit += 1;
+    return grant;
   }
 
   /** A grant that is good for a call now, or the reason why there is none. */
@@ -78,11 +82,13 @@ export class KeyExchange {
     const grant = this.#grants.get(cacheKey);
     const now = monotonicMs();
     if (grant && now < grant.useUntilMs) {
+      this.counts.lookups.hit += 1;
       // A renewal that fails is tried again by the next call; until then the grant is still good.
       if (now >= grant.renewAtMs) this.#exchange(cacheKey, request).catch(() => {});
       return grant;
     }
     const refusal = this.#refusals.get(cacheKey);
+    this.counts.lookups[refusal ? "refused" : "miss"] += 1;
     if (refusal) throw refusal;
     return this.#exchange(cacheKey, request);
   }
@@ -129,6 +135,7 @@ export class KeyExchange {
       for (;;) {
         const askedAtMs = monotonicMs();
         const grant = grantFrom(await this.#access.exchangeKey({ key, workspaceId }, options), askedAtMs);
+        this.counts.exchanges.granted += 1;
         if (!changes.some((isChanged) => isChanged(grant.principal))) {
           this.#grants.set(cacheKey, grant);
           return grant;
@@ -136,6 +143,7 @@ export class KeyExchange {
         changes.length = 0;
       }
     } catch (error) {
+      this.counts.exchanges[isRefusal(error) ? "refused" : "failed"] += 1;
       if (isRefusal(error)) {
         this.#grants.delete(cacheKey);
         if (changes.length === 0) this.#refusals.set(cacheKey, error);

@@ -6,6 +6,7 @@ import type {
   ExchangeOutcome,
 } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import { type DomainError, isOfKind } from "../../services/platform/domain/domain-error.ts";
+import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import { fromStatusMessage } from "../../services/platform/rpc/errors.ts";
 import type { Methods } from "../../services/platform/rpc/grpc-client.ts";
 import { gatherCalls, optionsTogether } from "./gathered-calls.ts";
@@ -19,9 +20,10 @@ export type AccessClient = Pick<AccessMethods, "exchangeKey">;
 /** A key and what goes with it. */
 const exchangeBytes = 256;
 
-export function accessClient(methods: AccessMethods): AccessClient {
+export function accessClient(methods: AccessMethods, metrics?: Metrics): AccessClient {
   return {
     exchangeKey: gatherCalls<Exchange, ExchangeKeyResponse>({
+      watch: metrics?.watchBatches("ExchangeKey"),
       bytesOf: () => exchangeBytes,
       callTogether: async (calls) => {
         const [first] = calls;

@@ -4,6 +4,7 @@ import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/or
 import { SessionService } from "../../proto/gen/setpoint/organization/v1/session_service_pb.ts";
 import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import type { ReadinessCheck } from "../../services/platform/process/health.ts";
 import type { Lifecycle } from "../../services/platform/process/lifecycle.ts";
 import { openChannel } from "../../services/platform/rpc/channel.ts";
@@ -25,7 +26,7 @@ export interface Clients {
   readonly haveBeenReady: ReadinessCheck;
 }
 
-export function openClients(config: GatewayConfig, lifecycle: Lifecycle): Clients {
+export function openClients(config: GatewayConfig, lifecycle: Lifecycle, metrics?: Metrics): Clients {
   const preset = openChannel(config.presetTarget, config.grpcTls);
   const organization = openChannel(config.organizationTarget, config.grpcTls);
   lifecycle.opened("service channels", () => {
@@ -33,11 +34,11 @@ export function openClients(config: GatewayConfig, lifecycle: Lifecycle): Client
     organization.close();
   });
   return {
-    presets: presetClient(grpcClient(PresetService, preset)),
+    presets: presetClient(grpcClient(PresetService, preset), metrics),
     organization: organizationClient(grpcClient(OrganizationService, organization)),
     keys: grpcClient(KeyService, organization),
     workspaces: grpcClient(WorkspaceService, organization),
-    access: accessClient(grpcClient(AccessService, organization)),
+    access: accessClient(grpcClient(AccessService, organization), metrics),
     sessions: grpcClient(SessionService, organization),
     haveBeenReady: async () => {
       if (!preset.hasServed) throw new Error("the preset service is not ready");

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { BatchPart } from "../../services/platform/batching/batch-part.ts";
+import type { BatchWatch } from "../../services/platform/batching/batch-watch.ts";
 import { Batcher } from "../../services/platform/batching/batcher.ts";
 import { isOfKind } from "../../services/platform/domain/domain-error.ts";
 import { spansBeside, traceTogether } from "../../services/platform/observe/trace.ts";
@@ -19,6 +20,7 @@ interface Gathering<Request, Answer> {
   readonly bytesOf: (request: Request) => number;
   /** Calls with one key that wait together are one. Default: each is by itself. */
   readonly keyOf?: (call: Call<Request>) => string;
+  readonly watch?: BatchWatch | undefined;
   /** Default: as many as one RPC does well with. */
   readonly countMax?: number;
   readonly batchesMax?: number;

@@ -6,6 +6,7 @@ import type {
   PresetService,
 } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { type DomainError, isOfKind } from "../../services/platform/domain/domain-error.ts";
+import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { fromStatusMessage } from "../../services/platform/rpc/errors.ts";
 import type { CallOptions, Methods } from "../../services/platform/rpc/grpc-client.ts";
@@ -36,7 +37,7 @@ const requestBytes = 1_024;
 
 const largeAtOnceMax = 4;
 
-export function presetClient(methods: PresetMethods): PresetClient {
+export function presetClient(methods: PresetMethods, metrics?: Metrics): PresetClient {
   const createAlone = async (creation: Creation, options: CallOptions) =>
     answered(await methods.createVersion(creation, options));
 
@@ -54,6 +55,7 @@ export function presetClient(methods: PresetMethods): PresetClient {
     ...methods,
 
     createVersion: gatherCalls<Creation, Preset>({
+      watch: metrics?.watchBatches("CreateVersion"),
       bytesOf: ({ configJson = "", systemPrompt = "" }) => requestBytes + configJson.length + systemPrompt.length,
       callTogether: async (calls) => {
         const [first] = calls;
@@ -67,6 +69,7 @@ export function presetClient(methods: PresetMethods): PresetClient {
     }),
 
     getPreset: gatherAlike<string, Preset>({
+      watch: metrics?.watchBatches("GetPreset"),
       bytesOf: () => requestBytes,
       callTogether: async (calls) => {
         const [first] = calls;

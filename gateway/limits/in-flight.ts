@@ -76,7 +76,7 @@ export class InFlight {
     this.#limits = limits;
     this.#metrics = metrics;
     this.#budget = new ByteBudget(limits.inFlightBytesMax);
-    metrics.watchInFlightBytes(() => this.#budget.used);
+    metrics.watchInFlightBytes(limits.inFlightBytesMax, () => this.#budget.used);
   }
 
   get bytes(): number {

@@ -37,10 +37,10 @@ export async function openOrganizationService(
 ): Promise<BoundPorts> {
   const metrics = new Metrics("organization");
   const tracer = await openTracer("organization", { ...config, logger }, lifecycle);
-  const pool = openPool(config.databaseUrl, config.databasePoolSize);
+  const pool = openPool(config.databaseUrl, config.databasePoolSize, { metrics });
   lifecycle.opened("database pool", () => pool.end());
   // Changes of one organization wait for each other in the database; here they keep nobody else from a connection.
-  const changePool = openPool(config.databaseUrl, changesMax);
+  const changePool = openPool(config.databaseUrl, changesMax, { metrics });
   lifecycle.opened("change pool", () => changePool.end());
   metrics.watchPools({ reads: pool, changes: changePool });
   lifecycle.stopping(() => {

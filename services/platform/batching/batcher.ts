@@ -2,6 +2,7 @@ import { unavailable } from "../domain/domain-error.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { Deadline } from "../process/deadline.ts";
 import { BatchPart } from "./batch-part.ts";
+import type { BatchWatch } from "./batch-watch.ts";
 import { FifoQueue } from "./fifo-queue.ts";
 import { type BatchLimits, LaneQueue } from "./lane-queue.ts";
 
@@ -15,6 +16,7 @@ export interface BatchPolicy<Request> extends BatchLimits<Request> {
   readonly bytesOf: (request: Request) => number;
   /** Requests with one key that wait together are one. Default: each is by itself. */
   readonly keyOf?: (request: Request) => string;
+  readonly watch?: BatchWatch | undefined;
   /** Whether a caller is told that their time is up also while their batch runs. Not for what stores: it says so itself, once that is true. */
   readonly expiresRunning: boolean;
 }
@@ -46,6 +48,7 @@ export class Batcher<Request, Answer> {
     this.#policy = policy;
     this.#run = run;
     this.#queue = policy.laneOf || policy.groupOf ? new LaneQueue(policy) : new FifoQueue(policy);
+    policy.watch?.opened(() => this.#queue.count);
   }
 
   ask(request: Request, { deadlineMs, isCanceled, trace }: Deadline): Promise<Answer> {
@@ -93,6 +96,7 @@ export class Batcher<Request, Answer> {
       const batch = this.#queue.take();
       if (batch.length === 0) return;
       for (const { key } of batch) if (key !== undefined) this.#waitingByKey.delete(key);
+      this.#policy.watch?.sent(batch.length);
       void this.#runBatch(batch);
     }
   }

@@ -17,7 +17,11 @@ export interface ConnectionSettings {
   readonly connectTimeoutMs: number;
   /** For a single statement, from its preparation to its last row. */
   readonly statementTimeoutMs: number;
+  readonly onStatement: OnStatement | undefined;
 }
+
+/** Told how long each statement took, and why it failed where it did. */
+export type OnStatement = (sql: string, ms: number, error: unknown) => void;
 
 /** What a connection tells the one who opened it. */
 export interface ConnectionOwner {
@@ -60,6 +64,7 @@ export class PoolConnection {
   readonly #execute: Method;
   /** How each command that is not answered yet is told that it will not be. */
   readonly #unanswered = new Set<(error: Error) => void>();
+  readonly #onStatement: OnStatement | undefined;
   #timeoutMs: number;
   /** Until when the command that is running may take. */
   #deadlineMs = 0;
@@ -74,11 +79,12 @@ export class PoolConnection {
   span: Span | undefined;
 
   /** Never throws: where it cannot be opened, the session statements are what fails. */
-  constructor({ options, connectTimeoutMs, protocol }: ConnectionSettings, owner: ConnectionOwner) {
+  constructor({ options, connectTimeoutMs, protocol, onStatement }: ConnectionSettings, owner: ConnectionOwner) {
     this.#owner = owner;
     this.protocol = protocol;
     this.#execute = protocol === "prepared" ? "execute" : "query";
     this.#timeoutMs = connectTimeoutMs;
+    this.#onStatement = onStatement;
     let socket: Socket | undefined;
     const stream = ({ config }: { config: { host: string; port: number; socketPath?: string } }) => {
       socket = config.socketPath ? connect(config.socketPath) : connect(config.port, config.host);
@@ -133,6 +139,13 @@ export class PoolConnection {
   send<T>(method: Method, sql: string, values: readonly unknown[] | undefined, thenRelease: boolean): Answer<T> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(new ConnectionError("The connection is closed"));
+      // What a session begins with waits for the handshake: that is no time of a statement.
+      const onStatement = this.#isOpening ? undefined : this.#onStatement;
+      const sentAtMs = onStatement ? monotonicMs() : 0;
+      const fail = (error: Error): void => {
+        onStatement?.(sql, monotonicMs() - sentAtMs, error);
+        reject(error);
+      };
       let isRetried = false;
       const onAnswer: OnAnswer = (error, rows, fields) => {
         if (error && !isRetried && isReprepareNeeded(error)) {
@@ -142,15 +155,16 @@ export class PoolConnection {
           return;
         }
         // Where the connection was cut off, or failed in two of its steps, that has been told.
-        if (!this.#unanswered.delete(reject)) return;
+        if (!this.#unanswered.delete(fail)) return;
         if (this.#unanswered.size > 0 && !this.#isOpening) this.#restartClock();
         if (error && isConnectionLost(error)) this.#isWorn = true;
         if (thenRelease) this.release();
-        if (error) reject(withoutValues(error, sql));
-        else resolve([rows as T, fields]);
+        if (error) return fail(withoutValues(error, sql));
+        onStatement?.(sql, monotonicMs() - sentAtMs, undefined);
+        resolve([rows as T, fields]);
       };
       if (this.#unanswered.size === 0) this.#restartClock();
-      this.#unanswered.add(reject);
+      this.#unanswered.add(fail);
       try {
         this.#core[method === "execute" ? this.#execute : method](sql, values, onAnswer);
       } catch (error) {

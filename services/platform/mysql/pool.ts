@@ -1,11 +1,13 @@
 import type { QueryResult } from "mysql2";
 import { canceled } from "../domain/domain-error.ts";
+import type { Metrics } from "../observe/metrics.ts";
 import type { Trace } from "../observe/trace.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { Deadline } from "../process/deadline.ts";
 import { type Answer, type ConnectionOwner, type ConnectionSettings, PoolConnection } from "./connection.ts";
 import { connectionOptions, type Protocol, protocolOf, sessionStatements } from "./database-url.ts";
 import { ConnectionError } from "./errors.ts";
+import { statementObserver } from "./statement-metrics.ts";
 import { recordStatement } from "./statement-spans.ts";
 
 export type { ResultSetHeader, RowDataPacket } from "mysql2";
@@ -28,6 +30,8 @@ interface PoolOptions {
   readonly protocol?: Protocol;
   /** How many may wait for a connection. */
   readonly waitingMax?: number;
+  /** Gets the time of each statement. */
+  readonly metrics?: Metrics;
 }
 
 const connectTimeoutMaxMs = 5_000;
@@ -64,6 +68,7 @@ export function openPool(url: string, size: number, options: PoolOptions = {}): 
     protocol,
     connectTimeoutMs: Math.min(connectTimeoutMaxMs, statementTimeoutMs),
     statementTimeoutMs,
+    onStatement: options.metrics && statementObserver(options.metrics),
   };
   return new Pool(settings, { size, idleTimeoutMs, waitingMax });
 }
@@ -116,6 +121,11 @@ export class Pool {
       },
     };
     this.#idleTimer = setInterval(() => this.#closeUnneeded(), limits.idleTimeoutMs).unref();
+  }
+
+  /** For metrics: how many connections there may be. */
+  get size(): number {
+    return this.#limits.size;
   }
 
   /** For metrics: connections that are in use or idle, and callers who wait for one. */

@@ -31,7 +31,7 @@ export function namesOf(sql: string): { readonly operation: string; readonly tab
 }
 
 /** The name that MySQL has for an error, or that of its class. Its message may hold values. */
-function errorTypeOf(error: unknown): string {
+export function errorTypeOf(error: unknown): string {
   const { code, name } = error as { code?: unknown; name?: string };
   return typeof code === "string" && /^[A-Z\d_]{1,64}$/.test(code) ? code : (name ?? "Error");
 }

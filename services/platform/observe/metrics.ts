@@ -1,16 +1,34 @@
 import type { Server } from "node:net";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { BatchWatch } from "../batching/batch-watch.ts";
 
 /** Buckets in seconds, from a cached read to a call that ran into its deadline. */
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/** In seconds, from a row that is in memory to a statement that was given up. */
+const statementBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 10];
+
+const refusalReasons = ["key_rate", "refused_keys", "key_inflight", "process_bytes"] as const;
+
 /** Which limit a request was refused by. */
-export type RefusalReason = "key_rate" | "refused_keys" | "key_inflight" | "process_bytes";
+export type RefusalReason = (typeof refusalReasons)[number];
+
+/** What nobody foresaw, as RPC code and as HTTP status. */
+const faults = ["INTERNAL", "500"];
+
+interface WatchedPool {
+  readonly size: number;
+  readonly counts: Readonly<Record<string, number>>;
+}
 
 /** The metrics of one process. Labels hold names of methods, routes and codes: never anything that a caller wrote. */
 export class Metrics {
   readonly registry = new Registry();
   readonly #requests: Histogram<"operation" | "outcome">;
+  readonly #faults: Counter;
+  readonly #statements: Histogram<"statement" | "outcome">;
+  readonly #batchParts: Histogram<"batch">;
+  readonly #batchWaiting = new Map<string, () => number>();
   readonly #partFailures: Counter<"outcome">;
   readonly #refusals: Counter<"reason">;
   readonly #clockAhead: Gauge;
@@ -26,6 +44,36 @@ export class Metrics {
       buckets: latencyBuckets,
       registers: [this.registry],
     });
+    // Of what is counted for the first time Prometheus sees no increase: what an alert asks for begins at 0.
+    this.#faults = new Counter({
+      name: "setpoint_faults_total",
+      help: "Calls, parts of batches and requests that failed with INTERNAL or 500.",
+      registers: [this.registry],
+    });
+    this.#statements = new Histogram({
+      name: "setpoint_statement_seconds",
+      help: "Time of a statement, from sending it to its last row, by statement (what it does, and with which table first) and outcome (ok, or the name of the error).",
+      labelNames: ["statement", "outcome"],
+      buckets: statementBuckets,
+      registers: [this.registry],
+    });
+    this.#batchParts = new Histogram({
+      name: "setpoint_batch_parts",
+      help: "How many requests went out as one, by batch (what is gathered).",
+      labelNames: ["batch"],
+      buckets: [1, 2, 4, 8, 16, 32, 64],
+      registers: [this.registry],
+    });
+    const waiting = this.#batchWaiting;
+    new Gauge({
+      name: "setpoint_batch_waiting",
+      help: "Requests that wait to go out with others, by batch (what is gathered).",
+      labelNames: ["batch"],
+      registers: [this.registry],
+      collect() {
+        for (const [batch, read] of waiting) this.set({ batch }, read());
+      },
+    });
     this.#partFailures = new Counter({
       name: "setpoint_part_failures_total",
       help: "Parts of batches that failed, by outcome (RPC code). The batch itself counts as OK.",
@@ -38,6 +86,7 @@ export class Metrics {
       labelNames: ["reason"],
       registers: [this.registry],
     });
+    for (const reason of refusalReasons) this.#refusals.inc({ reason }, 0);
     this.#clockAhead = new Gauge({
       name: "setpoint_clock_ahead_seconds",
       help: "How far the clock of this machine is ahead of the organization service's, when its keys were last fetched.",
@@ -52,18 +101,38 @@ export class Metrics {
 
   requestHandled(operation: string, outcome: string, seconds: number): void {
     this.#requests.observe({ operation, outcome }, seconds);
+    if (faults.includes(outcome)) this.#faults.inc();
   }
 
   partFailed(outcome: string): void {
     this.#partFailures.inc({ outcome });
+    if (faults.includes(outcome)) this.#faults.inc();
   }
 
   refused(reason: RefusalReason): void {
     this.#refusals.inc({ reason });
   }
 
-  /** Shows what is in memory for requests and answers that are under way. */
-  watchInFlightBytes(read: () => number): void {
+  statementAnswered(statement: string, outcome: string, seconds: number): void {
+    this.#statements.observe({ statement, outcome }, seconds);
+  }
+
+  /** Shows what is gathered under this name. */
+  watchBatches(batch: string): BatchWatch {
+    const parts = this.#batchParts.labels(batch);
+    return {
+      opened: (readWaiting) => this.#batchWaiting.set(batch, readWaiting),
+      sent: (count) => parts.observe(count),
+    };
+  }
+
+  /** Shows what is in memory for requests and answers that are under way, and how much may be. */
+  watchInFlightBytes(max: number, read: () => number): void {
+    new Gauge({
+      name: "setpoint_inflight_bytes_max",
+      help: "How many bytes of requests and answers may be under way.",
+      registers: [this.registry],
+    }).set(max);
     new Gauge({
       name: "setpoint_inflight_bytes",
       help: "Bytes of requests and answers that are under way.",
@@ -75,7 +144,14 @@ export class Metrics {
   }
 
   /** Shows what the pools of database connections are at, counted when somebody asks. */
-  watchPools(pools: Readonly<Record<string, { readonly counts: Readonly<Record<string, number>> }>>): void {
+  watchPools(pools: Readonly<Record<string, WatchedPool>>): void {
+    const sizes = new Gauge({
+      name: "setpoint_database_pool_size",
+      help: "How many connections a pool may have, by pool.",
+      labelNames: ["pool"],
+      registers: [this.registry],
+    });
+    for (const [pool, { size }] of Object.entries(pools)) sizes.set({ pool }, size);
     new Gauge({
       name: "setpoint_database_pool",
       help: "Connections of a pool, by pool and state: used, idle; and waiting: callers who wait for one.",

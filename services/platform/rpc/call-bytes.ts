@@ -36,6 +36,10 @@ export class CallBytes {
     this.#sweep = setInterval(() => this.#dropUnread(), this.#limits.unreadMaxMs / 4).unref();
   }
 
+  get max(): number {
+    return this.#limits.maxBytes;
+  }
+
   /** Bytes that are held now. */
   get used(): number {
     return this.#all.used;

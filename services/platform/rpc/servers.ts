@@ -39,6 +39,7 @@ export async function openServers(lifecycle: Lifecycle, options: ServerOptions):
   const operations = { ...probes(health), ...metricsPage(metrics), ...options.operations };
 
   const bytes = new CallBytes(options.callBytes);
+  metrics.watchInFlightBytes(bytes.max, () => bytes.used);
   lifecycle.opened("call bytes", () => bytes.close());
 
   const httpServer = createConnectServer(services, bytes, operationsHandler(operations));

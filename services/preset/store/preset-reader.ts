@@ -1,3 +1,4 @@
+import type { BatchWatch } from "../../platform/batching/batch-watch.ts";
 import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
 import type { Executor, Pool } from "../../platform/mysql/pool.ts";
 import type { Deadline } from "../../platform/process/deadline.ts";
@@ -22,10 +23,14 @@ export class PresetReader {
   readonly #versions: SizedLookup<VersionKey, PresetVersion>;
 
   /** With `batchByWorkspace` no statement is about two workspaces, which may lie on two shards. */
-  constructor(pool: Pool, { batchByWorkspace }: { readonly batchByWorkspace: boolean }) {
+  constructor(
+    pool: Pool,
+    { batchByWorkspace, watch }: { readonly batchByWorkspace: boolean; readonly watch?: BatchWatch },
+  ) {
     const grouping = batchByWorkspace ? { groupOf: ({ workspaceId }: PresetKey) => workspaceId } : {};
     this.#presets = new SizedLookup({
       ...grouping,
+      watch,
       keyOf: presetKey,
       find: async (keys, trace) =>
         new Map((await findPresetRows(pool.within(trace), keys, measuredColumns)).map(presetOrSize)),

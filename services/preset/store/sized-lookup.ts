@@ -1,4 +1,5 @@
 import type { BatchPart } from "../../platform/batching/batch-part.ts";
+import type { BatchWatch } from "../../platform/batching/batch-watch.ts";
 import { Batcher } from "../../platform/batching/batcher.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
 import { type Trace, traceTogether } from "../../platform/observe/trace.ts";
@@ -33,6 +34,7 @@ interface Finders<Key, Value> {
   readonly keyOf: (key: Key) => string;
   /** Only look-ups of one group are one statement. Default: there is one group. */
   readonly groupOf?: (key: Key) => string;
+  readonly watch?: BatchWatch | undefined;
   /** Finds all of these at once, by the text of their key; of large ones only the size. */
   readonly find: (keys: readonly Key[], trace: Trace | undefined) => Promise<ReadonlyMap<string, Value | Large>>;
   readonly findLarge: (keys: readonly Key[], trace: Trace | undefined) => Promise<ReadonlyMap<string, Value>>;
@@ -46,9 +48,9 @@ export class SizedLookup<Key, Value extends object> {
   readonly #batcher: Batcher<Key, Value | Large | undefined>;
   readonly #largeBatcher: Batcher<Large & { readonly key: Key }, Value | undefined>;
 
-  constructor({ keyOf, groupOf, find, findLarge }: Finders<Key, Value>) {
+  constructor({ keyOf, groupOf, watch, find, findLarge }: Finders<Key, Value>) {
     this.#batcher = new Batcher(
-      { ...policy, keyOf, bytesOf: () => smallBytesMax, ...(groupOf && { groupOf, batchesMax: groupsMax }) },
+      { ...policy, watch, keyOf, bytesOf: () => smallBytesMax, ...(groupOf && { groupOf, batchesMax: groupsMax }) },
       (parts) => answer(parts, keyOf, find),
     );
     this.#largeBatcher = new Batcher(

@@ -1,3 +1,4 @@
+import type { BatchWatch } from "../../platform/batching/batch-watch.ts";
 import { Batcher } from "../../platform/batching/batcher.ts";
 import { outcomeUnknown } from "../../platform/mysql/errors.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
@@ -8,6 +9,11 @@ import { HeldPresets } from "./held-presets.ts";
 import { writeVersions } from "./write-versions.ts";
 
 const writersMax = 2;
+
+interface BatchOptions {
+  readonly batchByWorkspace: boolean;
+  readonly watch?: BatchWatch;
+}
 
 const policy = {
   countMax: 32,
@@ -33,11 +39,12 @@ export class VersionWriter {
   readonly #batcher: Batcher<NewVersion, ServedPreset>;
   readonly #inFlight = new Map<string, Promise<ServedPreset>>();
 
-  constructor(pool: Pool, { batchByWorkspace }: { readonly batchByWorkspace: boolean }) {
+  constructor(pool: Pool, { batchByWorkspace, watch }: BatchOptions) {
     const held = new HeldPresets();
     this.#batcher = new Batcher(
       {
         ...policy,
+        watch,
         // Where a row is held for long, its creations go by themselves, so that nobody waits for it with them.
         bytesOf: (creation) => (held.has(creation) ? policy.bytesMax : sizeOf(creation)),
         ...(batchByWorkspace ? { groupOf: ({ workspaceId }: NewVersion) => workspaceId } : {}),

@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+import { Metrics } from "./metrics.ts";
+
+async function linesOf(metrics: Metrics, name: string): Promise<string[]> {
+  return (await metrics.registry.metrics()).split("\n").filter((line) => line.startsWith(name));
+}
+
+it("counts faults from 0 on, so that the first of them is an increase", async () => {
+  const metrics = new Metrics("test");
+  const faults = () => linesOf(metrics, "setpoint_faults_total");
+  expect(await faults()).toEqual(['setpoint_faults_total{process="test"} 0']);
+  metrics.requestHandled("GET /", "200", 0.1);
+  metrics.requestHandled("GET /", "503", 0.1);
+  metrics.partFailed("NOT_FOUND");
+  metrics.requestHandled("GET /", "500", 0.1);
+  metrics.requestHandled("Get", "INTERNAL", 0.1);
+  metrics.partFailed("INTERNAL");
+  expect(await faults()).toEqual(['setpoint_faults_total{process="test"} 3']);
+});
+
+it("shows every limit that may refuse a request before one has", async () => {
+  const lines = await linesOf(new Metrics("test"), "setpoint_refusals_total{");
+  expect(lines.map((line) => line.split(" ").at(-1))).toEqual(["0", "0", "0", "0"]);
+});

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openPool, type Pool } from "../../services/platform/mysql/pool.ts";
+import { inTransaction } from "../../services/platform/mysql/transaction.ts";
+import { Metrics } from "../../services/platform/observe/metrics.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+
+let database: TestDatabase;
+let metrics: Metrics;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const setup = openPool(database.url, 1);
+  await setup.query("CREATE TABLE watched (id INT PRIMARY KEY)");
+  await setup.end();
+});
+
+beforeEach(() => {
+  metrics = new Metrics("test");
+  pool = openPool(database.url, 1, { metrics, statementTimeoutMs: 1_000 });
+  return () => pool.end();
+});
+
+afterAll(() => database.drop());
+
+/** How often each statement had each outcome. */
+async function counts(): Promise<Record<string, number>> {
+  const page = await metrics.registry.metrics();
+  const lines = page.matchAll(/^setpoint_statement_seconds_count\{statement="(.*)",outcome="(\w+)",.*\} (\d+)$/gm);
+  return Object.fromEntries(
+    [...lines].map(([, statement, outcome, count]) => [`${statement} ${outcome}`, Number(count)]),
+  );
+}
+
+describe("statements", () => {
+  it("are counted by what they do and with which table, and by nothing of a caller's", async () => {
+    await inTransaction(pool, async (connection) => {
+      await connection.execute("INSERT INTO watched VALUES (?), (?)", [1, 2]);
+    });
+    await pool.execute("SELECT id FROM watched WHERE id = ?", [1]);
+    await pool.execute("SELECT id FROM watched WHERE id IN (?, ?)", [1, 2]);
+    expect(await counts()).toEqual({
+      "START ok": 1,
+      "INSERT watched ok": 1,
+      "COMMIT ok": 1,
+      "SELECT watched ok": 2,
+    });
+  });
+
+  it("are counted by the name of their error where they fail, also where the server does not answer in time", async () => {
+    await pool.execute("DELETE FROM watched");
+    await pool.execute("INSERT INTO watched VALUES (?)", [7]);
+    await expect(pool.execute("INSERT INTO watched VALUES (?)", [7])).rejects.toThrow();
+    await expect(pool.query("SELECT SLEEP(5) FROM watched")).rejects.toThrow("did not answer");
+    expect(await counts()).toEqual({
+      "DELETE watched ok": 1,
+      "INSERT watched ok": 1,
+      "INSERT watched ER_DUP_ENTRY": 1,
+      "SELECT watched ConnectionError": 1,
+    });
+  });
+});
