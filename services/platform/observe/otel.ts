@@ -1,6 +1,7 @@
 import { randomFillSync } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
+  type Context,
   type Span as OtelApiSpan,
   type Tracer as OtelApiTracer,
   ROOT_CONTEXT,
@@ -72,16 +73,26 @@ export class OtelTracer implements Tracer {
   }
 
   serve(name: string, parent: Trace | undefined): Trace {
-    const traceId = parent?.traceId ?? newTraceId();
-    const tracestate = parent?.tracestate;
-    const isRecorded = parent && this.#followsParent ? isSampled(parent) : isInShare(traceId, this.#share);
-    if (!isRecorded) {
-      // It is passed on as not recorded, so that those behind us do not decide otherwise.
-      if (parent && !isSampled(parent)) return parent;
-      return traceOfContext({ traceId, spanId: newSpanId(), traceFlags: TraceFlags.NONE }, tracestate);
+    if (parent) return this.#serveWithin(name, parent);
+    // One draw for both ids: a draw takes longer than all the rest of a trace that is not recorded.
+    const drawn = randomHex(traceIdBytes + spanIdBytes);
+    const traceId = drawn.slice(0, traceIdBytes * 2);
+    if (isInShare(traceId, this.#share)) return this.#record(name, traceId, ROOT_CONTEXT, undefined);
+    return traceOfContext({ traceId, spanId: drawn.slice(traceIdBytes * 2), traceFlags: TraceFlags.NONE }, undefined);
+  }
+
+  #serveWithin(name: string, parent: Trace): Trace {
+    const { traceId, tracestate } = parent;
+    if (this.#followsParent ? isSampled(parent) : isInShare(traceId, this.#share)) {
+      return this.#record(name, traceId, trace.setSpanContext(ROOT_CONTEXT, remoteContextOf(parent)), tracestate);
     }
+    // It is passed on as not recorded, so that those behind us do not decide otherwise.
+    if (!isSampled(parent)) return parent;
+    return traceOfContext({ traceId, spanId: newSpanId(), traceFlags: TraceFlags.NONE }, tracestate);
+  }
+
+  #record(name: string, traceId: string, context: Context, tracestate: string | undefined): Trace {
     this.#newTraceId = traceId;
-    const context = parent ? trace.setSpanContext(ROOT_CONTEXT, remoteContextOf(parent)) : ROOT_CONTEXT;
     const span = this.#tracer.startSpan(name, { kind: SpanKind.SERVER }, context);
     return new OtelSpan(this.#tracer, span, tracestate);
   }
@@ -177,12 +188,11 @@ function randomHex(bytes: number): string {
   return randomPool.toString("hex", randomUsed - bytes, randomUsed);
 }
 
-function newTraceId(): string {
-  return randomHex(16);
-}
+const traceIdBytes = 16;
+const spanIdBytes = 8;
 
 function newSpanId(): string {
-  return randomHex(8);
+  return randomHex(spanIdBytes);
 }
 
 function shareOf({ sampler, samplerRatio }: TracesConfig): number {
