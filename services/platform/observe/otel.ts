@@ -38,8 +38,8 @@ export class OtelTracer implements Tracer {
   readonly #tracer: OtelApiTracer;
   /** Whether a caller decides for us. */
   readonly #followsParent: boolean;
-  /** Of all traces; of those of callers only where they do not decide. */
-  readonly #share: number;
+  /** What a trace id ends with at least that is recorded; of callers' traces only where they do not decide. */
+  readonly #recordedFrom: string;
   /** Of the trace that is being begun. */
   #newTraceId = "";
 
@@ -52,7 +52,7 @@ export class OtelTracer implements Tracer {
     });
     const { serviceName = `setpoint-${processName}`, resourceAttributes } = config;
     this.#followsParent = config.sampler.startsWith("parentbased_");
-    this.#share = shareOf(config);
+    this.#recordedFrom = recordedFrom(shareOf(config));
     this.#provider = new TracerProvider({
       resource: defaultResource().merge(resourceFromAttributes({ ...resourceAttributes, "service.name": serviceName })),
       // It is asked only for what is recorded: for all else it would cost more than to decide here.
@@ -74,21 +74,24 @@ export class OtelTracer implements Tracer {
 
   serve(name: string, parent: Trace | undefined): Trace {
     if (parent) return this.#serveWithin(name, parent);
-    // One draw for both ids: a draw takes longer than all the rest of a trace that is not recorded.
-    const drawn = randomHex(traceIdBytes + spanIdBytes);
-    const traceId = drawn.slice(0, traceIdBytes * 2);
-    if (isInShare(traceId, this.#share)) return this.#record(name, traceId, ROOT_CONTEXT, undefined);
-    return traceOfContext({ traceId, spanId: drawn.slice(traceIdBytes * 2), traceFlags: TraceFlags.NONE }, undefined);
+    const traceId = randomHex(traceIdDigits);
+    if (this.#isInShare(traceId)) return this.#record(name, traceId, ROOT_CONTEXT, undefined);
+    return new UnrecordedTrace(traceId, undefined);
   }
 
   #serveWithin(name: string, parent: Trace): Trace {
     const { traceId, tracestate } = parent;
-    if (this.#followsParent ? isSampled(parent) : isInShare(traceId, this.#share)) {
+    if (this.#followsParent ? isSampled(parent) : this.#isInShare(traceId)) {
       return this.#record(name, traceId, trace.setSpanContext(ROOT_CONTEXT, remoteContextOf(parent)), tracestate);
     }
     // It is passed on as not recorded, so that those behind us do not decide otherwise.
-    if (!isSampled(parent)) return parent;
-    return traceOfContext({ traceId, spanId: newSpanId(), traceFlags: TraceFlags.NONE }, tracestate);
+    return isSampled(parent) ? new UnrecordedTrace(traceId, tracestate) : parent;
+  }
+
+  /** By the end of the trace id, which is random: whoever has the same share decides alike. */
+  #isInShare(traceId: string): boolean {
+    // As text, for digits of one length are in the order of their numbers.
+    return traceId.slice(-shareDigits) >= this.#recordedFrom;
   }
 
   #record(name: string, traceId: string, context: Context, tracestate: string | undefined): Trace {
@@ -115,9 +118,9 @@ class OtelSpan implements Span {
   #requestId: string | undefined;
 
   constructor(tracer: OtelApiTracer, span: OtelApiSpan, tracestate: string | undefined, requestId?: string) {
-    const { traceId, traceparent } = traceOfContext(span.spanContext(), tracestate);
+    const { traceId, spanId, traceFlags } = span.spanContext();
     this.traceId = traceId;
-    this.traceparent = traceparent;
+    this.traceparent = `00-${traceId}-${spanId}-0${traceFlags}`;
     this.tracestate = tracestate;
     this.#tracer = tracer;
     this.#span = span;
@@ -171,28 +174,43 @@ function remoteContextOf(parent: Trace): SpanContext {
   };
 }
 
-function traceOfContext({ traceId, spanId, traceFlags }: SpanContext, tracestate: string | undefined): Trace {
-  return { traceId, traceparent: `00-${traceId}-${spanId}-0${traceFlags}`, tracestate, span: undefined };
+/** Nearly every trace is one: what only some of them need is made when it is asked for. */
+class UnrecordedTrace implements Trace {
+  readonly traceId: string;
+  readonly tracestate: string | undefined;
+  readonly span = undefined;
+  #traceparent: string | undefined;
+
+  constructor(traceId: string, tracestate: string | undefined) {
+    this.traceId = traceId;
+    this.tracestate = tracestate;
+  }
+
+  get traceparent(): string {
+    this.#traceparent ??= `00-${this.traceId}-${newSpanId()}-00`;
+    return this.#traceparent;
+  }
 }
 
-/** Drawn at once: one by one they would cost many times as much. */
-const randomPool = Buffer.alloc(4_096);
-let randomUsed = randomPool.length;
+const traceIdDigits = 32;
+const spanIdDigits = 16;
 
-function randomHex(bytes: number): string {
-  if (randomUsed + bytes > randomPool.length) {
-    randomFillSync(randomPool);
+/** Drawn and written at once: one by one they would cost many times as much. Small, because an id keeps all of it alive. */
+const randomBytes = Buffer.alloc(512);
+let randomDigits = "";
+let randomUsed = 0;
+
+function randomHex(length: number): string {
+  if (randomUsed + length > randomDigits.length) {
+    randomDigits = randomFillSync(randomBytes).toString("hex");
     randomUsed = 0;
   }
-  randomUsed += bytes;
-  return randomPool.toString("hex", randomUsed - bytes, randomUsed);
+  randomUsed += length;
+  return randomDigits.slice(randomUsed - length, randomUsed);
 }
 
-const traceIdBytes = 16;
-const spanIdBytes = 8;
-
 function newSpanId(): string {
-  return randomHex(spanIdBytes);
+  return randomHex(spanIdDigits);
 }
 
 function shareOf({ sampler, samplerRatio }: TracesConfig): number {
@@ -201,11 +219,12 @@ function shareOf({ sampler, samplerRatio }: TracesConfig): number {
 }
 
 /** As many hexadecimal digits as a number holds exactly. */
-const digits = 13;
+const shareDigits = 13;
 
-/** By the end of the trace id, which is random: whoever has the same share decides alike. */
-function isInShare(traceId: string, share: number): boolean {
-  return Number.parseInt(traceId.slice(-digits), 16) >= (1 - share) * 16 ** digits;
+function recordedFrom(share: number): string {
+  const digits = Math.round((1 - share) * 16 ** shareDigits).toString(16);
+  // Behind every digit there is.
+  return digits.length > shareDigits ? "g" : digits.padStart(shareDigits, "0");
 }
 
 const faultEveryMs = 60_000;

@@ -1,0 +1,69 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { silentLogger } from "./logger.ts";
+import { OtelTracer } from "./otel.ts";
+import { type Trace, traceFrom } from "./trace.ts";
+import type { TracesConfig } from "./traces-config.ts";
+
+const tracers: OtelTracer[] = [];
+
+afterEach(async () => {
+  await Promise.all(tracers.splice(0).map((tracer) => tracer.close(0)));
+});
+
+function tracerWith(sampler: TracesConfig["sampler"], samplerRatio: number): OtelTracer {
+  const tracer = new OtelTracer(
+    "test",
+    {
+      // Nobody is there; what is sent is lost.
+      url: "http://127.0.0.1:9/v1/traces",
+      headers: {},
+      sampler,
+      samplerRatio,
+      serviceName: undefined,
+      resourceAttributes: {},
+      sendEveryMs: 60_000,
+    },
+    silentLogger(),
+  );
+  tracers.push(tracer);
+  return tracer;
+}
+
+function serve(tracer: OtelTracer, count: number): Trace[] {
+  return Array.from({ length: count }, () => tracer.serve("any", undefined));
+}
+
+const recordedOf = (traces: readonly Trace[]) => traces.filter(({ span }) => span).length;
+
+describe("a share of traces", () => {
+  it.each([
+    [0, 0, 0],
+    [1e-17, 0, 0],
+    [0.01, 60, 160],
+    [0.5, 4_700, 5_300],
+    [1, 10_000, 10_000],
+  ])("of %d is what is recorded", (share, min, max) => {
+    const recorded = recordedOf(serve(tracerWith("traceidratio", share), 10_000));
+    expect(recorded).toBeGreaterThanOrEqual(min);
+    expect(recorded).toBeLessThanOrEqual(max);
+  });
+
+  it("is the same traces in every process", () => {
+    const [one, other] = [tracerWith("traceidratio", 0.5), tracerWith("traceidratio", 0.5)];
+    const traces = serve(one, 200);
+    const again = traces.map((trace) => other.serve("any", traceFrom(trace.traceparent)));
+    expect(again.map(({ span }) => span !== undefined)).toEqual(traces.map(({ span }) => span !== undefined));
+  });
+});
+
+describe("a trace that is not recorded", () => {
+  it("has ids of its own, says so, and says the same each time", () => {
+    const traces = serve(tracerWith("always_off", 1), 1_000);
+    expect(new Set(traces.map(({ traceId }) => traceId)).size).toBe(1_000);
+    for (const { traceId, traceparent } of traces) {
+      expect(traceparent).toMatch(new RegExp(`^00-${traceId}-[\\da-f]{16}-00$`));
+      expect(traceFrom(traceparent)?.traceId).toBe(traceId);
+    }
+    expect(traces.map(({ traceparent }) => traceparent)).toEqual(traces.map(({ traceparent }) => traceparent));
+  });
+});
