@@ -1,6 +1,5 @@
-import { availableParallelism } from "node:os";
 import { describe, expect, it } from "vitest";
-import { planInstances } from "./instances.ts";
+import { type Machine, planInstances } from "./instances.ts";
 import { StartError } from "./start-error.ts";
 
 const ports = {
@@ -13,17 +12,37 @@ const ports = {
   ECHO_PORT: 8083,
 };
 
-async function namesOf(environment: NodeJS.ProcessEnv): Promise<string[]> {
-  return (await planInstances(environment, ports)).map(({ name }) => name);
+const gibibyte = 2 ** 30;
+const laptop: Machine = { cores: 2, memoryBytes: 8 * gibibyte, sharesPorts: true };
+
+async function countsOf(environment: NodeJS.ProcessEnv, machine: Machine): Promise<Record<string, number>> {
+  const services = (await planInstances(environment, ports, machine)).map(({ service }) => service);
+  const countOf = (name: string) => services.filter((service) => service === name).length;
+  return { gateways: countOf("gateway"), presets: countOf("preset"), organizations: countOf("organization") };
 }
 
 describe("planInstances", () => {
-  it("has one process of each service unless told otherwise", async () => {
-    expect(await namesOf({})).toEqual(["organization", "echo", "preset", "gateway"]);
-  });
+  it.each([
+    [1, 8, true, { gateways: 1, presets: 1 }],
+    [2, 8, true, { gateways: 1, presets: 1 }],
+    [4, 8, true, { gateways: 2, presets: 1 }],
+    [8, 8, true, { gateways: 4, presets: 2 }],
+    [64, 256, true, { gateways: 4, presets: 2 }],
+    [8, 2, true, { gateways: 2, presets: 2 }],
+    [8, 0.5, true, { gateways: 1, presets: 1 }],
+    [8, 8, false, { gateways: 1, presets: 2 }],
+  ])(
+    "has as many as %i cores with %d GiB deserve, where sharing a port is %s",
+    async (cores, gib, sharesPorts, counts) => {
+      const machine = { cores, memoryBytes: gib * gibibyte, sharesPorts };
+      for (const environment of [{}, { GATEWAY_PROCESSES: "auto", PRESET_PROCESSES: " auto " }])
+        expect(await countsOf(environment, machine)).toEqual({ ...counts, organizations: 1 });
+    },
+  );
 
-  it.runIf(process.platform === "linux")("has as many as it is told to, and each gateway knows all", async () => {
-    const instances = await planInstances({ GATEWAY_PROCESSES: "2", PRESET_PROCESSES: "3" }, ports);
+  it("has as many as it is told to, and each gateway knows all", async () => {
+    const told = { GATEWAY_PROCESSES: "2", PRESET_PROCESSES: "3" };
+    const instances = await planInstances(told, ports, { ...laptop, cores: 1 });
     expect(instances.map(({ name }) => name).slice(2)).toEqual([
       "preset",
       "preset-2",
@@ -41,9 +60,9 @@ describe("planInstances", () => {
     }
   });
 
-  it.runIf(process.platform === "linux")("has one for each core where that is asked for", async () => {
-    const gateways = (await namesOf({ GATEWAY_PROCESSES: "auto" })).filter((name) => name.startsWith("gateway"));
-    expect(gateways).toHaveLength(availableParallelism());
+  it("refuses several gateways where they cannot share a port", async () => {
+    const machine = { ...laptop, sharesPorts: false };
+    await expect(planInstances({ GATEWAY_PROCESSES: "2" }, ports, machine)).rejects.toThrow(StartError);
   });
 
   it.each(["0", "many", "65"])("refuses %s", async (count) => {

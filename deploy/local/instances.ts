@@ -1,4 +1,4 @@
-import { availableParallelism } from "node:os";
+import { availableParallelism, totalmem } from "node:os";
 import { findFreePort, loopbackHost, type Ports } from "./ports.ts";
 import type { ServiceName } from "./services.ts";
 import { StartError } from "./start-error.ts";
@@ -12,19 +12,36 @@ export interface Instance {
   readonly environment: Readonly<Record<string, string>>;
 }
 
+/** What decides how many processes are worth it. */
+export interface Machine {
+  readonly cores: number;
+  readonly memoryBytes: number;
+  /** Whether several processes may listen on one port. */
+  readonly sharesPorts: boolean;
+}
+
 const instancesMax = 64;
 
-/** One for each core that there is. */
+/** As many as the machine deserves: what is done where nothing is said. */
 const auto = "auto";
 
+/** More pay off only under a load that nobody has on a machine where they try something out. */
+const autoMax = { gateways: 4, presets: 2 };
+const memoryBytesEach = 2 ** 30;
+
 /**
- * The processes of a run: one of each service, so that what a caller changes is seen with the next request, unless `GATEWAY_PROCESSES` or `PRESET_PROCESSES` says how many.
+ * The processes of a run: as many of a service as `GATEWAY_PROCESSES` or `PRESET_PROCESSES` says.
  * Gateways share their port; each preset service has its own, and every gateway knows all of them.
  */
-export async function planInstances(given: NodeJS.ProcessEnv, ports: Ports): Promise<Instance[]> {
-  const gateways = readCount(given, "GATEWAY_PROCESSES");
-  const presets = readCount(given, "PRESET_PROCESSES");
-  if (gateways > 1 && process.platform !== "linux")
+export async function planInstances(
+  given: NodeJS.ProcessEnv,
+  ports: Ports,
+  machine: Machine = thisMachine(),
+): Promise<Instance[]> {
+  const worthIt = countsFor(machine);
+  const gateways = readCount(given, "GATEWAY_PROCESSES", worthIt.gateways);
+  const presets = readCount(given, "PRESET_PROCESSES", worthIt.presets);
+  if (gateways > 1 && !machine.sharesPorts)
     throw new StartError("GATEWAY_PROCESSES must be 1 here: only on Linux several processes share a port.");
   const morePresets = await severally(presets - 1, async () => ({
     PRESET_GRPC_PORT: String(await findFreePort()),
@@ -61,9 +78,32 @@ async function severally<T>(count: number, make: () => Promise<T>): Promise<T[]>
   return made;
 }
 
-function readCount(given: NodeJS.ProcessEnv, name: string): number {
-  const value = given[name]?.trim() || "1";
-  const count = value === auto ? availableParallelism() : Number(value);
+function thisMachine(): Machine {
+  return {
+    cores: availableParallelism(),
+    // In a container it may have less than the machine.
+    memoryBytes: Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
+    sharesPorts: process.platform === "linux",
+  };
+}
+
+/**
+ * A process uses one core. Of what a request costs, about half is spent in the gateway and a third or less in the preset
+ * service; the rest is the database's. Where there is one gateway, what is changed through it holds with the next
+ * request: that is worth more than the third that a second one answers on two cores.
+ */
+function countsFor({ cores, memoryBytes, sharesPorts }: Machine): { gateways: number; presets: number } {
+  const byMemory = Math.max(1, Math.floor(memoryBytes / memoryBytesEach));
+  const byCores = Math.max(1, Math.floor(cores / 2));
+  return {
+    gateways: sharesPorts ? Math.min(byCores, byMemory, autoMax.gateways) : 1,
+    presets: Math.min(Math.max(1, Math.floor(cores / 4)), byMemory, autoMax.presets),
+  };
+}
+
+function readCount(given: NodeJS.ProcessEnv, name: string, worthIt: number): number {
+  const value = given[name]?.trim() || auto;
+  const count = value === auto ? worthIt : Number(value);
   if (Number.isInteger(count) && count >= 1 && count <= instancesMax) return count;
   throw new StartError(`${name} must be a whole number from 1 to ${instancesMax}, or ${auto}, not "${value}".`);
 }

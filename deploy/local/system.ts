@@ -82,7 +82,7 @@ export async function openSystem(options: SystemOptions): Promise<void> {
     openServices(context, environment, instances),
   ]);
   if (prometheus) await openPrometheus(context, { program: prometheus, home, instances, environment });
-  say(summary(home, ports, keys, consolePath));
+  say(summary({ home, ports, instances, keys, consolePath }));
 }
 
 /** The databases of the caller's own server; undefined where there are none. */
@@ -208,7 +208,19 @@ function keepUp(name: string, { home, signal }: Context, start: (signal: AbortSi
   return supervise({ start, ...tellTroubles(name, home.logFile(name), say), signal });
 }
 
-function summary(home: Home, ports: Ports, keys: Keys, consolePath: string): string {
+interface Started {
+  readonly home: Home;
+  readonly ports: Ports;
+  readonly instances: readonly Instance[];
+  readonly keys: Keys;
+  readonly consolePath: string;
+}
+
+function summary({ home, ports, instances, keys, consolePath }: Started): string {
+  // Each gateway counts its own requests alone.
+  const metrics = instances
+    .filter(({ service }) => service === "gateway")
+    .map(({ environment }) => `http://${loopbackHost}:${environment.METRICS_PORT ?? ports.METRICS_PORT}/metrics`);
   const url = `${baseUrl(ports)}/api/v1`;
   const created = {
     model: "echo/small",
@@ -241,7 +253,7 @@ Use the preset (its model, echo/small, is no model: it tells what it was sent):
 gRPC       preset ${loopbackHost}:${ports.PRESET_GRPC_PORT}, organization ${loopbackHost}:${ports.ORGANIZATION_GRPC_PORT}
 Connect    preset ${loopbackHost}:${ports.PRESET_HTTP_PORT}, organization ${loopbackHost}:${ports.ORGANIZATION_HTTP_PORT}
 Reference  ${baseUrl(ports)}/docs
-Metrics    http://${loopbackHost}:${ports.METRICS_PORT}/metrics
+Metrics    ${metrics.join(", ")}
 Keys       ${home.credentialsFile}
 Logs       ${home.logs}
 Next       "Use a preset" in README.md

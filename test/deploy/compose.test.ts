@@ -16,6 +16,9 @@ interface ComposeService {
   readonly environment?: Readonly<Record<string, string>>;
   readonly volumes?: readonly string[];
   readonly stop_grace_period?: string;
+  readonly network_mode?: string;
+  readonly ports?: readonly string[];
+  readonly deploy?: { readonly replicas: string };
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly healthcheck?: { readonly test: readonly string[] };
 }
@@ -34,7 +37,7 @@ describe("the compose file", () => {
   it("runs the MySQL of the dev overlay and programs that the image holds", () => {
     expect(get("mysql").image).toBe(mainContainerOf(getPods(dev, "mysql")).image);
     const programs = Object.values(services)
-      .filter(({ image, command }) => image === "setpoint:dev" && command[1] !== "--eval")
+      .filter(({ command }) => command?.[0] === "node" && command[1] !== "--eval")
       .map(({ command }) => command[1]);
     expect(programs).toHaveLength(5);
     expect([...filesToCopy("services"), ...filesToCopy("gateway")]).toEqual(expect.arrayContaining(programs));
@@ -60,8 +63,18 @@ describe("the compose file", () => {
       "organization-migrate": ["mysql healthy"],
       organization: ["organization-migrate completed_successfully", "signing-key completed_successfully"],
       preset: ["preset-migrate completed_successfully"],
-      gateway: ["preset healthy", "organization healthy"],
+      "gateway-port": [],
+      gateway: ["gateway-port started", "preset healthy", "organization healthy"],
     });
+  });
+
+  it("has several gateways on one port, and as many of each service as one says", () => {
+    const { network_mode, environment, ports, deploy } = get("gateway");
+    expect({ network_mode, ports }).toEqual({ network_mode: "service:gateway-port", ports: undefined });
+    expect(get("gateway-port").ports).toEqual(["127.0.0.1:8080:8080"]);
+    expect(environment).toMatchObject({ REUSE_PORT: "true", METRICS_PORT: "0" });
+    expect(deploy?.replicas).toBe("${GATEWAY_PROCESSES:-1}");
+    expect(get("preset").deploy?.replicas).toBe("${PRESET_PROCESSES:-1}");
   });
 
   it.each([

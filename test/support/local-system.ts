@@ -59,6 +59,9 @@ export async function startLocalSystem(
       SETPOINT_HOME: home,
       // As under npm, it stops where its parent has ended.
       npm_lifecycle_event: "start",
+      // The same on every machine.
+      GATEWAY_PROCESSES: "1",
+      PRESET_PROCESSES: "1",
       ...ports,
       ...environment,
     },
