@@ -102,7 +102,8 @@ export async function runServiceCommand(
 ): Promise<string> {
   try {
     return await runProgram(process.execPath, [join(repositoryRoot, entryFiles[name]), ...args], {
-      env: environment,
+      // In a folder of its own: what is in a cache stays as it is, and a command compiles little of what a service needs.
+      env: { ...environment, NODE_COMPILE_CACHE: join(home.compileCache, "commands") },
       signal,
     });
   } catch (error) {

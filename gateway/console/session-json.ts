@@ -1,7 +1,7 @@
-import { Type } from "typebox";
 import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import type { Session } from "../../proto/gen/setpoint/organization/v1/session_pb.ts";
 import { bodyReader } from "../json/body-reader.ts";
+import { Type } from "../json/schema-builder.ts";
 import { isoTime } from "../json/time.ts";
 
 const readBody = bodyReader(

@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "./schema-builder.ts";
 
 export const exampleRequestId = "0198c5a4-2c6f-7d19-8e03-b7f15a9c40d2";
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { Type } from "typebox";
 import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
 import { requestIdLengthMax, requestIdPattern } from "../../services/platform/domain/limits.ts";
+import { Type } from "./schema-builder.ts";
 
 const rule = `1 to ${requestIdLengthMax} printable ASCII characters`;
 

@@ -1,9 +1,9 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { Type } from "typebox";
 import type { FieldViolation } from "../../services/platform/domain/domain-error.ts";
 import { bodyReader } from "./body-reader.ts";
 import { kindByName } from "./key.ts";
 import { kindSchema, permissionSchema } from "./key-schema.ts";
+import { Type } from "./schema-builder.ts";
 import { fixedValue, nameRule, optionalText } from "./schema-parts.ts";
 
 const nameLengthMax = 255;

@@ -1,5 +1,5 @@
-import { Type } from "typebox";
 import { knownPermissions } from "../../services/platform/auth/principal.ts";
+import { Type } from "./schema-builder.ts";
 import { nullable, time, uuid } from "./schema-parts.ts";
 
 // The JSON that key.ts writes. Every field is always there; one without a value is null.

@@ -1,6 +1,6 @@
-import { Type } from "typebox";
 import { bodyReader } from "./body-reader.ts";
 import { roleByName } from "./member.ts";
+import { Type } from "./schema-builder.ts";
 import { nameRule, optionalText } from "./schema-parts.ts";
 
 const personNameRule = nameRule(255);

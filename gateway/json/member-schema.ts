@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "./schema-builder.ts";
 import { nullable } from "./schema-parts.ts";
 
 /** The JSON that member.ts writes. */

@@ -1,4 +1,5 @@
-import { type TSchema, Type } from "typebox";
+import type { TSchema } from "typebox";
+import { Type } from "./schema-builder.ts";
 import { componentSchema, nullable } from "./schema-parts.ts";
 
 // The JSON that model.ts writes. What is not known of a model is null, or empty; clients of the reference insist on it.

@@ -1,5 +1,5 @@
-import { Type } from "typebox";
 import { actionByName } from "./organization-change.ts";
+import { Type } from "./schema-builder.ts";
 import { nullable, time, uuid } from "./schema-parts.ts";
 
 type ActionName = keyof typeof actionByName;

@@ -1,6 +1,7 @@
-import { type TSchema, Type } from "typebox";
+import type { TSchema } from "typebox";
 import { int32Max } from "../../services/platform/domain/limits.ts";
 import { pageLimitDefault, pageLimitMax } from "../../services/platform/domain/page.ts";
+import { Type } from "./schema-builder.ts";
 import { componentSchema } from "./schema-parts.ts";
 
 /** The query of every list. */

@@ -1,6 +1,7 @@
-import { type TSchema, Type } from "typebox";
+import type { TSchema } from "typebox";
 import { presetDescriptionLengthMax, presetNameLengthMax } from "../../services/platform/domain/limits.ts";
 import { dialectNames } from "../dialects/dialect-name.ts";
+import { Type } from "./schema-builder.ts";
 import { componentSchema, nullable, time, uuid } from "./schema-parts.ts";
 
 // The JSON that preset.ts writes. Every field is always there; one without a value is null.

@@ -1,7 +1,7 @@
-import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
 import { pageQuery } from "./page.ts";
 import { hasTooManyParameters, parseQuery, queryReader } from "./query.ts";
+import { Type } from "./schema-builder.ts";
 
 const readByType = queryReader({
   ...pageQuery,

@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "./schema-builder.ts";
 import { uuid } from "./schema-parts.ts";
 
 const origin = Type.Object(

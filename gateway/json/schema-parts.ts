@@ -1,4 +1,5 @@
-import { type TSchema, type TSchemaOptions, type TString, type TUnsafe, Type } from "typebox";
+import type { TSchema, TSchemaOptions, TString, TUnsafe } from "typebox";
+import { Type } from "./schema-builder.ts";
 
 /** A schema that has a name in the document; openapi/description.ts says which there are. */
 export function componentSchema(name: string): TSchema {

@@ -1,8 +1,8 @@
-import { Type } from "typebox";
 import { int32Max, presetDescriptionLengthMax, presetNameLengthMax } from "../../services/platform/domain/limits.ts";
 import { bodyReader } from "./body-reader.ts";
 import { statusByName } from "./preset.ts";
 import { statusSchema } from "./preset-schema.ts";
+import { Type } from "./schema-builder.ts";
 
 /** The body of PATCH /presets/{slug}. */
 export const updateSchema = Type.Object(

@@ -1,5 +1,5 @@
-import { Type } from "typebox";
 import { bodyReader } from "./body-reader.ts";
+import { Type } from "./schema-builder.ts";
 import { fixedValue, nameRule, optionalText } from "./schema-parts.ts";
 import { switchedOff } from "./workspace.ts";
 

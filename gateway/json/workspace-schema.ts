@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "./schema-builder.ts";
 import { nullable, time, uuid } from "./schema-parts.ts";
 
 // The JSON that workspace.ts writes. Every field is always there; one without a value is null.

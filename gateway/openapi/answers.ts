@@ -1,6 +1,7 @@
 import { STATUS_CODES } from "node:http";
-import { type TSchema, Type } from "typebox";
+import type { TSchema } from "typebox";
 import { exampleRequestId } from "../json/error-schema.ts";
+import { Type } from "../json/schema-builder.ts";
 import { componentSchema } from "../json/schema-parts.ts";
 
 /** Headers of an answer, as a route describes them. */

@@ -1,8 +1,8 @@
-import { Type } from "typebox";
 import type { DialectName } from "../dialects/dialect-name.ts";
 import { namingFields } from "../inference/body-schema.ts";
 import { explainHeader } from "../inference/request/explain-header.ts";
 import { promptHeader } from "../inference/request/prompt-header.ts";
+import { Type } from "../json/schema-builder.ts";
 import { refusedInAnthropicShape, refusedWith, success, upstreamName } from "./answers.ts";
 
 const operationIds: Readonly<Record<DialectName, string>> = {

@@ -1,10 +1,11 @@
 import type { FastifyInstance } from "fastify";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
 import { presetActionByName, workspaceChangeJson } from "../json/preset.ts";
 import { presetActionSchema } from "../json/preset-schema.ts";
+import { Type } from "../json/schema-builder.ts";
 import { refusedWith, success } from "../openapi/answers.ts";
 import { workspaceQuery } from "./preset-parameters.ts";
 

@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { Type } from "typebox";
 import { newId } from "../../services/platform/domain/ids.ts";
 import { longTextLength } from "../../services/platform/json/json-text.ts";
 import { nextTurn } from "../../services/platform/process/next-turn.ts";
@@ -14,6 +13,7 @@ import { requireBody } from "../json/body.ts";
 import { etagsOfCreation } from "../json/etag.ts";
 import { idempotencyHeader, idempotencyKeyFrom } from "../json/idempotency.ts";
 import { sendPreset } from "../json/preset.ts";
+import { Type } from "../json/schema-builder.ts";
 import { dataOf, etag, refusedWith, success } from "../openapi/answers.ts";
 import { slugParams, workspaceQuery } from "./preset-parameters.ts";
 

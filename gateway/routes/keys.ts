@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance } from "fastify";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import type { Key } from "../../proto/gen/setpoint/organization/v1/key_pb.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
 import { pageLimitMax } from "../../services/platform/domain/page.ts";
@@ -20,6 +20,7 @@ import {
   rotationSchema,
 } from "../json/key-body.ts";
 import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
+import { Type } from "../json/schema-builder.ts";
 import { componentSchema } from "../json/schema-parts.ts";
 import { dataOf, deleted, noStore, refusedWith, success } from "../openapi/answers.ts";
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import type { ListMembersResponse } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
 import type { Access } from "../auth/access.ts";
@@ -9,6 +9,7 @@ import { smallBodyBytesMax } from "../json/body-reader.ts";
 import { memberJson, sendMember } from "../json/member.ts";
 import { memberCreationFrom, memberCreationSchema, memberUpdateFrom, memberUpdateSchema } from "../json/member-body.ts";
 import { pageQuery, pageSchema, pageWriter } from "../json/page.ts";
+import { Type } from "../json/schema-builder.ts";
 import { dataOf, deleted, refusedWith, success } from "../openapi/answers.ts";
 
 const tags = ["Organization"];

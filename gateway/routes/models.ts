@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import { type Preset, PresetStatus } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import type { ListPresetsResponse } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { isOfKind } from "../../services/platform/domain/domain-error.ts";
@@ -9,6 +9,7 @@ import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { presetModelJson, upstreamModelJson } from "../json/model.ts";
 import { modelCountSchema, modelsSchema } from "../json/model-schema.ts";
+import { Type } from "../json/schema-builder.ts";
 import { refusedWith, success } from "../openapi/answers.ts";
 import { listParts, sendParts } from "./list-parts.ts";
 import { workspaceQuery } from "./preset-parameters.ts";

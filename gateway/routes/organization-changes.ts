@@ -1,10 +1,11 @@
 import type { FastifyInstance } from "fastify";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { actionByName, organizationChangeJson } from "../json/organization-change.ts";
 import { actionSchema } from "../json/organization-change-schema.ts";
 import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
+import { Type } from "../json/schema-builder.ts";
 import { refusedWith, success } from "../openapi/answers.ts";
 
 const querystring = Type.Object({

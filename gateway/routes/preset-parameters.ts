@@ -1,5 +1,5 @@
-import { Type } from "typebox";
 import { slugPattern, slugRule } from "../../services/platform/domain/limits.ts";
+import { Type } from "../json/schema-builder.ts";
 
 export const slugParams = {
   slug: Type.String({

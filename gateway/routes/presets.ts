@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import type { ListPresetsResponse } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
 import { presetQueryLengthMax } from "../../services/platform/domain/limits.ts";
@@ -13,6 +13,7 @@ import { idempotencyHeader, idempotencyKeyFrom } from "../json/idempotency.ts";
 import { pageQuery, pageSchema, pageWriter } from "../json/page.ts";
 import { listedPresetJson, sendPreset, statusByName } from "../json/preset.ts";
 import { statusSchema } from "../json/preset-schema.ts";
+import { Type } from "../json/schema-builder.ts";
 import { updateFrom, updateSchema } from "../json/update.ts";
 import { dataOf, etag, refusedWith, success, withoutBody } from "../openapi/answers.ts";
 import { slugParams, workspaceQuery } from "./preset-parameters.ts";

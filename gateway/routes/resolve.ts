@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
@@ -13,6 +13,7 @@ import { promptHeader, replacesSystemPrompt } from "../inference/request/prompt-
 import { withRawBodies } from "../inference/request/raw-bodies.ts";
 import { readRequestBody } from "../inference/request/request-body.ts";
 import { requireBody } from "../json/body.ts";
+import { Type } from "../json/schema-builder.ts";
 import { dataOf, refusedWith, success } from "../openapi/answers.ts";
 import { slugParams, workspaceQuery } from "./preset-parameters.ts";
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import type { PresetVersion } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { int32Max } from "../../services/platform/domain/limits.ts";
 import type { Page } from "../../services/platform/domain/page.ts";
@@ -8,6 +8,7 @@ import type { Clients } from "../clients/clients.ts";
 import { HttpError } from "../json/errors.ts";
 import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
 import { changeJson, diffJson, versionJson } from "../json/preset.ts";
+import { Type } from "../json/schema-builder.ts";
 import { dataOf, refusedWith, success } from "../openapi/answers.ts";
 import { listParts, sendParts } from "./list-parts.ts";
 import { slugParams, workspaceQuery } from "./preset-parameters.ts";

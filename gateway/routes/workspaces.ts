@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import type { Workspace } from "../../proto/gen/setpoint/organization/v1/workspace_pb.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
 import type { Access } from "../auth/access.ts";
@@ -7,6 +7,7 @@ import type { Clients } from "../clients/clients.ts";
 import { untilGone } from "../http/until-gone.ts";
 import { smallBodyBytesMax } from "../json/body-reader.ts";
 import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
+import { Type } from "../json/schema-builder.ts";
 import { sendWorkspace, workspaceJson } from "../json/workspace.ts";
 import {
   workspaceCreationFrom,

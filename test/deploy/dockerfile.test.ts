@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { dockerfile, filesToCopy, type Instruction, isIgnored, readStages } from "../support/image.ts";
 import { containersOf, isOurs, podsOf, portsOf, production, renderings } from "../support/manifests.ts";
 
-const [dependencies = [], builder = [], final = []] = readStages();
+const [dependencies = [], builder = [], compiled = [], final = []] = readStages();
 const texts = (stage: readonly Instruction[], keyword: string) =>
   stage.filter((instruction) => instruction.keyword === keyword).map(({ text }) => text);
 const files = ["package.json", "proto", "services", "gateway"].flatMap(filesToCopy);
@@ -18,8 +18,8 @@ describe("the Dockerfile", () => {
     const { dependencies: packages } = JSON.parse(readFileSync("package.json", "utf8"));
     expect(dockerfile).toContain(`ARG NODE_VERSION=${packages.node}\n`);
     const image = "node:$" + "{NODE_VERSION}-trixie-slim";
-    const from = [dependencies, builder, final].flatMap((stage) => texts(stage, "FROM"));
-    expect(from).toEqual([`${image} AS dependencies`, `${image} AS console`, image]);
+    const from = [dependencies, builder, compiled, final].flatMap((stage) => texts(stage, "FROM"));
+    expect(from).toEqual([`${image} AS dependencies`, `${image} AS console`, `${image} AS compiled`, image]);
   });
 
   it("copies what the processes need: the sources that are no tests, migrations, generated code", () => {
@@ -30,6 +30,7 @@ describe("the Dockerfile", () => {
       "services ./services",
       "gateway ./gateway",
       "/app/gateway/console/dist ./gateway/console/dist",
+      "/tmp/compile-cache ./compile-cache",
     ]);
     const isOfConsole = (file: string) => file.startsWith("gateway/console/app/");
     const isSource = (file: string) => /^(package\.json|(gateway|services|proto\/gen)\/.+\.(ts|sql))$/.test(file);
@@ -47,6 +48,13 @@ describe("the Dockerfile", () => {
     expect(texts(builder, "RUN").at(-1)).toBe("node gateway/console/build.ts");
     expect(files).toContain("gateway/console/app/index.html");
     expect(isIgnored("gateway/console/dist/index.html")).toBe(true);
+  });
+
+  it("compiles what the processes are made of, by the same paths and as the same user", () => {
+    const isShared = (text: string) => !/dist$|cache$/.test(text);
+    expect(texts(compiled, "COPY")).toEqual(texts(final, "COPY").filter(isShared));
+    for (const keyword of ["WORKDIR", "USER"]) expect(texts(compiled, keyword)).toEqual(texts(final, keyword));
+    expect(texts(final, "ENV").join(" ")).toContain("NODE_COMPILE_CACHE=/app/compile-cache");
   });
 
   it.each([".git/HEAD", ".setpoint/credentials.json", "node_modules/vitest/package.json", "test/support/image.ts"])(

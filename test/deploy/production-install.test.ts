@@ -203,7 +203,8 @@ function environmentHere(rendering: Rendering, container: Container): NodeJS.Pro
   const portTexts = Object.entries(ports).map(([name, port]) => [name, String(port)]);
   const fromImage = (readStages().at(-1) ?? [])
     .filter(({ keyword }) => keyword === "ENV")
-    .flatMap(({ text }) => text.split(" ").map((pair) => pair.split(/=(.*)/)));
+    .flatMap(({ text }) => text.replaceAll("=/app/", `=${app}/`).split(" "))
+    .map((pair) => pair.split(/=(.*)/));
   return { ...Object.fromEntries([...fromImage, ...entries, ...portTexts]), HOST: "127.0.0.1" };
 }
 

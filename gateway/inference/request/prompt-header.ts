@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { Type } from "typebox";
 import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
+import { Type } from "../../json/schema-builder.ts";
 
 const name = "X-Setpoint-System-Prompt";
 

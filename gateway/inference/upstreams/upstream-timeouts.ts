@@ -1,4 +1,5 @@
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../../json/schema-builder.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 

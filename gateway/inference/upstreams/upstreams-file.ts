@@ -1,8 +1,9 @@
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import { DomainError, type FieldViolation } from "../../../services/platform/domain/domain-error.ts";
 import { ambiguities, parseJsonObject } from "../../../services/platform/json/json-text.ts";
 import { schemaCheck } from "../../../services/platform/json/schema-check.ts";
 import { type DialectName, dialectNames } from "../../dialects/dialect-name.ts";
+import { Type } from "../../json/schema-builder.ts";
 import { defaultTimeouts, timeoutsFrom, timeoutsSchema, type UpstreamTimeouts } from "./upstream-timeouts.ts";
 
 /** Where the secret of an upstream is to be found; the file itself holds none. */
