@@ -15,6 +15,7 @@ import { preparePrometheus } from "./prometheus.ts";
 import { waitFor } from "./readiness.ts";
 import { type RunRecord, takeHome } from "./run-record.ts";
 import {
+  compileAhead,
   type DatabaseUrls,
   lookForServiceFault,
   runServiceCommand,
@@ -56,7 +57,9 @@ export async function openSystem(options: SystemOptions): Promise<void> {
   say("Starting Setpoint");
   const prometheus = options.observe ? await findPrometheus((text) => say(`  ${text}`)) : undefined;
   const context = { ...options, home, record };
-  // While the database starts, which takes longer. Its outcome is looked at before the gateway reads what was built.
+  // While the database starts, which takes longer. Their outcome is looked at before the gateway reads what was built.
+  const compiling = compileAhead(home, signal);
+  compiling.catch(() => {});
   const building = buildConsole(home, signal);
   building.catch(() => {});
   const urls = givenDatabases(given) ?? (await openDatabase(context));
@@ -77,6 +80,7 @@ export async function openSystem(options: SystemOptions): Promise<void> {
   });
   writeCredentials(home.credentialsFile, keys, ports, urls);
   await step("console", async (detail) => detail(await building));
+  await compiling;
   const [consolePath] = await Promise.all([
     makeSignInLink(runOrganization, keys),
     openServices(context, environment, instances),

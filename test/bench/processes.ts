@@ -8,6 +8,7 @@ import { type Home, openHome } from "../../deploy/local/home.ts";
 import { choosePorts, findFreePort } from "../../deploy/local/ports.ts";
 import { lookForHttpFault, waitFor, waitUntilUp } from "../../deploy/local/readiness.ts";
 import {
+  compileAhead,
   type DatabaseUrls,
   lookForServiceFault,
   serviceEnvironment,
@@ -100,6 +101,7 @@ export async function openSetpoint(options: SideOptions): Promise<Side> {
   const { signal, opened } = options;
   const { home, urls, environment, database } = await openBase("setpoint", options);
   ensureSigningKey(home.signingKeyFile);
+  await compileAhead(home, signal);
   const start = async (name: "organization" | "preset" | "gateway") => {
     const service = { home, environment: { ...environment, ...preloads(name, options) }, signal };
     const running = await startService(name, service, () => {});

@@ -1,7 +1,3 @@
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../observe/logger.ts";
 import { Lifecycle } from "./lifecycle.ts";
@@ -63,26 +59,5 @@ describe("Lifecycle", () => {
     await Promise.all([lifecycle.close(), lifecycle.close()]);
     await lifecycle.close();
     expect(closed).toBe(1);
-  });
-});
-
-describe("runProcess", () => {
-  it("keeps what was compiled for the next start, however this one ends", () => {
-    const cache = mkdtempSync(join(tmpdir(), "setpoint-compiled-"));
-    const module = (name: string) => JSON.stringify(new URL(name, import.meta.url));
-    const script = `
-      import { createLogger } from ${module("../observe/logger.ts")};
-      import { runProcess } from ${module("./lifecycle.ts")};
-      await runProcess(createLogger("test", "silent"), { shutdownDelayMs: 0 }, async () => {});
-      process.kill(process.pid, "SIGKILL");`;
-    const env = { ...process.env, NODE_COMPILE_CACHE: cache };
-    try {
-      const { signal } = spawnSync(process.execPath, ["--input-type=module", "--eval", script], { env });
-      expect(signal).toBe("SIGKILL");
-      const kept = readdirSync(cache, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-      expect(kept.length).toBeGreaterThan(5);
-    } finally {
-      rmSync(cache, { recursive: true });
-    }
   });
 });

@@ -1,4 +1,3 @@
-import { flushCompileCache } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../observe/logger.ts";
 import { exitCodeOf } from "./exit-code.ts";
@@ -89,8 +88,6 @@ export async function runProcess(
   try {
     await open(lifecycle);
     logger.info("started");
-    // Where there is a cache, what a start needs is in it now; when the process ends, V8 may have let go of that.
-    flushCompileCache();
   } catch (error) {
     logger.fatal({ err: error }, "could not start");
     await exit(exitCodeOf(error));

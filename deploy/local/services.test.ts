@@ -1,0 +1,27 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { openHome, repositoryRoot } from "./home.ts";
+import { runProgram } from "./program.ts";
+import { compileAhead } from "./services.ts";
+
+/** Prints whether Node had to load what it strips types with. */
+const tellStripper = `--import=data:text/javascript,${encodeURIComponent(
+  "process.on('exit', () => console.log('stripper:', process.moduleLoadList.some((name) => name.includes('/amaro/'))))",
+)}`;
+
+function load(entry: string, cache: string): Promise<string> {
+  const env = { ...process.env, NODE_COMPILE_CACHE: cache, NODE_OPTIONS: tellStripper };
+  return runProgram(process.execPath, [join(repositoryRoot, entry), "help"], { env });
+}
+
+it("leaves the processes no types to strip", { timeout: 60_000 }, async () => {
+  const path = mkdtempSync(join(tmpdir(), "setpoint-compiled-"));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  const home = openHome({ SETPOINT_HOME: path });
+  await compileAhead(home, AbortSignal.timeout(60_000));
+  for (const entry of ["gateway/main.ts", "services/preset/main.ts", "services/organization/main.ts"])
+    expect(await load(entry, home.compileCache), entry).toContain("stripper: false");
+  expect(await load("gateway/main.ts", join(path, "empty"))).toContain("stripper: true");
+});
