@@ -74,8 +74,8 @@ export class Access {
   }
 
   /**
-   * For inference: an API key with the permission, also in the header `x-api-key`. Where the organization service is out
-   * of reach, what is known of the key is good enough for a while.
+   * For inference: an API key with the permission, also in the header `x-api-key`. A query that names a workspace must
+   * name the key's own. Where the organization service is out of reach, what is known of the key is good for a while.
    */
   withInference(): onRequestHookHandler {
     return this.#hook(
@@ -83,7 +83,7 @@ export class Access {
         if (isManagement) throw apiKeyRequired();
         requirePermission(principal, "inference");
       },
-      { isInference: true, takesApiKeyHeader: true },
+      { isInference: true, takesApiKeyHeader: true, takesWorkspace: true },
     );
   }
 

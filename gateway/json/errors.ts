@@ -100,12 +100,13 @@ const headersByStatus: Readonly<Record<number, Readonly<Record<string, string>>>
   401: { "www-authenticate": "Bearer" },
 };
 
-/** Whose words an error is told in: ours, or those of Anthropic's API, where a route is one of that. */
-export type ErrorShape = "own" | "anthropic";
+/** How an error is told: as everywhere, or where requests are sent to upstreams, in our shape or in that of Anthropic's API. */
+export type ErrorShape = "own" | "inference" | "anthropic";
 
 /** The answer to anything that was thrown. A fault of ours tells nothing but the request id to look for. */
 export function errorAnswer(thrown: unknown, requestId: string, shape: ErrorShape = "own"): ErrorAnswer {
-  const parts = publicParts(thrown);
+  const told = publicParts(thrown);
+  const parts = told === outOfReach && shape !== "own" ? outOfReachOfInference : told;
   const body = shape === "anthropic" ? anthropicBody(parts, requestId) : errorBody(parts, requestId);
   // A message may name a path, a slug or a field that the caller made of their key.
   return { status: parts.status, headers: parts.headers, body: withoutKeys(body) };
@@ -171,6 +172,13 @@ const outOfReach: PublicParts = {
     "The service is out of reach or has too much to do. Try again in a moment; with an Idempotency-Key, nothing is created twice.",
   violations: [],
   headers: { "retry-after": retryAfterSeconds },
+};
+
+/** Nothing is stored there, and a request is sent on only when all that it needs is there. */
+const outOfReachOfInference: PublicParts = {
+  ...outOfReach,
+  message:
+    "The service is out of reach or has too much to do. Nothing was sent to an upstream. Try again in a moment.",
 };
 
 function errorBody({ status, message, violations, metadata }: PublicParts, requestId: string): string {

@@ -42,7 +42,7 @@ export const modelSchema = Type.Object(
         canonical_slug: "@preset/support-bot",
         name: "Support bot",
         created: 1_773_480_266,
-        description: "Preset Support bot: Answers customers.",
+        description: "Preset Support bot, version 3: Answers customers.",
         context_length: null,
         architecture: { modality: null, input_modalities: [], output_modalities: [] },
         pricing: { prompt: "0", completion: "0" },

@@ -2,12 +2,14 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Preset } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 
 /** A preset as a model that a request may name. */
-export function presetModelJson({ slug, name, description, createTime }: Preset): string {
+export function presetModelJson({ slug, name, description, createTime, designatedVersionNumber }: Preset): string {
+  // An older preset service does not tell the number.
+  const version = designatedVersionNumber > 0 ? `, version ${designatedVersionNumber}` : "";
   return modelJson({
     id: `@preset/${slug}`,
     name,
     created: createTime ? Math.floor(timestampMs(createTime) / 1000) : 0,
-    description: `Preset ${name}${description ? `: ${description}` : ""}`,
+    description: `Preset ${name}${version}${description ? `: ${description}` : ""}`,
     details: `/api/v1/presets/${slug}`,
   });
 }

@@ -168,7 +168,7 @@ export class InFlight {
   #refusal(budget: ByteBudget, bytes: number): Error {
     if (budget !== this.#budget && !budget.fits(bytes)) return this.#keyRefusal();
     this.#metrics.refused("process_bytes");
-    return new HttpError(503, "The service has too much to do. Nothing was stored. Try again in a moment.", {
+    return new HttpError(503, "The service has too much to do, and has not begun with this. Try again in a moment.", {
       "retry-after": retryAfterSeconds,
     });
   }

@@ -53,7 +53,7 @@ interface Refusal {
 
 const refusals = {
   400: {
-    when: "The body is malformed, or a field or parameter breaks its rule. Nothing was stored.",
+    when: "The body is malformed, or a field or parameter breaks its rule. Nothing was stored or sent.",
     message: "temperature must be at most 2",
     issues: [{ path: "temperature", message: "must be at most 2" }],
   },
@@ -84,7 +84,7 @@ const refusals = {
     message: "Send JSON, with the header `Content-Type: application/json`.",
   },
   429: {
-    when: "The key is over its rate limit or has too much under way, or too many keys from this address were refused. Nothing was stored. Where a key has a rate limit, other answers have the `x-ratelimit` headers, too.",
+    when: "The key is over its rate limit or has too much under way, or too many keys from this address were refused. Nothing was stored or sent. Where a key has a rate limit, other answers have the `x-ratelimit` headers, too.",
     message: "This key is over its rate limit. Wait as long as Retry-After says.",
     mayRetry: true,
     headers: rateLimit,
@@ -104,7 +104,7 @@ const refusals = {
     headers: { "x-setpoint-upstream": upstreamName },
   },
   503: {
-    when: "A service or the database is out of reach or has too much to do. Nothing was stored, unless the database, or the service, went away while it committed.",
+    when: "A service or the database is out of reach or has too much to do. Nothing was stored or sent, unless the database, or the service, went away while it committed.",
     message:
       "The service is out of reach or has too much to do. Try again in a moment; with an Idempotency-Key, nothing is created twice.",
     mayRetry: true,

@@ -11,6 +11,7 @@ import { replacesSystemPrompt } from "../inference/request/prompt-header.ts";
 import { withRawBodies } from "../inference/request/raw-bodies.ts";
 import { readRequestBody } from "../inference/request/request-body.ts";
 import { requireBody } from "../json/body.ts";
+import type { ErrorShape } from "../json/errors.ts";
 import { inferenceOperation } from "../openapi/inference-operations.ts";
 
 interface Inference {
@@ -43,7 +44,7 @@ export async function inferenceRoutes(
           const pinned = reference?.version !== undefined;
           const outgoing = mergeRequest(body, preset?.prepared, dialect, { pinned, replaceSystemPrompt });
           const explanation = explains ? explanationOf(outgoing.provenance()) : undefined;
-          await forwarder.forward({ reply, dialect, outgoing, caller: caller.principal, explanation, preset });
+          await forwarder.forward({ reply, dialect, outgoing, explanation, preset });
           return reply;
         },
       );
@@ -51,10 +52,11 @@ export async function inferenceRoutes(
   });
 }
 
-const errorShapes = { "chat/completions": "own", messages: "anthropic", responses: "own" } as const satisfies Record<
-  DialectName,
-  string
->;
+const errorShapes: Readonly<Record<DialectName, ErrorShape>> = {
+  "chat/completions": "inference",
+  messages: "anthropic",
+  responses: "inference",
+};
 
 /** As answers say it. */
 function nameOf({ slug, version, isStale }: CachedPreset): string {

@@ -68,7 +68,7 @@ describe("models", () => {
         canonical_slug: "@preset/model-7",
         name: "For models",
         created: expect.any(Number),
-        description: "Preset For models: Answers.",
+        description: "Preset For models, version 1: Answers.",
         context_length: null,
         architecture: { modality: null, input_modalities: [], output_modalities: [] },
         pricing: { prompt: "0", completion: "0" },

@@ -41,6 +41,7 @@ async function readToEnd(stream: AsyncIterable<unknown>): Promise<void> {
 /** What a client makes of a stream: its events, each of which ends with a blank line. */
 function eventsOf(text: string): { event: string; data: string }[] {
   return text
+    .replaceAll("\r\n", "\n")
     .split("\n\n")
     .filter((block) => block !== "")
     .map((block) => {
@@ -55,8 +56,8 @@ function eventsOf(text: string): { event: string; data: string }[] {
 }
 
 /** Sends an event, and a second one as far as that many bytes; then the connection ends. */
-function breakAfter(dialect: DialectName, bytes: number): void {
-  const event = Buffer.from(events[dialect]);
+function breakAfter(dialect: DialectName, bytes: number, lineEnd = "\n"): void {
+  const event = Buffer.from(events[dialect].replaceAll("\n", lineEnd));
   upstream.script = (_request, socket) => {
     const sent = Buffer.concat([event, event.subarray(0, bytes)]);
     socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf(sent)]), () => socket.destroy());
@@ -64,14 +65,20 @@ function breakAfter(dialect: DialectName, bytes: number): void {
 }
 
 describe.each(dialectNames)("a stream of %s that breaks", (dialect) => {
-  const places = [0, 1, 6, 20, events[dialect].indexOf("é") + 1, Buffer.byteLength(events[dialect]) - 1];
+  /** In the name of a field, before and behind its colon, in its value, in a character, and in the blank line. */
+  const length = Buffer.byteLength(events[dialect]);
+  const places = [0, 1, 4, 5, 6, 20, events[dialect].indexOf("é") + 1, length - 2, length - 1].flatMap((bytes) => [
+    [bytes, "LF", "\n"] as const,
+    [bytes, "CR LF", "\r\n"] as const,
+  ]);
 
-  it.each(places)("ends with an event of its own, wherever it broke (%i bytes)", async (bytes) => {
-    breakAfter(dialect, bytes);
+  it.each(places)("ends with an event of its own, wherever it broke (%i bytes, %s)", async (bytes, _name, lineEnd) => {
+    breakAfter(dialect, bytes, lineEnd);
     const answer = await stack.send(dialect, { model: "m", stream: true });
     expect(answer.status).toBe(200);
     const received = eventsOf(await answer.text());
-    expect(received[0]?.data).toBe(eventsOf(events[dialect])[0]?.data);
+    // And nothing of the event that is not whole.
+    expect(received).toEqual([eventsOf(events[dialect])[0], expect.anything()]);
     const last = received.at(-1);
     const message = "The upstream main broke off its answer.";
     const requestId = answer.headers.get("x-request-id");
@@ -117,19 +124,19 @@ describe.each(dialectNames)("a stream of %s that breaks", (dialect) => {
 describe("clients that others wrote", () => {
   const options = () => ({ apiKey: stack.apiKey, maxRetries: 0 });
 
-  it("throw the error that the gateway tells: openai, chat and responses", async () => {
+  it.each([0, 30])("throw the error that the gateway tells: openai, chat and responses (%i bytes)", async (bytes) => {
     const openai = new OpenAI({ ...options(), baseURL: `${stack.baseUrl}/api/v1` });
-    breakAfter("chat/completions", 0);
+    breakAfter("chat/completions", bytes);
     const chat = await openai.chat.completions.create({ model: "m", messages: [], stream: true });
     await expect(readToEnd(chat)).rejects.toThrow("The upstream main broke off its answer.");
-    breakAfter("responses", 0);
+    breakAfter("responses", bytes);
     const responses = await openai.responses.create({ model: "m", input: "", stream: true });
     await expect(readToEnd(responses)).rejects.toThrow("The upstream main broke off its answer.");
   });
 
-  it("throw the error that the gateway tells: anthropic", async () => {
+  it.each([0, 60])("throw the error that the gateway tells: anthropic (%i bytes)", async (bytes) => {
     const anthropic = new Anthropic({ ...options(), baseURL: `${stack.baseUrl}/api` });
-    breakAfter("messages", 0);
+    breakAfter("messages", bytes);
     const stream = await anthropic.messages.create({ model: "m", max_tokens: 1, messages: [], stream: true });
     await expect(readToEnd(stream)).rejects.toThrow("The upstream main broke off its answer.");
   });
@@ -154,6 +161,43 @@ describe("what comes of an upstream", () => {
     upstream.script = streamOf([event]);
     const answer = await stack.send("chat/completions", { model: "m", stream: true });
     expect((await answer.text()).length).toBe(event.length);
+  });
+
+  it("may break in the middle of a huge event: what tells of it is an event of its own", async () => {
+    const half = `data: ${"x".repeat(1024 * 1024)}`;
+    upstream.script = (_request, socket) => {
+      socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf(half)]), () => socket.destroy());
+    };
+    const received = eventsOf(await (await stack.send("messages", { model: "m", stream: true })).text());
+    expect(received.map(({ event }) => event)).toEqual(["", "error"]);
+    expect(JSON.parse(received[1]?.data ?? "")).toMatchObject({ type: "error" });
+  });
+
+  it("may say how long a stream is, and break", async () => {
+    upstream.script = (_request, socket) => {
+      const head = headOf(200, { "content-type": "text/event-stream", "content-length": "100" });
+      socket.write(`${head}data: 1\n\nda`, () => socket.destroy());
+    };
+    const answer = await stack.send("messages", { model: "m", stream: true });
+    expect(answer.headers.get("content-length")).toBeNull();
+    expect(await answer.text()).toMatch(/^data: 1\n\nevent: error\ndata: \{.*\}\n\n$/);
+  });
+
+  it("may have comments, events without an end, and no [DONE]: all of it is passed on as it comes", async () => {
+    const pieces = [": ping\n", "\n", 'data: {"a":', "1}\r\n", "\r\n", ": ping\r\n\r\n", "data: 2\r\r", "data: 3\n"];
+    upstream.script = streamOf(pieces, { gapMs: 10 });
+    const answer = await stack.send("chat/completions", { model: "m", stream: true });
+    expect(await answer.text()).toBe(pieces.join(""));
+  });
+
+  it("may be a comment that shows that somebody is there: it does not wait", async () => {
+    upstream.script = (_request, socket) => {
+      socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf("data: 1\n\n: ping\n")]));
+    };
+    const answer = await stack.send("chat/completions", { model: "m", stream: true });
+    const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+    expect(Buffer.from((await reader.read()).value as Uint8Array).toString()).toBe("data: 1\n\n: ping\n");
+    await reader.cancel();
   });
 
   it("may end with the connection, where it has no length", async () => {
@@ -226,12 +270,44 @@ describe("what comes of an upstream", () => {
     expect(await (await stack.send("chat/completions", { model: "m" })).text()).toBe("");
   });
 
-  it("may have hints ahead of it", async () => {
+  it.each<[string, string]>([
+    ["hints", headOf(103, { link: "</x>" })],
+    ["a 100 Continue that nobody asked for", headOf(100)],
+    ["a 102 Processing", headOf(102)],
+    ["several of them", headOf(103, { link: "</x>" }) + headOf(100) + headOf(102) + headOf(100, { date: "now" })],
+  ])("may have %s ahead of it, in any pieces", async (_name, interim) => {
+    const bytes = Buffer.concat([Buffer.from(interim + streamHead), chunkOf("data: 1\n\n"), Buffer.from(lastChunk)]);
+    const cuts = [interim.length, 1, 12, 13, interim.length - 1, interim.length + 5];
+    for (const cut of cuts) {
+      upstream.script = (_request, socket) => {
+        socket.write(bytes.subarray(0, cut));
+        setTimeout(() => socket.write(bytes.subarray(cut)), 20);
+      };
+      expect(await (await stack.send("chat/completions", { model: "m" })).text(), `cut at ${cut}`).toBe("data: 1\n\n");
+    }
     upstream.script = (_request, socket) => {
-      socket.write(`${headOf(103, { link: "</x>" })}${streamHead}`);
-      socket.write(Buffer.concat([chunkOf("data: 1\n\n"), Buffer.from(lastChunk)]));
+      socket.write(bytes);
     };
     expect(await (await stack.send("chat/completions", { model: "m" })).text()).toBe("data: 1\n\n");
+    // The connection is as good as before.
+    expect(upstream.last.earlierOnConnection).toBeGreaterThan(0);
+  });
+
+  it("may have 100 Continue ahead of it while the body is still on its way", async () => {
+    upstream.atHead = (_request, socket) => {
+      socket.write(headOf(100));
+    };
+    const answer = await stack.send("chat/completions", { model: "m", input: "x".repeat(1024 * 1024) });
+    expect([answer.status, await answer.text()]).toEqual([200, '{"ok":true}']);
+  });
+
+  it("may look like 100 Continue where it is the body", async () => {
+    const body = headOf(100);
+    upstream.script = (_request, socket) => {
+      socket.write(headOf(200, { "content-length": String(body.length) }));
+      setTimeout(() => socket.write(body), 20);
+    };
+    expect(await (await stack.send("chat/completions", { model: "m" })).text()).toBe(body);
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
-import { answerWith, HostileUpstream, type Script, silence } from "../support/hostile-upstream.ts";
+import { answerWith, chunkOf, HostileUpstream, type Script, silence, streamHead } from "../support/hostile-upstream.ts";
 import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
 let first: HostileUpstream;
@@ -74,6 +74,15 @@ describe("a list of models", () => {
       "b",
     );
     await held;
+  });
+
+  it("names the model that it came to, where its answer breaks off", async () => {
+    first.script = answerWith(500, "{}");
+    second.script = (_request, socket) => {
+      socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf("data: 1\n\n")]), () => socket.destroy());
+    };
+    const answer = await stack.send("chat/completions", { models: ["a/x", "b/y"], stream: true });
+    expect(await answer.text()).toMatch(/^data: 1\n\ndata: \{[^\n]*"model":"b\/y","error":/);
   });
 
   it("ends with what the last one answers", async () => {

@@ -167,17 +167,18 @@ describe("a request is not sent again", () => {
   });
 
   it.each([
-    ["no HTTP", "hello\r\n\r\n"],
-    ["100 Continue, which nobody waits for", "HTTP/1.1 100 Continue\r\n\r\n"],
-    ["another protocol", headOf(101, { connection: "upgrade", upgrade: "x" })],
-    ["a head without an end", `HTTP/1.1 200 OK\r\nx: ${"x".repeat(100_000)}`],
-  ])("where the answer is %s: 502", async (_name, bytes) => {
+    ["no HTTP", "hello\r\n\r\n", "did not answer in HTTP"],
+    ["another protocol", headOf(101, { connection: "upgrade", upgrade: "x" }), "broke off its answer"],
+    ["a head without an end", `HTTP/1.1 200 OK\r\nx: ${"x".repeat(100_000)}`, "did not answer in HTTP"],
+    ["an interim answer without an end", `HTTP/1.1 100 OK\r\nx: ${"x".repeat(100_000)}`, "did not answer in HTTP"],
+  ])("where the answer is %s: 502", async (_name, bytes, reason) => {
     await expectNewConnection();
     upstream.script = (_request, socket) => {
       socket.write(bytes);
     };
     const answer = await stack.send("chat/completions", { model: "safe" });
     expect([answer.status, upstream.received.length]).toEqual([502, 1]);
+    expect(await answer.text()).toContain(`The upstream safe ${reason}.`);
   });
 });
 

@@ -59,7 +59,6 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionListener, 
   #isSent = false;
   #sentAtMs = 0;
   #isReused = false;
-  #isHeard = false;
   #isAnswered = false;
   /** Nobody wants to know of it any more. */
   #isLeft = false;
@@ -156,10 +155,6 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionListener, 
     if (!this.#isLeft) this.#owner.sent();
   }
 
-  onResponseStarted(): void {
-    this.#isHeard = true;
-  }
-
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
     if (status < 200 || this.#isLeft) return;
     this.#isAnswered = true;
@@ -190,8 +185,13 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionListener, 
   onResponseError(_controller: unknown, error: Error): void {
     this.#over();
     if (this.#isLeft) return;
-    const mayBeStale = this.#isReused && monotonicMs() - this.#sentAtMs < staleWithinMs;
-    this.#owner.failed(failureOf(error, this.#isSent, mayBeStale, this.#isHeard));
+    const progress = {
+      isSent: this.#isSent,
+      mayBeStale: this.#isReused && monotonicMs() - this.#sentAtMs < staleWithinMs,
+      isHeard: this.#connection?.isHeard ?? false,
+      isAnswered: this.#isAnswered,
+    };
+    this.#owner.failed(failureOf(error, progress));
   }
 
   #cut(): void {

@@ -3,15 +3,18 @@ import type { FastifyReply } from "fastify";
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
 import { AnswerTail } from "./answer-tail.ts";
+import { writeChunk } from "./chunk-frames.ts";
 import { type Failure, statusOf } from "./failures.ts";
 import { type AnswerHeaders, isEventStream, passOnHeaders } from "./response-headers.ts";
 import { errorEvent } from "./stream-error.ts";
 import { type Usage, usageIn } from "./usage.ts";
+import { WholeEvents } from "./whole-events.ts";
 
 /** The request that is answered. Nothing of its body is kept: an answer may take minutes. */
 interface AnsweredRequest {
   readonly reply: FastifyReply;
   readonly dialect: DialectName;
+  /** As the request names it: of a list, the one that is answered by. */
   readonly model: string;
   readonly explanation: string | undefined;
 }
@@ -25,8 +28,10 @@ export class ClientAnswer {
   readonly #request: AnsweredRequest;
   readonly #response: ServerResponse;
   readonly #upstreamName: string;
-  readonly #isStream: boolean;
   readonly #isEncoded: boolean;
+  /** Where it is made of events that can be added to. */
+  readonly #events: WholeEvents | undefined;
+  #isHeadSent = false;
 
   constructor(
     request: AnsweredRequest,
@@ -40,23 +45,23 @@ export class ClientAnswer {
     this.#request = request;
     this.#response = response;
     this.#upstreamName = name;
-    this.#isStream = isEventStream(headers);
+    const isStream = isEventStream(headers);
     this.#isEncoded = headers["content-encoding"] !== undefined;
+    this.#events = isStream && !this.#isEncoded ? new WholeEvents() : undefined;
     const own = reply.hijack().getHeaders() as Record<string, string>;
     passOnHeaders(headers, own);
     own["x-setpoint-upstream"] = name;
-    if (this.#isStream) own["x-accel-buffering"] = "no";
+    if (isStream) own["x-accel-buffering"] = "no";
     else if (explanation !== undefined) own["x-setpoint-provenance"] = explanation;
     // While draining, an answer is still given; its connection closes with it.
     if (isDraining) own.connection = "close";
-    const isExplained = explanation !== undefined && this.#hasEvents;
-    if (isExplained || status === 204) delete own["content-length"];
+    if (this.#events || status === 204) delete own["content-length"];
     response.writeHead(status, own);
     // It is this that tells of a client that does not read; elsewhere it is told sooner.
     response.socket?.setTimeout(timeouts.clientReadMs);
-    if (isExplained) response.write(`: ${explanation}\n\n`);
+    if (this.#events && explanation !== undefined) this.#send(Buffer.from(`: ${explanation}\n\n`));
     // What has come together with the head goes out together with it.
-    else process.nextTick(() => response.writableEnded || response.destroyed || response.flushHeaders());
+    else process.nextTick(() => this.#sendHead());
   }
 
   get status(): number {
@@ -66,12 +71,16 @@ export class ClientAnswer {
   /** Whether the client takes more at once. */
   write(chunk: Buffer): boolean {
     this.bytes += chunk.length;
-    this.tail.add(chunk);
-    return this.#response.write(chunk);
+    const whole = this.#events ? this.#events.add(chunk) : chunk;
+    if (!whole) return true;
+    this.tail.add(whole);
+    return this.#send(whole);
   }
 
   end(): void {
-    this.#response.end();
+    const rest = this.#events?.rest();
+    if (rest) this.tail.add(rest);
+    this.#response.end(rest);
     if (this.status < 300 && !this.#isEncoded) this.usage = usageIn(this.tail.text(), this.tail.first);
   }
 
@@ -79,7 +88,7 @@ export class ClientAnswer {
   breakOff(failure: Failure): void {
     const response = this.#response;
     // A length that is not reached, or an end that does not come, tells enough where there are no events.
-    if (!this.#hasEvents) {
+    if (!this.#events) {
       response.destroy();
       return;
     }
@@ -91,13 +100,22 @@ export class ClientAnswer {
       model,
       requestId: reply.request.id,
       tail: this.tail.text(),
+      isInEvent: this.#events.isInside,
     });
     const { socket } = response;
     response.end(event, () => socket?.destroySoon());
   }
 
-  /** Whether it is made of events that can be added to. */
-  get #hasEvents(): boolean {
-    return this.#isStream && !this.#isEncoded;
+  #send(chunk: Buffer): boolean {
+    if (this.#isHeadSent) return writeChunk(this.#response, chunk);
+    this.#isHeadSent = true;
+    return this.#response.write(chunk);
+  }
+
+  #sendHead(): void {
+    const response = this.#response;
+    if (this.#isHeadSent || response.writableEnded || response.destroyed) return;
+    this.#isHeadSent = true;
+    response.flushHeaders();
   }
 }

@@ -1,3 +1,4 @@
+import { errors } from "undici";
 import { HttpError, retryAfterSeconds } from "../../json/errors.ts";
 
 /** How a call of an upstream failed. */
@@ -63,14 +64,26 @@ const connectCodes = new Set([
   "ETIMEDOUT",
 ]);
 
-/** What an error of the transport means. `isSent`: the request, or a part of it, went out. `mayBeStale`: just now, on a connection that was used before. */
-export function failureOf(error: unknown, isSent: boolean, mayBeStale: boolean, isHeard: boolean): Failure {
-  const code = String((error as NodeJS.ErrnoException | undefined)?.code ?? "");
+/** How far a call had come. */
+export interface CallProgress {
+  /** The request, or a part of it, went out. */
+  readonly isSent: boolean;
+  /** It went out just now, on a connection that was used before. */
+  readonly mayBeStale: boolean;
+  /** Something came back. */
+  readonly isHeard: boolean;
+  /** The head of an answer came back. */
+  readonly isAnswered: boolean;
+}
+
+/** What an error of the transport means. */
+export function failureOf(error: Error, { isSent, mayBeStale, isHeard, isAnswered }: CallProgress): Failure {
+  const code = String((error as NodeJS.ErrnoException).code ?? "");
   if (!isSent) {
     const detail = connectCodes.has(code) ? ` (${code})` : "";
     return { kind: "unreachable", reason: `cannot be reached${detail}` };
   }
-  if (code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW") {
+  if (!isAnswered && (error instanceof errors.HTTPParserError || error instanceof errors.HeadersOverflowError)) {
     return { kind: "bad_answer", reason: "did not answer in HTTP" };
   }
   if (mayBeStale && !isHeard) return { kind: "stale_connection", reason: "closed the connection without an answer" };

@@ -47,8 +47,8 @@ export class Forwarder {
     const candidates = names.flatMap((each) => {
       const upstream = each === model ? first : upstreams.find(dialect, each);
       if (!upstream) return [];
-      const name = upstream.modelFor(each);
-      return { upstream, model: name, parts: outgoing.withModel(name) };
+      const modelOfUpstream = upstream.modelFor(each);
+      return { upstream, name: each, model: modelOfUpstream, parts: outgoing.withModel(modelOfUpstream) };
     });
     if (candidates.length > 0) return candidates;
     throw noUpstream(dialect, model, upstreams.list().length > 0);
@@ -59,9 +59,9 @@ export class Forwarder {
 const triedMax = 16;
 const tooMany = `must name at most ${triedMax} models, which are tried one by one`;
 
-function candidate(upstream: Upstream, outgoing: OutgoingRequest, model: string): Candidate {
-  const name = upstream.modelFor(model);
-  return { upstream, model: name, parts: name === model ? outgoing.parts : outgoing.withModel(name) };
+function candidate(upstream: Upstream, outgoing: OutgoingRequest, name: string): Candidate {
+  const model = upstream.modelFor(name);
+  return { upstream, name, model, parts: model === name ? outgoing.parts : outgoing.withModel(model) };
 }
 
 function noUpstream(dialect: DialectName, model: string, isAnyThere: boolean): HttpError {

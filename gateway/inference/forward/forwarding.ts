@@ -7,7 +7,7 @@ import { monotonicMs } from "../../../services/platform/process/clock.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import { clientClosedRequest } from "../../http/exchanges.ts";
 import type { InferenceMetrics } from "../inference-metrics.ts";
-import type { Upstream, UpstreamCaller } from "../upstreams/upstreams.ts";
+import type { Upstream } from "../upstreams/upstreams.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { ClientAnswer } from "./client-answer.ts";
 import type { Deadlines } from "./deadlines.ts";
@@ -34,11 +34,9 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
   readonly #deadlines: Deadlines;
   readonly #reply: FastifyReply;
   readonly #dialect: DialectName;
-  readonly #caller: UpstreamCaller;
   readonly #explanation: string | undefined;
   readonly #preset: UsedPreset | undefined;
   readonly #trace: Trace | undefined;
-  readonly #model: string;
   readonly #isStreamed: boolean;
   /** Empty where the body cannot be needed again, so that nothing here keeps it. */
   #candidates: readonly Candidate[];
@@ -74,11 +72,9 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
     const { reply, outgoing } = request;
     this.#reply = reply;
     this.#dialect = request.dialect;
-    this.#caller = request.caller;
     this.#explanation = request.explanation;
     this.#preset = request.preset;
     this.#trace = reply.request.exchange?.trace;
-    this.#model = outgoing.model;
     this.#isStreamed = outgoing.isStreamed;
     this.#candidates = candidates;
     this.#upstream = (candidates[0] as Candidate).upstream;
@@ -123,7 +119,6 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
       headers: requestHeaders(
         this.#reply.request.headers,
         upstream,
-        this.#caller,
         byteLength,
         this.#span ?? this.#trace,
       ),
@@ -224,19 +219,25 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
     const request = {
       reply: this.#reply,
       dialect: this.#dialect,
-      model: this.#model,
+      model: (this.#candidates[this.#index] as Candidate).name,
       explanation: this.#explanation,
     };
     this.#answer = new ClientAnswer(request, this.#upstream, status, headers, this.#parts.isDraining());
-    this.#response.on("drain", () => {
-      this.#pausedAtMs = undefined;
-      this.#parts.stalled.remove(this);
-      this.#attempt?.resume();
-    });
+    this.#response.on("drain", this.#clientReads);
+    this.#reply.request.raw.socket.on("drain", this.#clientReads);
     this.#parts.metrics.answerBegun(this.#upstream.name, monotonicMs() - this.#startedAtMs);
     if (this.#isBodySent) this.#releaseBody();
     this.#resolve();
   }
+
+  /** Chunks are written to the socket itself, so it may be either that tells. */
+  readonly #clientReads = (): void => {
+    // Until its turn on the connection has come, the socket tells of the answers before it.
+    if (this.#pausedAtMs === undefined || !this.#response.socket) return;
+    this.#pausedAtMs = undefined;
+    this.#parts.stalled.remove(this);
+    this.#attempt?.resume();
+  };
 
   /** It cannot be needed any more, so its room is for others. */
   #releaseBody(): void {
@@ -287,7 +288,7 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
     this.#endSpan(error);
     clearTimeout(this.#retryTimer);
     this.#response.off("close", this.#clientGone);
-    this.#reply.request.raw.socket.off("end", this.#clientGone);
+    this.#reply.request.raw.socket.off("end", this.#clientGone).off("drain", this.#clientReads);
     const ms = monotonicMs() - this.#startedAtMs;
     this.#parts.metrics.ended(this.#upstream.name, status, ms, this.#bytesSent, this.#answer?.bytes ?? 0);
   }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Trace } from "../../../services/platform/observe/trace.ts";
-import type { Upstream, UpstreamCaller } from "../upstreams/upstreams.ts";
+import type { Upstream } from "../upstreams/upstreams.ts";
 
 /** All that an upstream learns of a client's headers. */
 const passedOn = new Set([
@@ -19,12 +19,10 @@ const passedOnPrefix = "x-openrouter-";
 export function requestHeaders(
   given: IncomingHttpHeaders,
   upstream: Upstream,
-  caller: UpstreamCaller,
   byteLength: number,
   trace: Trace | undefined,
 ): string[] {
-  const credential = upstream.credentialFor(caller);
-  const own = upstream.headers;
+  const { credential, headers: own } = upstream;
   // What is sent on as it comes must not be compressed: events would wait in the upstream's buffer.
   const headers = ["accept-encoding", "identity", "content-length", String(byteLength)];
   for (const name in given) {

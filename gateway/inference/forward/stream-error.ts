@@ -10,14 +10,15 @@ export interface BrokenStream {
   readonly requestId: string;
   /** The last bytes of it, as Latin-1. */
   readonly tail: string;
+  /** Whether it ends with half an event. */
+  readonly isInEvent: boolean;
 }
 
 /** The last event of a stream that broke, as its dialect has it. It ends what was begun before it. */
 export function errorEvent(broken: BrokenStream): string {
-  const { dialect, tail } = broken;
-  const isBetweenEvents = tail === "" || /(\n\n|\r\r|\r\n\r\n)$/.test(tail);
+  const { dialect, isInEvent } = broken;
   const name = dialect === "chat/completions" ? "" : "event: error\n";
-  return `${isBetweenEvents ? "" : "\n\n"}${name}data: ${JSON.stringify(errorData[dialect](broken))}\n\n`;
+  return `${isInEvent ? "\n\n" : ""}${name}data: ${JSON.stringify(errorData[dialect](broken))}\n\n`;
 }
 
 /** Clients that check what they get want each of these fields. */

@@ -1,4 +1,5 @@
 import { type buildConnector, Client, type Dispatcher, Pool } from "undici";
+import { readOptions, SocketReader } from "./socket-reader.ts";
 
 /** What is told of the connection that its request goes over. */
 export interface ConnectionListener {
@@ -15,16 +16,17 @@ interface ConnectionOptions {
 
 /** One connection to an upstream, which knows whether it was used before, and how it ended. */
 export class Connection extends Client {
-  readonly #socket: { isBroken: boolean };
+  readonly #socket: { isBroken: boolean; reader?: SocketReader };
   #requests = 0;
 
   constructor(origin: URL, options: ConnectionOptions) {
-    const state = { isBroken: false };
+    const state: { isBroken: boolean; reader?: SocketReader } = { isBroken: false };
     super(origin, {
       ...options,
       connect: (target, callback) =>
         options.connect(target, (...result) => {
           state.isBroken = false;
+          if (result[1]) state.reader = new SocketReader(result[1]);
           // Heard of before undici does, which takes a reset for the end of an answer that has no length.
           result[1]?.once("error", () => {
             state.isBroken = true;
@@ -43,8 +45,14 @@ export class Connection extends Client {
     return this.#socket.isBroken;
   }
 
-  /** How many requests were sent on it before this one. */
+  /** Whether anything has come since the last request was sent on it. */
+  get isHeard(): boolean {
+    return this.#socket.reader?.isHeard ?? false;
+  }
+
+  /** How many requests were sent on it before this one, which is sent now. */
   countRequest(): number {
+    this.#socket.reader?.expectAnswer();
     return this.#requests++;
   }
 
@@ -89,7 +97,7 @@ export class Connections {
       allowH2: false,
       pipelining: 1,
       keepAliveTimeout: idleMs,
-      connect: { timeout: this.#connectMs },
+      connect: { timeout: this.#connectMs, onread: readOptions },
       // Both are counted by the call itself.
       headersTimeout: 0,
       bodyTimeout: 0,

@@ -3,11 +3,6 @@ import type { Connections } from "./connections.ts";
 import type { UpstreamTimeouts } from "./upstream-timeouts.ts";
 import type { UpstreamDefinition } from "./upstreams-file.ts";
 
-/** Who a request is sent for. */
-export interface UpstreamCaller {
-  readonly organizationId: string;
-}
-
 /** A server that requests are sent to. */
 export class Upstream {
   readonly connections: Connections;
@@ -81,8 +76,8 @@ export class Upstream {
     return model.length > stripPrefix.length && model.startsWith(stripPrefix) ? model.slice(stripPrefix.length) : model;
   }
 
-  /** The headers that show who pays: today one credential for all. The one place that knows. */
-  credentialFor(_caller: UpstreamCaller): readonly [name: string, value: string] | undefined {
+  /** The header that shows who pays: one for all. The one place that knows. */
+  get credential(): readonly [name: string, value: string] | undefined {
     const { credential } = this.#definition;
     return credential && this.#secret !== undefined ? [credential.header, credential.prefix + this.#secret] : undefined;
   }

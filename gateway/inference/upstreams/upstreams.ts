@@ -7,7 +7,7 @@ import { CredentialFault, readCredential } from "./credentials.ts";
 import { Upstream } from "./upstream.ts";
 import { parseUpstreams, type UpstreamDefinition, UpstreamsFileError } from "./upstreams-file.ts";
 
-export type { Upstream, UpstreamCaller } from "./upstream.ts";
+export type { Upstream } from "./upstream.ts";
 
 interface UpstreamsParts {
   /** Undefined: there are no upstreams. */

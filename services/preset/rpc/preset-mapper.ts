@@ -77,6 +77,7 @@ export function toPresetMessage(preset: Preset | ServedPreset): MessageInitShape
     creatorUserId: preset.creatorUserId,
     workspaceId: preset.workspaceId,
     designatedVersionId: preset.designatedVersionId,
+    designatedVersionNumber: preset.designatedNumber,
     designatedVersion: "designatedVersion" in preset ? toVersionMessage(preset.designatedVersion) : undefined,
     etag: etagOf(preset),
   };

@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { WholeEvents } from "./whole-events.ts";
+
+/** What is let through with each piece, and in the end. */
+function letThrough(pieces: readonly string[]): { sent: string[]; rest: string; isInside: boolean } {
+  const events = new WholeEvents();
+  const sent = pieces.map((piece) => events.add(Buffer.from(piece))?.toString() ?? "");
+  const { isInside } = events;
+  return { sent, rest: events.rest()?.toString() ?? "", isInside };
+}
+
+describe.each([
+  ["LF", "\n"],
+  ["CR", "\r"],
+  ["CR LF", "\r\n"],
+])("events whose lines end with %s", (_name, end) => {
+  const event = `event: a${end}data: {"b":1}${end}${end}`;
+
+  it("go through at once where they come whole", () => {
+    expect(letThrough([event, event + event])).toMatchObject({ sent: [event, event + event], rest: "" });
+  });
+
+  it("wait for their end wherever they are cut, and nothing of them is lost", () => {
+    for (let cut = 1; cut < event.length; cut++) {
+      const pieces = [event + event.slice(0, cut), event.slice(cut)];
+      const { sent, rest } = letThrough(pieces);
+      expect(sent.join("") + rest, `cut at ${cut}`).toBe(event + event);
+      // Between CR and LF an event is whole.
+      const isWhole = end === "\r\n" && cut === event.length - 1;
+      expect(sent[0], `cut at ${cut}`).toBe(isWhole ? event + event.slice(0, cut) : event);
+    }
+  });
+
+  it("go through however small the pieces are", () => {
+    const { sent, rest } = letThrough([...(event + event)]);
+    expect((sent.join("") + rest).startsWith(event + event)).toBe(true);
+    expect(sent.filter((each) => each.includes("data"))).toHaveLength(2);
+    expect(rest.trim()).toBe("");
+  });
+
+  it("do not keep back a comment between them", () => {
+    const comment = `: ping${end}`;
+    expect(letThrough([event, comment, `${comment}: half`]).sent).toEqual([event, comment, comment]);
+    expect(letThrough([event + comment + event.slice(0, 5)]).sent).toEqual([event + comment]);
+  });
+});
+
+it("the end of a stream is all that has come, whole or not", () => {
+  expect(letThrough(["data: 1\n\ndata: [DONE]"])).toEqual({ sent: ["data: 1\n\n"], rest: "data: [DONE]", isInside: false });
+  expect(letThrough(["data: [DONE]\n"]).rest).toBe("data: [DONE]\n");
+});
+
+it("an event that is too large to be kept goes through in pieces, and the next ones whole again", () => {
+  const piece = "x".repeat(40 * 1024);
+  const { sent, rest, isInside } = letThrough([`data: ${piece}`, piece, piece, "\n", "\ndata: 2", "\n\n"]);
+  expect(sent).toEqual(["", `data: ${piece}${piece}`, piece, "", "\n\n", "data: 2\n\n"]);
+  expect([rest, isInside]).toEqual(["", false]);
+  expect(letThrough([`data: ${piece}`, piece]).isInside).toBe(true);
+});

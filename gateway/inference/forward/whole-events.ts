@@ -1,0 +1,109 @@
+const [lineFeed, carriageReturn, colon] = [0x0a, 0x0d, 0x3a];
+
+/** What has come of an event that is not whole is kept back up to here; more of one event is sent as it comes. */
+const keptBytesMax = 64 * 1024;
+
+const nothing = Buffer.alloc(0);
+
+/**
+ * Lets the events of a stream through as they become whole: what was sent cannot be taken back, and half an event would
+ * be read as one with whatever is sent behind it. No reader waits for it, because none can use half an event.
+ */
+export class WholeEvents {
+  /** The beginning of an event, in the first `#length` bytes. */
+  #kept = nothing;
+  #length = 0;
+  /** Part of an event was let through, because it is too large to be kept. */
+  #isInside = false;
+
+  /** Whether what was let through ends with half an event. */
+  get isInside(): boolean {
+    return this.#isInside;
+  }
+
+  /** What can be sent now; undefined where there is nothing. */
+  add(chunk: Buffer): Buffer | undefined {
+    if (this.#length === 0 && endsEvent(chunk)) {
+      this.#isInside = false;
+      return chunk;
+    }
+    return this.#addPart(chunk);
+  }
+
+  /** All that is left of a stream that has come to its end. */
+  rest(): Buffer | undefined {
+    return this.#take(this.#length);
+  }
+
+  #addPart(chunk: Buffer): Buffer | undefined {
+    const from = this.#length;
+    this.#keep(chunk);
+    const end = this.#endOfLastEvent(from);
+    if (end > 0) this.#isInside = false;
+    if (!this.#isInside && this.#length - end <= keptBytesMax) return this.#take(end);
+    this.#isInside = true;
+    // The end of a line may be the beginning of the end of the event.
+    return this.#take(isLineEnd(this.#kept[this.#length - 1]) ? this.#length - 1 : this.#length);
+  }
+
+  #keep(chunk: Buffer): void {
+    const length = this.#length + chunk.length;
+    if (length > this.#kept.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#kept.length));
+      larger.set(this.#kept.subarray(0, this.#length));
+      this.#kept = larger;
+    }
+    this.#kept.set(chunk, this.#length);
+    this.#length = length;
+  }
+
+  /** Of a stream that was looked at before up to `from`. */
+  #endOfLastEvent(from: number): number {
+    const kept = this.#kept.subarray(0, this.#length);
+    let end = endOfLastBlankLine(kept, Math.max(0, from - 1));
+    // Ahead of an event, a comment is whole with its line. Some are sent to show that there is still somebody.
+    while (kept[end] === colon || isLineEnd(kept[end])) {
+      const lineEnd = kept.subarray(end).findIndex(isLineEnd);
+      if (lineEnd < 0) break;
+      end += lineEnd + 1;
+    }
+    return end;
+  }
+
+  #take(count: number): Buffer | undefined {
+    if (count === 0) return undefined;
+    const taken = this.#kept.subarray(0, count);
+    const left = this.#kept.subarray(count, this.#length);
+    // What is taken may wait for its reader.
+    this.#kept = Buffer.from(left);
+    this.#length = left.length;
+    return taken;
+  }
+}
+
+/** A line ends with CR, LF, or both in this order; an event with a line that is empty. */
+function endsEvent(chunk: Buffer): boolean {
+  let at = chunk.length - 1;
+  const last = chunk[at];
+  if (last === lineFeed) at -= chunk[at - 1] === carriageReturn ? 2 : 1;
+  else if (last === carriageReturn) at -= 1;
+  else return false;
+  return isLineEnd(chunk[at]);
+}
+
+function isLineEnd(byte: number | undefined): boolean {
+  return byte === lineFeed || byte === carriageReturn;
+}
+
+/** 0 where there is none that ends behind `from`. */
+function endOfLastBlankLine(bytes: Buffer, from: number): number {
+  for (let at = bytes.length - 1; at > from; at -= 1) {
+    const byte = bytes[at];
+    if (!isLineEnd(byte)) continue;
+    const before = bytes[at - 1];
+    if (before === lineFeed || (before === carriageReturn && byte === carriageReturn)) {
+      return byte === carriageReturn && bytes[at + 1] === lineFeed ? at + 2 : at + 1;
+    }
+  }
+  return 0;
+}

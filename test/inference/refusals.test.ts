@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type DialectName, dialectNames } from "../../gateway/dialects/dialect-name.ts";
+import { newId } from "../../services/platform/domain/ids.ts";
+import { HostileUpstream } from "../support/hostile-upstream.ts";
+import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+
+let upstream: HostileUpstream;
+let stack: InferenceStack;
+
+beforeAll(async () => {
+  upstream = await HostileUpstream.start();
+  stack = await startInferenceStack({
+    upstreams: [{ name: "main", base_url: upstream.url, dialects: dialectNames, models: ["*"] }],
+  });
+});
+
+afterAll(async () => {
+  await stack.close();
+  await upstream.stop();
+});
+
+async function send(dialect: DialectName, query: string, key = stack.apiKey, model = "m") {
+  const answer = await fetch(`${stack.baseUrl}/api/v1/${dialect}${query}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model }),
+  });
+  return { status: answer.status, text: await answer.text() };
+}
+
+describe.each(dialectNames)("a query of /%s that names a workspace", (dialect) => {
+  it("may name that of the key", async () => {
+    expect((await send(dialect, `?workspace_id=${stack.workspaceId}`)).status).toBe(200);
+  });
+
+  it.each([
+    ["another", `?workspace_id=${newId()}`, 404],
+    ["none", "?workspace_id=default", 400],
+    ["two", `?workspace_id=${newId()}&workspace_id=${newId()}`, 400],
+  ])("is refused where it names %s, and nothing is sent", async (_name, query, status) => {
+    const sent = upstream.received.length;
+    expect((await send(dialect, query)).status).toBe(status);
+    expect(upstream.received).toHaveLength(sent);
+  });
+
+  it("does not let a management key in", async () => {
+    expect((await send(dialect, `?workspace_id=${stack.workspaceId}`, stack.managementKey)).status).toBe(401);
+  });
+});
+
+it.each(dialectNames)("/%s says what did not happen where a service is out of reach: nothing was sent", async (dialect) => {
+  await stack.preset.stop();
+  const { status, text } = await send(dialect, "", stack.apiKey, "@preset/unknown");
+  expect(status).toBe(503);
+  expect(text).toContain("Nothing was sent to an upstream. Try again in a moment.");
+  expect(text).not.toMatch(/stored|created|Idempotency/);
+  await stack.preset.start();
+});
