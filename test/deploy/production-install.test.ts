@@ -15,6 +15,7 @@ import { grpcClient } from "../../services/platform/rpc/grpc-client.ts";
 import { createAuthority } from "../support/certificates.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { type DatabaseProxy, openDatabaseProxy } from "../support/database-proxy.ts";
+import { createDocumentedUsers, type DatabaseUsers } from "../support/database-users.ts";
 import { copySources, readStages } from "../support/image.ts";
 import {
   type Container,
@@ -39,6 +40,8 @@ let presets: TestDatabase;
 let organizations: TestDatabase;
 /** Between the processes and the two databases. */
 let proxies: DatabaseProxy[] = [];
+/** With the rights that are documented, and no others: pods may not change the schema, migrations may. */
+let users: DatabaseUsers;
 let apiKey: string;
 const slow = { timeout: 60_000, interval: 200 };
 const running: BackgroundProcess[] = [];
@@ -59,11 +62,13 @@ beforeAll(async () => {
   ports = await choosePorts({}, { ...anyPort, ORGANIZATION_GRPC_PORT: 0, ORGANIZATION_HTTP_PORT: 0, ECHO_PORT: 0 });
   [presets, organizations] = await Promise.all([createTestDatabase(), createTestDatabase()]);
   proxies = await Promise.all([presets, organizations].map(({ url }) => openDatabaseProxy(url)));
+  users = await createDocumentedUsers({ preset: presets, organization: organizations });
 }, 120_000);
 
 afterAll(async () => {
   await Promise.all(running.map((each) => each.stop()));
   await Promise.all(proxies.map((proxy) => proxy.close()));
+  await users?.drop();
   await Promise.all([presets?.drop(), organizations?.drop()]);
   rmSync(app, { recursive: true, force: true });
   rmSync(signingKeyFile, { force: true });
@@ -99,6 +104,14 @@ describe("the production install", () => {
     expect(printed.filter((text) => text.includes("migrations applied"))).toHaveLength(2);
     expect(printed.filter((text) => text.includes("the schema is current"))).toHaveLength(2);
     await expect.poll(() => faults(["readinessProbe"]), slow).toEqual(Array(3).fill(undefined));
+  });
+
+  it("has pods that may not change the schema, nor need to", async () => {
+    const pool = openPool(users.urlFor("preset", proxies[0]?.url ?? ""), 1);
+    const [grants] = await pool.query<RowDataPacket[]>("SHOW GRANTS");
+    await pool.end();
+    const ofTables = grants.map((row) => String(Object.values(row)[0])).filter((grant) => grant.includes(presets.name));
+    expect(ofTables).toEqual([expect.stringMatching(/^GRANT SELECT, INSERT, UPDATE, DELETE ON /)]);
   });
 
   it("makes the first keys by the command of the bootstrap Job, and serves them", async () => {
@@ -195,7 +208,10 @@ function environmentHere(rendering: Rendering, container: Container): NodeJS.Pro
     "/etc/setpoint/grpc-tls": certificates,
   };
   const entries = Object.entries(environmentOf(rendering, container)).map(([name, value]) => {
-    if (name.endsWith("DATABASE_URL")) return [name, proxies[name.startsWith("PRESET") ? 0 : 1]?.url];
+    if (name.endsWith("DATABASE_URL")) {
+      const url = proxies[name.startsWith("PRESET") ? 0 : 1]?.url ?? "";
+      return [name, users.urlFor(new URL(value).username, url)];
+    }
     // The pods of a cluster have names that are remembered; these here have none.
     if (name === "SHUTDOWN_DELAY_MS") return [name, "6000"];
     return [name, Object.entries(here).reduce((text, [there, address]) => text.replace(there, address), value)];

@@ -1,10 +1,20 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { dev, production, productionWith, type Rendering, renderings } from "../support/manifests.ts";
+import { dev, galera, production, productionWith, type Rendering, renderings, vitess } from "../support/manifests.ts";
 
 const operations = readFileSync("docs/operations.md", "utf8");
 
-describe.each([dev, production])("$title", ({ objects }: Rendering) => {
+/** Those that production does not have by itself. */
+const others = ["cluster-upstreams", "internal-callers", "prometheus-operator", "traces", "priority-class"];
+
+describe.each([
+  dev,
+  production,
+  galera,
+  vitess,
+  productionWith("../overlays/production/ingress"),
+  ...others.map(productionWith),
+])("$title", ({ objects }: Rendering) => {
   it("labels all that it applies, so that what it no longer applies can be found", () => {
     const image = JSON.stringify(objects).match(/setpoint:([\w.-]+)"/)?.[1];
     const namespace = objects.find(({ kind }) => kind === "Namespace")?.metadata.name;

@@ -85,7 +85,7 @@ describe.each(renderings)("$title", (rendering) => {
   });
 });
 
-const publicPaths = ["/api/", "/docs", "/openapi.json"];
+const publicPaths = ["/api/", "/docs", "/console", "/openapi.json"];
 
 interface IngressPath {
   readonly path: string;
@@ -115,6 +115,17 @@ describe("production", () => {
 });
 
 describe.each([production, withIngress])("$title", (rendering) => {
+  it("has people sign in to the console at the host of the API", () => {
+    const hosts = [
+      ...objectsOf<{ spec: { hostnames: string[] } }>(rendering, "HTTPRoute").flatMap(({ spec }) => spec.hostnames),
+      ...objectsOf<{ spec: { rules: { host: string }[]; tls: { hosts: string[] }[] } }>(rendering, "Ingress").flatMap(
+        ({ spec }) => [...spec.rules.map(({ host }) => host), ...spec.tls.flatMap(({ hosts }) => hosts)],
+      ),
+    ];
+    const { PUBLIC_ORIGIN } = environmentOf(rendering, mainContainerOf(getPods(rendering, "gateway")));
+    expect(new Set(hosts.map((host) => `https://${host}`))).toEqual(new Set([PUBLIC_ORIGIN]));
+  });
+
   it("documents each Secret that it expects, with its keys, and no other", () => {
     const used: string[] = [];
     visit(rendering.objects, ({ secretKeyRef, secret, tls }) => {
@@ -165,7 +176,7 @@ describe("production", () => {
     expect(modes).toEqual([mode, mode, mode]);
   });
 
-  it("leads the public to the API and its reference, by Ingress or by HTTPRoute, and to no probe", () => {
+  it("leads the public to the API, its reference and the console, by Ingress or by HTTPRoute, and to no probe", () => {
     const [service] = objectsOf<Service>(production, "Service").filter(({ metadata }) => metadata.name === "gateway");
     expect(service?.spec.ports).toMatchObject([{ name: "http", port: 80, targetPort: "http" }]);
     const [ingress] = objectsOf<{ spec: { rules: [{ http: { paths: IngressPath[] } }] } }>(withIngress, "Ingress");
@@ -176,6 +187,8 @@ describe("production", () => {
     expect(objectsOf(production, "HTTPRoute")).toMatchObject([
       {
         spec: {
+          // A route without it is attached to every listener, and to the one without TLS, too.
+          parentRefs: [{ sectionName: "https" }],
           rules: [
             {
               matches: publicPaths.map((value) => ({ path: { value } })),

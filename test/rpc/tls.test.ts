@@ -18,7 +18,7 @@ import { bindGrpcServer, closeGrpcServer, createGrpcServer } from "../../service
 import { serveHealth } from "../../services/platform/rpc/health-service.ts";
 import { channelCredentials, serverCredentials, type TlsFiles, type TlsMode } from "../../services/platform/rpc/tls.ts";
 import { openPresetService } from "../../services/preset/app.ts";
-import { createAuthority } from "../support/certificates.ts";
+import { type Authority, createAuthority } from "../support/certificates.ts";
 import { RawConnection } from "../support/raw-connection.ts";
 import { request } from "../support/rest.ts";
 import { type Stack, startStack } from "../support/stack.ts";
@@ -124,6 +124,15 @@ describe("gRPC with certificates", () => {
     theirs.issue(clientFolder);
     await expect.poll(() => callOnce(port, client)).toBe(1);
     open.close();
+  });
+
+  it.each<[string, Authority, Authority]>([
+    ["a server of before and a client of after", ours, ours.renew()],
+    ["a server of after and a client of before", ours.renew(), ours],
+  ])("believes certificates of an authority that was renewed with its key: %s", async (_name, server, client) => {
+    const port = await serve(server.issue(join(folder, "renewed-server")));
+    const channel = channelCredentials(client.issue(join(folder, "renewed-client")), refreshMs);
+    await expect.poll(() => callOnce(port, channel), { timeout: 5_000 }).toBe(1);
   });
 
   it("is for the name that is dialled, whatever its addresses are", async () => {

@@ -7,10 +7,11 @@ import type { TlsFiles } from "../../services/platform/rpc/tls.ts";
 interface Authority {
   /** Writes a new certificate, its key and the authority's own certificate into a folder, over what is there. */
   issue(folder: string): TlsFiles;
+  /** With a new certificate for the key that it has. */
+  renew(): Authority;
 }
 
-export function createAuthority(name: string): Authority {
-  const { publicKey, privateKey } = newKeyPair();
+export function createAuthority(name: string, { publicKey, privateKey } = newKeyPair()): Authority {
   const own = certificate({ subject: name, issuer: name, publicKey, extension: isAuthority }, privateKey);
   return {
     issue: (folder) => {
@@ -28,6 +29,7 @@ export function createAuthority(name: string): Authority {
       replaceFile(files.caCertificateFile, own);
       return files;
     },
+    renew: () => createAuthority(name, { publicKey, privateKey }),
   };
 }
 

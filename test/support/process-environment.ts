@@ -20,10 +20,16 @@ const readers: Readonly<Record<string, Read>> = {
   "node services/organization/main.ts bootstrap": readOrganizationDatabaseUrl,
 };
 
-/** What a command makes of an environment. The file of the signing key need not be on this machine. */
+/** What a command makes of an environment. The files of the signing key and of TLS need not be on this machine. */
 export function readConfigOf(command: readonly string[], environment: Environment): object | string {
   const { SIGNING_KEY_FILE, ...others } = environment;
-  return getReader(command)(SIGNING_KEY_FILE === undefined ? others : { ...others, SIGNING_KEY: newSigningKeyPem() });
+  const here = Object.entries(others).map(([name, value]) => [name, isTlsFile(name) ? import.meta.filename : value]);
+  const signingKey = SIGNING_KEY_FILE === undefined ? {} : { SIGNING_KEY: newSigningKeyPem() };
+  return getReader(command)({ ...Object.fromEntries(here), ...signingKey });
+}
+
+function isTlsFile(name: string): boolean {
+  return /^GRPC_TLS_\w+_FILE$/.test(name);
 }
 
 /** Read by Node itself. */
