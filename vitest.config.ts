@@ -5,6 +5,7 @@ export default defineConfig({
     include: ["**/*.test.ts"],
     exclude: ["**/node_modules/**", "**/.setpoint/**"],
     globalSetup: ["test/support/global-setup.ts"],
+    setupFiles: ["test/support/each-test.ts"],
     pool: "forks",
     // Test files keep nothing in modules, and loading these anew for each file takes longer than most files do.
     isolate: false,

@@ -4,6 +4,7 @@ import { openPool, type Pool } from "../../services/platform/mysql/pool.ts";
 import { retryTransient } from "../../services/platform/mysql/transaction.ts";
 import { updatePreset } from "../../services/preset/store/update-preset.ts";
 import { VersionWriter } from "../../services/preset/store/version-writer.ts";
+import { isSharded } from "../support/database.ts";
 import { type DatabaseProxy, type Fault, openDatabaseProxy, type Phase } from "../support/database-proxy.ts";
 import { actor, creation, openTestStore, patient, presetUpdate, type TestStore } from "../support/preset-store.ts";
 
@@ -26,7 +27,7 @@ beforeEach(async () => {
   await store.create(workspaceId, "shared");
   proxy = await openDatabaseProxy(store.url);
   pool = openPool(proxy.url, 2);
-  writer = new VersionWriter(pool, { batchByWorkspace: false });
+  writer = new VersionWriter(pool, { batchByWorkspace: isSharded });
 });
 
 afterEach(async () => {

@@ -8,7 +8,7 @@ import { migrate } from "../../services/platform/mysql/migrate.ts";
 import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { presetMigrations } from "../../services/preset/app.ts";
 import { PresetReader } from "../../services/preset/store/preset-reader.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { createTestDatabase, isSharded, type TestDatabase } from "../support/database.ts";
 import { patient } from "../support/preset-store.ts";
 
 /** The last migration of the version before dialects were kept. */
@@ -61,7 +61,7 @@ describe("the migration that brings dialects", () => {
     // The migration itself finds the column, as after a crash.
     expect((await migrate(database.url, presetMigrations, () => {}))[0]).toBe(file.replace(".sql", ""));
     await insertAsBefore("late");
-    const reader = new PresetReader(pool, { batchByWorkspace: false });
+    const reader = new PresetReader(pool, { batchByWorkspace: isSharded });
     for (const slug of ["early", "late"]) {
       const preset = await reader.findPreset(workspaceId, slug, patient());
       expect(preset?.designatedVersion).toMatchObject({ configJson: "{}", dialect: undefined });

@@ -3,6 +3,7 @@ import { newId } from "../../services/platform/domain/ids.ts";
 import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import type { ServedPreset } from "../../services/preset/domain/preset.ts";
 import { PresetReader } from "../../services/preset/store/preset-reader.ts";
+import { isSharded } from "../support/database.ts";
 import { openTestStore, patient, type TestStore, upTo } from "../support/preset-store.ts";
 
 let store: TestStore;
@@ -15,7 +16,7 @@ const otherWorkspaceId = newId();
 beforeAll(async () => {
   store = await openTestStore();
   countedPool = openPool(store.url, 1);
-  reader = new PresetReader(countedPool, { batchByWorkspace: false });
+  reader = new PresetReader(countedPool, { batchByWorkspace: isSharded });
   for (const n of upTo(40)) await store.create(workspaceId, "a", { configJson: `{"seed":${n}}` });
   for (const n of upTo(40)) await store.create(workspaceId, "b", { configJson: `{"seed":${-n}}` });
   await store.create(otherWorkspaceId, "a", { systemPrompt: "Other" });

@@ -6,6 +6,7 @@ import type { NewVersion } from "../../services/preset/domain/new-version.ts";
 import type { PresetUpdate } from "../../services/preset/domain/update-preset.ts";
 import { updatePreset } from "../../services/preset/store/update-preset.ts";
 import { VersionWriter } from "../../services/preset/store/version-writer.ts";
+import { isSharded } from "../support/database.ts";
 import { type DatabaseProxy, type Fault, openDatabaseProxy } from "../support/database-proxy.ts";
 import { actor, creation, openTestStore, patient, presetUpdate, type TestStore } from "../support/preset-store.ts";
 
@@ -27,7 +28,7 @@ beforeEach(async () => {
   workspaceId = newId();
   proxy = await openDatabaseProxy(store.url);
   pool = openPool(proxy.url, 4, { statementTimeoutMs: 1_300, lockTimeoutSeconds: 1 });
-  writer = new VersionWriter(pool, { batchByWorkspace: false });
+  writer = new VersionWriter(pool, { batchByWorkspace: isSharded });
 });
 
 afterEach(async () => {

@@ -7,6 +7,7 @@ import { etagOf, type ServedPreset } from "../../services/preset/domain/preset.t
 import { listChanges } from "../../services/preset/store/list-changes.ts";
 import { updatePreset } from "../../services/preset/store/update-preset.ts";
 import { VersionWriter } from "../../services/preset/store/version-writer.ts";
+import { isSharded } from "../support/database.ts";
 import { openDatabaseProxy } from "../support/database-proxy.ts";
 import { waitsForLock } from "../support/lock-waits.ts";
 import {
@@ -334,7 +335,7 @@ describe("updatePreset", () => {
 
   it("loses nothing while two processes add versions, roll back and rename", async () => {
     const otherPool = openPool(store.url, 4);
-    const writers = [store.pool, otherPool].map((pool) => new VersionWriter(pool, { batchByWorkspace: false }));
+    const writers = [store.pool, otherPool].map((pool) => new VersionWriter(pool, { batchByWorkspace: isSharded }));
     const first = await store.create(workspaceId, "busy");
     const creations = upTo(120).map((n) => writers[n % 2]?.createVersion(creation(workspaceId, "busy"), patient()));
     const updates = upTo(60).map(async (n) => {

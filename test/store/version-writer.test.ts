@@ -5,7 +5,7 @@ import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { NewVersion } from "../../services/preset/domain/new-version.ts";
 import { etagOf } from "../../services/preset/domain/preset.ts";
 import { VersionWriter } from "../../services/preset/store/version-writer.ts";
-import type { TestDatabase } from "../support/database.ts";
+import { isSharded, type TestDatabase } from "../support/database.ts";
 import { openDatabaseProxy } from "../support/database-proxy.ts";
 import { createPresetDatabase } from "../support/preset-database.ts";
 import { creation as creationIn, patient, soon, upTo } from "../support/preset-store.ts";
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 beforeEach(() => {
-  writer = new VersionWriter(pool, { batchByWorkspace: false });
+  writer = new VersionWriter(pool, { batchByWorkspace: isSharded });
   otherWriter = new VersionWriter(otherPool, { batchByWorkspace: true });
   workspaceId = newId();
 });
@@ -341,7 +341,7 @@ describe("VersionWriter", () => {
     const slugs = ["held", "free-a", "free-b"];
     for (const slug of slugs) await writer.createVersion(creation(slug), patient());
     const impatientPool = openPool(database.url, 2, { lockTimeoutSeconds: 3 });
-    const impatient = new VersionWriter(impatientPool, { batchByWorkspace: false });
+    const impatient = new VersionWriter(impatientPool, { batchByWorkspace: isSharded });
     const holder = await otherPool.getConnection();
     await holder.query("START TRANSACTION");
     await holder.execute("SELECT id FROM presets WHERE workspace_id = ? AND slug = 'held' FOR UPDATE", [
@@ -401,7 +401,7 @@ describe("VersionWriter", () => {
 
   it("says that the database is out of reach, and not that the time is up", async () => {
     const nowhere = openPool("mysql://root@localhost/none?socketPath=/nonexistent.sock", 2);
-    const failure = await new VersionWriter(nowhere, { batchByWorkspace: false })
+    const failure = await new VersionWriter(nowhere, { batchByWorkspace: isSharded })
       .createVersion(creation("lost"), patient(600))
       .catch((error) => error);
     expect(failure).toMatchObject({ kind: "unavailable" });
@@ -425,7 +425,7 @@ describe("VersionWriter", () => {
     const proxy = await openDatabaseProxy(database.url);
     const watchedPool = openPool(proxy.url, 1);
     try {
-      const watched = new VersionWriter(watchedPool, { batchByWorkspace: false });
+      const watched = new VersionWriter(watchedPool, { batchByWorkspace: isSharded });
       const create = (slug: string) => watched.createVersion(creation(slug), patient());
       // Opens the connection, and prepares what is prepared.
       await create("first");

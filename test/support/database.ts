@@ -3,6 +3,9 @@ import { createConnection } from "mysql2/promise";
 import { inject } from "vitest";
 import { createDatabases, databaseUrl } from "../../deploy/local/database-connection.ts";
 
+/** Whether all tests run as on Vitess: statements go as text, each about one workspace. */
+export const isSharded = process.env.TEST_DATABASE_PROTOCOL === "text";
+
 export interface TestDatabase {
   readonly name: string;
   readonly url: string;
@@ -20,8 +23,6 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     await connection.end();
   };
   const url = new URL(databaseUrl(serverUrl, name));
-  // All tests by the protocol for Vitess, too.
-  const protocol = process.env.TEST_DATABASE_PROTOCOL;
-  if (protocol) url.searchParams.set("protocol", protocol);
+  if (isSharded) url.searchParams.set("protocol", "text");
   return { name, url: url.href, drop };
 }

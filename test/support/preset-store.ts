@@ -10,6 +10,7 @@ import type { PresetUpdate } from "../../services/preset/domain/update-preset.ts
 import { PresetReader } from "../../services/preset/store/preset-reader.ts";
 import { updatePreset } from "../../services/preset/store/update-preset.ts";
 import { VersionWriter } from "../../services/preset/store/version-writer.ts";
+import { isSharded } from "./database.ts";
 import { createPresetDatabase } from "./preset-database.ts";
 
 export const actor: Actor = { userId: "user_000000000000000000000001", keyId: "019a0000-0000-7000-8000-000000000001" };
@@ -30,14 +31,14 @@ export interface TestStore {
 export async function openTestStore(): Promise<TestStore> {
   const database = await createPresetDatabase();
   const pool = openPool(database.url, 8);
-  const writer = new VersionWriter(pool, { batchByWorkspace: false });
+  const writer = new VersionWriter(pool, { batchByWorkspace: isSharded });
   const numbersOf = async (sql: string, { workspaceId, id }: ServedPreset): Promise<RowDataPacket[]> => {
     const [rows] = await pool.execute<RowDataPacket[]>(sql, [idToBytes(workspaceId), idToBytes(id)]);
     return rows;
   };
   return {
     pool,
-    reader: new PresetReader(pool, { batchByWorkspace: false }),
+    reader: new PresetReader(pool, { batchByWorkspace: isSharded }),
     url: database.url,
     create: (workspaceId, slug, overrides) => writer.createVersion(creation(workspaceId, slug, overrides), patient()),
     update: (workspaceId, slug, fields) =>

@@ -9,6 +9,7 @@ import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
 import type { BoundPorts } from "../../services/platform/rpc/servers.ts";
 import { openPresetService } from "../../services/preset/app.ts";
 import { type PresetConfig, readPresetConfig } from "../../services/preset/config.ts";
+import { isSharded } from "./database.ts";
 import { createOrganizationDatabase } from "./organization-database.ts";
 import { nextPort } from "./ports.ts";
 import { createPresetDatabase } from "./preset-database.ts";
@@ -83,6 +84,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       PRESET_HTTP_PORT: await port(),
       PRESET_DATABASE_URL: presetDatabase.url,
       ORGANIZATION_GRPC_TARGET: `${host}:${organization.config.grpcPort}`,
+      PRESET_BATCH_BY_WORKSPACE: String(isSharded),
     }),
     ...options.preset,
   });

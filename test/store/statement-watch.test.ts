@@ -1,0 +1,117 @@
+import { createConnection } from "mysql2";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
+import { openPool, type Pool } from "../../services/platform/mysql/pool.ts";
+import { inTransaction } from "../../services/platform/mysql/transaction.ts";
+import { PresetReader } from "../../services/preset/store/preset-reader.ts";
+import { createPresetDatabase } from "../support/preset-database.ts";
+import { creation, patient } from "../support/preset-store.ts";
+import type { TestDatabase } from "../support/database.ts";
+import { lookForShardFault, workspacesIn } from "../support/statement-rules.ts";
+import { watchStatements } from "../support/statement-watch.ts";
+import { VersionWriter } from "../../services/preset/store/version-writer.ts";
+
+const faults = watchStatements();
+const ids = [newId(), newId()].map(idToBytes);
+let database: TestDatabase;
+/** As to Vitess. */
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await createPresetDatabase();
+  pool = openPool(database.url, 4, { protocol: "text" });
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+/** What was found fault with since the last look. It is taken away, so that this test does not fail for it. */
+const found = () => faults.splice(0).map((fault) => fault.split(":")[0]);
+
+describe("what a test sends", () => {
+  it.each([
+    ["SELECT slug FROM presets WHERE workspace_id = ? LIMIT ?", "the numbers of a page must be in the text"],
+    ["SELECT slug FROM presets WHERE workspace_id = ? LIMIT 1 OFFSET ?", "the numbers of a page must be in the text"],
+    ["SELECT GET_LOCK(HEX(?), ?) AS granted", "a named lock loses its alias on Vitess, and is lost after half a minute"],
+  ])("is found fault with: %s", async (sql, fault) => {
+    await pool.query(sql, [ids[0], 1]).catch(() => {});
+    expect(found()).toEqual([fault]);
+  });
+
+  it("is found fault with where it is prepared on a connection to Vitess", async () => {
+    const core = createConnection(database.url.replace("?protocol=text", ""));
+    const send = (method: "query" | "execute", sql: string) => new Promise((resolve) => core[method](sql, resolve));
+    await send("execute", "SELECT 1");
+    expect(found()).toEqual([]);
+    await send("query", "SET SESSION transaction_mode = 'SINGLE'");
+    await send("execute", "SELECT 1");
+    core.destroy();
+    expect(found()).toEqual(["what is prepared inside of a transaction reaches any shard"]);
+  });
+
+  it("is found fault with where a transaction on a connection to Vitess is about two workspaces", async () => {
+    const count = "SELECT COUNT(*) FROM presets WHERE workspace_id = ?";
+    for (const id of ids) await pool.execute(count, [id]);
+    for (const id of ids) await inTransaction(pool, (connection) => connection.execute(count, [id]));
+    expect(found()).toEqual([]);
+    await inTransaction(pool, async (connection) => {
+      for (const id of ids) await connection.execute(count, [id]);
+    });
+    expect(found()).toEqual(["its transaction is about several workspaces"]);
+  });
+});
+
+describe("what a service sends", () => {
+  it.each([
+    [false, ["it is about several workspaces, which may be on several shards"]],
+    [true, []],
+  ])("is about one workspace at a time only where that is asked for: %s", async (batchByWorkspace, expected) => {
+    const reader = new PresetReader(pool, { batchByWorkspace });
+    // What comes while the first is under way is gathered.
+    const workspaces = [newId(), newId(), newId()];
+    await Promise.all(workspaces.map((workspaceId) => reader.findPreset(workspaceId, "none", patient())));
+    expect(new Set(found())).toEqual(new Set(expected));
+
+    const writer = new VersionWriter(pool, { batchByWorkspace });
+    const creations = [...workspaces, ...workspaces].map((workspaceId) => creation(workspaceId, "a"));
+    await Promise.all(creations.map((each) => writer.createVersion(each, patient())));
+    expect(found().includes("its transaction is about several workspaces")).toBe(!batchByWorkspace);
+  });
+});
+
+describe("the rule that a statement names its workspace", () => {
+  it.each([
+    "SELECT slug FROM presets WHERE id = ?",
+    "SELECT v.id FROM presets p JOIN preset_versions v ON v.preset_id = p.id WHERE p.workspace_id = ?",
+    "INSERT INTO preset_counts (slot, presets) VALUES (?, ?)",
+    "UPDATE presets SET name = ? WHERE slug = ?",
+    "DELETE FROM preset_changes WHERE created_at < ?",
+    "SELECT name FROM presets WHERE name = 'workspace_id = ?'",
+  ])("is broken by: %s", (sql) => {
+    expect(lookForShardFault(sql)).toBe("it does not name the workspace of every table that it touches");
+  });
+
+  it.each([
+    "SELECT slug FROM presets WHERE workspace_id = ? AND id = ?",
+    "SELECT v.id FROM presets p JOIN preset_versions v ON v.workspace_id = p.workspace_id WHERE p.workspace_id = ?",
+    "INSERT INTO preset_counts (workspace_id, slot, presets) VALUES (?, ?, ?)",
+    "CREATE TABLE IF NOT EXISTS presets (slug VARBINARY(128))",
+    "SELECT name FROM schema_migrations WHERE name = ?",
+    "SELECT id FROM workspaces WHERE slug = ?",
+  ])("is kept by: %s", (sql) => {
+    expect(lookForShardFault(sql)).toBeUndefined();
+  });
+});
+
+it("finds the workspaces of a statement in its conditions and in the rows that it writes", () => {
+  const [one, other] = ids as [Buffer, Buffer];
+  const countOf = (sql: string, values: readonly unknown[]) => workspacesIn(sql, values).size;
+  const either = "SELECT slug FROM presets WHERE (workspace_id = ? AND slug = ?) OR (workspace_id = ? AND slug = ?)";
+  expect(countOf(either, [one, "a", one, "b"])).toBe(1);
+  expect(countOf(either, [one, "a", other, "a"])).toBe(2);
+  const rows = "INSERT INTO preset_counts (workspace_id, slot) VALUES (?, ?), (?, ?)";
+  expect(countOf(rows, [one, 1, one, 2])).toBe(1);
+  expect(countOf(rows, [one, 1, other, 1])).toBe(2);
+});
