@@ -177,8 +177,7 @@ const outOfReach: PublicParts = {
 /** Nothing is stored there, and a request is sent on only when all that it needs is there. */
 const outOfReachOfInference: PublicParts = {
   ...outOfReach,
-  message:
-    "The service is out of reach or has too much to do. Nothing was sent to an upstream. Try again in a moment.",
+  message: "The service is out of reach or has too much to do. Nothing was sent to an upstream. Try again in a moment.",
 };
 
 function errorBody({ status, message, violations, metadata }: PublicParts, requestId: string): string {

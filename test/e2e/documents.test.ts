@@ -54,10 +54,12 @@ describe.each(documents)("%s", (document) => {
 
 it("show every picture that there is, in words too, and none is large", () => {
   const shown = documents.flatMap((document) =>
-    [...readFileSync(join(root, document), "utf8").matchAll(/!\[([^\]]*)\]\(([^)\s]+)\)/g)].map(([, words = "", path = ""]) => {
-      expect(words.length, path).toBeGreaterThan(20);
-      return join(dirname(document), path);
-    }),
+    [...readFileSync(join(root, document), "utf8").matchAll(/!\[([^\]]*)\]\(([^)\s]+)\)/g)].map(
+      ([, words = "", path = ""]) => {
+        expect(words.length, path).toBeGreaterThan(20);
+        return join(dirname(document), path);
+      },
+    ),
   );
   const pictures = files.filter((file) => file.endsWith(".png"));
   expect(shown.sort()).toEqual(pictures.sort());

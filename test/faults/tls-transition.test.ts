@@ -112,7 +112,8 @@ it("goes from clear text to TLS, back, and to TLS of another authority, pod by p
     const ports = gateway.readyPorts;
     const base = `http://127.0.0.1:${ports[n % ports.length]}/api/v1`;
     const answer = await [
-      () => request("POST", `${base}/presets/shared/messages`, { key: tenant.apiKey, body: { model: "m", messages: [] } }),
+      () =>
+        request("POST", `${base}/presets/shared/messages`, { key: tenant.apiKey, body: { model: "m", messages: [] } }),
       () => request("GET", `${base}/presets/shared`, { key: tenant.apiKey }),
       () => request("GET", `${base}/organization/members`, { key: tenant.managementKey }),
     ][n % 3]?.();

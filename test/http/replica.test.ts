@@ -79,7 +79,11 @@ describe("a read replica", () => {
   });
 
   it.each([
-    ["an index", "ALTER TABLE preset_changes RENAME KEY preset_changes_user TO renamed", "ALTER TABLE preset_changes RENAME KEY renamed TO preset_changes_user"],
+    [
+      "an index",
+      "ALTER TABLE preset_changes RENAME KEY preset_changes_user TO renamed",
+      "ALTER TABLE preset_changes RENAME KEY renamed TO preset_changes_user",
+    ],
     ["a table", "RENAME TABLE preset_change_marks TO renamed", "RENAME TABLE renamed TO preset_change_marks"],
   ])("that lacks %s yet leaves the changes of the workspace to the primary", async (_what, lose, regain) => {
     await replicaPool.query(lose);

@@ -48,11 +48,14 @@ describe.each(dialectNames)("a query of /%s that names a workspace", (dialect) =
   });
 });
 
-it.each(dialectNames)("/%s says what did not happen where a service is out of reach: nothing was sent", async (dialect) => {
-  await stack.preset.stop();
-  const { status, text } = await send(dialect, "", stack.apiKey, "@preset/unknown");
-  expect(status).toBe(503);
-  expect(text).toContain("Nothing was sent to an upstream. Try again in a moment.");
-  expect(text).not.toMatch(/stored|created|Idempotency/);
-  await stack.preset.start();
-});
+it.each(dialectNames)(
+  "/%s says what did not happen where a service is out of reach: nothing was sent",
+  async (dialect) => {
+    await stack.preset.stop();
+    const { status, text } = await send(dialect, "", stack.apiKey, "@preset/unknown");
+    expect(status).toBe(503);
+    expect(text).toContain("Nothing was sent to an upstream. Try again in a moment.");
+    expect(text).not.toMatch(/stored|created|Idempotency/);
+    await stack.preset.start();
+  },
+);

@@ -134,7 +134,9 @@ describe("members", () => {
       })),
     );
     const pages = [];
-    for await (const { result } of await openRouterWith(tenant.managementKey, stack).organization.listMembers({ limit: 3 })) {
+    for await (const { result } of await openRouterWith(tenant.managementKey, stack).organization.listMembers({
+      limit: 3,
+    })) {
       expect(result.totalCount).toBe(7);
       pages.push(result.data);
     }
@@ -154,8 +156,16 @@ describe("errors", () => {
     ["a bad slug", () => create(client, "-bad"), BadRequestResponseError],
     ["a wrong key", () => create(openRouterWith("wrong", stack), "sdk-error"), UnauthorizedResponseError],
     ["an API key on members", () => client.organization.listMembers(), UnauthorizedResponseError],
-    ["a read-only key", async () => create(CLIENT(await readOnlyKey()), "sdk-error"), ForbiddenResponseError],
-    ["a deleted workspace", async () => create(CLIENT(await orphanedKey()), "sdk-error"), NotFoundResponseError],
+    [
+      "a read-only key",
+      async () => create(openRouterWith(await readOnlyKey(), stack), "sdk-error"),
+      ForbiddenResponseError,
+    ],
+    [
+      "a deleted workspace",
+      async () => create(openRouterWith(await orphanedKey(), stack), "sdk-error"),
+      NotFoundResponseError,
+    ],
     ["an archived preset", () => createArchived(), ConflictResponseError],
     ["a limit out of bounds", () => management.organization.listMembers({ limit: 101 }), OpenRouterDefaultError],
   ])("for %s are told apart", async (_name, call, type) => {

@@ -4,12 +4,12 @@ import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { openPool, type Pool } from "../../services/platform/mysql/pool.ts";
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
 import { PresetReader } from "../../services/preset/store/preset-reader.ts";
+import { VersionWriter } from "../../services/preset/store/version-writer.ts";
+import type { TestDatabase } from "../support/database.ts";
 import { createPresetDatabase } from "../support/preset-database.ts";
 import { creation, patient } from "../support/preset-store.ts";
-import type { TestDatabase } from "../support/database.ts";
 import { lookForShardFault, workspacesIn } from "../support/statement-rules.ts";
 import { watchStatements } from "../support/statement-watch.ts";
-import { VersionWriter } from "../../services/preset/store/version-writer.ts";
 
 const faults = watchStatements();
 const ids = [newId(), newId()].map(idToBytes);
@@ -34,7 +34,10 @@ describe("what a test sends", () => {
   it.each([
     ["SELECT slug FROM presets WHERE workspace_id = ? LIMIT ?", "the numbers of a page must be in the text"],
     ["SELECT slug FROM presets WHERE workspace_id = ? LIMIT 1 OFFSET ?", "the numbers of a page must be in the text"],
-    ["SELECT GET_LOCK(HEX(?), ?) AS granted", "a named lock loses its alias on Vitess, and is lost after half a minute"],
+    [
+      "SELECT GET_LOCK(HEX(?), ?) AS granted",
+      "a named lock loses its alias on Vitess, and is lost after half a minute",
+    ],
   ])("is found fault with: %s", async (sql, fault) => {
     await pool.query(sql, [ids[0], 1]).catch(() => {});
     expect(found()).toEqual([fault]);

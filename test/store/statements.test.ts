@@ -168,7 +168,9 @@ describe("the statements of the preset service", () => {
     const ofTables = statements.filter((statement) => !touchesNoTable(statement) && !isMigration(statement));
     const gathered = ofTables.filter(({ sql }) => / UNION ALL SELECT | OR \(p\.workspace_id/.test(sql));
     expect(gathered.length).toBeGreaterThan(2);
-    expect(ofTables.filter(({ sql, values }) => workspacesIn(sql, values).size !== 1).map(({ sql }) => sql)).toEqual([]);
+    expect(ofTables.filter(({ sql, values }) => workspacesIn(sql, values).size !== 1).map(({ sql }) => sql)).toEqual(
+      [],
+    );
   });
 
   it("of a probe ask one shard: for no table, or for one row by its key", () => {

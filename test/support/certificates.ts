@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { TlsFiles } from "../../services/platform/rpc/tls.ts";
 
 /** Issues certificates for this machine. Made here, because not every machine has the openssl command. */
-interface Authority {
+export interface Authority {
   /** Writes a new certificate, its key and the authority's own certificate into a folder, over what is there. */
   issue(folder: string): TlsFiles;
   /** With a new certificate for the key that it has. */

@@ -15,8 +15,12 @@ export interface DatabaseUsers {
 export async function createDocumentedUsers(
   databases: Readonly<Record<"preset" | "organization", TestDatabase>>,
 ): Promise<DatabaseUsers> {
-  const [, documented = ""] = readFileSync("docs/operations.md", "utf8").match(/```sql\n\s*(CREATE DATABASE [^`]+)```/) ?? [];
-  const statements = documented.split(";").map((statement) => statement.trim()).filter((statement) => statement !== "");
+  const [, documented = ""] =
+    readFileSync("docs/operations.md", "utf8").match(/```sql\n\s*(CREATE DATABASE [^`]+)```/) ?? [];
+  const statements = documented
+    .split(";")
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== "");
   const suffix = randomBytes(4).toString("hex");
   const password = randomBytes(12).toString("hex");
   const hereOf = (user: string) => `${user}_${suffix}`;

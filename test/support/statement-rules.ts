@@ -15,9 +15,11 @@ export function lookForFault({ sql, values, isPrepared, isSharded }: SentStateme
   if (/\b(LIMIT|OFFSET)\s+(?!\d)/i.test(withoutTexts(sql))) {
     return "the numbers of a page must be in the text: Vitess takes no text there, and MySQL no number";
   }
-  if (/\bGET_LOCK\b/i.test(withoutTexts(sql))) return "a named lock loses its alias on Vitess, and is lost after half a minute";
+  if (/\bGET_LOCK\b/i.test(withoutTexts(sql)))
+    return "a named lock loses its alias on Vitess, and is lost after half a minute";
   if (isSharded && isPrepared) return "what is prepared inside of a transaction reaches any shard";
-  if (isSharded && workspacesIn(sql, values).size > 1) return "it is about several workspaces, which may be on several shards";
+  if (isSharded && workspacesIn(sql, values).size > 1)
+    return "it is about several workspaces, which may be on several shards";
   return undefined;
 }
 
@@ -44,7 +46,9 @@ function namesWorkspace(sql: string): boolean {
 /** The workspaces that the values of a statement name: by a condition, or as the first column of the rows that it writes. */
 export function workspacesIn(sql: string, values: readonly unknown[]): ReadonlySet<string> {
   if (!touchesShards(sql)) return new Set();
-  const rowsBegin = /\bINSERT INTO \w+ \(workspace_id\b/.test(sql) ? sql.search(/\bVALUES\b/) : Number.POSITIVE_INFINITY;
+  const rowsBegin = /\bINSERT INTO \w+ \(workspace_id\b/.test(sql)
+    ? sql.search(/\bVALUES\b/)
+    : Number.POSITIVE_INFINITY;
   const placeholders = [...sql.matchAll(/\?/g)];
   const isWorkspace = ({ index }: RegExpExecArray) => {
     const before = sql.slice(0, index);

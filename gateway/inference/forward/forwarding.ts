@@ -116,12 +116,7 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
     if (parent) this.#span = beginUpstreamSpan(parent, upstream, model, this.#preset);
     this.#attempt.send({
       path: upstream.pathOf(this.#dialect),
-      headers: requestHeaders(
-        this.#reply.request.headers,
-        upstream,
-        byteLength,
-        this.#span ?? this.#trace,
-      ),
+      headers: requestHeaders(this.#reply.request.headers, upstream, byteLength, this.#span ?? this.#trace),
       parts,
       byteLength,
     });

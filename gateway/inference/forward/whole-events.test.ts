@@ -46,7 +46,11 @@ describe.each([
 });
 
 it("the end of a stream is all that has come, whole or not", () => {
-  expect(letThrough(["data: 1\n\ndata: [DONE]"])).toEqual({ sent: ["data: 1\n\n"], rest: "data: [DONE]", isInside: false });
+  expect(letThrough(["data: 1\n\ndata: [DONE]"])).toEqual({
+    sent: ["data: 1\n\n"],
+    rest: "data: [DONE]",
+    isInside: false,
+  });
   expect(letThrough(["data: [DONE]\n"]).rest).toBe("data: [DONE]\n");
 });
 

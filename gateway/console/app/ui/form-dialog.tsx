@@ -20,15 +20,7 @@ interface FormDialogProps {
 }
 
 /** A form, or a question, in a dialog. */
-export function FormDialog({
-  title,
-  action,
-  isDangerous = false,
-  reason,
-  close,
-  submit,
-  children,
-}: FormDialogProps) {
+export function FormDialog({ title, action, isDangerous = false, reason, close, submit, children }: FormDialogProps) {
   const [error, setError] = useState<ApiError>();
   const [isBusy, setBusy] = useState(false);
   const faultOf = (path: string): string | undefined => {

@@ -23,7 +23,8 @@ function changeOf(from: unknown, to: unknown): ComponentChildren {
   return (
     <>
       <del title={shown(from)}>{shown(from)}</del> <span aria-hidden="true">→</span>
-      <span class="visually-hidden"> to </span> {to === null ? <span class="muted">none</span> : <ins title={shown(to)}>{shown(to)}</ins>}
+      <span class="visually-hidden"> to </span>{" "}
+      {to === null ? <span class="muted">none</span> : <ins title={shown(to)}>{shown(to)}</ins>}
     </>
   );
 }
