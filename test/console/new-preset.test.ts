@@ -5,7 +5,7 @@ import { press, tabTo } from "../support/keyboard.ts";
 import type { PresetJson } from "../support/rest.ts";
 
 const browserPath = await findBrowser();
-const timeoutMs = 60_000;
+const timeoutMs = 180_000;
 const path = "/default/presets/~new";
 
 let underTest: ConsoleUnderTest;

@@ -8,7 +8,7 @@ import { openTcpProxy } from "../support/tcp-proxy.ts";
 
 const browserPath = await findBrowser();
 
-describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 60_000 }, () => {
+describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_000 }, () => {
   let underTest: ConsoleUnderTest<EchoStack>;
   let hostile: HostileUpstream;
   let on: ConsolePage;
@@ -18,7 +18,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 60_00
     const others = [{ name: "hostile", base_url: hostile.url, dialects: dialectNames, models: ["hostile/*"] }];
     underTest = await openConsoleOf(() => startEchoStack(others), browserPath ?? "");
     on = await underTest.newPage({ key: underTest.stack.apiKey });
-  }, 60_000);
+  }, 180_000);
 
   afterAll(async () => {
     await underTest?.close();
