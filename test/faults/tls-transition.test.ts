@@ -85,8 +85,8 @@ function environmentAt({ authority, mode, title }: Step): NodeJS.ProcessEnv {
     // Keys are exchanged all the time.
     ACCESS_TOKEN_TTL_SECONDS: "10",
     // Longer than a client takes to connect to an address where there was nobody before.
-    SHUTDOWN_DELAY_MS: "3000",
-    DRAIN_TIMEOUT_MS: "2000",
+    SHUTDOWN_DELAY_MS: "6000",
+    DRAIN_TIMEOUT_MS: "5000",
     ...(files && {
       GRPC_TLS_MODE: mode,
       GRPC_TLS_CERT_FILE: files.certificateFile,

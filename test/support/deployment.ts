@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BackgroundProcess, startInBackground } from "../../deploy/local/background-process.ts";
-import { findFreePort } from "../../deploy/local/ports.ts";
 import { lookForHttpFault } from "../../deploy/local/readiness.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { nextPort } from "./ports.ts";
 
 const podsMax = 5;
 const replicas = 2;
@@ -47,7 +47,7 @@ export class Deployment {
 
   static async create(options: DeploymentOptions): Promise<Deployment> {
     const addresses: Address[] = [];
-    while (addresses.length < podsMax) addresses.push({ port: await findFreePort(), probePort: await findFreePort() });
+    while (addresses.length < podsMax) addresses.push({ port: await nextPort(), probePort: await nextPort() });
     return new Deployment(options, addresses);
   }
 
