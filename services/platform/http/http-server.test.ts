@@ -5,10 +5,11 @@ import { bindHttpServer, closeHttpServer, createHttpServer, httpTimeouts } from 
 
 const timeouts = {
   ...httpTimeouts,
-  headersMs: 1_500,
-  requestMs: 3_000,
+  headersMs: 1_000,
+  requestMs: 2_000,
   keepAliveMs: 300,
-  stalledMs: 1_500,
+  // Longer than those, so that it is not they who are cut short.
+  stalledMs: 4_000,
   checkMs: 50,
 };
 const soon = { interval: 50 };
