@@ -8,6 +8,7 @@ import { hrefTo, navigate } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
 import { useShortcut } from "../shell/shortcuts.tsx";
 import { ActionButton } from "../ui/action-button.tsx";
+import { ContentSkeleton } from "../ui/content-skeleton.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { Icon } from "../ui/icon.tsx";
 import type { PresetScreenProps } from "./preset.tsx";
@@ -70,13 +71,7 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
       {before && after ? (
         <ContentDiff key="diff" from={before} to={after} isWhole={isWhole} />
       ) : (
-        !error && (
-          <div key="skeleton" class="panel version-skeleton" aria-busy="true">
-            <div class="skeleton w-name" />
-            <div class="skeleton w-text" />
-            <div class="skeleton w-name" />
-          </div>
-        )
+        !error && <ContentSkeleton key="skeleton" />
       )}
     </Page>
   );

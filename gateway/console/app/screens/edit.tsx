@@ -5,6 +5,7 @@ import { useLoaded } from "../api/use-loaded.ts";
 import { indented } from "../json/json-pieces.ts";
 import { hrefTo, navigate } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
+import { ContentSkeleton } from "../ui/content-skeleton.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { type Draft, findDraft } from "./edit/draft.ts";
 import { DraftEditor } from "./edit/draft-editor.tsx";
@@ -62,13 +63,7 @@ export function Edit({ workspace, query, slug }: PresetScreenProps) {
           startAnew={() => setStart(undefined)}
         />
       ) : (
-        !error && (
-          <div key="skeleton" class="panel version-skeleton" aria-busy="true">
-            <div class="skeleton w-name" />
-            <div class="skeleton w-text" />
-            <div class="skeleton w-name" />
-          </div>
-        )
+        !error && <ContentSkeleton key="skeleton" />
       )}
     </Page>
   );

@@ -26,40 +26,46 @@ export function ActivityFilter({ filter, actions, seen, change }: ActivityFilter
   people.delete("");
   return (
     <div class="activity-filter">
-      <Field label="What">
-        {(ids) => (
-          <select
-            {...ids}
-            class="input"
-            value={filter.action}
-            onChange={(event) => change({ action: event.currentTarget.value })}
-          >
-            <option value="">Everything</option>
-            {actions.map(([action, label]) => (
-              <option key={action} value={action}>
-                {label}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <Field label="Who">
-        {(ids) => (
-          <select
-            {...ids}
-            class="input"
-            value={filter.user}
-            onChange={(event) => change({ user: event.currentTarget.value })}
-          >
-            <option value="">Everybody</option>
-            {[...people].map(([id, name]) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <Choice
+        label="What"
+        all="Everything"
+        value={filter.action}
+        choices={actions}
+        choose={(action) => change({ action })}
+      />
+      <Choice
+        label="Who"
+        all="Everybody"
+        value={filter.user}
+        choices={[...people]}
+        choose={(user) => change({ user })}
+      />
     </div>
+  );
+}
+
+interface ChoiceProps {
+  readonly label: string;
+  /** What it is called that nothing is chosen. */
+  readonly all: string;
+  readonly value: string;
+  readonly choices: readonly (readonly [value: string, label: string])[];
+  readonly choose: (value: string) => void;
+}
+
+function Choice({ label, all, value, choices, choose }: ChoiceProps) {
+  return (
+    <Field label={label}>
+      {(ids) => (
+        <select {...ids} class="input" value={value} onChange={(event) => choose(event.currentTarget.value)}>
+          <option value="">{all}</option>
+          {choices.map(([each, name]) => (
+            <option key={each} value={each}>
+              {name}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
   );
 }

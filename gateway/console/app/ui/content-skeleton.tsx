@@ -1,0 +1,10 @@
+/** Stands where the content of a version will be. */
+export function ContentSkeleton() {
+  return (
+    <div class="panel version-skeleton" aria-busy="true">
+      <div class="skeleton w-name" />
+      <div class="skeleton w-text" />
+      <div class="skeleton w-name" />
+    </div>
+  );
+}
