@@ -14,7 +14,7 @@ let system: LocalSystem;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "setpoint-broken-console-"));
   const root = join(folder, "setpoint");
-  for (const name of ["gateway", "services", "proto", "deploy", "package.json", "package-lock.json"]) {
+  for (const name of ["gateway", "services", "proto", "deploy", "package.json", "package-lock.json", "tsconfig.json"]) {
     const filter = (path: string) => !path.startsWith(join(repositoryRoot, "gateway/console/dist"));
     cpSync(join(repositoryRoot, name), join(root, name), { recursive: true, filter });
   }
