@@ -20,14 +20,14 @@ interface Picture {
 }
 
 const pictures: readonly Picture[] = [
-  { name: "presets", path: "presets", complete: "text=Support replies", height: 840 },
+  { name: "presets", path: "presets", complete: "text=Support replies", height: 870 },
   { name: "preset", path: "presets/support-reply", complete: "text=Serves v2", height: 730 },
-  { name: "compare", path: "presets/support-reply/compare/2...3", complete: ".diff", height: 840, colorScheme: "dark" },
+  { name: "compare", path: "presets/support-reply/compare/2...3", complete: ".diff", height: 808, colorScheme: "dark" },
   {
     name: "try",
     path: "presets/support-reply/try",
     complete: "text=chat/completions",
-    height: 900,
+    height: 970,
     prepare: async (page) => {
       await page.getByLabel("Message").fill("Order 4711 has not come yet. Where is it?");
       await page.getByRole("button", { name: "Show the merged request" }).click();
