@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { administrator } from "../support/administration-rest.ts";
 import { findBrowser } from "../support/browser.ts";
 import { type ConsolePage, type ConsoleUnderTest, openConsole } from "../support/console-browser.ts";
 
@@ -11,11 +12,14 @@ const looks = [
   { title: "320 px wide", colorScheme: "dark", width: 320 },
 ] as const;
 
+const longSlug = `long-${"l".repeat(59)}`;
+
 /** Each screen, and what is there once it is complete. */
 const screens: Readonly<Record<string, readonly [path: string, complete: string]>> = {
   presets: ["/default/presets", "text=Another preset"],
   "presets, none found": ["/default/presets?q=nothing-like-it", "text=No preset fits"],
   preset: ["/default/presets/support-bot", "text=Serves v1"],
+  "a preset whose words have no end": [`/default/presets/${longSlug}`, "text=Serves v1"],
   "a version as JSON": ["/default/presets/support-bot?v=2&view=json", "text=You are looking at v2 >> visible=true"],
   "a preset that is not there": ["/default/presets/nothing", "role=alert"],
   compare: ["/default/presets/support-bot/compare/1...2", ".diff"],
@@ -54,6 +58,16 @@ describe.skipIf(!browserPath)("each screen of the console", () => {
       key: stack.apiKey,
       body: { name, status: "disabled", description: "long words ".repeat(90) },
     });
+    const endless = "w".repeat(200);
+    await stack.create(longSlug, { model: `m/${endless}`, messages: [{ role: "system", content: endless }] });
+    await stack.request("PATCH", `/presets/${longSlug}`, {
+      key: stack.apiKey,
+      body: { name: endless, description: endless },
+    });
+    const { makeKey, makeMember, makeWorkspace } = administrator(stack);
+    await makeKey({ name: endless });
+    await makeMember(`${"m".repeat(60)}@${"m".repeat(60)}.example.com`);
+    await makeWorkspace("w".repeat(50));
   }, timeoutMs);
 
   afterAll(() => underTest?.close());
