@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 
-const lineEnd = "\r\n";
+const [carriageReturn, lineFeed] = [0x0d, 0x0a];
 
 /** Larger ones are written as they are: to copy them would cost more than to write in parts. */
 const framedBytesMax = 16 * 1024;
@@ -20,10 +20,12 @@ export function writeChunk(response: ServerResponse, chunk: Buffer): boolean {
 }
 
 function framed(chunk: Buffer): Buffer {
-  const size = chunk.length.toString(16) + lineEnd;
-  const frame = Buffer.allocUnsafe(size.length + chunk.length + lineEnd.length);
+  const size = `${chunk.length.toString(16)}\r\n`;
+  const end = size.length + chunk.length;
+  const frame = Buffer.allocUnsafe(end + 2);
   frame.write(size, 0, "latin1");
   frame.set(chunk, size.length);
-  frame.write(lineEnd, size.length + chunk.length, "latin1");
+  frame[end] = carriageReturn;
+  frame[end + 1] = lineFeed;
   return frame;
 }

@@ -10,13 +10,14 @@ import type { InferenceMetrics } from "../inference-metrics.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { ClientAnswer } from "./client-answer.ts";
+import { ClientReading } from "./client-reading.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { type Failure, failureError, statusOf } from "./failures.ts";
 import type { Candidate, ForwardRequest } from "./forward-request.ts";
 import { requestHeaders } from "./request-headers.ts";
 import type { AnswerHeaders } from "./response-headers.ts";
 import { mayBeServedByAnother, mayRetry, retryWaitMs } from "./retry-rules.ts";
-import type { StalledAnswer, StalledAnswers } from "./stalled-answers.ts";
+import type { StalledAnswers } from "./stalled-answers.ts";
 import { beginUpstreamSpan, recordAnswer, type UsedPreset } from "./upstream-span.ts";
 
 export interface ForwardingParts {
@@ -29,7 +30,7 @@ export interface ForwardingParts {
 }
 
 /** One client's request, from its first attempt to the end of its answer. */
-export class Forwarding implements AttemptOwner, StalledAnswer {
+export class Forwarding implements AttemptOwner {
   readonly #parts: ForwardingParts;
   readonly #deadlines: Deadlines;
   readonly #reply: FastifyReply;
@@ -54,9 +55,8 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
   #isBodySent = false;
   /** Once it has begun. */
   #answer: ClientAnswer | undefined;
+  readonly #reading: ClientReading;
   #isOver = false;
-  #pausedAtMs: number | undefined;
-  #isCutOff = false;
   #bytesSent = 0;
 
   constructor(
@@ -81,6 +81,13 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#response = reply.raw;
+    this.#reading = new ClientReading({
+      reply,
+      stalled: parts.stalled,
+      onPause: () => this.#attempt?.pause(),
+      onResume: () => this.#attempt?.resume(),
+      onCutOff: this.#clientGone,
+    });
   }
 
   begin(): void {
@@ -137,21 +144,7 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
   }
 
   received(chunk: Buffer): void {
-    if (this.#answer?.write(chunk)) return;
-    // More may come until the pause takes effect.
-    if (this.#pausedAtMs !== undefined) return;
-    this.#attempt?.pause();
-    this.#pausedAtMs = monotonicMs();
-    this.#parts.stalled.add(this);
-  }
-
-  get keyId(): string {
-    return this.#reply.request.caller.principal.keyId;
-  }
-
-  cutOff(): void {
-    this.#isCutOff = true;
-    this.#clientGone();
+    if (!this.#answer?.write(chunk)) this.#reading.pause();
   }
 
   ended(): void {
@@ -218,21 +211,11 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
       explanation: this.#explanation,
     };
     this.#answer = new ClientAnswer(request, this.#upstream, status, headers, this.#parts.isDraining());
-    this.#response.on("drain", this.#clientReads);
-    this.#reply.request.raw.socket.on("drain", this.#clientReads);
+    this.#reading.watch();
     this.#parts.metrics.answerBegun(this.#upstream.name, monotonicMs() - this.#startedAtMs);
     if (this.#isBodySent) this.#releaseBody();
     this.#resolve();
   }
-
-  /** Chunks are written to the socket itself, so it may be either that tells. */
-  readonly #clientReads = (): void => {
-    // Until its turn on the connection has come, the socket tells of the answers before it.
-    if (this.#pausedAtMs === undefined || !this.#response.socket) return;
-    this.#pausedAtMs = undefined;
-    this.#parts.stalled.remove(this);
-    this.#attempt?.resume();
-  };
 
   /** It cannot be needed any more, so its room is for others. */
   #releaseBody(): void {
@@ -263,27 +246,22 @@ export class Forwarding implements AttemptOwner, StalledAnswer {
 
   readonly #clientGone = (): void => {
     if (this.#isOver) return;
-    this.#parts.metrics.aborted(this.#upstream.name, this.#hasStalled ? "client_stalled" : "client_gone");
+    const hasStalled = this.#reading.hasStalledFor(this.#upstream.timeouts.clientReadMs);
+    this.#parts.metrics.aborted(this.#upstream.name, hasStalled ? "client_stalled" : "client_gone");
     this.#attempt?.leave();
     this.#over(clientClosedRequest, "client_gone");
     this.#response.destroy();
     if (!this.#answer) this.#reject(canceled());
   };
 
-  /** Whether the client was cut off for not reading. */
-  get #hasStalled(): boolean {
-    if (this.#isCutOff) return true;
-    return this.#pausedAtMs !== undefined && monotonicMs() - this.#pausedAtMs >= this.#upstream.timeouts.clientReadMs;
-  }
-
   #over(status: number, error = status >= 400 ? String(status) : undefined): void {
     this.#isOver = true;
-    this.#parts.stalled.remove(this);
+    this.#reading.end();
     if (this.#span && this.#answer) recordAnswer(this.#span, this.#answer);
     this.#endSpan(error);
     clearTimeout(this.#retryTimer);
     this.#response.off("close", this.#clientGone);
-    this.#reply.request.raw.socket.off("end", this.#clientGone).off("drain", this.#clientReads);
+    this.#reply.request.raw.socket.off("end", this.#clientGone);
     const ms = monotonicMs() - this.#startedAtMs;
     this.#parts.metrics.ended(this.#upstream.name, status, ms, this.#bytesSent, this.#answer?.bytes ?? 0);
   }

@@ -8,7 +8,8 @@ export const readOptions: OnReadOpts = {
   buffer,
   callback(this: unknown, count: number): boolean {
     const socket = this as Socket;
-    const bytes = Buffer.from(buffer.subarray(0, count));
+    const bytes = Buffer.allocUnsafe(count);
+    buffer.copy(bytes, 0, 0, count);
     return readers.get(socket)?.receive(bytes) ?? socket.push(bytes);
   },
 };
