@@ -2,6 +2,7 @@ import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DialectName } from "../../gateway/dialects/dialect-name.ts";
+import { metricOf } from "./metrics.ts";
 import { type Stack, startStack } from "./stack.ts";
 
 type StackOptions = NonNullable<Parameters<typeof startStack>[0]>;
@@ -48,7 +49,7 @@ export interface InferenceStack extends Stack {
     body: unknown,
     init?: RequestInit & { headers?: Record<string, string> },
   ): Promise<Response>;
-  /** The value of a metric, by the start of its line and a part of its labels. */
+  /** The sum of a metric, by its name and parts of its labels. */
   metric(name: string, ...labels: readonly string[]): Promise<number>;
 }
 
@@ -69,13 +70,7 @@ export async function startInferenceStack(upstreams: unknown, options: StackOpti
           ...init.headers,
         },
       }),
-    metric: async (name, ...labels) => {
-      const page = await (await fetch(stack.metricsUrl)).text();
-      const lines = page
-        .split("\n")
-        .filter((line) => line.startsWith(name) && labels.every((each) => line.includes(each)));
-      return lines.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
-    },
+    metric: (name, ...labels) => metricOf(stack.metricsUrl, name, ...labels),
     close: async () => {
       await stack.close();
       await file.remove();

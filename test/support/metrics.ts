@@ -1,6 +1,8 @@
-/** The value of a metric on a page of them, by the start of its line; 0 where there is none. */
-export async function metricOf(metricsUrl: string, name: string, label = ""): Promise<number> {
+/** The sum of a metric on a page of them, by its whole name and parts of its labels; 0 where there is none. */
+export async function metricOf(metricsUrl: string, name: string, ...labels: readonly string[]): Promise<number> {
   const page = await (await fetch(metricsUrl)).text();
-  const line = page.split("\n").find((each) => each.startsWith(name) && each.includes(label));
-  return Number(line?.split(" ").at(-1) ?? 0);
+  return page
+    .split("\n")
+    .filter((line) => /^\w+/.exec(line)?.[0] === name && labels.every((label) => line.includes(label)))
+    .reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
 }
