@@ -52,8 +52,10 @@ describe.skipIf(!browserPath)("somebody who makes a preset in the console, by ke
     await arrive();
     await page.keyboard.press("g");
     await page.getByRole("heading", { name: "Presets" }).waitFor();
+    // As fast as anybody types: no letter is lost while the palette opens.
     await page.keyboard.press("Control+k");
     await page.keyboard.type("new pre");
+    expect(await page.getByRole("combobox").inputValue()).toBe("new pre");
     await page.getByRole("option", { name: "New preset" }).waitFor();
     await page.keyboard.press("Enter");
     await arrive();

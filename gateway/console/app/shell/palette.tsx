@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { inWorkspace } from "../api/session.ts";
 import type { Page, Preset, Session, SessionWorkspace } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
@@ -48,7 +48,8 @@ function PaletteDialog({ session, workspace }: PaletteProps) {
   const q = useSettled(text.trim(), 120);
   const query = q === "" ? "" : `&q=${encodeURIComponent(q)}`;
   const { answer, error } = useLoaded<Page<Preset>>(inWorkspace(`/api/v1/presets?limit=8${query}`, workspace));
-  useEffect(() => {
+  // Before the next key comes: whoever types on at once loses no letter.
+  useLayoutEffect(() => {
     const opener = document.activeElement;
     dialog.current?.showModal();
     return () => {
