@@ -57,7 +57,7 @@ export class OtelTracer implements Tracer {
       resource: defaultResource().merge(resourceFromAttributes({ ...resourceAttributes, "service.name": serviceName })),
       // It is asked only for what is recorded: for all else it would cost more than to decide here.
       sampler: new AlwaysOnSampler(),
-      idGenerator: { generateTraceId: () => this.#newTraceId, generateSpanId: newSpanId },
+      idGenerator: { generateTraceId: () => copyOf(this.#newTraceId), generateSpanId: () => copyOf(newSpanId()) },
       spanLimits: { attributeValueLengthLimit: textLengthMax },
       spanProcessors: [
         new BatchSpanProcessor({
@@ -160,8 +160,9 @@ class OtelSpan implements Span {
   }
 }
 
+/** Of the flags, the last bit of the last digit. */
 function isSampled({ traceparent }: Trace): boolean {
-  return (Number.parseInt(traceparent.slice(53), 16) & TraceFlags.SAMPLED) !== 0;
+  return "13579bdf".includes(traceparent[54] as string);
 }
 
 /** Without the tracestate: that is passed on, but it is the caller's own, and not sent to our collector. */
@@ -195,8 +196,8 @@ class UnrecordedTrace implements Trace {
 const traceIdDigits = 32;
 const spanIdDigits = 16;
 
-/** Drawn and written at once: one by one they would cost many times as much. Small, because an id keeps all of it alive. */
-const randomBytes = Buffer.alloc(512);
+/** Drawn and written at once: one by one they would cost many times as much. An id is a part of it, and keeps it alive. */
+const randomBytes = Buffer.alloc(4_096);
 let randomDigits = "";
 let randomUsed = 0;
 
@@ -211,6 +212,11 @@ function randomHex(length: number): string {
 
 function newSpanId(): string {
   return randomHex(spanIdDigits);
+}
+
+/** For ids that wait to be sent: by itself, without all that was drawn with it. */
+function copyOf(id: string): string {
+  return Buffer.from(id, "latin1").toString("latin1");
 }
 
 function shareOf({ sampler, samplerRatio }: TracesConfig): number {
