@@ -14,17 +14,20 @@ export interface Prometheus {
 }
 
 /** Shared by all homes of this checkout. */
-const programs = join(repositoryRoot, ".setpoint", "programs");
+const programsDefault = join(repositoryRoot, ".setpoint", "programs");
 
 /**
  * The Prometheus of this machine, else Debian's, unpacked beside the data. It is not installed: that would set up a
  * system service and start it, and would need root.
  */
-export async function findPrometheus(report: (text: string) => void): Promise<Prometheus> {
+export async function findPrometheus(
+  report: (text: string) => void,
+  programs: string = programsDefault,
+): Promise<Prometheus> {
   const daemon = findExecutable("prometheus");
   if (daemon) return { daemon, promtool: findExecutable("promtool"), args: [] };
   const folder = join(programs, "prometheus");
-  if (!isExecutable(daemonIn(folder))) await unpackTo(folder, report);
+  if (!isExecutable(daemonIn(folder))) await unpackTo(folder, programs, report);
   return {
     daemon: daemonIn(folder),
     promtool: join(folder, "usr/bin/promtool"),
@@ -36,7 +39,7 @@ function daemonIn(folder: string): string {
   return join(folder, "usr/bin/prometheus");
 }
 
-async function unpackTo(folder: string, report: (text: string) => void): Promise<void> {
+async function unpackTo(folder: string, programs: string, report: (text: string) => void): Promise<void> {
   const advice =
     "Install it (it need not be running: a private one is started from it) and run the same command again, or start without --observe.";
   if (!hasApt()) throw new StartError(`No Prometheus was found on this machine. ${advice}`);
