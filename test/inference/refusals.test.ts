@@ -44,7 +44,7 @@ describe.each(dialectNames)("a query of /%s that names a workspace", (dialect) =
   });
 
   it("does not let a management key in", async () => {
-    expect((await send(dialect, `?workspace_id=${stack.workspaceId}`, stack.managementKey)).status).toBe(401);
+    expect((await send(dialect, `?workspace_id=${stack.workspaceId}`, stack.managementKey)).status).toBe(403);
   });
 });
 

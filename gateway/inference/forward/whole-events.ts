@@ -61,6 +61,7 @@ export class WholeEvents {
   #endOfLastEvent(from: number): number {
     const kept = this.#kept.subarray(0, this.#length);
     let end = endOfLastBlankLine(kept, Math.max(0, from - 1));
+    if (end === 0 && this.#isInside) return 0;
     // Ahead of an event, a comment is whole with its line. Some are sent to show that there is still somebody.
     while (kept[end] === colon || isLineEnd(kept[end])) {
       const lineEnd = kept.subarray(end).findIndex(isLineEnd);
