@@ -15,17 +15,25 @@ const pauseMs = 150;
 
 /** Whether a transaction in this database waits for a row that another one holds. */
 export async function waitsForLock(pool: Pool): Promise<boolean> {
-  const [versions] = await pool.query<RowDataPacket[]>("SELECT VERSION() AS version");
-  const server = String(versions[0]?.version).includes("MariaDB") ? "MariaDB" : "MySQL";
+  const server = await serverOf(pool);
   await sleep(pauseMs);
   const [waits] = await pool.query<RowDataPacket[]>(waitsByServer[server]);
   return waits.length > 0;
 }
 
+const behindLockByServer = {
+  MariaDB: "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND state LIKE 'Waiting for table%'",
+  MySQL: `SELECT thread_id FROM performance_schema.threads
+    WHERE processlist_db = DATABASE() AND processlist_state LIKE 'Waiting for table%'`,
+};
+
 /** How many statements in this database wait for a table that is locked as a whole. */
 export async function statementsBehindLock(pool: Pool): Promise<number> {
-  const [waits] = await pool.query<RowDataPacket[]>(
-    "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND state LIKE 'Waiting for table%'",
-  );
+  const [waits] = await pool.query<RowDataPacket[]>(behindLockByServer[await serverOf(pool)]);
   return waits.length;
+}
+
+async function serverOf(pool: Pool): Promise<"MariaDB" | "MySQL"> {
+  const [versions] = await pool.query<RowDataPacket[]>("SELECT VERSION() AS version");
+  return String(versions[0]?.version).includes("MariaDB") ? "MariaDB" : "MySQL";
 }
