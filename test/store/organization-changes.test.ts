@@ -12,7 +12,7 @@ import { openPool, type Pool, type RowDataPacket } from "../../services/platform
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { Deadline } from "../../services/platform/process/deadline.ts";
-import type { TestDatabase } from "../support/database.ts";
+import { isSharded, type TestDatabase } from "../support/database.ts";
 import { type DatabaseProxy, type Fault, openDatabaseProxy } from "../support/database-proxy.ts";
 import { createOrganizationDatabase } from "../support/organization-database.ts";
 import { rowReads } from "../support/row-reads.ts";
@@ -54,6 +54,25 @@ function change<T>(work: Work<T>, on: Pool = pool, forMs = 15_000): Promise<T> {
 
 const logged = async () =>
   (await listChanges(pool, tenant.organizationId, everything, { offset: 0, limit: 100 })).changes;
+
+it("makes a change after one through another node of a cluster, which took its place in the log", async () => {
+  const proxy = await openDatabaseProxy(database.url);
+  const oneNode = openPool(proxy.url, 1);
+  const before = (await logged()).length;
+  let attempts = 0;
+  const make = createKey(key, tenant.userId);
+  await change(async (...parts) => {
+    const made = await make(...parts);
+    attempts += 1;
+    // What comes next are the entries of the log.
+    if (attempts === 1) proxy.fail(isSharded ? "query" : "prepare", 1062, 1);
+    return made;
+  }, oneNode);
+  await oneNode.end();
+  await proxy.close();
+  expect(attempts).toBe(2);
+  expect(await logged()).toHaveLength(before + 1);
+});
 
 describe("a change whose commit is not answered", () => {
   let proxy: DatabaseProxy;

@@ -1,6 +1,7 @@
 import { organizationNotFound } from "../../platform/auth/principal.ts";
 import { deadlineExceeded } from "../../platform/domain/domain-error.ts";
 import { newId } from "../../platform/domain/ids.ts";
+import { isDuplicateKey, WrittenElsewhere } from "../../platform/mysql/errors.ts";
 import type { Pool, PoolConnection } from "../../platform/mysql/pool.ts";
 import { inTransaction, retryTransient } from "../../platform/mysql/transaction.ts";
 import { type Deadline, hasGivenUp } from "../../platform/process/deadline.ts";
@@ -49,8 +50,13 @@ export function changeOrganization<T>(
       createdAt: now,
     }));
     if (entries.length > 0) {
-      await insertChanges(connection, organizationId, entries);
-      if (request) await insertAnswer(connection, organizationId, request, result, now);
+      try {
+        await insertChanges(connection, organizationId, entries);
+        if (request) await insertAnswer(connection, organizationId, request, result, now);
+      } catch (error) {
+        // Numbers of the log and names of requests are given out under the lock of the organization.
+        throw isDuplicateKey(error) ? new WrittenElsewhere(error) : error;
+      }
     }
     // The lock may have been waited for: who was not answered in time must not find the change later.
     if (hasGivenUp(caller)) throw deadlineExceeded();

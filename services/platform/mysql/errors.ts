@@ -117,6 +117,14 @@ export class ConnectionError extends Error {
   }
 }
 
+/** Rows that only we could write are there: through another node of a cluster, where our lock does not hold. Again. */
+export class WrittenElsewhere extends Error {
+  constructor(cause: unknown) {
+    super("Another node of the database was faster", { cause });
+    this.name = "WrittenElsewhere";
+  }
+}
+
 /** A COMMIT was sent and not answered: whether anything was stored is not known until someone looks. */
 export class CommitUnknown extends Error {
   constructor(cause: unknown) {
@@ -185,7 +193,7 @@ export function isCommitRefused(error: unknown): boolean {
 
 /** True where the same work may succeed, or be found done, if it is done again. */
 export function isTransient(error: unknown): boolean {
-  if (error instanceof CommitUnknown) return true;
+  if (error instanceof CommitUnknown || error instanceof WrittenElsewhere) return true;
   return conflictErrnos.has((error as MysqlError).errno ?? 0) || isConnectionLost(error);
 }
 
