@@ -1,5 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { createServer, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
 
 /** A request as it came in, and what became of its connection. */
 interface ReceivedRequest {
@@ -21,9 +22,15 @@ interface ReceivedRequest {
 /** What is done for a request, once all of it, or with `atHead` its head, has come. */
 export type Script = (request: ReceivedRequest, socket: Socket) => void | Promise<void>;
 
+interface Certified {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
 /** An upstream that does as it is told, byte by byte: what no server of good manners would do. */
 export class HostileUpstream {
   readonly #server: Server;
+  readonly #accepted = new Set<Socket>();
   readonly #sockets = new Set<Socket>();
   readonly received: ReceivedRequest[] = [];
   connections = 0;
@@ -36,12 +43,24 @@ export class HostileUpstream {
   /** Reads nothing of a connection until told to. */
   isDeaf = false;
 
-  private constructor() {
-    this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#serve(socket));
+  readonly #protocol: "http" | "https";
+
+  private constructor(certified: Certified | undefined) {
+    this.#protocol = certified ? "https" : "http";
+    const serve = (socket: Socket) => this.#serve(socket);
+    this.#server = certified
+      ? createTlsServer({ ...certified, allowHalfOpen: true }, serve)
+      : createServer({ allowHalfOpen: true }, serve);
+    // Those that never come to TLS, too.
+    this.#server.on("connection", (socket: Socket) => {
+      this.#accepted.add(socket);
+      socket.once("close", () => this.#accepted.delete(socket));
+    });
   }
 
-  static async start(port = 0): Promise<HostileUpstream> {
-    const upstream = new HostileUpstream();
+  /** With a certificate, it speaks TLS. */
+  static async start(port = 0, certified?: Certified): Promise<HostileUpstream> {
+    const upstream = new HostileUpstream(certified);
     await new Promise<void>((resolve) => upstream.#server.listen(port, "127.0.0.1", resolve));
     return upstream;
   }
@@ -51,7 +70,7 @@ export class HostileUpstream {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.port}/v1`;
+    return `${this.#protocol}://127.0.0.1:${this.port}/v1`;
   }
 
   /** Connections that are open now. */
@@ -74,7 +93,7 @@ export class HostileUpstream {
   }
 
   closeConnections(): void {
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of [...this.#sockets, ...this.#accepted]) socket.destroy();
   }
 
   async stop(): Promise<void> {

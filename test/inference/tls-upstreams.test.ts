@@ -1,0 +1,107 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
+import { createAuthority } from "../support/certificates.ts";
+import { answerWith, chunkOf, HostileUpstream, headOf, lastChunk, streamHead } from "../support/hostile-upstream.ts";
+import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "setpoint-tls-upstreams-"));
+const trusted = getCACertificates("default");
+const request = { model: "m", messages: [{ role: "user", content: "Hi" }] };
+const event = 'data: {"choices":[{"delta":{"content":"é"}}]}\n\n';
+
+let upstream: HostileUpstream;
+let stranger: HostileUpstream;
+let stack: InferenceStack;
+
+beforeAll(async () => {
+  const start = (name: string) => {
+    const files = createAuthority(name).issue(join(folder, name));
+    const certified = { cert: readFileSync(files.certificateFile), key: readFileSync(files.privateKeyFile) };
+    return HostileUpstream.start(0, certified);
+  };
+  upstream = await start("known");
+  stranger = await start("unknown");
+  setDefaultCACertificates([...trusted, readFileSync(join(folder, "known", "ca.crt"), "utf8")]);
+  stack = await startInferenceStack({
+    upstreams: [
+      { name: "stranger", base_url: stranger.url, dialects: dialectNames, models: ["stranger"] },
+      { name: "main", base_url: upstream.url, dialects: dialectNames, models: ["*"] },
+    ],
+  });
+});
+
+afterAll(async () => {
+  await stack.close();
+  await upstream.stop();
+  await stranger.stop();
+  setDefaultCACertificates(trusted);
+  rmSync(folder, { recursive: true });
+});
+
+beforeEach(() => upstream.reset());
+
+it("answers over a connection that is kept", async () => {
+  for (const _ of [1, 2, 3]) {
+    const answer = await stack.send("chat/completions", request);
+    expect([answer.status, await answer.text()]).toEqual([200, '{"ok":true}']);
+  }
+  expect(upstream.received.map(({ earlierOnConnection }) => earlierOnConnection).slice(1)).toEqual([1, 2]);
+});
+
+it("streams what comes in any pieces", async () => {
+  const whole = Buffer.concat([Buffer.from(streamHead), ...Array(20).fill(chunkOf(event)), Buffer.from(lastChunk)]);
+  upstream.script = async (_request, socket) => {
+    for (let at = 0; at < whole.length; at += 7) {
+      await new Promise((resolve) => socket.write(whole.subarray(at, at + 7), resolve));
+    }
+  };
+  const answer = await stack.send("chat/completions", { ...request, stream: true });
+  expect(await answer.text()).toBe(event.repeat(20));
+});
+
+it("carries large bodies in both directions", async () => {
+  const large = JSON.stringify({ text: "x".repeat(9_000_000) });
+  upstream.script = answerWith(200, large);
+  const content = "y".repeat(9_000_000);
+  const answer = await stack.send("chat/completions", { ...request, messages: [{ role: "user", content }] });
+  expect((await answer.text()) === large).toBe(true);
+  expect(upstream.last.bodyBytes).toBeGreaterThan(9_000_000);
+});
+
+it("takes no interim answer for the answer", async () => {
+  const answerIt = answerWith(200, '{"ok":true}');
+  upstream.script = (received, socket) => {
+    socket.write(headOf(100));
+    setTimeout(() => void answerIt(received, socket), 20);
+  };
+  const answer = await stack.send("chat/completions", request);
+  expect([answer.status, await answer.text()]).toEqual([200, '{"ok":true}']);
+});
+
+it("tells of a stream that breaks off", async () => {
+  upstream.script = (_request, socket) => {
+    socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf(event), chunkOf(event.slice(0, 9))]));
+    setTimeout(() => socket.destroy(), 20);
+  };
+  const text = await (await stack.send("chat/completions", { ...request, stream: true })).text();
+  expect(text).toMatch(/^data: \{"choices".*\n\ndata: \{.*"error".*\n\n/s);
+});
+
+it("is left when the client goes", async () => {
+  upstream.script = (_request, socket) => void socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf(event)]));
+  const abort = new AbortController();
+  const answer = await stack.send("chat/completions", { ...request, stream: true }, { signal: abort.signal });
+  await answer.body?.getReader().read();
+  abort.abort();
+  await upstream.last.closed;
+});
+
+it("is none without a certificate that is trusted", async () => {
+  const answer = await stack.send("chat/completions", { ...request, model: "stranger" });
+  expect(answer.status).toBe(502);
+  expect(stranger.received).toEqual([]);
+});
