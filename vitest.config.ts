@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -7,6 +8,8 @@ export default defineConfig({
     globalSetup: ["test/support/global-setup.ts"],
     setupFiles: ["test/support/each-test.ts"],
     pool: "forks",
+    // Many tests wait more than they work, so two at once suit two cores, too.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     // Test files keep nothing in modules, and loading these anew for each file takes longer than most files do.
     isolate: false,
     // Only what hangs takes so long: a machine that is busy with other things must not make a test fail.
