@@ -48,12 +48,12 @@ async function versionCount(slug: string): Promise<number> {
 
 describe("without the preset service", () => {
   it("creations are 503 with Retry-After, all else goes on, and they work again when it is back", async () => {
-    expect((await request("GET", `${stack.baseUrl}/readyz`)).status).toBe(200);
+    await expect.poll(async () => (await request("GET", `${stack.baseUrl}/readyz`)).status).toBe(200);
     await stack.preset.stop();
     try {
       expectError(await stack.create("preset-gone"), 503);
       expect((await listMembers(stack.managementKey)).status).toBe(200);
-      expect((await request("GET", `${stack.baseUrl}/readyz`)).status).toBe(200);
+      await expect.poll(async () => (await request("GET", `${stack.baseUrl}/readyz`)).status).toBe(200);
     } finally {
       await stack.preset.start();
     }

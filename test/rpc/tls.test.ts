@@ -242,7 +242,7 @@ describe("the whole system with certificates", () => {
     expect((await stack.request("GET", "/presets/secured", { key: stack.apiKey })).text).toBe(created.text);
     const members = await stack.request("GET", "/organization/members", { key: stack.managementKey });
     expect([members.status, members.json.total_count]).toEqual([200, 1]);
-    expect((await request("GET", `${stack.baseUrl}/readyz`)).status).toBe(200);
+    await expect.poll(async () => (await request("GET", `${stack.baseUrl}/readyz`)).status).toBe(200);
   });
 
   it("gives the keys of access tokens to nobody without a certificate, and takes them from nobody else", async () => {
