@@ -18,6 +18,7 @@ import { ensureSigningKey } from "../../deploy/local/signing-key.ts";
 import { organizationMigrations } from "../../services/organization/app.ts";
 import { migrate } from "../../services/platform/mysql/migrate.ts";
 import { presetMigrations } from "../../services/preset/app.ts";
+import { anyPorts } from "../support/ports.ts";
 import { momentsFile, momentsFileVariable } from "./latency/moments.ts";
 import type { SideName } from "./tenant.ts";
 
@@ -56,15 +57,6 @@ interface SideOptions extends Room {
 
 /** What the services have by default; the yardstick gets the same. */
 const poolSize = "12";
-const anyPorts = {
-  PORT: 0,
-  METRICS_PORT: 0,
-  PRESET_GRPC_PORT: 0,
-  PRESET_HTTP_PORT: 0,
-  ORGANIZATION_GRPC_PORT: 0,
-  ORGANIZATION_HTTP_PORT: 0,
-  ECHO_PORT: 0,
-};
 
 /**
  * Each side has a database server of its own, with the same settings: what one leaves to be purged or flushed is then

@@ -6,6 +6,7 @@ import { readGatewayConfig } from "../../gateway/config.ts";
 import { readOrganizationConfig, readOrganizationMigration } from "../../services/organization/config.ts";
 import { type Environment, EnvironmentReader } from "../../services/platform/process/environment.ts";
 import { readPresetConfig, readPresetMigration } from "../../services/preset/config.ts";
+import { anyPorts } from "../support/ports.ts";
 
 const text = readFileSync(join(import.meta.dirname, "../../docs/configuration.md"), "utf8");
 
@@ -81,16 +82,7 @@ describe.each([
 it("docs/configuration.md tells which ports npm start takes", async () => {
   const asked = new Set<string>();
   const environment = new Proxy<NodeJS.ProcessEnv>({}, { get: (_, name) => void asked.add(String(name)) });
-  const anyPort = {
-    PORT: 0,
-    METRICS_PORT: 0,
-    PRESET_GRPC_PORT: 0,
-    PRESET_HTTP_PORT: 0,
-    ORGANIZATION_GRPC_PORT: 0,
-    ORGANIZATION_HTTP_PORT: 0,
-    ECHO_PORT: 0,
-  };
-  await choosePorts(environment, anyPort);
+  await choosePorts(environment, anyPorts);
   const told = rowsOf("npm start").flatMap(([, names = ""]) => [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name));
   expect(told).toEqual(expect.arrayContaining([...asked]));
 });

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { commandLineOf } from "../../deploy/local/background-process.ts";
 import { repositoryRoot } from "../../deploy/local/home.ts";
-import { nextPort } from "./ports.ts";
+import { anyPorts, nextPort } from "./ports.ts";
 
 /** What a start leaves for scripts. */
 export interface Credentials {
@@ -99,17 +99,8 @@ export function isRunning(pid: number | undefined): boolean {
 }
 
 async function freePorts(): Promise<Record<string, string>> {
-  const names = [
-    "PORT",
-    "METRICS_PORT",
-    "PRESET_GRPC_PORT",
-    "PRESET_HTTP_PORT",
-    "ORGANIZATION_GRPC_PORT",
-    "ORGANIZATION_HTTP_PORT",
-    "ECHO_PORT",
-  ];
   const ports: Record<string, string> = {};
-  for (const name of names) ports[name] = String(await nextPort());
+  for (const name of Object.keys(anyPorts)) ports[name] = String(await nextPort());
   return ports;
 }
 

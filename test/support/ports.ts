@@ -14,6 +14,17 @@ const slice = (process.ppid * 7 + Number(process.env.VITEST_POOL_ID ?? 0)) % sli
 
 let next = 0;
 
+/** Those of a local system, each of them any that is free. */
+export const anyPorts = {
+  PORT: 0,
+  METRICS_PORT: 0,
+  PRESET_GRPC_PORT: 0,
+  PRESET_HTTP_PORT: 0,
+  ORGANIZATION_GRPC_PORT: 0,
+  ORGANIZATION_HTTP_PORT: 0,
+  ECHO_PORT: 0,
+};
+
 /** A port that nobody listens on, and that no other test is given meanwhile. */
 export async function nextPort(): Promise<number> {
   for (;;) {

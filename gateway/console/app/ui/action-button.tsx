@@ -34,12 +34,10 @@ export function ActionButton(props: ActionButtonProps) {
   const hide = (): void => void bubble.current?.togglePopover(false);
   return (
     // Around both, so that a pointer may rest on the reason.
-    // biome-ignore lint/a11y/noStaticElementInteractions: what it shows is for every pointer, and the button does the same for the keyboard.
     <span
       class="action"
       onPointerEnter={show}
       onPointerLeave={() => button.current !== document.activeElement && hide()}
-      onKeyDown={(event) => event.key === "Escape" && hide()}
     >
       <button
         type={isSubmit ? "submit" : "button"}
@@ -51,6 +49,7 @@ export function ActionButton(props: ActionButtonProps) {
         title={reason ? undefined : title}
         onFocus={show}
         onBlur={hide}
+        onKeyDown={(event) => event.key === "Escape" && hide()}
         onClick={(event) => {
           if (isOff) event.preventDefault();
           else run?.();
