@@ -15,11 +15,13 @@ export function Menu({ label, title, buttonClass = "button", children }: MenuPro
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const menu = useRef<HTMLDivElement>(null);
+  // Before it is shown, so that the browser itself moves the focus as it shows it: a key pressed next is for that item.
+  const chooseFocus = (event: { readonly newState: string }): void => {
+    if (event.newState === "open") menu.current?.querySelector("a, button, input")?.setAttribute("autofocus", "");
+  };
   const putInPlace = (event: { readonly newState: string }): void => {
     button.current?.setAttribute("aria-expanded", String(event.newState === "open"));
-    if (event.newState !== "open" || !menu.current || !button.current) return;
-    placeBelow(menu.current, button.current, 4);
-    menu.current.querySelector<HTMLElement>("a, button, input")?.focus();
+    if (event.newState === "open" && menu.current && button.current) placeBelow(menu.current, button.current, 4);
   };
   const moveFocus = (event: KeyboardEvent): void => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -54,7 +56,7 @@ export function Menu({ label, title, buttonClass = "button", children }: MenuPro
       >
         {label}
       </button>
-      <div id={id} class="menu" popover="auto" ref={menu} onToggle={putInPlace}>
+      <div id={id} class="menu" popover="auto" ref={menu} onBeforeToggle={chooseFocus} onToggle={putInPlace}>
         {children}
       </div>
     </>
