@@ -187,14 +187,6 @@ describe("a channel to several processes", () => {
     for (let n = 0; n < 2; n += 1) await expect(call(channel)).rejects.toThrow("cannot be read");
   });
 
-  it("leaves errors their stacks, also where a call cannot even be begun", async () => {
-    const { stackTraceLimit } = Error;
-    const channel = openTo(await new Process("a").start());
-    channel.pick()?.close();
-    await expect(call(channel)).rejects.toThrow("shut down");
-    expect(Error.stackTraceLimit).toBe(stackTraceLimit);
-  });
-
   it("turns to another where one does not answer, within the time of the call", async () => {
     const [a, b] = [await new Process("a").start(), await new Process("b").start()];
     const channel = openTo(a, b);

@@ -1,36 +1,16 @@
 import { lookup as dnsLookup } from "node:dns/promises";
 import { isIP } from "node:net";
-import type { ChannelCredentials } from "@grpc/grpc-js";
 import { monotonicMs } from "../process/clock.ts";
 import { Endpoint } from "./endpoint.ts";
-import { requestBytesMax, responseBytesMax } from "./grpc-definition.ts";
-import { channelCredentials, type TlsFiles } from "./tls.ts";
-
-const flowControlWindow = 4 * 1024 * 1024;
-
-const connectionOptions = {
-  // Of a single address: it connects again at once, and not when the next call comes.
-  "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
-  "grpc.max_receive_message_length": responseBytesMax,
-  "grpc.max_send_message_length": requestBytesMax,
-  // An answer to a batch is often larger than what HTTP/2 lets a server send before it waits for the client.
-  "grpc-node.flow_control_window": flowControlWindow,
-  "grpc.keepalive_time_ms": 30_000,
-  "grpc.keepalive_timeout_ms": 10_000,
-  // grpc-js would buffer every call to be able to repeat it; we repeat calls ourselves, see `grpc-client.ts`.
-  "grpc.enable_retries": 0,
-  // A process that restarts is back within a second; do not stay away longer than needed.
-  "grpc.initial_reconnect_backoff_ms": 100,
-  "grpc.min_reconnect_backoff_ms": 100,
-  "grpc.max_reconnect_backoff_ms": 2_000,
-};
+import type { Peer } from "./grpc-connection.ts";
+import { type TlsFiles, tlsOfCalls } from "./tls.ts";
 
 /** A name is looked up at most this often. */
 const lookupIntervalMs = 1_000;
 
 interface HostPort {
   readonly host: string;
-  readonly port: string;
+  readonly port: number;
 }
 
 type Lookup = (host: string) => Promise<readonly { readonly address: string }[]>;
@@ -41,7 +21,7 @@ type Lookup = (host: string) => Promise<readonly { readonly address: string }[]>
  */
 export class Channel {
   readonly #hosts: readonly HostPort[];
-  readonly #credentials: ChannelCredentials;
+  readonly #tls: TlsFiles | undefined;
   readonly #lookup: Lookup;
   #endpoints = new Map<string, Endpoint>();
   /** Whom calls go to. */
@@ -52,11 +32,11 @@ export class Channel {
   #lookedUpAtMs = Number.NEGATIVE_INFINITY;
   #lookupTimer: NodeJS.Timeout | undefined;
 
-  constructor(target: string, credentials: ChannelCredentials, lookup: Lookup) {
+  constructor(target: string, tls: TlsFiles | undefined, lookup: Lookup) {
     this.#hosts = target.split(",").map(hostPortFrom);
-    this.#credentials = credentials;
+    this.#tls = tls;
     this.#lookup = lookup;
-    this.#use(this.#hosts.filter(({ host }) => isIP(host)).map(({ host, port }) => [addressOf(host, port), host]));
+    this.#use(this.#hosts.filter(({ host }) => isIP(host)).map(({ host, port }) => ({ ip: host, port, host, tls })));
     if (this.#hosts.some(({ host }) => !isIP(host))) void this.#lookUp();
   }
 
@@ -98,26 +78,20 @@ export class Channel {
   }
 
   /** Opens what is new, and closes what is gone. */
-  #use(found: readonly (readonly [address: string, host: string])[]): void {
+  #use(found: readonly Peer[]): void {
     const before = this.#endpoints;
     this.#endpoints = new Map(
-      found.map(([address, host]) => [address, before.get(address) ?? this.#open(address, host)]),
+      found.map((peer) => {
+        const address = `${peer.ip} ${peer.port}`;
+        return [address, before.get(address) ?? this.#open(peer)];
+      }),
     );
     this.#choose();
     for (const [address, endpoint] of before) if (!this.#endpoints.has(address)) endpoint.close();
   }
 
-  #open(address: string, host: string): Endpoint {
-    const authority = `${host}${address.slice(address.lastIndexOf(":"))}`;
-    // The name that the certificate is for, and that the service is called by.
-    const names = isIP(host) ? {} : { "grpc.ssl_target_name_override": host, "grpc.default_authority": authority };
-    return new Endpoint({
-      address,
-      credentials: this.#credentials,
-      options: { ...connectionOptions, ...names },
-      onChange: () => this.#choose(),
-      onWatchEnd: () => this.#lookUpSoon(),
-    });
+  #open(peer: Peer): Endpoint {
+    return new Endpoint({ peer, onChange: () => this.#choose(), onWatchEnd: () => this.#lookUpSoon() });
   }
 
   /** When a connection ends: a process was replaced, or it is time to notice those that were added. */
@@ -136,7 +110,7 @@ export class Channel {
       const found = await Promise.all(
         this.#hosts.map(async ({ host, port }) => {
           const addresses = isIP(host) ? [{ address: host }] : await this.#lookup(host);
-          return addresses.map(({ address }) => [addressOf(address, port), host] as const);
+          return addresses.map(({ address: ip }) => ({ ip, port, host, tls: this.#tls }));
         }),
       );
       if (!this.#isClosed) this.#use(found.flat());
@@ -156,11 +130,11 @@ export function openChannel(
   tls: TlsFiles | undefined,
   lookup: Lookup = (host) => dnsLookup(host, { all: true }),
 ): Channel {
-  return new Channel(target, channelCredentials(tls), lookup);
+  return new Channel(target, tlsOfCalls(tls), lookup);
 }
 
 /** As gRPC has it, the port may be left out. */
-const portDefault = "443";
+const portDefault = 443;
 
 function hostPortFrom(text: string): HostPort {
   const {
@@ -173,9 +147,5 @@ function hostPortFrom(text: string): HostPort {
   {};
   const name = ip ?? host;
   if (name === undefined) throw new Error(`"${text}" is no gRPC target: it must be host:port or dns:///name:port`);
-  return { host: name, port };
-}
-
-function addressOf(ip: string, port: string): string {
-  return ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`;
+  return { host: name, port: Number(port) };
 }

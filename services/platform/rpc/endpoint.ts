@@ -1,30 +1,30 @@
-import { create } from "@bufbuild/protobuf";
-import { type ChannelCredentials, type ChannelOptions, Client, Metadata, status } from "@grpc/grpc-js";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
 import {
   Health,
-  type HealthCheckResponse,
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from "../../../proto/gen/grpc/health/v1/health_pb.ts";
-import { grpcDefinitionOf } from "./grpc-definition.ts";
+import { framed } from "./grpc-call.ts";
+import { GrpcConnection, type Peer } from "./grpc-connection.ts";
+import { grpcPathOf } from "./grpc-definition.ts";
 
-const { path, requestSerialize, responseDeserialize } = grpcDefinitionOf(Health.method.watch);
+const { input, output } = Health.method.watch;
+const path = grpcPathOf(Health.method.watch);
+const frame = framed(toBinary(input, create(input)));
 
 const rewatchFirstMs = 100;
 const rewatchMaxMs = 2_000;
 
 interface EndpointParts {
-  /** `ip:port`. */
-  readonly address: string;
-  readonly credentials: ChannelCredentials;
-  readonly options: ChannelOptions;
+  readonly peer: Peer;
   readonly onChange: () => void;
   /** The connection may have ended, and the process behind it be gone for good. */
   readonly onWatchEnd: () => void;
 }
 
-/** One process behind a target. It is asked all the time whether it is ready (`grpc.health.v1`); grpc-js does not do this. */
+/** One process behind a target. It is asked all the time whether it is ready (`grpc.health.v1`). */
 export class Endpoint {
-  readonly client: Client;
+  readonly connection: GrpcConnection;
   readonly #parts: EndpointParts;
   #isServing = false;
   #watch: { cancel(): void } | undefined;
@@ -33,7 +33,7 @@ export class Endpoint {
 
   constructor(parts: EndpointParts) {
     this.#parts = parts;
-    this.client = new Client(parts.address, parts.credentials, parts.options);
+    this.connection = new GrpcConnection(parts.peer);
     this.#startWatch();
   }
 
@@ -57,7 +57,7 @@ export class Endpoint {
     const watch = this.#watch;
     this.#watch = undefined;
     watch?.cancel();
-    this.client.close();
+    this.connection.close();
   }
 
   #set(isServing: boolean): void {
@@ -67,37 +67,29 @@ export class Endpoint {
   }
 
   #startWatch(): void {
-    const message = create(Health.method.watch.input);
-    const watch = this.client.makeServerStreamRequest(
-      path,
-      requestSerialize,
-      responseDeserialize,
-      message,
-      new Metadata(),
-    );
+    let hasAnswered = false;
+    const watch = this.connection.call(path, [], frame, {
+      onMessage: (bytes) => {
+        if (this.#watch !== watch) return;
+        hasAnswered = true;
+        this.#failures = 0;
+        this.#set(fromBinary(output, bytes).status === ServingStatus.SERVING);
+      },
+      onEnd: ({ code }) => {
+        if (this.#watch === watch) this.#watchAgain(code, hasAnswered);
+      },
+    });
     const before = this.#watch;
     this.#watch = watch;
     before?.cancel();
-    let hasAnswered = false;
-    watch.on("data", (answer) => {
-      if (this.#watch !== watch) return;
-      hasAnswered = true;
-      this.#failures = 0;
-      this.#set((answer as HealthCheckResponse).status === ServingStatus.SERVING);
-    });
-    // It ends with its status, below; but an error that nobody listens to would end the process.
-    watch.on("error", () => {});
-    watch.on("status", ({ code }) => {
-      if (this.#watch === watch) this.#watchAgain(code, hasAnswered);
-    });
   }
 
-  #watchAgain(code: status, hasAnswered: boolean): void {
+  #watchAgain(code: Code | undefined, hasAnswered: boolean): void {
     // A service without health checks can only be believed to be ready.
-    if (code === status.UNIMPLEMENTED) this.#set(true);
+    if (code === Code.Unimplemented) this.#set(true);
     // Every connection ends after a while. Whether it was that, the next watch tells.
     else if (!hasAnswered) this.#set(false);
-    const delayMs = code === status.UNIMPLEMENTED ? rewatchMaxMs : rewatchFirstMs * 2 ** this.#failures;
+    const delayMs = code === Code.Unimplemented ? rewatchMaxMs : rewatchFirstMs * 2 ** this.#failures;
     this.#failures += 1;
     this.#timer = setTimeout(() => this.#startWatch(), Math.min(rewatchMaxMs, delayMs)).unref();
     this.#parts.onWatchEnd();

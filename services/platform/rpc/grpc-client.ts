@@ -1,22 +1,27 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   create,
+  type DescMessage,
   type DescMethodUnary,
   type DescService,
   fromBinary,
   type Message,
   type MessageInitShape,
   type MessageShape,
+  toBinary,
 } from "@bufbuild/protobuf";
-import { type Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { Code } from "@connectrpc/connect";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
-import { canceled, type DomainError, isOfKind, unavailable } from "../domain/domain-error.ts";
+import { canceled, DomainError, isOfKind, unavailable } from "../domain/domain-error.ts";
 import type { Attributes, Span, Trace } from "../observe/trace.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { Channel } from "./channel.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { fromStatusMessage } from "./errors.ts";
-import { type GrpcDefinition, grpcDefinitionOf } from "./grpc-definition.ts";
+import { codeName, fromStatusMessage } from "./errors.ts";
+import { type CallEnd, framed } from "./grpc-call.ts";
+import type { GrpcConnection } from "./grpc-connection.ts";
+import { grpcPathOf, requestBytesMax } from "./grpc-definition.ts";
+import { requestTooLarge } from "./refusals.ts";
 
 /** What goes with one call. */
 export interface CallOptions {
@@ -51,12 +56,18 @@ export function grpcClient<S extends DescService>(service: S, channel: Channel):
   const methods = service.methods
     .filter((method) => method.methodKind === "unary")
     .map((method) => {
-      const definition = grpcDefinitionOf(method);
+      const called = { path: grpcPathOf(method), input: method.input, output: method.output };
       const call = (request: MessageInitShape<typeof method.input>, options: CallOptions) =>
-        callUntilDeadline(channel, definition, create(method.input, request), options);
+        callUntilDeadline(channel, called, request, options);
       return [method.localName, call];
     });
   return Object.fromEntries(methods);
+}
+
+interface CalledMethod {
+  readonly path: string;
+  readonly input: DescMessage;
+  readonly output: DescMessage;
 }
 
 const backoffFirstMs = 25;
@@ -64,10 +75,13 @@ const backoffMaxMs = 1_000;
 
 async function callUntilDeadline(
   channel: Channel,
-  definition: GrpcDefinition,
-  request: Message,
+  method: CalledMethod,
+  request: MessageInitShape<DescMessage>,
   options: CallOptions,
 ): Promise<Message> {
+  const message = toBinary(method.input, create(method.input, request));
+  if (message.length > requestBytesMax) throw requestTooLarge(requestBytesMax);
+  const frame = framed(message);
   let failed: Set<Endpoint> | undefined;
   let timeouts = 0;
   for (let attempt = 0; ; attempt += 1) {
@@ -78,7 +92,7 @@ async function callUntilDeadline(
     const deadlineMs = hasOthers && timeouts < timeoutsMax ? attemptDeadlineMs(options) : options.deadlineMs;
     try {
       if (!endpoint) throw unavailable("No address of the service is known. Try again.");
-      return await callOnce(endpoint.client, definition, request, options, deadlineMs);
+      return await callOnce(endpoint.connection, method, frame, options, deadlineMs);
     } catch (error) {
       const isTimeout = isOfKind(error, "deadline_exceeded") && deadlineMs < options.deadlineMs;
       if (!isTimeout && !isOfKind(error, "unavailable")) throw error;
@@ -87,8 +101,10 @@ async function callUntilDeadline(
         endpoint?.doubt();
       }
       if (endpoint) failed = new Set(failed).add(endpoint);
-      // Another one may be fine; the same one needs time.
-      const pauseMs = hasOthers ? 0 : Math.min(backoffMaxMs, backoffFirstMs * 2 ** attempt) * (0.5 + Math.random());
+      // Another one may be fine; the same one needs time, unless it only asks for another connection.
+      const isFirstRefusal = error instanceof RefusedCall && attempt === 0;
+      const pauseMs =
+        hasOthers || isFirstRefusal ? 0 : Math.min(backoffMaxMs, backoffFirstMs * 2 ** attempt) * (0.5 + Math.random());
       if (monotonicMs() + pauseMs >= options.deadlineMs) throw error;
       if (pauseMs > 0) await sleep(pauseMs);
     }
@@ -108,38 +124,51 @@ function attemptDeadlineMs({ deadlineMs }: CallOptions): number {
 }
 
 function callOnce(
-  client: Client,
-  { path, requestSerialize, responseDeserialize }: GrpcDefinition,
-  request: Message,
-  options: CallOptions,
+  connection: GrpcConnection,
+  { path, output }: CalledMethod,
+  frame: Buffer,
+  { requestId, accessToken, signal, trace: outer, sharedBy }: CallOptions,
   deadlineMs: number,
 ): Promise<Message> {
-  const metadata = new Metadata();
-  metadata.set("x-request-id", options.requestId);
-  if (options.accessToken !== undefined) metadata.set("authorization", `Bearer ${options.accessToken}`);
-  const span = options.trace?.span?.beginCall(path.slice(1), rpcAttributes(path), options.sharedBy);
-  const trace = span ?? options.trace;
+  const timeoutMs = Math.max(1, Math.ceil(deadlineMs - monotonicMs()));
+  const headers = ["grpc-timeout", `${timeoutMs}m`, "x-request-id", requestId];
+  if (accessToken !== undefined) headers.push("authorization", `Bearer ${accessToken}`);
+  const span = outer?.span?.beginCall(path.slice(1), rpcAttributes(path), sharedBy);
+  const trace = span ?? outer;
   if (trace) {
-    metadata.set("traceparent", trace.traceparent);
-    if (trace.tracestate !== undefined) metadata.set("tracestate", trace.tracestate);
+    headers.push("traceparent", trace.traceparent);
+    if (trace.tracestate !== undefined) headers.push("tracestate", trace.tracestate);
   }
   return new Promise((resolve, reject) => {
-    const call = withoutStacks(() =>
-      client.makeUnaryRequest(
-        path,
-        requestSerialize,
-        responseDeserialize,
-        request,
-        metadata,
-        { deadline: Date.now() + deadlineMs - monotonicMs() },
-        (error, response) => {
-          if (span) endSpan(span, error?.code ?? status.OK);
-          if (error) rejectWith(error, reject);
-          else resolve(response as Message);
-        },
-      ),
-    );
-    options.signal?.addEventListener("abort", () => call.cancel(), { once: true });
+    let isSettled = false;
+    const settle = (code: Code | undefined): boolean => {
+      if (isSettled) return false;
+      isSettled = true;
+      clearTimeout(timer);
+      if (span) endSpan(span, codeName(code));
+      return true;
+    };
+    const giveUp = (code: Code, error: DomainError): void => {
+      if (!settle(code)) return;
+      reject(error);
+      call.cancel();
+    };
+    const call = connection.call(path, headers, frame, {
+      // Not waited for: its status, which comes in a packet of its own. Our services send a message only with OK.
+      onMessage: (bytes) => {
+        if (!settle(undefined)) return;
+        try {
+          resolve(fromBinary(output, bytes));
+        } catch (cause) {
+          reject(new Error("A service answered with what cannot be read", { cause }));
+        }
+      },
+      onEnd: (end) => {
+        if (settle(end.code)) reject(errorFrom(end));
+      },
+    });
+    const timer = setTimeout(() => giveUp(Code.DeadlineExceeded, notAnswered()), timeoutMs);
+    signal?.addEventListener("abort", () => giveUp(Code.Canceled, canceled()), { once: true });
   });
 }
 
@@ -147,38 +176,24 @@ function rpcAttributes(path: string): Attributes {
   return { "rpc.system.name": "grpc", "rpc.method": path.slice(1) };
 }
 
-function endSpan(span: Span, code: status): void {
-  const name = status[code];
-  span.set({ "rpc.response.status_code": name });
-  span.end(code === status.OK ? undefined : name);
+function endSpan(span: Span, code: string): void {
+  span.set({ "rpc.response.status_code": code });
+  span.end(code === "OK" ? undefined : code);
 }
 
-/** grpc-js makes an Error for every call, for the stack of one that may fail. Our errors have a request id instead. */
-function withoutStacks<T>(start: () => T): T {
-  const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 0;
-  try {
-    return start();
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit;
-  }
+/** The service has not begun with it. */
+class RefusedCall extends DomainError {}
+
+function notAnswered(): DomainError {
+  return new DomainError("deadline_exceeded", { reason: "", message: "The service did not answer in time." });
 }
 
-/** grpc-js calls back from a stack of its own, so that what is thrown there would end the process. */
-function rejectWith(error: ServiceError, reject: (reason: unknown) => void): void {
+/** What the service said, or what there is to say of one that did not answer. */
+function errorFrom({ code = Code.Internal, message, details, isRefused }: CallEnd): Error {
+  if (isRefused) return new RefusedCall("unavailable", { reason: "", message });
   try {
-    reject(domainErrorFrom(error));
+    return fromStatusMessage(details ? fromBinary(StatusSchema, details) : create(StatusSchema, { code, message }));
   } catch (cause) {
-    reject(new Error("A service answered with an error that cannot be read", { cause }));
+    return new Error("A service answered with an error that cannot be read", { cause });
   }
-}
-
-/** What the service said, or what grpc-js says of a service that did not answer. */
-function domainErrorFrom(error: ServiceError): DomainError {
-  const [bytes] = error.metadata?.get("grpc-status-details-bin") ?? [];
-  const { details: message } = error;
-  // A connection that ends before its calls do is a service out of reach for them; grpc-js calls it INTERNAL.
-  const code = /RST_STREAM/.test(message) ? status.UNAVAILABLE : error.code;
-  const answer = bytes instanceof Buffer ? fromBinary(StatusSchema, bytes) : create(StatusSchema, { code, message });
-  return fromStatusMessage(answer, error);
 }

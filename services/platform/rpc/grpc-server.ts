@@ -24,8 +24,9 @@ import { encode, type GrpcDefinition, grpcDefinitionOf, requestBytesMax, respons
 import { GrpcStreams } from "./grpc-streams.ts";
 import { createMixedPort, type MixedPort } from "./mixed-port.ts";
 import { answerTooLarge, requestTooLarge } from "./refusals.ts";
+import { serverCredentials } from "./server-credentials.ts";
 import type { ServedMethod, ServedService } from "./service.ts";
-import { serverCredentials, type TlsFiles } from "./tls.ts";
+import type { TlsFiles } from "./tls.ts";
 
 /** Mounts services on grpc-js. The caller binds and closes the server. */
 export function createGrpcServer(services: readonly ServedService[], bytes = new CallBytes()): WatchedServer {

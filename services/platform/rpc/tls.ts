@@ -1,4 +1,3 @@
-import { ChannelCredentials, experimental, ServerCredentials } from "@grpc/grpc-js";
 import type { EnvironmentReader } from "../process/environment.ts";
 
 /**
@@ -16,12 +15,8 @@ export interface TlsFiles {
   readonly caCertificateFile: string;
 }
 
-/** A renewed certificate is in use this long after its file has changed; connections that are open stay as they are. */
-const refreshIntervalMs = 10_000;
-
 /** All three variables, or none: then gRPC goes in clear text. */
 export function readTlsFiles(reader: EnvironmentReader): TlsFiles | undefined {
-  // grpc-js would wait without a word for a file that is not there.
   const certificateFile = reader.optionalFile("GRPC_TLS_CERT_FILE");
   const privateKeyFile = reader.optionalFile("GRPC_TLS_KEY_FILE");
   const caCertificateFile = reader.optionalFile("GRPC_TLS_CA_FILE");
@@ -37,22 +32,7 @@ export function readTlsFiles(reader: EnvironmentReader): TlsFiles | undefined {
   return undefined;
 }
 
-/** With TLS, a client must show a certificate of the same authority. */
-export function serverCredentials(tls: TlsFiles | undefined, refreshMs = refreshIntervalMs): ServerCredentials {
-  if (!tls) return ServerCredentials.createInsecure();
-  const provider = certificateProvider(tls, refreshMs);
-  return experimental.createCertificateProviderServerCredentials(provider, provider, true);
-}
-
-export function channelCredentials(tls: TlsFiles | undefined, refreshMs = refreshIntervalMs): ChannelCredentials {
-  if (!tls || tls.mode === "accept") return ChannelCredentials.createInsecure();
-  const provider = certificateProvider(tls, refreshMs);
-  return experimental.createCertificateProviderChannelCredentials(provider, provider);
-}
-
-function certificateProvider(
-  { mode: _, ...files }: TlsFiles,
-  refreshMs: number,
-): experimental.FileWatcherCertificateProvider {
-  return new experimental.FileWatcherCertificateProvider({ ...files, refreshIntervalMs: refreshMs });
+/** Whether calls are made with TLS, which depends on how far the cluster is. */
+export function tlsOfCalls(tls: TlsFiles | undefined): TlsFiles | undefined {
+  return tls?.mode === "accept" ? undefined : tls;
 }

@@ -1,0 +1,203 @@
+import { once } from "node:events";
+import { constants, createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+import type { AddressInfo } from "node:net";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  AccessService,
+  GetKeySetResponseSchema,
+} from "../../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import { monotonicMs } from "../process/clock.ts";
+import { type Channel, openChannel } from "./channel.ts";
+import { framed } from "./grpc-call.ts";
+import { grpcClient } from "./grpc-client.ts";
+import { responseBytesMax } from "./grpc-definition.ts";
+
+const answer = framed(toBinary(GetKeySetResponseSchema, create(GetKeySetResponseSchema, { jwksJson: "answered" })));
+const head = { ":status": 200, "content-type": "application/grpc" };
+
+type Serve = (stream: ServerHttp2Stream, call: number) => void;
+
+let server: Http2Server;
+let channel: Channel;
+let sessions: ServerHttp2Session[];
+let callCount: number;
+/** What becomes of a call of the service; it has no health checks. */
+let serve: Serve;
+
+beforeEach(async () => {
+  sessions = [];
+  callCount = 0;
+  server = createServer();
+  server.on("session", (session) => {
+    sessions.push(session);
+    session.on("error", () => {});
+  });
+  server.on("stream", (stream, headers) => {
+    stream.on("error", () => {});
+    if (String(headers[":path"]).endsWith("/Watch"))
+      stream.respond({ ...head, "grpc-status": "12" }, { endStream: true });
+    else serve(stream, ++callCount);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  channel = openChannel(`127.0.0.1:${(server.address() as AddressInfo).port}`, undefined);
+});
+
+afterEach(async () => {
+  channel.close();
+  for (const session of sessions) session.destroy();
+  server.close();
+});
+
+async function call(timeoutMs = 10_000): Promise<string> {
+  const options = { requestId: "test", deadlineMs: monotonicMs() + timeoutMs };
+  return (await grpcClient(AccessService, channel).getKeySet({}, options)).jwksJson;
+}
+
+/** Answers as it should be. */
+function answerWell(stream: ServerHttp2Stream): void {
+  stream.respond(head, { waitForTrailers: true });
+  stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
+  stream.end(answer);
+}
+
+describe("an answer", () => {
+  it("is read wherever it is cut", async () => {
+    for (let cut = 1; cut < answer.length; cut += 1) {
+      serve = async (stream) => {
+        stream.respond(head, { waitForTrailers: true });
+        stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
+        stream.write(answer.subarray(0, cut));
+        await new Promise(setImmediate);
+        stream.end(answer.subarray(cut));
+      };
+      expect(await call()).toBe("answered");
+    }
+  });
+
+  it("is there as soon as its message is, whatever becomes of the connection", async () => {
+    serve = (stream) => {
+      stream.respond(head);
+      stream.write(answer, () => setTimeout(() => stream.session?.destroy(), 100));
+    };
+    expect(await call()).toBe("answered");
+  });
+
+  it.each<[string, Serve, object]>([
+    [
+      "that says no, with its text",
+      (stream) =>
+        stream.respond({ ...head, "grpc-status": "9", "grpc-message": "nicht m%C3%B6glich" }, { endStream: true }),
+      { kind: "failed_precondition", message: "nicht möglich" },
+    ],
+    [
+      "whose text is not encoded as it should be",
+      (stream) => stream.respond({ ...head, "grpc-status": "9", "grpc-message": "100%" }, { endStream: true }),
+      { kind: "failed_precondition", message: "100%" },
+    ],
+    [
+      "with a code that does not exist",
+      (stream) => stream.respond({ ...head, "grpc-status": "99" }, { endStream: true }),
+      { kind: "internal" },
+    ],
+    [
+      "without a message",
+      (stream) => stream.respond({ ...head, "grpc-status": "0" }, { endStream: true }),
+      { kind: "internal" },
+    ],
+    [
+      "that is compressed",
+      (stream) => {
+        stream.respond(head);
+        stream.write(Buffer.concat([Buffer.from([1]), answer.subarray(1)]));
+      },
+      { kind: "internal", message: "The answer is compressed." },
+    ],
+    [
+      "that says it is larger than any",
+      (stream) => {
+        const prefix = Buffer.alloc(5);
+        prefix.writeUInt32BE(responseBytesMax + 1, 1);
+        stream.respond(head);
+        stream.write(prefix);
+      },
+      { kind: "resource_exhausted", message: "The answer is too large." },
+    ],
+    [
+      "that is no message",
+      (stream) => {
+        stream.respond(head);
+        stream.write(framed(Buffer.from([0xff, 0xff])));
+      },
+      { message: "A service answered with what cannot be read" },
+    ],
+    [
+      "of a proxy that takes no gRPC",
+      (stream) => stream.respond({ ":status": 404 }, { endStream: true }),
+      { kind: "internal", message: expect.stringContaining("HTTP status 404") },
+    ],
+  ])("%s is an error, and the connection goes on", async (_, badly, error) => {
+    serve = badly;
+    await expect(call()).rejects.toMatchObject(error);
+    expect(callCount).toBe(1);
+    serve = answerWell;
+    expect(await call()).toBe("answered");
+    expect(sessions).toHaveLength(1);
+  });
+
+  it("that never comes is waited for until the deadline, and the service is told", async () => {
+    const { promise: closed, resolve } = Promise.withResolvers<number>();
+    serve = (stream) => stream.on("close", () => resolve(stream.rstCode));
+    await expect(call(300)).rejects.toMatchObject({ kind: "deadline_exceeded" });
+    expect(await closed).toBe(constants.NGHTTP2_CANCEL);
+  });
+});
+
+describe("a call is made again", () => {
+  it.each<[string, Serve]>([
+    ["whose stream is refused", (stream) => stream.close(constants.NGHTTP2_REFUSED_STREAM)],
+    ["whose stream is reset", (stream) => stream.close(constants.NGHTTP2_INTERNAL_ERROR)],
+    ["that a proxy cannot pass on", (stream) => stream.respond({ ":status": 503 }, { endStream: true })],
+    ["whose connection ends", (stream) => stream.session?.destroy()],
+    [
+      "whose answer breaks off",
+      (stream) => {
+        stream.respond(head);
+        stream.write(answer.subarray(0, 7), () => stream.session?.destroy());
+      },
+    ],
+    ["whose connection fails", (stream) => stream.session?.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM)],
+  ])("%s", async (_, fail) => {
+    serve = (stream, count) => (count === 1 ? fail(stream, count) : answerWell(stream));
+    expect(await call()).toBe("answered");
+    expect(callCount).toBe(2);
+  });
+
+  it("until there is a service to answer it", async () => {
+    serve = answerWell;
+    expect(await call()).toBe("answered");
+    const { port } = server.address() as AddressInfo;
+    for (const session of sessions) session.destroy();
+    await new Promise((resolve) => server.close(resolve));
+    const answered = call();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await once(server.listen(port, "127.0.0.1"), "listening");
+    expect(await answered).toBe("answered");
+  });
+});
+
+describe("a connection that is to end", () => {
+  it("answers what it was asked, and what comes after goes over another one", async () => {
+    const first = Promise.withResolvers<ServerHttp2Stream>();
+    serve = first.resolve;
+    const early = call();
+    const stream = await first.promise;
+    serve = answerWell;
+    stream.session?.goaway();
+    await expect.poll(() => sessions.length).toBe(2);
+    expect(await call()).toBe("answered");
+    answerWell(stream);
+    expect(await early).toBe("answered");
+    expect(callCount).toBe(2);
+  });
+});
