@@ -1,6 +1,7 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from "node:http2";
 import { Code } from "@connectrpc/connect";
 import { responseBytesMax } from "./grpc-definition.ts";
+import { MessageReader } from "./grpc-messages.ts";
 
 /** How a call has ended, as the service said it or, where it said nothing, as it looks from here. */
 export interface CallEnd {
@@ -19,33 +20,18 @@ export interface CallListener {
   onEnd(end: CallEnd): void;
 }
 
-/** Whether it is compressed, and how long it is. */
-const prefixBytes = 5;
-
-/** A message as it goes over the wire. */
-export function framed(message: Uint8Array): Buffer {
-  const frame = Buffer.allocUnsafe(prefixBytes + message.length);
-  frame[0] = 0;
-  frame.writeUInt32BE(message.length, 1);
-  frame.set(message, prefixBytes);
-  return frame;
-}
-
 /** The client's side of one call: sends a message, and reads those that come back. */
 export class GrpcCall {
   readonly #stream: ClientHttp2Stream;
   readonly #listener: CallListener;
-  #parts: Buffer[] = [];
-  #byteCount = 0;
-  /** Of the message that is being read, once its beginning is there. */
-  #messageBytes: number | undefined;
   #hasEnded = false;
 
   constructor(stream: ClientHttp2Stream, frame: Buffer, listener: CallListener) {
     this.#stream = stream;
     this.#listener = listener;
     stream.on("response", (headers) => this.#readHeaders(headers));
-    stream.on("data", (chunk: Buffer) => this.#read(chunk));
+    const reader = new MessageReader(responseBytesMax, this);
+    stream.on("data", (chunk: Buffer) => reader.read(chunk));
     stream.on("trailers", (trailers) => this.#end(endFrom(trailers)));
     // Told by its close. But an error that nobody listens to would end the process.
     stream.on("error", () => {});
@@ -58,37 +44,20 @@ export class GrpcCall {
     this.#stream.close(constants.NGHTTP2_CANCEL);
   }
 
+  onMessage(bytes: Buffer, isCompressed: boolean): void {
+    if (this.#hasEnded) return;
+    if (isCompressed) this.#giveUp({ code: Code.Internal, message: "The answer is compressed." });
+    else this.#listener.onMessage(bytes);
+  }
+
+  onTooLarge(): void {
+    this.#giveUp({ code: Code.ResourceExhausted, message: "The answer is too large." });
+  }
+
   #readHeaders(headers: IncomingHttpHeaders & IncomingHttpStatusHeader): void {
     // Where there is nothing but a status, it comes at once.
     if (headers["grpc-status"] !== undefined) this.#end(endFrom(headers));
     else if (headers[":status"] !== 200) this.#giveUp(endOfHttp(headers[":status"]));
-  }
-
-  #read(chunk: Buffer): void {
-    this.#parts.push(chunk);
-    this.#byteCount += chunk.length;
-    while (!this.#hasEnded && this.#byteCount >= prefixBytes + (this.#messageBytes ?? 0)) {
-      const bytes = this.#parts.length === 1 ? (this.#parts[0] as Buffer) : Buffer.concat(this.#parts);
-      this.#parts = [bytes];
-      if (this.#messageBytes === undefined) this.#readPrefix(bytes);
-      else this.#readMessage(bytes, this.#messageBytes);
-    }
-  }
-
-  #readPrefix(bytes: Buffer): void {
-    this.#messageBytes = bytes.readUInt32BE(1);
-    if (bytes[0] !== 0) this.#giveUp({ code: Code.Internal, message: "The answer is compressed." });
-    if (this.#messageBytes > responseBytesMax) {
-      this.#giveUp({ code: Code.ResourceExhausted, message: "The answer is too large." });
-    }
-  }
-
-  #readMessage(bytes: Buffer, messageBytes: number): void {
-    const end = prefixBytes + messageBytes;
-    this.#messageBytes = undefined;
-    this.#byteCount = bytes.length - end;
-    this.#parts = this.#byteCount > 0 ? [bytes.subarray(end)] : [];
-    this.#listener.onMessage(bytes.subarray(prefixBytes, end));
   }
 
   #giveUp(end: CallEnd): void {

@@ -18,9 +18,10 @@ import { monotonicMs } from "../process/clock.ts";
 import type { Channel } from "./channel.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { codeName, fromStatusMessage } from "./errors.ts";
-import { type CallEnd, framed } from "./grpc-call.ts";
+import type { CallEnd } from "./grpc-call.ts";
 import type { GrpcConnection } from "./grpc-connection.ts";
 import { grpcPathOf, requestBytesMax } from "./grpc-definition.ts";
+import { framed } from "./grpc-messages.ts";
 import { requestTooLarge } from "./refusals.ts";
 
 /** What goes with one call. */

@@ -9,9 +9,9 @@ import {
 } from "../../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import { monotonicMs } from "../process/clock.ts";
 import { type Channel, openChannel } from "./channel.ts";
-import { framed } from "./grpc-call.ts";
 import { grpcClient } from "./grpc-client.ts";
 import { responseBytesMax } from "./grpc-definition.ts";
+import { framed } from "./grpc-messages.ts";
 
 const answer = framed(toBinary(GetKeySetResponseSchema, create(GetKeySetResponseSchema, { jwksJson: "answered" })));
 const head = { ":status": 200, "content-type": "application/grpc" };

@@ -5,14 +5,13 @@ import { connect as connectTls } from "node:tls";
 import { Code } from "@connectrpc/connect";
 import { monotonicMs } from "../process/clock.ts";
 import { type CallListener, GrpcCall } from "./grpc-call.ts";
+import { keepAlive } from "./keepalive.ts";
 import type { TlsFiles } from "./tls.ts";
 
 /** An answer to a batch is often larger than what HTTP/2 lets a server send before it waits for the client. */
 const flowControlWindow = 4 * 1024 * 1024;
 /** A peer that takes a connection and says nothing counts as not there. */
 const greetingTimeoutMs = 10_000;
-const pingIntervalMs = 30_000;
-const pingTimeoutMs = 10_000;
 /** A process that restarts is back within a second; do not stay away longer than needed. */
 const pauseFirstMs = 100;
 const pauseMaxMs = 2_000;
@@ -84,12 +83,12 @@ export class GrpcConnection {
     });
     this.#session = session;
     const greeting = setTimeout(() => session.destroy(), greetingTimeoutMs);
-    let pings: NodeJS.Timeout | undefined;
+    let stopPings: (() => void) | undefined;
     session.once("remoteSettings", () => {
       clearTimeout(greeting);
       this.#failures = 0;
       session.setLocalWindowSize(flowControlWindow);
-      pings = setInterval(() => ping(session), pingIntervalMs).unref();
+      stopPings = keepAlive(session);
     });
     // Told by its close. But an error that nobody listens to would end the process.
     session.on("error", () => {});
@@ -97,8 +96,8 @@ export class GrpcConnection {
     session.once("goaway", () => this.#replace(session, true));
     session.once("close", () => {
       clearTimeout(greeting);
-      clearInterval(pings);
-      this.#replace(session, pings !== undefined);
+      stopPings?.();
+      this.#replace(session, stopPings !== undefined);
     });
   }
 
@@ -132,10 +131,4 @@ function socketTo({ ip, port, host, tls }: Peer): Socket {
     key: readFileSync(tls.privateKeyFile),
     ca: readFileSync(tls.caCertificateFile),
   });
-}
-
-/** A peer that vanished without a word is noticed. */
-function ping(session: ClientHttp2Session): void {
-  const patience = setTimeout(() => session.destroy(), pingTimeoutMs);
-  session.ping(() => clearTimeout(patience));
 }
