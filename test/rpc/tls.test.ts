@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
-import { Client, credentials, Metadata, type Server, type ServiceError, status } from "@grpc/grpc-js";
+import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { readGatewayConfig } from "../../gateway/config.ts";
 import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
@@ -15,9 +15,8 @@ import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
 import { openChannel } from "../../services/platform/rpc/channel.ts";
 import { grpcClient } from "../../services/platform/rpc/grpc-client.ts";
 import { grpcDefinitionOf } from "../../services/platform/rpc/grpc-definition.ts";
-import { bindGrpcServer, closeGrpcServer, createGrpcServer } from "../../services/platform/rpc/grpc-server.ts";
+import { GrpcServer } from "../../services/platform/rpc/grpc-server.ts";
 import { serveHealth } from "../../services/platform/rpc/health-service.ts";
-import { serverCredentials } from "../../services/platform/rpc/server-credentials.ts";
 import type { TlsFiles, TlsMode } from "../../services/platform/rpc/tls.ts";
 import { openPresetService } from "../../services/preset/app.ts";
 import { type Authority, createAuthority } from "../support/certificates.ts";
@@ -25,7 +24,7 @@ import { RawConnection } from "../support/raw-connection.ts";
 import { request } from "../support/rest.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
-const refreshMs = 50;
+const renewalMs = 50;
 const ours = createAuthority("Ours");
 const theirs = createAuthority("Theirs");
 let folder: string;
@@ -65,23 +64,17 @@ function callWithoutCertificate(port: number, caCertificateFile: string): Promis
 }
 
 describe("gRPC with certificates", () => {
-  const servers: Server[] = [];
+  const servers: GrpcServer[] = [];
 
   afterEach(async () => {
-    for (const server of servers.splice(0)) await closeGrpcServer(server, 0);
+    for (const server of servers.splice(0)) await server.close(0);
   });
 
   async function serve(tls: TlsFiles | undefined): Promise<number> {
     const health = new ProcessHealth([], () => false);
-    const server = createGrpcServer([
-      serveHealth(health, [], { logger: silentLogger(), metrics: new Metrics("test") }),
-    ]);
+    const server = new GrpcServer([serveHealth(health, [], { logger: silentLogger(), metrics: new Metrics("test") })]);
     servers.push(server);
-    return new Promise((resolve, reject) => {
-      server.bindAsync("127.0.0.1:0", serverCredentials(tls, refreshMs), (error, port) =>
-        error ? reject(error) : resolve(port),
-      );
-    });
+    return server.listen("127.0.0.1", 0, tls, renewalMs);
   }
 
   it("serves a client whose certificate is of the same authority", async () => {
@@ -154,10 +147,10 @@ describe("gRPC with certificates", () => {
 });
 
 describe("on the way from clear text to TLS", () => {
-  const servers: Server[] = [];
+  const servers: GrpcServer[] = [];
 
   afterEach(async () => {
-    for (const server of servers.splice(0)) await closeGrpcServer(server, 1_000);
+    for (const server of servers.splice(0)) await server.close(1_000);
   });
 
   const filesOf = (name: string, mode: TlsMode | "off"): TlsFiles | undefined =>
@@ -166,9 +159,9 @@ describe("on the way from clear text to TLS", () => {
   async function serve(mode: TlsMode | "off"): Promise<number> {
     const health = new ProcessHealth([], () => false);
     const parts = { logger: silentLogger(), metrics: new Metrics("test") };
-    const server = createGrpcServer([serveHealth(health, [], parts)]);
+    const server = new GrpcServer([serveHealth(health, [], parts)]);
     servers.push(server);
-    return bindGrpcServer(server, "127.0.0.1", 0, filesOf("server", mode));
+    return server.listen("127.0.0.1", 0, filesOf("server", mode));
   }
 
   const steps = ["off", "accept", "call", "strict"] as const;
@@ -192,7 +185,7 @@ describe("on the way from clear text to TLS", () => {
   it("closes connections that have said nothing, when it closes", async () => {
     const port = await serve("accept");
     const silent = await RawConnection.open(`http://127.0.0.1:${port}`);
-    await closeGrpcServer(servers[0] as Server, 1_000);
+    await servers[0]?.close(1_000);
     await silent.closed();
     expect(silent.received).toBe("");
   });

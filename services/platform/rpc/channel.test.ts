@@ -13,7 +13,7 @@ import { Health } from "../process/health.ts";
 import { type Channel, openChannel } from "./channel.ts";
 import { grpcClient } from "./grpc-client.ts";
 import { grpcDefinitionOf } from "./grpc-definition.ts";
-import { bindGrpcServer, closeGrpcServer, createGrpcServer } from "./grpc-server.ts";
+import { GrpcServer } from "./grpc-server.ts";
 import { serveHealth } from "./health-service.ts";
 import { serveOpenService } from "./service.ts";
 
@@ -34,7 +34,7 @@ class Process {
   hasHealth = true;
   /** What a call waits for. */
   before: () => Promise<unknown> = async () => {};
-  #server: ReturnType<typeof createGrpcServer> | undefined;
+  #server: GrpcServer | undefined;
 
   constructor(name: string) {
     this.name = name;
@@ -58,16 +58,16 @@ class Process {
       },
       middleware,
     );
-    this.#server = createGrpcServer(this.hasHealth ? [access, health] : [access]);
+    this.#server = new GrpcServer(this.hasHealth ? [access, health] : [access]);
     // It may be started again, and others have the same port at other addresses.
     this.port ||= await nextPort();
-    await bindGrpcServer(this.#server, address, this.port, undefined);
+    await this.#server.listen(address, this.port, undefined);
     closers.push(() => this.stop());
     return this;
   }
 
   async stop(): Promise<void> {
-    if (this.#server) await closeGrpcServer(this.#server, 0);
+    await this.#server?.close(0);
     this.#server = undefined;
   }
 }
@@ -182,7 +182,7 @@ describe("a channel to several processes", () => {
     const { promise, resolve } = Promise.withResolvers<number>();
     server.bindAsync(`${host}:0`, ServerCredentials.createInsecure(), (_, bound) => resolve(bound));
     const port = await promise;
-    closers.push(() => closeGrpcServer(server, 0));
+    closers.push(() => server.forceShutdown());
     const channel = openTo({ port });
     for (let n = 0; n < 2; n += 1) await expect(call(channel)).rejects.toThrow("cannot be read");
   });

@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import { type ClientHttp2Session, connect } from "node:http2";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { Code } from "@connectrpc/connect";
 import { monotonicMs } from "../process/clock.ts";
+import { readCertificates } from "./certificates.ts";
 import { type CallListener, GrpcCall } from "./grpc-call.ts";
 import { keepAlive } from "./keepalive.ts";
 import type { TlsFiles } from "./tls.ts";
@@ -126,9 +126,7 @@ function socketTo({ ip, port, host, tls }: Peer): Socket {
     ...to,
     ALPNProtocols: ["h2"],
     ...(!isIP(host) && { servername: host }),
-    // Read for every connection, so that the next one has those that were renewed.
-    cert: readFileSync(tls.certificateFile),
-    key: readFileSync(tls.privateKeyFile),
-    ca: readFileSync(tls.caCertificateFile),
+    // For every connection, so that the next one has those that were replaced.
+    ...readCertificates(tls),
   });
 }

@@ -1,189 +1,144 @@
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
-import type { Message } from "@bufbuild/protobuf";
-import { ConnectError } from "@connectrpc/connect";
 import {
-  Metadata,
-  Server,
-  type ServerCredentials,
+  constants,
+  createSecureServer,
+  createServer,
+  type Http2SecureServer,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
   type ServerOptions,
-  type ServerUnaryCall,
-  type ServerWritableStream,
-  type StatusObject,
-  type sendUnaryData,
-  type UntypedHandleCall,
-} from "@grpc/grpc-js";
-import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
-import type { DomainError } from "../domain/domain-error.ts";
-import { monotonicMs } from "../process/clock.ts";
-import { CallBytes, type CallHold } from "./call-bytes.ts";
-import type { IncomingCall } from "./call-context.ts";
-import { toRpcError, toStatusMessage } from "./errors.ts";
-import { readMessage } from "./field-count.ts";
-import { encode, type GrpcDefinition, grpcDefinitionOf, requestBytesMax, responseBytesMax } from "./grpc-definition.ts";
-import { GrpcStreams } from "./grpc-streams.ts";
-import { createMixedPort, type MixedPort } from "./mixed-port.ts";
-import { answerTooLarge, requestTooLarge } from "./refusals.ts";
-import { serverCredentials } from "./server-credentials.ts";
+} from "node:http2";
+import type { AddressInfo, Server, Socket } from "node:net";
+import { Code } from "@connectrpc/connect";
+import { CallBytes } from "./call-bytes.ts";
+import { readCertificates, renewCertificates } from "./certificates.ts";
+import { grpcPathOf } from "./grpc-definition.ts";
+import { GrpcServerCall, refuseCall } from "./grpc-server-call.ts";
+import { keepAlive } from "./keepalive.ts";
+import { createMixedPort } from "./mixed-port.ts";
 import type { ServedMethod, ServedService } from "./service.ts";
 import type { TlsFiles } from "./tls.ts";
 
-/** Mounts services on grpc-js. The caller binds and closes the server. */
-export function createGrpcServer(services: readonly ServedService[], bytes = new CallBytes()): WatchedServer {
-  const methods = services.flatMap((service) => service.methods);
-  const streams = new GrpcStreams(methods, bytes);
-  const server = new WatchedServer(streams, {
-    "grpc.max_receive_message_length": requestBytesMax,
-    "grpc.max_send_message_length": responseBytesMax,
-    // More wait at the client.
-    "grpc.max_concurrent_streams": 4_096,
-    // A client looks its servers up again when a connection ends, and so finds those that were added.
-    "grpc.max_connection_age_ms": 60_000,
-    "grpc.max_connection_age_grace_ms": 15_000,
-    // A peer that vanished without a word is noticed.
-    "grpc.keepalive_time_ms": 30_000,
-    "grpc.keepalive_timeout_ms": 10_000,
-  });
-  for (const { methods } of services) {
-    const definition: Record<string, GrpcDefinition> = {};
-    const handlers: Record<string, UntypedHandleCall> = {};
-    for (const method of methods) {
-      definition[method.descriptor.name] = grpcDefinitionOf(method.descriptor);
-      handlers[method.descriptor.name] = handlerOf(method, streams);
-    }
-    server.addService(definition, handlers);
-  }
-  return server;
-}
+/** A client looks its servers up again when a connection ends, and so finds those that were added. */
+const connectionAgeMaxMs = 60_000;
+/** How long it still takes the calls that were on the way when it was told to end. */
+const farewellMs = 500;
+const connectionGraceMs = 15_000;
+/** A certificate that was replaced is in use this long after. */
+const renewalIntervalMs = 10_000;
+/** Whatever was sent will be answered. */
+const anyStreamId = 2 ** 31 - 1;
 
-/** Sees the streams of every address that it is bound to. */
-class WatchedServer extends Server {
-  readonly #streams: GrpcStreams;
-  #mixedPort: MixedPort | undefined;
+const http2Options: ServerOptions = {
+  // More wait at the client.
+  settings: { maxConcurrentStreams: 4_096 },
+  // What calls hold is counted elsewhere.
+  maxSessionMemory: Number.MAX_SAFE_INTEGER,
+};
 
-  constructor(streams: GrpcStreams, options: ServerOptions) {
-    super(options);
-    this.#streams = streams;
+/**
+ * Serves gRPC over `node:http2`. A server of our own, because grpc-js takes longer for a call than most of our methods do,
+ * and answers what it cannot read by itself, past authentication, log and metrics.
+ */
+export class GrpcServer {
+  readonly #methods: ReadonlyMap<string, ServedMethod>;
+  readonly #bytes: CallBytes;
+  readonly #sessions = new Set<ServerHttp2Session>();
+  readonly #sockets = new Set<Socket>();
+  readonly #closers: (() => void)[] = [];
+
+  constructor(services: readonly ServedService[], bytes = new CallBytes()) {
+    const methods = services.flatMap((service) => service.methods);
+    this.#methods = new Map(methods.map((method) => [grpcPathOf(method.descriptor), method]));
+    this.#bytes = bytes;
   }
 
-  override bindAsync(...[address, credentials, callback]: Parameters<Server["bindAsync"]>): void {
-    super.bindAsync(address, credentials, (error, port) => {
-      if (!error) this.#streams.watch(this);
-      callback(error, port);
+  /** Listens, and returns the port; 0 chooses a free one. */
+  async listen(host: string, port: number, tls: TlsFiles | undefined, renewalMs = renewalIntervalMs): Promise<number> {
+    const listener = this.#listener(tls, renewalMs);
+    listener.on("connection", (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
     });
-  }
-
-  /** Takes calls in clear text and with TLS at one port, and returns it. */
-  async bindMixed(host: string, port: number, credentials: ServerCredentials): Promise<number> {
-    this.#mixedPort = createMixedPort(this, credentials);
-    this.#streams.watch(this);
-    const { listener } = this.#mixedPort;
-    await once(listener.listen(port, host), "listening");
+    try {
+      await once(listener.listen(port, host), "listening");
+    } catch (error) {
+      throw new Error(`Cannot listen for gRPC on ${host}:${port}: ${(error as Error).message}`);
+    }
+    this.#closers.push(() => listener.close());
     return (listener.address() as AddressInfo).port;
   }
 
-  override tryShutdown(...parameters: Parameters<Server["tryShutdown"]>): void {
-    this.#mixedPort?.close();
-    super.tryShutdown(...parameters);
+  /** Takes no more calls, lets those in flight finish, and cuts what is left after the timeout. */
+  async close(timeoutMs: number): Promise<void> {
+    for (const close of this.#closers.splice(0)) close();
+    const sessions = [...this.#sessions];
+    for (const session of sessions) retire(session);
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const closed = sessions.map((session) => once(session, "close", { signal: timeout }));
+    await Promise.allSettled(closed);
+    for (const session of this.#sessions) session.destroy();
+    for (const socket of this.#sockets) socket.destroy();
   }
-}
 
-/** Listens, and returns the port; 0 chooses a free one. */
-export function bindGrpcServer(
-  server: Pick<WatchedServer, "bindAsync" | "bindMixed">,
-  host: string,
-  port: number,
-  tls: TlsFiles | undefined,
-): Promise<number> {
-  if (tls?.mode === "accept" || tls?.mode === "call") return server.bindMixed(host, port, serverCredentials(tls));
-  return new Promise((resolve, reject) => {
-    const address = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-    server.bindAsync(address, serverCredentials(tls), (error, bound) =>
-      error ? reject(new Error(`Cannot listen for gRPC on ${address}: ${error.message}`)) : resolve(bound),
-    );
-  });
-}
-
-/** Takes no more calls, lets those in flight finish, and cuts what is left after the timeout. */
-export function closeGrpcServer(server: Server, timeoutMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => {
-      server.forceShutdown();
-      resolve();
-    }, timeoutMs);
-    server.tryShutdown(() => {
-      clearTimeout(timer);
-      resolve();
+  #listener(tls: TlsFiles | undefined, renewalMs: number): Server {
+    if (!tls) return this.#served(createServer(http2Options));
+    const secure = createSecureServer({
+      ...http2Options,
+      ...readCertificates(tls),
+      // A client must show a certificate of the same authority.
+      requestCert: true,
+      rejectUnauthorized: true,
     });
-  });
-}
-
-function handlerOf(method: ServedMethod, streams: GrpcStreams): UntypedHandleCall {
-  const { output } = method.descriptor;
-  if (method.kind === "unary") {
-    return (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => {
-      const { hold, refusal } = streams.handled(call.metadata, method);
-      method
-        .handle(() => decode(method, call.request, refusal), incomingCall(call, hold))
-        .then(
-          ({ message, encoded, notEncoded }) => {
-            try {
-              const bytes = encode(output, message);
-              if (bytes.length > responseBytesMax) throw answerTooLarge();
-              encoded();
-              hold?.answered(bytes.length);
-              callback(null, bytes);
-            } catch (thrown) {
-              callback(statusFrom(notEncoded(thrown)));
-            }
-          },
-          (error: ConnectError) => callback(statusFrom(error)),
-        );
-    };
+    // It ends without a word where it fails: how is the business of who opened it.
+    secure.on("secureConnection", (socket) => socket.on("error", () => {}));
+    this.#closers.push(renewCertificates(secure, tls, renewalMs));
+    this.#served(secure);
+    if (tls.mode !== "accept" && tls.mode !== "call") return secure;
+    return createMixedPort(this.#served(createServer(http2Options)), secure);
   }
-  return async (call: ServerWritableStream<Buffer, Buffer>) => {
-    const { hold, refusal } = streams.handled(call.metadata, method);
-    const canceled = new AbortController();
-    call.on("cancelled", () => canceled.abort());
-    try {
-      const received = () => decode(method, call.request, refusal);
-      for await (const message of method.handle(received, { ...incomingCall(call, hold), signal: canceled.signal })) {
-        const bytes = encode(output, message);
-        hold?.answered(bytes.length);
-        call.write(bytes);
-      }
-      call.end();
-    } catch (thrown) {
-      call.emit("error", statusFrom(thrown instanceof ConnectError ? thrown : toRpcError(thrown)));
+
+  #served<S extends Http2Server | Http2SecureServer>(server: S): S {
+    server.on("session", (session: ServerHttp2Session) => this.#open(session));
+    server.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => this.#serve(stream, headers));
+    return server;
+  }
+
+  #open(session: ServerHttp2Session): void {
+    this.#sessions.add(session);
+    const stopPings = keepAlive(session);
+    let grace: NodeJS.Timeout | undefined;
+    // Not all of them at once.
+    const ageMaxMs = connectionAgeMaxMs * (0.9 + 0.2 * Math.random());
+    const age = setTimeout(() => {
+      retire(session);
+      grace = setTimeout(() => session.destroy(), connectionGraceMs).unref();
+    }, ageMaxMs).unref();
+    session.once("close", () => {
+      this.#sessions.delete(session);
+      stopPings();
+      clearTimeout(age);
+      clearTimeout(grace);
+    });
+  }
+
+  #serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    if (!headers["content-type"]?.startsWith("application/grpc")) {
+      stream.on("error", () => {});
+      stream.respond({ ":status": constants.HTTP_STATUS_UNSUPPORTED_MEDIA_TYPE }, { endStream: true });
+      return;
     }
-  };
-}
-
-function decode(method: ServedMethod, bytes: Buffer, refusal: DomainError | undefined): Message {
-  if (refusal) throw refusal;
-  if (bytes.length > method.requestBytesMax) throw requestTooLarge(method.requestBytesMax);
-  return readMessage(method.descriptor.input, bytes);
-}
-
-function incomingCall(
-  call: ServerUnaryCall<Buffer, Buffer> | ServerWritableStream<Buffer, Buffer>,
-  hold: CallHold | undefined,
-): IncomingCall {
-  const deadline = Number(call.getDeadline());
-  return {
-    rpcSystem: "grpc",
-    header: (name) => call.metadata.get(name)[0]?.toString(),
-    deadlineMs: Number.isFinite(deadline) ? monotonicMs() + deadline - Date.now() : undefined,
-    isCanceled: () => call.cancelled,
-    signal: undefined,
-    hold,
-  };
-}
-
-function statusFrom(error: ConnectError): StatusObject {
-  const metadata = new Metadata();
-  if (error.details.length > 0) {
-    metadata.set("grpc-status-details-bin", encode(StatusSchema, toStatusMessage(error)));
+    const method = this.#methods.get(headers[":path"] ?? "");
+    if (method) new GrpcServerCall(stream, headers, method, this.#bytes);
+    else refuseCall(stream, Code.Unimplemented, "There is no such method here.");
   }
-  return { code: error.code as number, details: error.rawMessage, metadata };
+}
+
+/** Has a connection end once its calls are answered. */
+function retire(session: ServerHttp2Session): void {
+  if (session.closed || session.destroyed) return;
+  session.goaway(constants.NGHTTP2_NO_ERROR, anyStreamId);
+  setTimeout(() => session.close(), farewellMs).unref();
 }

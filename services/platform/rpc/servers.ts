@@ -7,7 +7,7 @@ import { Health, type ReadinessCheck } from "../process/health.ts";
 import type { Lifecycle } from "../process/lifecycle.ts";
 import { CallBytes } from "./call-bytes.ts";
 import { createConnectServer } from "./connect-server.ts";
-import { bindGrpcServer, closeGrpcServer, createGrpcServer } from "./grpc-server.ts";
+import { GrpcServer } from "./grpc-server.ts";
 import { serveHealth } from "./health-service.ts";
 import type { ServedService } from "./service.ts";
 
@@ -47,9 +47,9 @@ export async function openServers(lifecycle: Lifecycle, options: ServerOptions):
   const http = await bindHttpServer(httpServer, host, options.httpPort);
   lifecycle.opened("http server", () => closeHttpServer(httpServer, drainTimeoutMs));
 
-  const grpcServer = createGrpcServer(services, bytes);
-  const grpc = await bindGrpcServer(grpcServer, host, options.grpcPort, options.grpcTls);
-  lifecycle.opened("grpc server", () => closeGrpcServer(grpcServer, drainTimeoutMs));
+  const grpcServer = new GrpcServer(services, bytes);
+  const grpc = await grpcServer.listen(host, options.grpcPort, options.grpcTls);
+  lifecycle.opened("grpc server", () => grpcServer.close(drainTimeoutMs));
 
   logger.info({ grpc, http }, "listening");
   return { grpc, http };

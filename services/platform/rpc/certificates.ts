@@ -1,0 +1,33 @@
+import { readFileSync } from "node:fs";
+import type { Http2SecureServer } from "node:http2";
+import type { TlsFiles } from "./tls.ts";
+
+interface Certificates {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca: string;
+}
+
+export function readCertificates({ certificateFile, privateKeyFile, caCertificateFile }: TlsFiles): Certificates {
+  return {
+    cert: readFileSync(certificateFile, "utf8"),
+    key: readFileSync(privateKeyFile, "utf8"),
+    ca: readFileSync(caCertificateFile, "utf8"),
+  };
+}
+
+/** Has a server take over files that are replaced; connections that are open stay as they are. Returns what ends it. */
+export function renewCertificates(server: Http2SecureServer, tls: TlsFiles, intervalMs: number): () => void {
+  let inUse = JSON.stringify(readCertificates(tls));
+  const timer = setInterval(() => {
+    try {
+      const certificates = readCertificates(tls);
+      if (JSON.stringify(certificates) === inUse) return;
+      server.setSecureContext(certificates);
+      inUse = JSON.stringify(certificates);
+    } catch {
+      // They are just being replaced, one after the other.
+    }
+  }, intervalMs).unref();
+  return () => clearInterval(timer);
+}
