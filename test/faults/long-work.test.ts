@@ -31,7 +31,7 @@ import {
 } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import type { Principal } from "../../services/platform/auth/principal.ts";
 import { fieldsMax } from "../../services/platform/rpc/field-count.ts";
-import { requestBytesMax, smallRequestBytesMax } from "../../services/platform/rpc/grpc-definition.ts";
+import { requestBytesMax, smallRequestBytesMax } from "../../services/platform/rpc/message-sizes.ts";
 import { diffVersions } from "../../services/preset/domain/diff-versions.ts";
 import { newVersion } from "../../services/preset/domain/new-version.ts";
 import type { PresetVersion } from "../../services/preset/domain/preset.ts";

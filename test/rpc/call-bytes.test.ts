@@ -7,7 +7,7 @@ import { RetryInfoSchema } from "../../proto/gen/google/rpc/error_details_pb.ts"
 import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.ts";
 import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import { encode } from "../../services/platform/rpc/grpc-definition.ts";
+import { encode } from "../../services/platform/rpc/grpc-messages.ts";
 import { openStubService, type StubService } from "../support/stub-service.ts";
 
 const { createVersion, getPreset } = PresetService.method;

@@ -3,7 +3,7 @@ import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { keyFromBytes } from "../../services/platform/auth/key-format.ts";
-import { grpcDefinitionOf } from "../../services/platform/rpc/grpc-definition.ts";
+import { grpcDefinitionOf } from "../support/grpc-definition.ts";
 import { openStubService, type StubService } from "../support/stub-service.ts";
 import { everyWay } from "../support/transports.ts";
 

@@ -12,7 +12,7 @@ import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import { codeName } from "../../services/platform/rpc/errors.ts";
-import { requestBytesMax } from "../../services/platform/rpc/grpc-definition.ts";
+import { requestBytesMax } from "../../services/platform/rpc/message-sizes.ts";
 import { openStubService, type StubService } from "../support/stub-service.ts";
 
 const { createVersion, batchCreateVersions, getPreset, getVersion, listPresets, updatePreset } = PresetService.method;

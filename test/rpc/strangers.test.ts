@@ -2,7 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
-import { encode, grpcPathOf, smallRequestBytesMax } from "../../services/platform/rpc/grpc-definition.ts";
+import { encode, grpcPathOf } from "../../services/platform/rpc/grpc-messages.ts";
+import { smallRequestBytesMax } from "../../services/platform/rpc/message-sizes.ts";
 import { RawConnection } from "../support/raw-connection.ts";
 import { openStubService, type StubService } from "../support/stub-service.ts";
 

@@ -14,12 +14,12 @@ import { Health as ProcessHealth } from "../../services/platform/process/health.
 import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
 import { openChannel } from "../../services/platform/rpc/channel.ts";
 import { grpcClient } from "../../services/platform/rpc/grpc-client.ts";
-import { grpcDefinitionOf } from "../../services/platform/rpc/grpc-definition.ts";
 import { GrpcServer } from "../../services/platform/rpc/grpc-server.ts";
 import { serveHealth } from "../../services/platform/rpc/health-service.ts";
 import type { TlsFiles, TlsMode } from "../../services/platform/rpc/tls.ts";
 import { openPresetService } from "../../services/preset/app.ts";
 import { type Authority, createAuthority } from "../support/certificates.ts";
+import { grpcDefinitionOf } from "../support/grpc-definition.ts";
 import { RawConnection } from "../support/raw-connection.ts";
 import { request } from "../support/rest.ts";
 import { type Stack, startStack } from "../support/stack.ts";

@@ -12,7 +12,8 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { BadRequestSchema, ErrorInfoSchema } from "../../proto/gen/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.ts";
-import { grpcDefinitionOf, responseBytesMax } from "../../services/platform/rpc/grpc-definition.ts";
+import { responseBytesMax } from "../../services/platform/rpc/message-sizes.ts";
+import { grpcDefinitionOf } from "./grpc-definition.ts";
 import type { Failure } from "./preset-clients.ts";
 
 /** Calls any unary method; rejects with a Failure. */

@@ -10,7 +10,7 @@ import type { IncomingCall } from "./call-context.ts";
 import { answerKey, followAnswer, holdKey } from "./connect-answers.ts";
 import { checkRoom, pendingKey } from "./connect-bodies.ts";
 import { answerRefusals, refusalKey } from "./connect-refusals.ts";
-import { requestBytesMax } from "./grpc-definition.ts";
+import { requestBytesMax } from "./message-sizes.ts";
 import type { ServedMethod, ServedService } from "./service.ts";
 
 /** Mounts the same services for Connect and gRPC-Web over HTTP/1.1; every other path goes to `others`. */

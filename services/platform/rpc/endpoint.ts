@@ -5,8 +5,7 @@ import {
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from "../../../proto/gen/grpc/health/v1/health_pb.ts";
 import { GrpcConnection, type Peer } from "./grpc-connection.ts";
-import { grpcPathOf } from "./grpc-definition.ts";
-import { framed } from "./grpc-messages.ts";
+import { framed, grpcPathOf } from "./grpc-messages.ts";
 
 const { input, output } = Health.method.watch;
 const path = grpcPathOf(Health.method.watch);

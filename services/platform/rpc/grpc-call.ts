@@ -1,7 +1,7 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from "node:http2";
 import { Code } from "@connectrpc/connect";
-import { responseBytesMax } from "./grpc-definition.ts";
 import { MessageReader } from "./grpc-messages.ts";
+import { responseBytesMax } from "./message-sizes.ts";
 
 /** How a call has ended, as the service said it or, where it said nothing, as it looks from here. */
 export interface CallEnd {

@@ -20,8 +20,8 @@ import type { Endpoint } from "./endpoint.ts";
 import { codeName, fromStatusMessage } from "./errors.ts";
 import type { CallEnd } from "./grpc-call.ts";
 import type { GrpcConnection } from "./grpc-connection.ts";
-import { grpcPathOf, requestBytesMax } from "./grpc-definition.ts";
-import { framed } from "./grpc-messages.ts";
+import { framed, grpcPathOf } from "./grpc-messages.ts";
+import { requestBytesMax } from "./message-sizes.ts";
 import { requestTooLarge } from "./refusals.ts";
 
 /** What goes with one call. */

@@ -10,8 +10,8 @@ import {
 import { monotonicMs } from "../process/clock.ts";
 import { type Channel, openChannel } from "./channel.ts";
 import { grpcClient } from "./grpc-client.ts";
-import { responseBytesMax } from "./grpc-definition.ts";
 import { framed } from "./grpc-messages.ts";
+import { responseBytesMax } from "./message-sizes.ts";
 
 const answer = framed(toBinary(GetKeySetResponseSchema, create(GetKeySetResponseSchema, { jwksJson: "answered" })));
 const head = { ":status": 200, "content-type": "application/grpc" };

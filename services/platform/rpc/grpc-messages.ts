@@ -1,3 +1,15 @@
+import { type DescMessage, type DescMethod, type Message, toBinary } from "@bufbuild/protobuf";
+
+export function grpcPathOf({ parent, name }: DescMethod): string {
+  return `/${parent.typeName}/${name}`;
+}
+
+/** Without a copy. */
+export function encode(schema: DescMessage, message: Message): Buffer {
+  const { buffer, byteOffset, byteLength } = toBinary(schema, message);
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
 /** Before each message: whether it is compressed, and how long it is. */
 const prefixBytes = 5;
 

@@ -9,8 +9,8 @@ import type { CallBytes, CallHold } from "./call-bytes.ts";
 import type { IncomingCall } from "./call-context.ts";
 import { toRpcError, toStatusMessage } from "./errors.ts";
 import { readMessage } from "./field-count.ts";
-import { encode, requestBytesMax, responseBytesMax } from "./grpc-definition.ts";
-import { framed, MessageReader } from "./grpc-messages.ts";
+import { encode, framed, MessageReader } from "./grpc-messages.ts";
+import { requestBytesMax, responseBytesMax } from "./message-sizes.ts";
 import {
   answerTooLarge,
   invalidTimeout,

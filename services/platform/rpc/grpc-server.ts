@@ -14,7 +14,7 @@ import type { AddressInfo, Server, Socket } from "node:net";
 import { Code } from "@connectrpc/connect";
 import { CallBytes } from "./call-bytes.ts";
 import { readCertificates, renewCertificates } from "./certificates.ts";
-import { grpcPathOf } from "./grpc-definition.ts";
+import { grpcPathOf } from "./grpc-messages.ts";
 import { GrpcServerCall, refuseCall } from "./grpc-server-call.ts";
 import { keepAlive } from "./keepalive.ts";
 import { createMixedPort } from "./mixed-port.ts";

@@ -13,7 +13,7 @@ import { Code, type ConnectError } from "@connectrpc/connect";
 import type { AccessTokenVerifier } from "../auth/access-token.ts";
 import { type CallContext, callContext, type IncomingCall, type OpenContext, openContext } from "./call-context.ts";
 import { type CallLogParts, CallRecord } from "./call-log.ts";
-import { requestBytesMax, smallRequestBytesMax } from "./grpc-definition.ts";
+import { requestBytesMax, smallRequestBytesMax } from "./message-sizes.ts";
 
 /** The methods of a service as plain functions: `(request, context) => response`. */
 export type Implementation<S extends DescService, Context = CallContext> = {

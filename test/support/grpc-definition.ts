@@ -1,0 +1,17 @@
+import { type DescMethod, fromBinary, type Message } from "@bufbuild/protobuf";
+import { encode, grpcPathOf } from "../../services/platform/rpc/grpc-messages.ts";
+
+const asIs = (bytes: Buffer): Buffer => bytes;
+
+/** A method as grpc-js wants it, from its generated descriptor. Servers read and write messages themselves. */
+export function grpcDefinitionOf(method: DescMethod) {
+  return {
+    path: grpcPathOf(method),
+    requestStream: method.methodKind === "client_streaming" || method.methodKind === "bidi_streaming",
+    responseStream: method.methodKind === "server_streaming" || method.methodKind === "bidi_streaming",
+    requestSerialize: (message: Message) => encode(method.input, message),
+    responseDeserialize: (bytes: Buffer): Message => fromBinary(method.output, bytes),
+    requestDeserialize: asIs,
+    responseSerialize: asIs,
+  };
+}
