@@ -14,8 +14,6 @@ export default defineConfig({
     isolate: false,
     // Only what hangs takes so long: a machine that is busy with other things must not make a test fail.
     testTimeout: 60_000,
-    // Once more, which the report tells: many tests have real processes, databases and browsers, and the machine is shared.
-    retry: 1,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },
   },

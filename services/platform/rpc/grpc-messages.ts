@@ -28,14 +28,15 @@ interface MessageListener {
   onTooLarge(): void;
 }
 
-/** Puts messages together that come in pieces. */
+const noBytes = Buffer.alloc(0);
+
+/** Puts messages together that come in pieces, of which there may be one for every byte. */
 export class MessageReader {
   readonly #bytesMax: number;
   readonly #listener: MessageListener;
-  #parts: Buffer[] = [];
+  /** Holds the beginning of a message, and room for more of it. */
+  #buffer = noBytes;
   #byteCount = 0;
-  /** Of the message that is being read, once its beginning is there. */
-  #messageBytes: number | undefined;
 
   constructor(bytesMax: number, listener: MessageListener) {
     this.#bytesMax = bytesMax;
@@ -48,30 +49,36 @@ export class MessageReader {
   }
 
   read(chunk: Buffer): void {
-    this.#parts.push(chunk);
-    this.#byteCount += chunk.length;
-    while (this.#byteCount >= prefixBytes + (this.#messageBytes ?? 0)) {
-      const bytes = this.#parts.length === 1 ? (this.#parts[0] as Buffer) : Buffer.concat(this.#parts);
-      this.#parts = [bytes];
-      if (this.#messageBytes !== undefined) this.#finish(bytes, prefixBytes + this.#messageBytes);
-      else if (!this.#begin(bytes)) return;
+    let bytes = this.#byteCount === 0 ? chunk : this.#append(chunk);
+    let isFirst = true;
+    while (bytes.length >= prefixBytes) {
+      const messageBytes = bytes.readUInt32BE(1);
+      if (messageBytes > this.#bytesMax) {
+        this.#listener.onTooLarge();
+        return;
+      }
+      const end = prefixBytes + messageBytes;
+      if (bytes.length < end) break;
+      this.#listener.onMessage(bytes.subarray(prefixBytes, end), bytes[0] !== 0);
+      bytes = bytes.subarray(end);
+      isFirst = false;
     }
+    if (isFirst && this.#byteCount > 0) return;
+    // What a message is part of is not written to any more.
+    this.#buffer = bytes.length > 0 ? Buffer.from(bytes) : noBytes;
+    this.#byteCount = bytes.length;
   }
 
-  #begin(bytes: Buffer): boolean {
-    const messageBytes = bytes.readUInt32BE(1);
-    if (messageBytes > this.#bytesMax) {
-      this.#listener.onTooLarge();
-      return false;
+  /** Twice as large whenever it is full, so that no byte is copied often. */
+  #append(chunk: Buffer): Buffer {
+    const byteCount = this.#byteCount + chunk.length;
+    if (byteCount > this.#buffer.length) {
+      const larger = Buffer.allocUnsafe(2 * byteCount);
+      this.#buffer.copy(larger, 0, 0, this.#byteCount);
+      this.#buffer = larger;
     }
-    this.#messageBytes = messageBytes;
-    return true;
-  }
-
-  #finish(bytes: Buffer, end: number): void {
-    this.#messageBytes = undefined;
-    this.#byteCount = bytes.length - end;
-    this.#parts = this.#byteCount > 0 ? [bytes.subarray(end)] : [];
-    this.#listener.onMessage(bytes.subarray(prefixBytes, end), bytes[0] !== 0);
+    chunk.copy(this.#buffer, this.#byteCount);
+    this.#byteCount = byteCount;
+    return this.#buffer.subarray(0, byteCount);
   }
 }
