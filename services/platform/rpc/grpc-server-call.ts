@@ -24,6 +24,7 @@ import type { Answer, ServedMethod } from "./service.ts";
 /** Room for the length and the flags of the messages. */
 const envelopesBytesMax = 1024;
 
+const ok: OutgoingHttpHeaders = { "grpc-status": "0" };
 const answerHeaders = { ":status": 200, "content-type": "application/grpc" };
 
 /** The server's side of one call: reads a message, has it answered, and tells what became of it. */
@@ -143,8 +144,8 @@ export class GrpcServerCall implements IncomingCall {
       return;
     }
     if (this.isCanceled()) return;
-    this.#send(frame);
-    this.#end();
+    this.hold.answered(frame.length);
+    this.#end(ok, frame);
   }
 
   async #answerEach(messages: AsyncIterable<Message>): Promise<void> {
@@ -154,7 +155,7 @@ export class GrpcServerCall implements IncomingCall {
         if (this.isCanceled()) return;
         if (!this.#send(frame)) await this.#drained();
       }
-      if (!this.isCanceled()) this.#end();
+      if (!this.isCanceled()) this.#end(ok);
     } catch (thrown) {
       this.#fail(thrown instanceof ConnectError ? thrown : toRpcError(thrown));
     }
@@ -168,7 +169,7 @@ export class GrpcServerCall implements IncomingCall {
 
   #send(frame: Buffer): boolean {
     this.hold.answered(frame.length);
-    if (!this.#stream.headersSent) this.#stream.respond(answerHeaders, { waitForTrailers: true });
+    this.#respond();
     return this.#stream.write(frame);
   }
 
@@ -184,16 +185,21 @@ export class GrpcServerCall implements IncomingCall {
     if (!this.isCanceled()) this.#end(statusOf(error));
   }
 
-  #end(status: OutgoingHttpHeaders = { "grpc-status": "0" }): void {
+  #respond(): void {
+    if (!this.#stream.headersSent) this.#stream.respond(answerHeaders, { waitForTrailers: true });
+  }
+
+  #end(status: OutgoingHttpHeaders, lastFrame?: Buffer): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
     const stream = this.#stream;
-    if (!stream.headersSent) {
+    if (!stream.headersSent && !lastFrame) {
       stream.respond({ ...answerHeaders, ...status }, { endStream: true });
       return;
     }
+    this.#respond();
     stream.once("wantTrailers", () => stream.sendTrailers(status));
-    stream.end();
+    stream.end(lastFrame);
   }
 
   #runOut(): void {
