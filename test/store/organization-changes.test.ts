@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ChangeFilter, LoggedChange } from "../../services/organization/domain/changes.ts";
+import { updateMember } from "../../services/organization/store/change-members.ts";
 import { changeOrganization, type Work } from "../../services/organization/store/change-organization.ts";
-import { insertChanges } from "../../services/organization/store/changes.ts";
+import { countChanges, insertChanges } from "../../services/organization/store/changes.ts";
 import { createKey } from "../../services/organization/store/create-key.ts";
 import { listKeys } from "../../services/organization/store/keys.ts";
 import { listChanges } from "../../services/organization/store/list-changes.ts";
+import { findMember, findOldestAdminUserId, updateMembership } from "../../services/organization/store/members.ts";
 import { deleteKey } from "../../services/organization/store/update-key.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
@@ -73,6 +75,36 @@ it("makes a change after one through another node of a cluster, which took its p
   expect(attempts).toBe(2);
   expect(await logged()).toHaveLength(before + 1);
 });
+
+it("looks again where a change through another node came after its look, and before its entry in the log", async () => {
+  const colleague = { email: `${newId()}@example.com`, firstName: undefined, lastName: undefined };
+  const [other = ""] = await new Tenants(pool).addMembers(tenant, [
+    { ...colleague, role: "org:admin", createdAt: new Date() },
+  ]);
+  const demote = updateMember(tenant.userId, { role: "org:member" });
+  let attempts = 0;
+  const demotion = change(async (...parts) => {
+    const demoted = await demote(...parts);
+    attempts += 1;
+    if (attempts === 1) await demoteThroughAnotherNode(other);
+    return demoted;
+  });
+  await expect(demotion).rejects.toMatchObject({ reason: "LAST_ADMIN" });
+  expect(attempts).toBe(1);
+  expect(await findOldestAdminUserId(pool, tenant.organizationId)).toBe(tenant.userId);
+});
+
+/** What a node applies of another's transaction waits for no row that is merely locked here. */
+function demoteThroughAnotherNode(userId: string): Promise<void> {
+  return inTransaction(pool, async (connection) => {
+    const member = await findMember(connection, tenant.organizationId, userId);
+    if (member) await updateMembership(connection, tenant.organizationId, { ...member, role: "org:member" });
+    const target = { kind: "member", id: userId, name: userId } as const;
+    const entry = { id: newId(), action: "member_updated", target, fields: [], createdAt: new Date() } as const;
+    const last = await countChanges(connection, tenant.organizationId, {});
+    await insertChanges(connection, tenant.organizationId, last, [{ ...entry, actor: { userId, keyId: undefined } }]);
+  });
+}
 
 describe("a change whose commit is not answered", () => {
   let proxy: DatabaseProxy;
@@ -214,7 +246,7 @@ describe("a page of a long change log", () => {
     );
     await inTransaction(pool, async (connection) => {
       for (let at = 0; at < count; at += 500) {
-        await insertChanges(connection, tenant.organizationId, changes.slice(at, at + 500));
+        await insertChanges(connection, tenant.organizationId, at + 3, changes.slice(at, at + 500));
       }
     });
   });

@@ -82,7 +82,7 @@ function makeOrganization(pool: Pool, organizationName: string, admin: Admin): P
     const changes = [...member.changes, ...apiKey.changes, ...managementKey.changes];
     const actor = { userId, keyId: undefined };
     const entries = changes.map((change) => ({ ...change, id: newId(), actor, createdAt: now }));
-    await insertChanges(connection, organization.id, entries);
+    await insertChanges(connection, organization.id, 0, entries);
     return {
       organization_id: organization.id,
       workspace_id: workspace.id,

@@ -10,7 +10,7 @@ import { keyInvalid } from "../domain/errors.ts";
 import { keyStatus } from "../domain/keys.ts";
 import type { Organization } from "../domain/organizations.ts";
 import { findAnswer, insertAnswer, type NamedRequest } from "./change-requests.ts";
-import { hasChange, insertChanges } from "./changes.ts";
+import { countChanges, hasChange, insertChanges } from "./changes.ts";
 import { findKeyById } from "./keys.ts";
 import { lockOrganization } from "./organizations.ts";
 
@@ -32,16 +32,7 @@ export function changeOrganization<T>(
 ): Promise<T> {
   const changeId = newId();
   let attempted: { readonly result: T } | undefined;
-  const attempt = async (connection: PoolConnection): Promise<T> => {
-    const organization = await lockOrganization(connection, organizationId);
-    if (!organization) throw organizationNotFound();
-    // Where the connection was lost during the commit of the attempt before, the log knows whether that was stored.
-    if (attempted && (await hasChange(connection, changeId))) return attempted.result;
-    // Before anything is checked: the change may have ended the key that asks for it.
-    const first = request && (await findAnswer(connection, organizationId, request));
-    if (first) return first.answer;
-    const now = new Date();
-    await checkActor(connection, actor, now);
+  const makeAndLog = async (connection: PoolConnection, organization: Organization, last: number, now: Date) => {
     const { result, changes } = await work(connection, organization, now);
     const entries = changes.map((change, index) => ({
       ...change,
@@ -50,14 +41,26 @@ export function changeOrganization<T>(
       createdAt: now,
     }));
     if (entries.length > 0) {
-      try {
-        await insertChanges(connection, organizationId, entries);
-        if (request) await insertAnswer(connection, organizationId, request, result, now);
-      } catch (error) {
-        // Numbers of the log and names of requests are given out under the lock of the organization.
-        throw isDuplicateKey(error) ? new WrittenElsewhere(error) : error;
-      }
+      await insertChanges(connection, organizationId, last, entries);
+      if (request) await insertAnswer(connection, organizationId, request, result, now);
     }
+    return result;
+  };
+  const attempt = async (connection: PoolConnection): Promise<T> => {
+    const organization = await lockOrganization(connection, organizationId);
+    if (!organization) throw organizationNotFound();
+    const last = await countChanges(connection, organizationId, {});
+    // Where the connection was lost during the commit of the attempt before, the log knows whether that was stored.
+    if (attempted && (await hasChange(connection, changeId))) return attempted.result;
+    // Before anything is checked: the change may have ended the key that asks for it.
+    const first = request && (await findAnswer(connection, organizationId, request));
+    if (first) return first.answer;
+    const now = new Date();
+    await checkActor(connection, actor, now);
+    const result = await makeAndLog(connection, organization, last, now).catch((error: unknown) => {
+      // What may be written, and under which numbers and names, was looked up under the lock of the organization.
+      throw isDuplicateKey(error) ? new WrittenElsewhere(error) : error;
+    });
     // The lock may have been waited for: who was not answered in time must not find the change later.
     if (hasGivenUp(caller)) throw deadlineExceeded();
     attempted = { result };

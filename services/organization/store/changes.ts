@@ -35,13 +35,18 @@ export async function countChanges(executor: Executor, organizationId: string, g
   return rows[0]?.last ?? 0;
 }
 
-/** Appends to the change log, within the transaction of the changes themselves, which has locked the organization. */
+/**
+ * Appends to the change log, within the transaction of the changes themselves, which has locked the organization, and
+ * counted `last` entries before it read anything that the changes depend on. The lock holds on one node of a cluster alone:
+ * where a change came through another since then, its entry has our number, and a duplicate key tells.
+ */
 export async function insertChanges(
   executor: Executor,
   organizationId: string,
+  last: number,
   changes: readonly LoggedChange[],
 ): Promise<void> {
-  const numberOf = numbering(executor, organizationId);
+  const numberOf = numbering(executor, organizationId, last);
   const values = [];
   for (const { id, action, actor, target, fields, createdAt } of changes) {
     const user_id = actor.userId;
@@ -70,9 +75,13 @@ export async function insertChanges(
   );
 }
 
-/** Gives out the next number of a group. What is stored is asked for once for each. */
-function numbering(executor: Executor, organizationId: string): (group: ChangeGroup) => Promise<number> {
-  const last = new Map<string, number>();
+/** Gives out the next number of a group. What is stored is asked for once for each; of all, it is known. */
+function numbering(
+  executor: Executor,
+  organizationId: string,
+  lastOfAll: number,
+): (group: ChangeGroup) => Promise<number> {
+  const last = new Map([[JSON.stringify({}), lastOfAll]]);
   return async (group) => {
     const key = JSON.stringify(group);
     const next = (last.get(key) ?? (await countChanges(executor, organizationId, group))) + 1;
