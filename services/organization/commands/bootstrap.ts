@@ -1,7 +1,8 @@
 import type { KeyKind } from "../../platform/auth/principal.ts";
 import { newId } from "../../platform/domain/ids.ts";
-import type { Pool } from "../../platform/mysql/pool.ts";
-import { inTransaction } from "../../platform/mysql/transaction.ts";
+import type { Pool, PoolConnection } from "../../platform/mysql/pool.ts";
+import { inTransaction, retryTransient } from "../../platform/mysql/transaction.ts";
+import { monotonicMs } from "../../platform/process/clock.ts";
 import { defineCommand } from "../../platform/process/command.ts";
 import { CommandError } from "../../platform/process/command-error.ts";
 import { optional, required, toggle } from "../../platform/process/flags.ts";
@@ -9,9 +10,10 @@ import { newWorkspace } from "../domain/workspaces.ts";
 import { addMember } from "../store/change-members.ts";
 import { insertChanges } from "../store/changes.ts";
 import { createKey } from "../store/create-key.ts";
-import { insertOrganization } from "../store/organizations.ts";
+import { findOrganization, insertOrganization } from "../store/organizations.ts";
 import { insertWorkspace } from "../store/workspaces.ts";
 import { email, name } from "./flag-rules.ts";
+import { refusing, timeoutMs } from "./organization.ts";
 
 /** Makes an organization with all that it needs to be used: a workspace, an admin and two keys. All of it, or nothing. */
 export const bootstrap = defineCommand({
@@ -64,13 +66,18 @@ interface Admin {
 }
 
 /** Undefined where the name is taken. */
-function makeOrganization(pool: Pool, organizationName: string, admin: Admin): Promise<Made | undefined> {
-  return inTransaction(pool, async (connection) => {
+async function makeOrganization(pool: Pool, organizationName: string, admin: Admin): Promise<Made | undefined> {
+  const organizationId = newId();
+  const attempted: Made[] = [];
+  const attempt = async (connection: PoolConnection): Promise<Made | undefined> => {
     const now = new Date();
-    const organizationId = newId();
     const workspace = newWorkspace(organizationId, { name: "Default" }, undefined);
     const organization = { id: organizationId, name: organizationName, defaultWorkspaceId: workspace.id };
-    if (!(await insertOrganization(connection, organization, now))) return undefined;
+    if (!(await insertOrganization(connection, organization, now))) {
+      // Where the answer to a commit was lost, it is an attempt of ours that has taken the name.
+      const stored = await findOrganization(connection, organizationId);
+      return attempted.find(({ workspace_id }) => workspace_id === stored?.defaultWorkspaceId);
+    }
     await insertWorkspace(connection, workspace);
     const member = await addMember({ ...admin, role: "org:admin" })(connection, organization, now);
     const { userId } = member.result;
@@ -83,14 +90,17 @@ function makeOrganization(pool: Pool, organizationName: string, admin: Admin): P
     const actor = { userId, keyId: undefined };
     const entries = changes.map((change) => ({ ...change, id: newId(), actor, createdAt: now }));
     await insertChanges(connection, organization.id, 0, entries);
-    return {
+    const made = {
       organization_id: organization.id,
       workspace_id: workspace.id,
       admin_user_id: userId,
       api_key: apiKey.result.secret,
       management_key: managementKey.result.secret,
     };
-  });
+    attempted.push(made);
+    return made;
+  };
+  return refusing(retryTransient(monotonicMs() + timeoutMs, () => inTransaction(pool, attempt)));
 }
 
 /** A key that has all by default. */

@@ -16,8 +16,8 @@ export async function getOrganization(executor: Executor, name: string): Promise
   throw new CommandError(`There is no organization "${name}"; check the name, or make it with the bootstrap command`);
 }
 
-/** How long a command waits for others who change the same organization. */
-const timeoutMs = 15_000;
+/** How long a command waits for others who change the same thing. */
+export const timeoutMs = 15_000;
 
 /** Of every command that changes something. */
 export const asFlag = {
@@ -32,7 +32,7 @@ interface Changed {
 
 /**
  * Changes what belongs to an organization as a management key would, in the name of a member: all of it with its entries
- * in the change log, or nothing. What the rules refuse becomes a refusal of the command.
+ * in the change log, or nothing.
  */
 export async function change<T>(
   pool: Pool,
@@ -43,8 +43,13 @@ export async function change<T>(
     ? findOldestAdminUserId(pool, organizationId)
     : getMemberUserId(pool, organizationId, as));
   const caller = { deadlineMs: monotonicMs() + timeoutMs, isCanceled: () => false };
+  return refusing(changeOrganization(pool, organizationId, { userId, keyId: undefined }, caller, prepare(userId)));
+}
+
+/** What the rules refuse becomes a refusal of the command. */
+export async function refusing<T>(changed: Promise<T>): Promise<T> {
   try {
-    return await changeOrganization(pool, organizationId, { userId, keyId: undefined }, caller, prepare(userId));
+    return await changed;
   } catch (error) {
     // What the database is at fault for is told like any other fault of it.
     throw error instanceof DomainError && !isOfKind(error, "unavailable") ? refusalOf(error) : error;
