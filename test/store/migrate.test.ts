@@ -3,9 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { createConnection } from "mysql2/promise";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { organizationMigrations } from "../../services/organization/app.ts";
 import { migrate, schemaIsCurrent } from "../../services/platform/mysql/migrate.ts";
+import { whileGuarded } from "../../services/platform/mysql/migration-guard.ts";
 import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { presetMigrations } from "../../services/preset/app.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
@@ -119,6 +121,17 @@ describe("migrate", () => {
       expect(await age()).toBeUndefined();
     });
 
+    it("waits on a node that does not know its table yet", async () => {
+      const connection = await createConnection(database.url);
+      let made: Promise<string[]> | undefined;
+      const makeTable = () => {
+        made ??= run();
+      };
+      await whileGuarded(connection, makeTable, async () => {});
+      expect(await made).toHaveLength(2);
+      await connection.end();
+    });
+
     it("is gone where a statement fails", async () => {
       write("0002_second", "CREATE TABLE second (id NONSENSE)");
       await expect(run()).rejects.toThrow(/NONSENSE|syntax/i);
@@ -181,6 +194,17 @@ describe("migrate, while the database is away", () => {
   it("waits where its statement collides with one of another node", async () => {
     proxy.fail("query", 1213, 1);
     expect(await runThroughProxy(15_000)).toHaveLength(2);
+  });
+
+  it("has each session wait for what was written through other nodes, where the URL says so", async () => {
+    proxy.fail("session", 1047, 1);
+    const running = migrate(`${proxy.url}?wsrep-sync-wait=1`, directory, () => {}, {
+      waitMs: 15_000,
+      onWait: (reason) => waits.push(reason),
+    });
+    // MySQL does not know what is asked of it then.
+    await running.catch(() => {});
+    expect(waits).toEqual(["injected"]);
   });
 
   it.each([1040, 1053, 1129, 1203])("waits for one that answers with %i", async (errno) => {

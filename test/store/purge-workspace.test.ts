@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
-import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { openPool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { purgeWorkspace } from "../../services/preset/commands/purge-workspace.ts";
+import { isSharded } from "../support/database.ts";
+import { openDatabaseProxy } from "../support/database-proxy.ts";
 import { openTestStore, type TestStore, upTo } from "../support/preset-store.ts";
 
 let store: TestStore;
@@ -51,6 +53,23 @@ it("deletes all that is kept of a workspace, and nothing of another; again, it h
   expect(await rowsOf(other)).toEqual(before);
   expect(before.slice(0, 4)).toEqual([510, 511, 512, 1]);
   expect(await run()).toBe(`The workspace ${purged} has no presets.`);
+});
+
+it("goes on where another node of a cluster deletes the same, or is lost", async () => {
+  const workspaceId = newId();
+  await store.create(workspaceId, "only");
+  const proxy = await openDatabaseProxy(store.url);
+  const pool = openPool(proxy.url, 1);
+  try {
+    for (const errno of [1213, 1047]) {
+      proxy.fail(isSharded ? "query" : "execute", errno, 1);
+      await purgeWorkspace.read(["--workspace", workspaceId])(pool);
+    }
+    expect(await rowsOf(workspaceId)).toEqual([0, 0, 0, 0, 0, 0]);
+  } finally {
+    await pool.end();
+    await proxy.close();
+  }
 });
 
 it("wants the id of a workspace", () => {

@@ -1,4 +1,6 @@
 import type { Pool } from "../../platform/mysql/pool.ts";
+import { retryTransient } from "../../platform/mysql/transaction.ts";
+import { monotonicMs } from "../../platform/process/clock.ts";
 import { defineCommand } from "../../platform/process/command.ts";
 import { CommandError } from "../../platform/process/command-error.ts";
 import { required } from "../../platform/process/flags.ts";
@@ -7,6 +9,7 @@ import { newTicket } from "../domain/sessions.ts";
 import { findKeyAnywhere } from "../store/keys.ts";
 import { insertTicket } from "../store/sessions.ts";
 import { keyName } from "./flag-rules.ts";
+import { timeoutMs } from "./organization.ts";
 
 /** For who may use this database, and so all that a key may: it makes nobody more than they are. */
 export const createConsoleTicket = defineCommand({
@@ -20,8 +23,13 @@ export const createConsoleTicket = defineCommand({
     if (!key || keyStatus(key, now) !== "active") {
       throw new CommandError(`There is no key ${name} that works; list-keys shows those of an organization`);
     }
-    const ticket = newTicket();
-    await insertTicket(pool, hashKey(ticket), { keyId: key.id, keyHash: Buffer.from(key.hash, "hex") }, now);
+    const sessionKey = { keyId: key.id, keyHash: Buffer.from(key.hash, "hex") };
+    const ticket = await retryTransient(monotonicMs() + timeoutMs, async () => {
+      // Another one each time: whether the first was stored need not be known.
+      const attempted = newTicket();
+      await insertTicket(pool, hashKey(attempted), sessionKey, now);
+      return attempted;
+    });
     // Behind a #, so that it reaches no server and no log of one until the page itself sends it.
     return `/console/#ticket=${ticket}`;
   },

@@ -1,11 +1,17 @@
 import { CommandError } from "../process/command-error.ts";
-import { isConnectionLost } from "./errors.ts";
+import { isConnectionLost, isTransient } from "./errors.ts";
 
-/** For the user of a command: throws a sentence where the database is out of reach or lets nobody in, else what it is given. */
+/**
+ * For the user of a command: throws a sentence where the database is out of reach, lets nobody in, or has others change the
+ * same all the time, else what it is given.
+ */
 export function sayDatabaseFault(error: unknown): never {
   const cause = rootOf(error);
   // mysql2 marks as fatal what ends a connection, so also a refused password.
-  if (!isConnectionLost(cause) && (cause as { fatal?: boolean }).fatal !== true) throw error;
+  if (!isConnectionLost(cause) && (cause as { fatal?: boolean }).fatal !== true) {
+    if (!isTransient(cause)) throw error;
+    throw new CommandError("Others kept changing the same rows of the database. Run the command again.");
+  }
   const { message, code } = cause as { message?: string; code?: string };
   throw new CommandError(
     `The database cannot be used: ${message || code}.\nCheck that it runs, and the database URL in the environment. The database of "npm start" runs only while that does.`,

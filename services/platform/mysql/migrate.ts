@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Connection, createConnection, type RowDataPacket } from "mysql2/promise";
 import { monotonicMs } from "../process/clock.ts";
 import type { ReadinessCheck } from "../process/health.ts";
-import { connectionOptions } from "./database-url.ts";
+import { connectionOptions, sessionStatements } from "./database-url.ts";
 import { isAccessDenied, isAlreadyAltered, isTransient, isUnknownDatabase, isUnknownTable } from "./errors.ts";
 import { whileGuarded } from "./migration-guard.ts";
 import type { Pool } from "./pool.ts";
@@ -82,12 +82,12 @@ async function applyPending(
   onApply: (name: string) => void,
   onWait: (reason: string, leftMs: number) => void,
 ): Promise<void> {
-  const connection = await connect(url);
+  const connection = await open(url);
   let guard: Connection | undefined;
   try {
     await connection.query(createTable);
     if ((await listPending(connection, migrations)).length > 0) {
-      guard = await connect(url);
+      guard = await open(url);
       await whileGuarded(guard, onWait, async () => {
         // Who had the guard before us may have done it.
         for (const migration of await listPending(connection, migrations)) await apply(connection, migration, onApply);
@@ -155,6 +155,17 @@ async function readMigrations(directory: URL): Promise<Migration[]> {
       return { name: path.parse(name).name, sql, checksum: createHash("sha256").update(sql).digest("hex") };
     }),
   );
+}
+
+async function open(url: string): Promise<Connection> {
+  const connection = await connect(url);
+  try {
+    for (const statement of sessionStatements(url)) await connection.query(statement);
+    return connection;
+  } catch (error) {
+    connection.destroy();
+    throw error;
+  }
 }
 
 async function connect(url: string): Promise<Connection> {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Connection } from "mysql2/promise";
 import { monotonicMs } from "../process/clock.ts";
-import { isConnectionLost, isDuplicateKey, isTransient } from "./errors.ts";
+import { isConnectionLost, isDuplicateKey, isTransient, isUnknownTable } from "./errors.ts";
 
 /** Beside the rows of the migrations, whose names begin with a number. */
 const guardName = "migrating";
@@ -72,8 +72,10 @@ async function tryToTake(connection: Connection, token: string): Promise<boolean
     );
     return true;
   } catch (error) {
-    // Two who try at once may also meet in a deadlock, or at the commit of a cluster.
-    if (isDuplicateKey(error) || (isTransient(error) && !isConnectionLost(error))) return false;
+    // Two who try at once may also meet in a deadlock, or at the commit of a cluster; and a node of one may be behind that
+    // through which the table was made.
+    if (isDuplicateKey(error) || isUnknownTable(error)) return false;
+    if (isTransient(error) && !isConnectionLost(error)) return false;
     throw error;
   }
 }

@@ -1,5 +1,7 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Pool, ResultSetHeader } from "../../platform/mysql/pool.ts";
+import { retryTransient } from "../../platform/mysql/transaction.ts";
+import { monotonicMs } from "../../platform/process/clock.ts";
 
 /** The presets last: as long as one is there, a purge that was broken off is seen to be unfinished. */
 const tables = [
@@ -10,6 +12,9 @@ const tables = [
   "presets",
   "preset_counts",
 ] as const;
+
+/** Of one statement, which may collide with another that deletes the same. */
+const timeoutMs = 15_000;
 
 /** So few that nobody waits for the locks of one statement. */
 const rowsAtOnce = 500;
@@ -23,9 +28,10 @@ export async function purgeWorkspace(
   const deleted = Object.fromEntries(tables.map((table) => [table, 0])) as Record<(typeof tables)[number], number>;
   for (const table of tables) {
     for (let isDone = false; !isDone; ) {
-      const [{ affectedRows }] = await pool.execute<ResultSetHeader>(
-        `DELETE FROM ${table} WHERE workspace_id = ? LIMIT ${rowsAtOnce}`,
-        [idToBytes(workspaceId)],
+      const [{ affectedRows }] = await retryTransient(monotonicMs() + timeoutMs, () =>
+        pool.execute<ResultSetHeader>(`DELETE FROM ${table} WHERE workspace_id = ? LIMIT ${rowsAtOnce}`, [
+          idToBytes(workspaceId),
+        ]),
       );
       deleted[table] += affectedRows;
       isDone = affectedRows < rowsAtOnce;
