@@ -26,7 +26,9 @@ apiVersion: apps/v1
 kind: Deployment
 metadata: {name: d}
 spec:
+  selector: {matchLabels: {app: d}}
   template:
+    metadata: {labels: {app: d}}
     spec:
       containers: [{name: c, image: setpoint, envFrom: [{configMapRef: {name: config}}]}]
       volumes: [{name: key, secret: {secretName: s}}]
@@ -34,7 +36,7 @@ spec:
   );
   write(
     "overlay/kustomization.yaml",
-    "{namespace: b, resources: [../base], images: [{name: setpoint, newTag: dev}], configMapGenerator: [{name: config, behavior: merge, literals: [A=2]}], patches: [{path: patch.yaml}]}",
+    "{namespace: b, resources: [../base], labels: [{pairs: {instance: b}, fields: [{path: spec/template/metadata/labels}]}], images: [{name: setpoint, newTag: dev}], configMapGenerator: [{name: config, behavior: merge, literals: [A=2]}], patches: [{path: patch.yaml}]}",
   );
   write(
     "overlay/patch.yaml",
@@ -49,7 +51,7 @@ spec:
 `,
   );
 
-  const labels = { "part-of": "setpoint" };
+  const labels = { "part-of": "setpoint", instance: "b" };
   expect(renderKustomization(join(folder, "overlay"))).toEqual([
     { apiVersion: "v1", kind: "Namespace", metadata: { name: "b", labels } },
     {
@@ -57,7 +59,9 @@ spec:
       kind: "Deployment",
       metadata: { name: "d", namespace: "b", labels },
       spec: {
+        selector: { matchLabels: { app: "d" } },
         template: {
+          metadata: { labels: { app: "d", instance: "b" } },
           spec: {
             containers: [
               { name: "new", image: "other" },

@@ -1,6 +1,16 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { dev, galera, production, productionWith, type Rendering, renderings, vitess } from "../support/manifests.ts";
+import type { KubernetesObject } from "../support/kustomize.ts";
+import {
+  dev,
+  galera,
+  production,
+  productionWith,
+  type Rendering,
+  renderings,
+  vitess,
+  type Workload,
+} from "../support/manifests.ts";
 
 const operations = readFileSync("docs/operations.md", "utf8");
 
@@ -24,6 +34,14 @@ describe.each([
         "app.kubernetes.io/instance": namespace,
         "app.kubernetes.io/version": image,
       });
+    }
+  });
+
+  it("labels pods as what makes them, and selects them by labels that never change", () => {
+    for (const { kind, metadata, spec } of objects as readonly (KubernetesObject & Workload)[]) {
+      if (!["Deployment", "StatefulSet", "Job"].includes(kind)) continue;
+      expect(spec.template.metadata.labels, `${kind} ${metadata.name}`).toEqual(metadata.labels);
+      if (kind !== "Job") expect(spec.selector).toEqual({ matchLabels: { "app.kubernetes.io/name": metadata.name } });
     }
   });
 });

@@ -15,7 +15,7 @@ interface Kustomization {
   readonly namespace?: string;
   readonly resources?: readonly string[];
   readonly components?: readonly string[];
-  readonly labels?: readonly { readonly pairs: Record<string, string> }[];
+  readonly labels?: readonly Labels[];
   readonly images?: readonly {
     readonly name: string;
     readonly newName?: string;
@@ -25,6 +25,12 @@ interface Kustomization {
   readonly patches?: readonly Patch[];
   readonly configMapGenerator?: readonly Generator[];
   readonly secretGenerator?: readonly Generator[];
+}
+
+interface Labels {
+  readonly pairs: Record<string, string>;
+  /** Where else they belong, in objects that have labels there. */
+  readonly fields?: readonly { readonly path: string }[];
 }
 
 interface Patch {
@@ -48,7 +54,7 @@ const understood = {
     ...["apiVersion", "kind", "namespace", "resources", "components", "labels", "images", "patches"],
     ...["configMapGenerator", "secretGenerator"],
   ],
-  labels: ["pairs"],
+  labels: ["pairs", "fields"],
   images: ["name", "newName", "newTag", "digest"],
   patches: ["path", "patch", "target"],
   configMapGenerator: ["name", "behavior", "envs", "literals", "files"],
@@ -94,9 +100,7 @@ function accumulate(folder: string, inherited: readonly Draft[], moreComponents:
   for (const patch of kustomization.patches ?? []) applyPatch(patch, folder, drafts);
   for (const { object } of drafts) {
     if (kustomization.namespace !== undefined) setNamespace(object, kustomization.namespace);
-    for (const { pairs } of kustomization.labels ?? []) {
-      object.metadata.labels = { ...object.metadata.labels, ...pairs };
-    }
+    for (const labels of kustomization.labels ?? []) setLabels(object, labels);
     for (const image of kustomization.images ?? []) setImage(object, image);
   }
   return drafts;
@@ -232,6 +236,15 @@ function isJson(value: unknown): value is Json {
 function setNamespace(object: KubernetesObject, namespace: string): void {
   if (object.kind === "Namespace") object.metadata.name = namespace;
   else if (object.kind !== "PriorityClass") object.metadata.namespace = namespace;
+}
+
+function setLabels(object: KubernetesObject, { pairs, fields = [] }: Labels): void {
+  object.metadata.labels = { ...object.metadata.labels, ...pairs };
+  for (const field of fields) {
+    refuseUnknown(field, ["path"], `labels ${field.path}`);
+    const place = field.path.split("/").reduce<unknown>((at, key) => (isJson(at) ? at[key] : undefined), object);
+    if (isJson(place)) Object.assign(place, pairs);
+  }
 }
 
 function setImage(object: KubernetesObject, rule: NonNullable<Kustomization["images"]>[number]): void {
