@@ -116,6 +116,17 @@ describe("a session", () => {
     });
   });
 
+  it.each([
+    ["a key", () => stack.apiKey, signIn],
+    ["a ticket", async () => ticketFor(hashKey(stack.apiKey).toString("hex")), useTicket],
+  ])("is one for retries that come while the first is under way, with %s", async (_name, credential, begin) => {
+    for (let round = 0; round < 5; round += 1) {
+      const [given, seed] = [await credential(), randomBytes(32)];
+      const begun = await Promise.all(Array.from({ length: 4 }, () => begin(given, seed)));
+      expect(new Set(begun.map(({ token }) => token)).size).toBe(1);
+    }
+  });
+
   it("is over once it was deleted, which may be repeated", async () => {
     const { token } = await signIn(stack.apiKey);
     const { token: other } = await signIn(stack.apiKey);

@@ -1,4 +1,5 @@
 import { deadlineExceeded, isOfKind } from "../../platform/domain/domain-error.ts";
+import { isDuplicateKey, WrittenElsewhere } from "../../platform/mysql/errors.ts";
 import type { Pool, PoolConnection } from "../../platform/mysql/pool.ts";
 import { inTransaction, retryTransient } from "../../platform/mysql/transaction.ts";
 import { type Deadline, hasGivenUp } from "../../platform/process/deadline.ts";
@@ -18,12 +19,19 @@ export interface SignIn {
 /** Begins the session of this token. One that has begun is found again, so that a retry may be made. */
 export function createSession(pool: Pool, signIn: SignIn, token: string, caller: Deadline): Promise<Session> {
   const tokenHash = hashKey(token);
+  const begin = async (connection: PoolConnection, sessionKey: SessionKey, now: Date): Promise<void> => {
+    await insertSession(connection, tokenHash, sessionKey, now).catch((error: unknown) => {
+      throw isDuplicateKey(error) ? new WrittenElsewhere(error) : error;
+    });
+    await deleteOldSessions(connection, sessionKey.keyId, now);
+  };
   const attempt = async (connection: PoolConnection): Promise<Session> => {
     const now = new Date();
     if (!(await hasSession(connection, tokenHash))) {
-      const sessionKey = await getSessionKey(connection, signIn, now);
-      await insertSession(connection, tokenHash, sessionKey, now);
-      await deleteOldSessions(connection, sessionKey.keyId, now);
+      const sessionKey = await findSessionKey(connection, signIn, now);
+      if (sessionKey) await begin(connection, sessionKey, now);
+      // The ticket may have been used up for this very session since we looked.
+      else if (!(await hasSession(connection, tokenHash))) throw ticketInvalid();
     }
     // Its key may not work, or reach nothing any more: then nothing of this is stored.
     const session = await getSession(connection, tokenHash, now).catch((error: unknown) => {
@@ -36,13 +44,14 @@ export function createSession(pool: Pool, signIn: SignIn, token: string, caller:
   return retryTransient(caller.deadlineMs, () => inTransaction(pool, attempt, caller));
 }
 
-async function getSessionKey(connection: PoolConnection, { kind, secret }: SignIn, now: Date): Promise<SessionKey> {
+/** Undefined for a ticket that is not good, or not any more. */
+async function findSessionKey(
+  connection: PoolConnection,
+  { kind, secret }: SignIn,
+  now: Date,
+): Promise<SessionKey | undefined> {
   const hash = hashKey(secret);
-  if (kind === "ticket") {
-    const sessionKey = await takeTicket(connection, hash, now);
-    if (!sessionKey) throw ticketInvalid();
-    return sessionKey;
-  }
+  if (kind === "ticket") return takeTicket(connection, hash, now);
   const scope = await findKeyScope(connection, { hash, workspaceId: undefined });
   return { keyId: getPrincipal(scope, undefined, now).keyId, keyHash: hash };
 }

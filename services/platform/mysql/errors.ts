@@ -117,10 +117,13 @@ export class ConnectionError extends Error {
   }
 }
 
-/** Rows that only we could write are there: through another node of a cluster, where our lock does not hold. Again. */
+/**
+ * Rows that were not there when we looked are there: a retry of ours was faster, or somebody through another node of a
+ * cluster, where our lock does not hold. Again.
+ */
 export class WrittenElsewhere extends Error {
   constructor(cause: unknown) {
-    super("Another node of the database was faster", { cause });
+    super("Another transaction was faster", { cause });
     this.name = "WrittenElsewhere";
   }
 }
