@@ -145,10 +145,10 @@ describe("an answer that says that the connection is of no more use", () => {
   });
 
   it.each([1205, 1213, 1062])("is not one of these, which leave it good: %i", async (errno) => {
-    await pool.execute("SELECT 1 AS one");
+    await pool.execute("DO 1");
     proxy.fail("execute", errno, 1);
-    await expect(pool.execute("SELECT 1 AS one")).rejects.toMatchObject({ errno });
-    await pool.execute("SELECT 1 AS one");
+    await expect(pool.execute("DO 1")).rejects.toMatchObject({ errno });
+    await pool.execute("DO 1");
     expect(proxy.accepted).toBe(1);
   });
 });

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { newId } from "../../services/platform/domain/ids.ts";
-import { openPool, type Pool } from "../../services/platform/mysql/pool.ts";
+import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
+import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { retryTransient } from "../../services/platform/mysql/transaction.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { updatePreset } from "../../services/preset/store/update-preset.ts";
 import { VersionWriter } from "../../services/preset/store/version-writer.ts";
 import { isSharded } from "../support/database.ts";
@@ -69,5 +70,23 @@ describe("a node of a cluster", () => {
     );
     expect(changed).toMatchObject({ name: "Changed", revision: 2 });
     expect(await store.revisions(changed)).toEqual([1, 2]);
+  });
+
+  const read = () =>
+    retryTransient(monotonicMs() + 15_000, () =>
+      pool.execute<RowDataPacket[]>("SELECT slug FROM presets WHERE workspace_id = ?", [idToBytes(workspaceId)]),
+    );
+
+  it("reads on through another connection where it waits for another node before a read, and that fails", async () => {
+    await read();
+    const before = proxy.accepted;
+    proxy.fail(isSharded ? "query" : "execute", 1205, 1);
+    expect((await read())[0]).toEqual([{ slug: "shared" }]);
+    expect(proxy.accepted).toBe(before + 1);
+  });
+
+  it("is out of reach for who reads where that goes on, and no conflict", async () => {
+    proxy.fail(isSharded ? "query" : "execute", 1205);
+    await expect(read()).rejects.toMatchObject({ kind: "unavailable" });
   });
 });

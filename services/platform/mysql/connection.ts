@@ -4,7 +4,14 @@ import type { Span } from "../observe/trace.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { Protocol } from "./database-url.ts";
 import { withoutValues } from "./error-text.ts";
-import { ConnectionError, isConnectionLost, isReprepareNeeded, isUnknownVariable } from "./errors.ts";
+import {
+  behindCluster,
+  ConnectionError,
+  isConnectionLost,
+  isReadHeldUp,
+  isReprepareNeeded,
+  isUnknownVariable,
+} from "./errors.ts";
 import { recordStatement } from "./statement-spans.ts";
 
 export interface ConnectionSettings {
@@ -147,7 +154,8 @@ export class PoolConnection {
         reject(error);
       };
       let isRetried = false;
-      const onAnswer: OnAnswer = (error, rows, fields) => {
+      const onAnswer: OnAnswer = (cause, rows, fields) => {
+        const error = cause && thenRelease && isReadHeldUp(cause, sql) ? behindCluster() : cause;
         if (error && !isRetried && isReprepareNeeded(error)) {
           isRetried = true;
           this.#core.unprepare(sql);

@@ -173,6 +173,16 @@ export function isLockTimeout(error: unknown): boolean {
   return errno === lockWaitTimeout || errno === lockNowait;
 }
 
+/** For a statement outside of a transaction: true where one that waits for no row was told that it waited too long. */
+export function isReadHeldUp(error: unknown, sql: string): boolean {
+  return isLockTimeout(error) && sql.startsWith("SELECT");
+}
+
+/** Nobody holds a row that was asked for: a node of a cluster has waited for the others, and lost them. */
+export function behindCluster(): ConnectionError {
+  return new ConnectionError("The database is behind its cluster");
+}
+
 /** True where a prepared statement must be prepared again; nothing of it was done. */
 export function isReprepareNeeded(error: unknown): boolean {
   return (error as MysqlError).errno === needsReprepare;

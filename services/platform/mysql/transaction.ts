@@ -4,8 +4,8 @@ import type { Span, Trace } from "../observe/trace.ts";
 import { monotonicMs } from "../process/clock.ts";
 import { type Deadline, timeLeftMs } from "../process/deadline.ts";
 import {
+  behindCluster,
   CommitUnknown,
-  ConnectionError,
   conflictNotSettled,
   databaseUnavailable,
   isCommitRefused,
@@ -111,8 +111,7 @@ async function runOn<T>(
     hasBegun = true;
     result = await work(connection);
   } catch (cause) {
-    // Nobody can hold a row that we ask for yet: a node of a cluster has waited for the others, and lost them.
-    const error = !hasBegun && isLockTimeout(cause) ? new ConnectionError("The database is behind its cluster") : cause;
+    const error = !hasBegun && isLockTimeout(cause) ? behindCluster() : cause;
     await abandon(connection, error, isLeftSet);
     throw error;
   }
