@@ -1,16 +1,20 @@
+import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ChangeFilter, LoggedChange } from "../../services/organization/domain/changes.ts";
+import type { NewKey } from "../../services/organization/domain/keys.ts";
+import type { Organization } from "../../services/organization/domain/organizations.ts";
 import { updateMember } from "../../services/organization/store/change-members.ts";
 import { changeOrganization, type Work } from "../../services/organization/store/change-organization.ts";
 import { countChanges, insertChanges } from "../../services/organization/store/changes.ts";
 import { createKey } from "../../services/organization/store/create-key.ts";
 import { listKeys } from "../../services/organization/store/keys.ts";
 import { listChanges } from "../../services/organization/store/list-changes.ts";
-import { findMember, findOldestAdminUserId, updateMembership } from "../../services/organization/store/members.ts";
+import { findOldestAdminUserId } from "../../services/organization/store/members.ts";
+import { findOrganization } from "../../services/organization/store/organizations.ts";
 import { deleteKey } from "../../services/organization/store/update-key.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
-import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { openPool, type Pool, type PoolConnection, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { Deadline } from "../../services/platform/process/deadline.ts";
@@ -86,7 +90,7 @@ it("looks again where a change through another node came after its look, and bef
   const demotion = change(async (...parts) => {
     const demoted = await demote(...parts);
     attempts += 1;
-    if (attempts === 1) await demoteThroughAnotherNode(other);
+    if (attempts === 1) await changeThroughAnotherNode(updateMember(other, { role: "org:member" }));
     return demoted;
   });
   await expect(demotion).rejects.toMatchObject({ reason: "LAST_ADMIN" });
@@ -94,15 +98,34 @@ it("looks again where a change through another node came after its look, and bef
   expect(await findOldestAdminUserId(pool, tenant.organizationId)).toBe(tenant.userId);
 });
 
+it("gives both of two requests with one seed, through two nodes at once, the same key", async () => {
+  const make = createKey({ ...key, secretSeed: randomBytes(32) }, tenant.userId);
+  let first: Promise<NewKey> | undefined;
+  const second = await change((connection, ...rest) => {
+    const execute = async (sql: string, values: unknown[]) => {
+      // It has seen by now that there is no such key.
+      if (sql.startsWith("INSERT INTO api_keys")) first ??= changeThroughAnotherNode(make);
+      await first;
+      return connection.execute(sql, values);
+    };
+    return make({ execute } as unknown as PoolConnection, ...rest);
+  });
+  expect(second).toEqual(await first);
+  expect((await listKeys(pool, tenant.organizationId)).filter(({ name }) => name === "CI")).toHaveLength(1);
+});
+
 /** What a node applies of another's transaction waits for no row that is merely locked here. */
-function demoteThroughAnotherNode(userId: string): Promise<void> {
+function changeThroughAnotherNode<T>(work: Work<T>): Promise<T> {
   return inTransaction(pool, async (connection) => {
-    const member = await findMember(connection, tenant.organizationId, userId);
-    if (member) await updateMembership(connection, tenant.organizationId, { ...member, role: "org:member" });
-    const target = { kind: "member", id: userId, name: userId } as const;
-    const entry = { id: newId(), action: "member_updated", target, fields: [], createdAt: new Date() } as const;
-    const last = await countChanges(connection, tenant.organizationId, {});
-    await insertChanges(connection, tenant.organizationId, last, [{ ...entry, actor: { userId, keyId: undefined } }]);
+    const { organizationId, userId } = tenant;
+    const organization = (await findOrganization(connection, organizationId)) as Organization;
+    const last = await countChanges(connection, organizationId, {});
+    const now = new Date();
+    const { result, changes } = await work(connection, organization, now);
+    const actor = { userId, keyId: undefined };
+    const entries = changes.map((change) => ({ ...change, id: newId(), actor, createdAt: now }));
+    await insertChanges(connection, organizationId, last, entries);
+    return result;
   });
 }
 

@@ -5,7 +5,7 @@ import { checkKeyCreation, creationDigest, type KeyCreation, orderedPermissions 
 import { loggedKey, type NewKey, newApiKey, newManagementKey } from "../domain/keys.ts";
 import type { Organization } from "../domain/organizations.ts";
 import type { Work } from "./change-organization.ts";
-import { findMadeKey, insertKeyRequest, keyRequestOf } from "./key-requests.ts";
+import { findMadeKey, insertKeyRequest, keyRequestOf, unlessMadeElsewhere } from "./key-requests.ts";
 import { insertKey } from "./keys.ts";
 import { findMember } from "./members.ts";
 import { findWorkspace } from "./workspaces.ts";
@@ -30,7 +30,7 @@ export function createKey(creation: KeyCreation, ownUserId: string): Work<NewKey
       workspaceId === undefined
         ? newManagementKey(owner)
         : newApiKey(owner, { workspaceId, permissions: orderedPermissions(creation.permissions) });
-    await insertKey(connection, made.key);
+    await insertKey(connection, made.key).catch(unlessMadeElsewhere(connection, request, now));
     await insertKeyRequest(connection, request, made.key.hash, now);
     const { key } = made;
     const target = { kind: "key", id: key.id, name: key.name } as const;

@@ -1,5 +1,7 @@
+import { isOfKind } from "../../platform/domain/domain-error.ts";
 import { idToBytes } from "../../platform/domain/ids.ts";
 import { requestKeptMs } from "../../platform/domain/limits.ts";
+import { WrittenElsewhere } from "../../platform/mysql/errors.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { keyAlreadyMade, requestIdReused } from "../domain/errors.ts";
 import { type NewKey, type NewSecret, seededSecret } from "../domain/keys.ts";
@@ -50,6 +52,17 @@ export async function findMadeKey(executor: Executor, request: KeyRequest, now: 
   const key = seeded?.hash === hash ? await findKey(executor, organizationId, hash) : undefined;
   if (!seeded || !key) throw keyAlreadyMade(hash);
   return { key, secret: seeded.secret };
+}
+
+/**
+ * For the refusal of a secret that is taken: a request that was carried out through another node of a cluster since we
+ * looked is found when it is made again.
+ */
+export function unlessMadeElsewhere(executor: Executor, request: KeyRequest, now: Date) {
+  return async (error: unknown): Promise<never> => {
+    if (!isOfKind(error, "already_exists")) throw error;
+    throw (await findMadeKey(executor, request, now)) ? new WrittenElsewhere(error) : error;
+  };
 }
 
 /** Remembers a request in the transaction of what it makes, and forgets some that are old enough. */

@@ -2,7 +2,7 @@ import { differencesOf } from "../domain/changes.ts";
 import { checkKeyRotation, type KeyRotation, rotatedKey, rotationDigest } from "../domain/key-changes.ts";
 import { loggedKey, type NewKey, newSecret } from "../domain/keys.ts";
 import type { Work } from "./change-organization.ts";
-import { findMadeKey, insertKeyRequest, keyRequestOf } from "./key-requests.ts";
+import { findMadeKey, insertKeyRequest, keyRequestOf, unlessMadeElsewhere } from "./key-requests.ts";
 import { updateKeySecret } from "./keys.ts";
 import { getKey } from "./update-key.ts";
 
@@ -17,7 +17,7 @@ export function rotateKey(rotation: KeyRotation): Work<NewKey> {
     const before = await getKey(connection, organization.id, rotation.key);
     const made = request.seeded ?? newSecret();
     const key = rotatedKey(before, made, rotation.graceSeconds, now);
-    await updateKeySecret(connection, before, key);
+    await updateKeySecret(connection, before, key).catch(unlessMadeElsewhere(connection, request, now));
     await insertKeyRequest(connection, request, key.hash, now);
     const target = { kind: "key", id: key.id, name: key.name } as const;
     const fields = differencesOf(loggedKey(before), loggedKey(key));
