@@ -18,19 +18,20 @@ export const createConsoleTicket = defineCommand({
   flags: { key: required(keyName, "the id of the key, as list-keys shows it, or its hash") },
   example: "--key 01a1dd18-8375-71fd-b413-5dd7ff6a119d",
   run: async ({ key: name }, pool: Pool) => {
-    const key = await findKeyAnywhere(pool, name);
-    const now = new Date();
-    if (!key || keyStatus(key, now) !== "active") {
-      throw new CommandError(`There is no key ${name} that works; list-keys shows those of an organization`);
-    }
-    const sessionKey = { keyId: key.id, keyHash: Buffer.from(key.hash, "hex") };
-    const ticket = await retryTransient(monotonicMs() + timeoutMs, async () => {
-      // Another one each time: whether the first was stored need not be known.
-      const attempted = newTicket();
-      await insertTicket(pool, hashKey(attempted), sessionKey, now);
-      return attempted;
-    });
+    // Another ticket each time: whether the one before was stored need not be known.
+    const ticket = await retryTransient(monotonicMs() + timeoutMs, () => makeTicket(pool, name));
     // Behind a #, so that it reaches no server and no log of one until the page itself sends it.
     return `/console/#ticket=${ticket}`;
   },
 });
+
+async function makeTicket(pool: Pool, keyName: string): Promise<string> {
+  const key = await findKeyAnywhere(pool, keyName);
+  const now = new Date();
+  if (!key || keyStatus(key, now) !== "active") {
+    throw new CommandError(`There is no key ${keyName} that works; list-keys shows those of an organization`);
+  }
+  const ticket = newTicket();
+  await insertTicket(pool, hashKey(ticket), { keyId: key.id, keyHash: Buffer.from(key.hash, "hex") }, now);
+  return ticket;
+}

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { bootstrap } from "../../services/organization/commands/bootstrap.ts";
+import { createConsoleTicket } from "../../services/organization/commands/create-console-ticket.ts";
 import { hashKey } from "../../services/organization/domain/keys.ts";
 import { findKeyScope } from "../../services/organization/store/key-scopes.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
@@ -86,4 +87,16 @@ describe("bootstrap", () => {
     proxy.fail("commit", 1213);
     await expect(run()).rejects.toThrow("Someone else is changing the same thing. Try again in a moment");
   });
+});
+
+describe("create-console-ticket", () => {
+  it.each([1213, 1047])(
+    "makes a link, at a second attempt, where a node of a cluster answers with %i",
+    async (errno) => {
+      const { api_key } = await commands.makeOrganization(name);
+      proxy.fail(isSharded ? "query" : "execute", errno, 1);
+      const link = await createConsoleTicket.read(["--key", hashKey(api_key).toString("hex")])(pool);
+      expect(link).toMatch(/^\/console\/#ticket=/);
+    },
+  );
 });
