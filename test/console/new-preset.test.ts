@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findBrowser } from "../support/browser.ts";
 import { type ConsolePage, type ConsoleUnderTest, openConsole } from "../support/console-browser.ts";
+import { freshName } from "../support/fresh-name.ts";
 import { press, tabTo } from "../support/keyboard.ts";
 import type { PresetJson } from "../support/rest.ts";
 
@@ -65,9 +66,10 @@ describe.skipIf(!browserPath)("somebody who makes a preset in the console, by ke
   it("begins with a config of the dialect, and keeps what was written", { timeout: timeoutMs }, async () => {
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     const { page } = on;
+    const slug = freshName("greeter");
     await on.open(path);
     await page.locator(".cm-content").waitFor();
-    await writeSlug(on, "greeter");
+    await writeSlug(on, slug);
     await page.keyboard.press("Tab");
     await page.keyboard.press("ArrowDown");
     expect(await page.getByRole("radio", { name: /^Messages/ }).isChecked()).toBe(true);
@@ -77,18 +79,34 @@ describe.skipIf(!browserPath)("somebody who makes a preset in the console, by ke
     // A draft is there again after a reload.
     await page.reload();
     await page.getByText("This is your draft from before").waitFor();
-    expect(await page.getByLabel("Slug").inputValue()).toBe("greeter");
+    expect(await page.getByLabel("Slug").inputValue()).toBe(slug);
     await writeConfig(on, '{"model": "m", "max_tokens": 7, "temperature": 1.0, "seed": 3}');
     await press(on, "Create preset");
-    await page.getByText("greeter was created, and serves v1.").waitFor();
+    await page.getByText(`${slug} was created, and serves v1.`).waitFor();
     await page.getByText("messages presets have no such field: seed").waitFor();
-    expect(page.url()).toMatch(/\/presets\/greeter$/);
-    const version = await stored("greeter");
+    expect(page.url()).toContain(`/presets/${slug}`);
+    const version = await stored(slug);
     expect([version.version, version.dialect, version.system_prompt]).toEqual([1, "messages", "Greet people."]);
     expect(version.config).toEqual({ model: "m", max_tokens: 7, temperature: 1 });
     // The next one begins anew.
     await on.open(path);
     expect(await page.getByLabel("Slug").inputValue()).toBe("");
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("loses no letter and no key on a machine that draws slower than they type", { timeout: timeoutMs }, async () => {
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    const { page } = on;
+    const session = await on.context.newCDPSession(page);
+    await session.send("Emulation.setCPUThrottlingRate", { rate: 6 });
+    await on.open("/default/presets");
+    await page.getByRole("heading", { name: "Presets" }).waitFor();
+    await page.keyboard.press("c");
+    await page.locator(".cm-content").focus();
+    await page.keyboard.press("Control+a");
+    const typed = '{"model": "as fast as anybody types"}';
+    await page.keyboard.type(typed);
+    await expect.poll(() => page.locator(".cm-content").innerText()).toContain(typed);
     expect(await on.faults()).toEqual([]);
   });
 
@@ -110,21 +128,23 @@ describe.skipIf(!browserPath)("somebody who makes a preset in the console, by ke
     expect(page.url()).toMatch(/\/presets\/taken$/);
     // What was written waits.
     await page.goBack();
-    await writeSlug(on, "free");
+    const free = freshName("free");
+    await writeSlug(on, free);
     await press(on, "Create preset");
-    await page.getByText("free was created").waitFor();
-    expect((await stored("free")).version).toBe(1);
+    await page.getByText(`${free} was created`).waitFor();
+    expect((await stored(free)).version).toBe(1);
     expect(await on.faults()).toEqual([]);
   });
 
   it("comes from the address of a preset that is not there", { timeout: timeoutMs }, async () => {
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
-    await on.open("/default/presets/not-yet");
+    const slug = freshName("not-yet");
+    await on.open(`/default/presets/${slug}`);
     await press(on, "Create it", "link");
     await on.page.getByRole("heading", { name: "New preset" }).waitFor();
-    expect(await on.page.getByLabel("Slug").inputValue()).toBe("not-yet");
+    expect(await on.page.getByLabel("Slug").inputValue()).toBe(slug);
     await press(on, "Create preset");
-    await on.page.getByText("not-yet was created").waitFor();
+    await on.page.getByText(`${slug} was created`).waitFor();
     expect(await on.faults()).toEqual([]);
   });
 

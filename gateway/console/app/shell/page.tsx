@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { announce } from "./announcer.tsx";
 
 interface PageProps {
@@ -16,11 +16,11 @@ let isFirstPage = true;
 /** What every screen has: a title, a heading that takes the focus when one comes here, and ways back. */
 export function Page({ title, heading, crumbs, actions, children }: PageProps) {
   const head = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${title} · Setpoint`;
   }, [title]);
-  // Only when one comes here, not when the title changes.
-  useEffect(() => {
+  // Only when one comes here, not when the title changes; and before the next key, which would go to another place.
+  useLayoutEffect(() => {
     // At the first page the browser's own order stands.
     if (!isFirstPage && document.activeElement?.closest("main") === null) {
       head.current?.focus({ preventScroll: true });

@@ -28,7 +28,8 @@ interface Choice {
 
 /** Ctrl-K: presets by name, and the places of the console. */
 export function Palette(props: PaletteProps) {
-  useEffect(() => {
+  // As soon as the page is shown: a key may come at once.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey)
         return;

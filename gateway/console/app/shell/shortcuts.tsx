@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import type { SessionWorkspace } from "../api/types.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { hrefTo, navigate, newPresetPart } from "./location.ts";
@@ -13,7 +13,8 @@ export function openShortcuts(): void {
 
 /** Runs something for a single key, unless one is typing, a dialog is open, or such keys are switched off. */
 export function useShortcut(key: string, run: () => void): void {
-  useEffect(() => {
+  // As soon as the page is shown: a key may come at once.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key !== key || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       if (!hasShortcuts.value || isTyping(event) || document.querySelector("dialog[open]")) return;

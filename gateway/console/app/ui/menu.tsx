@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { placeBelow } from "./place-below.ts";
 
 interface MenuProps {
@@ -31,7 +31,7 @@ export function Menu({ label, title, buttonClass = "button", children }: MenuPro
     const at = items.indexOf(document.activeElement as HTMLElement);
     items[(at + step + items.length) % items.length]?.focus();
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = menu.current;
     const hideAfterChoice = (event: Event): void => {
       if ((event.target as Element).closest("a, button")) element?.hidePopover();

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Issue } from "../../api/api-error.ts";
 import type { JsonEditor } from "./json-editor.ts";
 
@@ -35,7 +35,8 @@ export function ConfigEditor({ text, issues, wanted, change }: ConfigEditorProps
       made?.destroy();
     };
   }, []);
-  useEffect(() => editor?.setText(text), [editor, text]);
+  // Before the next key comes, which would be undone by a text that is older than it.
+  useLayoutEffect(() => editor?.setText(text), [editor, text]);
   useEffect(() => editor?.setIssues(issues), [editor, issues]);
   useEffect(() => {
     if (wanted) editor?.focusOn(wanted.path);
