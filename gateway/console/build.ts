@@ -84,9 +84,9 @@ if (builtFrom() === hash) {
     await buildInto(fresh);
     await compressAll(fresh);
     writeFileSync(join(fresh, "sources.sha256"), hash);
-    await rename(dist, old).catch(() => {});
+    // What somebody else has built from the same meanwhile stays in its place: it may be read right now.
+    if (builtFrom() !== hash) await rename(dist, old).catch(() => {});
     await rename(fresh, dist).catch((error: unknown) => {
-      // Somebody else has built the same meanwhile.
       if (builtFrom() !== hash) throw error;
     });
     console.log("built");
