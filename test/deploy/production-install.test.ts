@@ -17,6 +17,7 @@ import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { type DatabaseProxy, openDatabaseProxy } from "../support/database-proxy.ts";
 import { createDocumentedUsers, type DatabaseUsers } from "../support/database-users.ts";
 import { copySources, readStages } from "../support/image.ts";
+import { freePorts } from "../support/local-system.ts";
 import {
   type Container,
   dev,
@@ -34,7 +35,6 @@ const signingKeyFile = join(app, "..", `${app.split("/").at(-1)}.pem`);
 /** For this machine, which has all the names here. */
 const certificates = `${app}-grpc-tls`;
 const upstreamsFile = fileURLToPath(new URL("../../deploy/kubernetes/base/upstreams.json", import.meta.url));
-const anyPort = { PORT: 0, METRICS_PORT: 0, PRESET_GRPC_PORT: 0, PRESET_HTTP_PORT: 0 };
 let ports: Ports;
 let presets: TestDatabase;
 let organizations: TestDatabase;
@@ -59,7 +59,7 @@ beforeAll(async () => {
   copySources(final, app);
   createAuthority("Production").issue(certificates);
   writeFileSync(signingKeyFile, newSigningKeyPem(), { mode: 0o600 });
-  ports = await choosePorts({}, { ...anyPort, ORGANIZATION_GRPC_PORT: 0, ORGANIZATION_HTTP_PORT: 0, ECHO_PORT: 0 });
+  ports = await choosePorts(await freePorts());
   [presets, organizations] = await Promise.all([createTestDatabase(), createTestDatabase()]);
   proxies = await Promise.all([presets, organizations].map(({ url }) => openDatabaseProxy(url)));
   users = await createDocumentedUsers({ preset: presets, organization: organizations });
@@ -213,7 +213,7 @@ function environmentHere(rendering: Rendering, container: Container): NodeJS.Pro
       return [name, users.urlFor(new URL(value).username, url)];
     }
     // The pods of a cluster have names that are remembered; these here have none.
-    if (name === "SHUTDOWN_DELAY_MS") return [name, "6000"];
+    if (name === "SHUTDOWN_DELAY_MS") return [name, "12000"];
     return [name, Object.entries(here).reduce((text, [there, address]) => text.replace(there, address), value)];
   });
   const portTexts = Object.entries(ports).map(([name, port]) => [name, String(port)]);

@@ -98,7 +98,8 @@ export function isRunning(pid: number | undefined): boolean {
   return pid !== undefined && commandLineOf(pid) !== undefined;
 }
 
-async function freePorts(): Promise<Record<string, string>> {
+/** Those of a local system, by the variables that name them. */
+export async function freePorts(): Promise<Record<string, string>> {
   const ports: Record<string, string> = {};
   for (const name of Object.keys(anyPorts)) ports[name] = String(await nextPort());
   return ports;
