@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { administrator } from "../support/administration-rest.ts";
 import { findBrowser } from "../support/browser.ts";
 import { type ConsolePage, type ConsoleUnderTest, openConsole } from "../support/console-browser.ts";
+import { freshName } from "../support/fresh-name.ts";
 
 const browserPath = await findBrowser();
 
@@ -65,7 +66,7 @@ describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 
     await open(query);
     const before = await namesOnPage();
     await underTest.stack.create("made-meanwhile");
-    await administrator(underTest.stack).makeMember("meanwhile@example.com");
+    await administrator(underTest.stack).makeMember(`${freshName("meanwhile")}@example.com`);
     await open(query);
     expect(await namesOnPage()).toEqual(before);
     await on.page.getByText("53–102 of").waitFor();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findBrowser } from "../support/browser.ts";
 import { type ConsolePage, type ConsoleUnderTest, openConsole } from "../support/console-browser.ts";
+import { freshName } from "../support/fresh-name.ts";
 import { press, tabTo } from "../support/keyboard.ts";
 import type { PresetJson } from "../support/rest.ts";
 
@@ -21,8 +22,9 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
 
   it("signs in, finds a preset, compares, rolls back and takes that back", { timeout: journeyTimeoutMs }, async () => {
     const { stack } = underTest;
-    await create("support-bot", { model: "a", temperature: 1.0 }, "Be brief.");
-    await create("support-bot", { model: "b", temperature: 1.0 }, "Be brief and kind.");
+    const slug = freshName("support-bot");
+    await create(slug, { model: "a", temperature: 1.0 }, "Be brief.");
+    await create(slug, { model: "b", temperature: 1.0 }, "Be brief and kind.");
     await create("other", { model: "a" }, "Other.");
     const on = await underTest.newPage();
     const { page } = on;
@@ -37,9 +39,9 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     await page.keyboard.type("supp");
     await page.waitForURL(/q=supp/);
     await page.getByText("other", { exact: true }).waitFor({ state: "detached" });
-    await press(on, "support-bot", "link");
+    await press(on, slug, "link");
     await page.getByText("Serves v2").waitFor();
-    expect(await page.title()).toBe("support-bot · Setpoint");
+    expect(await page.title()).toBe(`${slug} · Setpoint`);
     expect(await page.evaluate("document.activeElement.tagName")).toBe("H1");
 
     await press(on, "Compare v1 with v2", "link");
@@ -52,9 +54,9 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     await page.goBack();
     await press(on, "v1", "link");
     await press(on, "Roll back to v1");
-    await page.getByText("support-bot now serves v1.").waitFor();
+    await page.getByText(`${slug} now serves v1.`).waitFor();
     const served = async () => {
-      const { json } = await stack.request<PresetJson>("GET", "/presets/support-bot", { key: stack.apiKey });
+      const { json } = await stack.request<PresetJson>("GET", `/presets/${slug}`, { key: stack.apiKey });
       return json.data.designated_version.version;
     };
     expect(await served()).toBe(1);
@@ -62,33 +64,35 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     await page.getByRole("button", { name: "Roll back to v1" }).waitFor({ state: "detached" });
     await expect.poll(() => page.evaluate("document.activeElement.className")).toBe("serving-text");
     await press(on, "Undo");
-    await page.getByText("support-bot now serves v2.").waitFor();
+    await page.getByText(`${slug} now serves v2.`).waitFor();
     expect(await served()).toBe(2);
     expect(await on.faults()).toEqual([]);
   });
 
   it("sees what a colleague did before a rollback replaces it", { timeout: journeyTimeoutMs }, async () => {
     const { stack } = underTest;
-    for (const model of ["a", "b", "c"]) await create("raced", { model }, "Same.");
+    const slug = freshName("raced");
+    for (const model of ["a", "b", "c"]) await create(slug, { model }, "Same.");
     const on = await underTest.newPage({ key: stack.managementKey });
-    await on.open(`/default/presets/raced?v=1`);
+    await on.open(`/default/presets/${slug}?v=1`);
     await on.page.getByRole("button", { name: "Roll back to v1" }).waitFor();
-    await stack.request("PATCH", "/presets/raced", { key: stack.apiKey, body: { designated_version: 2 } });
+    await stack.request("PATCH", `/presets/${slug}`, { key: stack.apiKey, body: { designated_version: 2 } });
     await press(on, "Roll back to v1");
     await on.page.getByText("Somebody changed this preset meanwhile").waitFor();
     await on.page.getByText("Rolled back v3 → v2").first().waitFor();
     await press(on, "Serve v1 anyway");
-    await on.page.getByText("raced now serves v1.").waitFor();
+    await on.page.getByText(`${slug} now serves v1.`).waitFor();
     expect(await on.faults()).toEqual([]);
   });
 
   it("merges with what was saved in another tab, and buries nothing", { timeout: journeyTimeoutMs }, async () => {
     const { stack } = underTest;
-    await create("shared", { model: "a", temperature: 1.0, top_p: 0.5 }, "Be brief.");
+    const slug = freshName("shared");
+    await create(slug, { model: "a", temperature: 1.0, top_p: 0.5 }, "Be brief.");
     const one = await underTest.newPage({ key: stack.managementKey });
     const other = await one.newTab();
     for (const on of [one, other]) {
-      await on.open("/default/presets/shared/edit?from=1");
+      await on.open(`/default/presets/${slug}/edit?from=1`);
       await on.page.locator(".cm-content").waitFor();
     }
     const write = async ({ page }: ConsolePage, config: string) => {
@@ -114,7 +118,7 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     await press(other, "Merge and review");
     await press(other, "Save new version");
     await other.page.getByText("Saved as v3").waitFor();
-    const { json } = await stack.request<{ config: unknown }>("GET", "/presets/shared/versions/3", {
+    const { json } = await stack.request<{ config: unknown }>("GET", `/presets/${slug}/versions/3`, {
       key: stack.apiKey,
     });
     expect(json.data.config).toEqual({ model: "b", temperature: 0.2, top_p: 0.5 });
@@ -123,9 +127,10 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
   });
 
   it("is told that there is no change to step to", { timeout: journeyTimeoutMs }, async () => {
-    for (const model of ["a", "b", "a"]) await create("circular", { model }, "Same.");
+    const slug = freshName("circular");
+    for (const model of ["a", "b", "a"]) await create(slug, { model }, "Same.");
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
-    await on.open("/default/presets/circular/compare/1...3");
+    await on.open(`/default/presets/${slug}/compare/1...3`);
     await on.page.getByText("No difference").waitFor();
     for (const name of ["Previous", "Next"]) {
       await tabTo(on, name, "button");
@@ -135,7 +140,7 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
         .and(on.page.locator(":visible"))
         .waitFor();
     }
-    await on.open("/default/presets/circular/compare/1...2");
+    await on.open(`/default/presets/${slug}/compare/1...2`);
     await press(on, "Next");
     await on.page.getByText("1 of 1", { exact: true }).waitFor();
     expect(await on.faults()).toEqual([]);
@@ -164,7 +169,8 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     await on.open("/default/keys");
     await press(on, "Create a key");
     await page.getByRole("dialog").waitFor();
-    await page.keyboard.type("checkout");
+    const name = freshName("checkout");
+    await page.keyboard.type(name);
     await page.keyboard.press("Enter");
     const secret = await page.locator(".secret code").innerText();
     expect((await stack.request("GET", "/presets", { key: secret })).status).toBe(200);
@@ -176,26 +182,27 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     await press(on, "Done");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect(await page.content()).not.toContain(secret);
-    await page.getByText("checkout").waitFor();
+    await page.getByText(name, { exact: true }).waitFor();
     expect(await on.faults()).toEqual([]);
   });
 
   it("finds everything with Ctrl-K, and may switch single keys off", { timeout: journeyTimeoutMs }, async () => {
-    await create("findable", { model: "a" }, "Be brief.");
+    const slug = freshName("findable");
+    await create(slug, { model: "a" }, "Be brief.");
     await create("newer", { model: "a" }, "Be brief.");
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     const { page } = on;
     await page.keyboard.press("Control+k");
-    await page.keyboard.type("findable");
-    await page.getByRole("option", { name: "findable" }).waitFor();
+    await page.keyboard.type(slug);
+    await page.getByRole("option", { name: slug }).waitFor();
     await page.keyboard.press("Enter");
-    await page.waitForURL(/presets\/findable$/);
+    await page.waitForURL(`**/presets/${slug}`);
     await page.keyboard.press("?");
     await page.getByLabel(/Single keys are shortcuts/).uncheck();
     await page.keyboard.press("Escape");
     await page.keyboard.press("g");
     await page.waitForTimeout(200);
-    expect(page.url()).toMatch(/presets\/findable$/);
+    expect(page.url()).toContain(`/presets/${slug}`);
     expect(await on.faults()).toEqual([]);
   });
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { administrator, type KeyJson } from "../support/administration-rest.ts";
 import { findBrowser } from "../support/browser.ts";
 import { type ConsolePage, type ConsoleUnderTest, chooseFromMenu, openConsole } from "../support/console-browser.ts";
+import { freshName } from "../support/fresh-name.ts";
 
 const browserPath = await findBrowser();
 
@@ -45,7 +46,8 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, (
     await page.getByRole("link", { name: "Keys", exact: true }).press("Enter");
     await page.getByRole("button", { name: "Create a key" }).press("Enter");
     await dialog().waitFor();
-    await page.keyboard.type("by keyboard");
+    const name = freshName("by keyboard");
+    await page.keyboard.type(name);
     await page.getByLabel("presets:write").press("Space");
     await page.keyboard.press("Enter");
     const sample = dialog().locator(".secret code");
@@ -55,7 +57,7 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, (
     await page.goBack();
     expect(await sample.innerText()).toBe(secret);
     await page.getByRole("button", { name: "Copy the key" }).press("Enter");
-    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(secret);
+    await expect.poll(() => page.evaluate("navigator.clipboard.readText()")).toBe(secret);
     await page.getByRole("button", { name: "Done" }).press("Enter");
     expect(await sample.isVisible()).toBe(true);
     await page.getByLabel("I stored it").press("Space");
@@ -63,15 +65,16 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, (
     await dialog().waitFor({ state: "detached" });
     expect(await page.content()).not.toContain(secret);
     expect(await statusWith(secret)).toBe(200);
-    expect(await keyNow("by keyboard")).toMatchObject({ kind: "api", permissions: ["presets:read", "inference"] });
+    expect(await keyNow(name)).toMatchObject({ kind: "api", permissions: ["presets:read", "inference"] });
     expect(await on.faults()).toEqual([]);
   });
 
   it("are made once where the answer was lost, and the second try says what became of the first", async () => {
     const { page } = on;
+    const name = freshName("answered late");
     await openKeys(on);
     await page.getByRole("button", { name: "Create a key" }).click();
-    await dialog().getByLabel("Name", { exact: true }).fill("answered late");
+    await dialog().getByLabel("Name", { exact: true }).fill(name);
     await dialog().getByLabel("Expires").selectOption("In 30 days");
     await page.route("**/api/v1/keys", async (route) => {
       if (route.request().method() !== "POST") return route.continue();
@@ -82,45 +85,48 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, (
     await dialog().getByText("cannot be reached").waitFor();
     await page.unroute("**/api/v1/keys");
     await dialog().getByRole("button", { name: "Create" }).click();
-    const made = await keyNow("answered late");
+    const made = await keyNow(name);
     await dialog()
       .getByText(made?.hash as string)
       .waitFor();
-    expect((await keysNow()).filter(({ name }) => name === "answered late")).toHaveLength(1);
+    expect((await keysNow()).filter((each) => each.name === name)).toHaveLength(1);
     await page.keyboard.press("Escape");
   });
 
   it("are disabled in one click and enabled again from the toast", async () => {
-    const { key } = await administrator(underTest.stack).makeKey({ name: "on and off" });
+    const name = freshName("on and off");
+    const { key } = await administrator(underTest.stack).makeKey({ name });
     await openKeys(on);
-    await choose("on and off", /^Disable/);
-    await on.page.getByText("“on and off” is disabled.").waitFor();
+    await choose(name, /^Disable/);
+    await on.page.getByText(`“${name}” is disabled.`).waitFor();
     expect(await statusWith(key)).toBe(401);
     await on.page.getByRole("button", { name: "Enable again" }).click();
-    await on.page.getByText("“on and off” is enabled.").waitFor();
+    await on.page.getByText(`“${name}” is enabled.`).waitFor();
     expect(await statusWith(key)).toBe(200);
   });
 
   it("are deleted only after a question", async () => {
-    const { key } = await administrator(underTest.stack).makeKey({ name: "to be deleted" });
+    const name = freshName("to be deleted");
+    const { key } = await administrator(underTest.stack).makeKey({ name });
     await openKeys(on);
-    await choose("to be deleted", /^Delete/);
+    await choose(name, /^Delete/);
     await on.page.keyboard.press("Escape");
     expect(await statusWith(key)).toBe(200);
-    await choose("to be deleted", /^Delete/);
+    await choose(name, /^Delete/);
     await dialog().getByRole("button", { name: "Delete the key" }).click();
-    await on.page.getByText("“to be deleted” is deleted.").waitFor();
-    expect(await keyNow("to be deleted")).toBeUndefined();
+    await on.page.getByText(`“${name}” is deleted.`).waitFor();
+    expect(await keyNow(name)).toBeUndefined();
   });
 
   it("get a new secret, and the old one lives as long as was chosen", async () => {
-    const { key } = await administrator(underTest.stack).makeKey({ name: "to be rotated" });
+    const name = freshName("to be rotated");
+    const { key } = await administrator(underTest.stack).makeKey({ name });
     await openKeys(on);
     for (const [grace, status] of [
       ["1 day", 200],
       ["It stops at once", 401],
     ] as const) {
-      await choose("to be rotated", /^Rotate/);
+      await choose(name, /^Rotate/);
       await dialog().getByLabel("How long the old secret").selectOption(grace);
       await dialog().getByRole("button", { name: "Make a new secret" }).click();
       const secret = await dialog().locator(".secret code").innerText();
@@ -131,18 +137,20 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, (
   });
 
   it("are renamed, given an end and fewer permissions; what the API refuses is said at its field", async () => {
-    await administrator(underTest.stack).makeKey({ name: "to be changed" });
+    const before = freshName("to be changed");
+    const after = freshName("changed");
+    await administrator(underTest.stack).makeKey({ name: before });
     await openKeys(on);
-    await choose("to be changed", /^Edit/);
+    await choose(before, /^Edit/);
     for (const box of await dialog().getByRole("checkbox").all()) await box.uncheck();
     await dialog().getByRole("button", { name: "Save" }).click();
     await dialog().locator("fieldset .fault").waitFor();
     await dialog().getByLabel("presets:read").check();
-    await dialog().getByLabel("Name", { exact: true }).fill("changed");
+    await dialog().getByLabel("Name", { exact: true }).fill(after);
     await dialog().getByLabel("Expires").selectOption("In 7 days");
     await dialog().getByRole("button", { name: "Save" }).click();
-    await on.page.getByText("“changed” is changed.").waitFor();
-    const changed = await keyNow("changed");
+    await on.page.getByText(`“${after}” is changed.`).waitFor();
+    const changed = await keyNow(after);
     expect(changed?.permissions).toEqual(["presets:read"]);
     expect(Date.parse(changed?.expires_at ?? "")).toBeGreaterThan(Date.now());
   });
@@ -159,10 +167,11 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, (
   });
 
   it("show a secret to the end also where its own session has ended by it", async () => {
-    const { key } = await administrator(underTest.stack).makeKey({ name: "second manager", kind: "management" });
+    const name = freshName("second manager");
+    const { key } = await administrator(underTest.stack).makeKey({ name, kind: "management" });
     const other = await underTest.newPage({ key });
     await openKeys(other);
-    await other.page.getByRole("button", { name: "Actions for second manager" }).click();
+    await other.page.getByRole("button", { name: `Actions for ${name}`, exact: true }).click();
     await other.page.getByRole("button", { name: /^Rotate/ }).click();
     await other.page.getByLabel("How long the old secret").selectOption("It stops at once");
     await other.page.getByRole("button", { name: "Make a new secret" }).click();

@@ -22,7 +22,9 @@ describe.skipIf(!browserPath)("the console", () => {
     await on.page.getByText("No presets yet").waitFor();
     expect(await on.axeViolations()).toEqual([]);
     await on.page.getByRole("button", { name: "Copy the command" }).click();
-    const command = String(await on.page.evaluate("navigator.clipboard.readText()"));
+    const copied = async () => String(await on.page.evaluate("navigator.clipboard.readText()"));
+    await expect.poll(copied).toMatch(/^curl /);
+    const command = await copied();
     const [, url] = /^curl (\S+)/.exec(command) ?? [];
     const [, body] = /-d '(.*)'$/.exec(command) ?? [];
     const headers = { authorization: `Bearer ${underTest.stack.apiKey}`, "content-type": "application/json" };

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { administrator } from "../support/administration-rest.ts";
 import { findBrowser } from "../support/browser.ts";
 import { type ConsolePage, type ConsoleUnderTest, chooseFromMenu, openConsole } from "../support/console-browser.ts";
+import { freshName } from "../support/fresh-name.ts";
 
 const browserPath = await findBrowser();
 
@@ -38,39 +39,42 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
   }
 
   const dialog = () => on.page.getByRole("dialog");
-  const menuOf = (name: string) => on.page.getByRole("button", { name: `Actions for ${name}` });
+  const menuOf = (name: string) => on.page.getByRole("button", { name: `Actions for ${name}`, exact: true });
 
   const choose = (name: string, action: string | RegExp) => chooseFromMenu(on.page, `Actions for ${name}`, action);
 
   it("gets a member, who is then renamed and made an admin, by keyboard alone", async () => {
+    const name = freshName("Grace");
+    const email = `${name.toLowerCase()}@example.com`;
     await openTeam();
     await on.page.getByRole("button", { name: "Add a member" }).press("Enter");
     await dialog().waitFor();
-    await on.page.keyboard.type("grace@example.com");
+    await on.page.keyboard.type(email);
     await on.page.keyboard.press("Enter");
-    await on.page.getByText("grace@example.com is a member.").waitFor();
-    expect(await memberNow("grace@example.com")).toMatchObject({ first_name: null, role: "org:member" });
-    await choose("grace@example.com", "Edit");
-    await dialog().getByLabel("First name").fill("Grace");
+    await on.page.getByText(`${email} is a member.`).waitFor();
+    expect(await memberNow(email)).toMatchObject({ first_name: null, role: "org:member" });
+    await choose(email, "Edit");
+    await dialog().getByLabel("First name").fill(name);
     await on.page.keyboard.press("Enter");
-    await menuOf("Grace").waitFor();
-    await choose("Grace", "Make an admin");
-    await on.page.getByText("Grace is an admin now.").waitFor();
-    expect(await memberNow("grace@example.com")).toMatchObject({ first_name: "Grace", role: "org:admin" });
-    await choose("Grace", "Make a member");
-    await on.page.getByText("Grace is no admin any more.").waitFor();
+    await menuOf(name).waitFor();
+    await choose(name, "Make an admin");
+    await on.page.getByText(`${name} is an admin now.`).waitFor();
+    expect(await memberNow(email)).toMatchObject({ first_name: name, role: "org:admin" });
+    await choose(name, "Make a member");
+    await on.page.getByText(`${name} is no admin any more.`).waitFor();
     expect(await on.faults()).toEqual([]);
   });
 
   it("says of somebody who is a member already that they are", async () => {
-    await administrator(underTest.stack).makeMember("twice@example.com");
+    const email = `${freshName("twice")}@example.com`;
+    await administrator(underTest.stack).makeMember(email);
     await openTeam();
     await on.page.getByRole("button", { name: "Add a member" }).click();
-    await dialog().getByLabel("E-mail address").fill("twice@example.com");
+    await dialog().getByLabel("E-mail address").fill(email);
     await on.page.keyboard.press("Enter");
     await dialog().getByText("is a member of this organization already").waitFor();
     // What was typed stays.
-    expect(await dialog().getByLabel("E-mail address").inputValue()).toBe("twice@example.com");
+    expect(await dialog().getByLabel("E-mail address").inputValue()).toBe(email);
   });
 
   it("keeps the last admin, and says why", async () => {
@@ -89,7 +93,7 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
   });
 
   it("removes somebody with keys that work only together with the keys, which it names first", async () => {
-    const email = "leaving@example.com";
+    const email = `${freshName("leaving")}@example.com`;
     const creator_user_id = await administrator(underTest.stack).makeMember(email);
     const { key } = await administrator(underTest.stack).makeKey({ name: "their key", creator_user_id });
     await openTeam();
@@ -107,41 +111,44 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
   });
 
   it("gets a workspace, which is in the switcher at once and may be entered there", async () => {
+    const name = freshName("Très Nouveau!");
+    const slug = name.replace("Très Nouveau!", "tres-nouveau");
     await openTeam();
     await on.page.getByRole("button", { name: "Create a workspace" }).press("Enter");
     await dialog().waitFor();
-    await on.page.keyboard.type("Très Nouveau!");
-    expect(await dialog().getByLabel("Slug").inputValue()).toBe("tres-nouveau");
+    await on.page.keyboard.type(name);
+    expect(await dialog().getByLabel("Slug").inputValue()).toBe(slug);
     await on.page.keyboard.press("Enter");
-    await on.page.getByText("“Très Nouveau!” is ready.").waitFor();
+    await on.page.getByText(`“${name}” is ready.`).waitFor();
     await on.page.getByRole("button", { name: /^Workspace:/ }).press("Enter");
-    await on.page.getByRole("link", { name: "Très Nouveau!" }).and(on.page.locator(".menu-item")).press("Enter");
-    await on.page.waitForURL(/\/console\/tres-nouveau\/team$/);
+    await on.page.getByRole("link", { name }).and(on.page.locator(".menu-item")).press("Enter");
+    await on.page.waitForURL(`**/console/${slug}/team`);
     expect(await on.faults()).toEqual([]);
   });
 
   it("stays where it is when the workspace that it is in gets another slug, and leaves it when it is deleted", async () => {
-    await administrator(underTest.stack).makeWorkspace("short-lived");
-    await on.open("/short-lived/team");
-    await menuOf("short-lived").waitFor();
-    await choose("short-lived", "Edit");
-    await dialog().getByLabel("Slug").fill("renamed");
+    const { slug: name } = await administrator(underTest.stack).makeWorkspace(freshName("short-lived"));
+    const slug = freshName("renamed");
+    await on.open(`/${name}/team`);
+    await menuOf(name).waitFor();
+    await choose(name, "Edit");
+    await dialog().getByLabel("Slug").fill(slug);
     await on.page.keyboard.press("Enter");
-    await on.page.waitForURL(/\/console\/renamed\/team$/);
-    await on.page.getByText("“short-lived” is changed.").waitFor();
+    await on.page.waitForURL(`**/console/${slug}/team`);
+    await on.page.getByText(`“${name}” is changed.`).waitFor();
     expect(await on.page.getByRole("heading", { name: "Team" }).count()).toBe(1);
-    await choose("short-lived", "Delete");
+    await choose(name, "Delete");
     await dialog().getByRole("button", { name: "Delete the workspace" }).press("Enter");
     await on.page.waitForURL(/\/console\/default\/team$/);
-    expect((await call("GET", "/workspaces/renamed")).status).toBe(404);
+    expect((await call("GET", `/workspaces/${slug}`)).status).toBe(404);
     expect(await on.faults()).toEqual([]);
   });
 
   it("says which keys keep a workspace, why the default one stays, and that a slug is taken", async () => {
-    const { id } = await administrator(underTest.stack).makeWorkspace("kept");
+    const { id, slug } = await administrator(underTest.stack).makeWorkspace(freshName("kept"));
     await administrator(underTest.stack).makeKey({ name: "still in use", workspace_id: id });
     await openTeam();
-    await choose("kept", "Delete");
+    await choose(slug, "Delete");
     await dialog().getByRole("button", { name: "Delete the workspace" }).click();
     await dialog().getByText("still in use").waitFor();
     await on.page.keyboard.press("Escape");
@@ -152,7 +159,7 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
     await on.page.getByRole("button", { name: /^Delete ?The default workspace cannot be deleted/ }).press("Enter");
     expect(await dialog().count()).toBe(0);
     await on.page.keyboard.press("Escape");
-    await choose("kept", "Edit");
+    await choose(slug, "Edit");
     await dialog().getByLabel("Slug").fill("default");
     await on.page.keyboard.press("Enter");
     await dialog().getByText("is taken by another workspace of the organization").waitFor();
@@ -160,8 +167,8 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
   });
 
   it("puts members of the organization into a workspace, and takes them out with a way back", async () => {
-    const { slug } = await administrator(underTest.stack).makeWorkspace("joint");
-    const userId = await administrator(underTest.stack).makeMember("joining@example.com");
+    const { slug } = await administrator(underTest.stack).makeWorkspace(freshName("joint"));
+    const userId = await administrator(underTest.stack).makeMember(`${slug}@example.com`);
     const membersNow = async () => {
       const { json } = await call<{ user_id: string }[]>("GET", `/workspaces/${slug}/members`);
       return json.data.map(({ user_id }) => user_id);
@@ -169,12 +176,12 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
     await on.open(`/default/team/${slug}`);
     await on.page.getByRole("button", { name: "Add members" }).press("Enter");
     await dialog().waitFor();
-    await on.page.keyboard.type("joining");
+    await on.page.keyboard.type(slug);
     await dialog().getByRole("checkbox").press("Space");
     await dialog().getByRole("button", { name: "Add 1" }).press("Enter");
-    await on.page.getByText("1 member is in joint.").waitFor();
+    await on.page.getByText(`1 member is in ${slug}.`).waitFor();
     expect(await membersNow()).toContain(userId);
-    await on.page.getByRole("button", { name: "Remove joining@example.com" }).press("Enter");
+    await on.page.getByRole("button", { name: `Remove ${slug}@example.com` }).press("Enter");
     await on.page.getByRole("button", { name: "Undo" }).waitFor();
     expect(await membersNow()).not.toContain(userId);
     await on.page.getByRole("button", { name: "Undo" }).press("Enter");

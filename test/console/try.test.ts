@@ -3,6 +3,7 @@ import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
 import { findBrowser } from "../support/browser.ts";
 import { type ConsolePage, type ConsoleUnderTest, openConsoleOf } from "../support/console-browser.ts";
 import { type EchoStack, startEchoStack } from "../support/echo-stack.ts";
+import { freshName } from "../support/fresh-name.ts";
 import { answerWith, chunkOf, HostileUpstream, streamHead } from "../support/hostile-upstream.ts";
 import { openTcpProxy } from "../support/tcp-proxy.ts";
 
@@ -56,9 +57,10 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
   }
 
   it("shows the merged request, and where each part of it comes from", async () => {
+    const slug = freshName("merged");
     const system = { role: "system", content: "Be brief." };
-    await underTest.stack.create("merged", { model: "echo/small", temperature: 0.5, messages: [system] });
-    await open("merged", "What is an invoice?");
+    await underTest.stack.create(slug, { model: "echo/small", temperature: 0.5, messages: [system] });
+    await open(slug, "What is an invoice?");
     await button("Show the merged request").press("Enter");
     const rows = on.page.getByRole("table", { name: "Fields of the merged request" }).locator("tbody tr");
     await rows.first().waitFor();
@@ -91,7 +93,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
   });
 
   it.each(dialectNames)("shows the streamed answer of %s, and who gave it", async (dialect) => {
-    const slug = `streamed-${dialect.replace("/", "-")}`;
+    const slug = freshName(`streamed-${dialect.replace("/", "-")}`);
     const body = dialect === "responses" ? {} : { messages: [], max_tokens: 99 };
     await underTest.stack.create(slug, { model: "echo/small", ...body }, { dialect });
     await open(slug, "What is an invoice?");
@@ -186,8 +188,10 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     const { stack } = underTest;
     const reading = await stack.tenants.createKey(stack, { permissions: ["presets:read"] });
     const key = kind === "a management key" ? stack.managementKey : reading.secret;
+    const slug = freshName("asked");
+    await stack.create(slug, { model: "echo/small", messages: [] });
     const other = await underTest.newPage({ key });
-    await open("merged", "What is an invoice?", other);
+    await open(slug, "What is an invoice?", other);
     await other.page.getByText(reason).first().waitFor();
     const send = button("Send to the model", other);
     expect(await send.getAttribute("aria-disabled")).toBe("true");

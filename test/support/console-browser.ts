@@ -45,7 +45,7 @@ export interface ConsolePage {
 export async function chooseFromMenu(page: Page, menu: string, action: string | RegExp): Promise<void> {
   const item = page.getByRole("button", { name: action }).and(page.locator(":visible"));
   for (let tries = 1; ; tries++) {
-    await page.getByRole("button", { name: menu }).press("Enter");
+    await page.getByRole("button", { name: menu, exact: true }).press("Enter");
     try {
       await item.press("Enter", { timeout: 3_000 });
       return;
@@ -124,6 +124,8 @@ function watchPage(): void {
 async function watched(context: BrowserContext, stack: Stack): Promise<ConsolePage> {
   const page = await context.newPage();
   const errors: string[] = [];
+  // Whoever leaves a page that asks whether they want to does want to.
+  page.on("dialog", (dialog) => dialog.accept());
   page.on("pageerror", (error) => errors.push(`script: ${error.stack}`));
   page.on("console", (message) => {
     // A refusal of the API is an answer, and is tested where it is expected; the browser calls each an error.
