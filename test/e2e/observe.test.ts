@@ -60,12 +60,14 @@ describe.runIf(prometheus)("npm start -- --observe", () => {
     rmSync(home, { recursive: true });
   }, startTimeoutMs);
 
-  /** Until every process has been scraped after now. */
+  /** Until every process has been scraped after now, and has answered. */
   async function scraped(): Promise<void> {
     const since = Date.now() / 1000;
     await vi.waitFor(
       async () => {
-        const times = (await query(url, 'timestamp(up{job="setpoint"})')).map(({ value }) => Number(value[1]));
+        const times = (await query(url, 'timestamp(up{job="setpoint"}) and up == 1')).map(({ value }) =>
+          Number(value[1]),
+        );
         expect(times.filter((time) => time > since)).toHaveLength(3);
       },
       { timeout: 60_000, interval: 200 },

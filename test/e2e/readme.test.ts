@@ -48,7 +48,8 @@ function readmeCommands(): string[] {
 describe("the README", () => {
   it.runIf(spawnSync("curl", ["--version"]).status === 0)(
     "has commands that work as they stand, whatever SETPOINT_HOME is",
-    { timeout: timeoutMs },
+    // Some twenty processes, one after the other.
+    { timeout: 3 * timeoutMs },
     async () => {
       const commands = readmeCommands();
       expect(commands.length).toBeGreaterThanOrEqual(7);

@@ -75,7 +75,7 @@ describe("the echo upstream", () => {
     await expect.poll(() => isRunning(pid)).toBe(false);
     const status = async () => (await ask("responses", "echo/small")).status;
     await expect.poll(status).toBe(200);
-    expect(system.output()).toContain("echo died (ended by SIGKILL) and is started again");
+    await expect.poll(() => system.output()).toContain("echo died (ended by SIGKILL) and is started again");
     expect(readFileSync(join(folder, "home", "logs", "echo.log"), "utf8")).toContain("listening on 127.0.0.1:");
   });
 });

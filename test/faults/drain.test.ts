@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PoolConnection } from "../../services/platform/mysql/pool.ts";
+import { freshName } from "../support/fresh-name.ts";
 import { GatewaySigns } from "../support/gateway-signs.ts";
 import { waitsForLock } from "../support/lock-waits.ts";
 import { RawConnection } from "../support/raw-connection.ts";
@@ -22,7 +23,8 @@ afterAll(async () => {
 });
 
 /** Begins a creation that waits for a lock; `release` lets it go on. */
-async function beginCreation(slug: string) {
+async function beginCreation() {
+  const slug = freshName("drained");
   await stack.create(slug);
   await connection.query("START TRANSACTION");
   await connection.execute("SELECT slug FROM presets WHERE slug = ? FOR UPDATE", [slug]);
@@ -34,7 +36,7 @@ async function beginCreation(slug: string) {
 
 describe("a process that is told to stop", () => {
   it("finishes the creation that it is at: preset", async () => {
-    const { creation, release } = await beginCreation("drained-preset");
+    const { creation, release } = await beginCreation();
     const stopped = stack.preset.stop();
     await release();
     expect((await creation).json.data.designated_version.version).toBe(2);
@@ -45,7 +47,7 @@ describe("a process that is told to stop", () => {
   });
 
   it("finishes the request that it is at, and takes no new connection: gateway", async () => {
-    const { creation, release } = await beginCreation("drained-gateway");
+    const { creation, release } = await beginCreation();
     const stopped = stack.gateway.stop();
     await expect.poll(() => request("GET", `${stack.baseUrl}/healthz`).catch(() => "refused")).toBe("refused");
     await release();
@@ -54,7 +56,7 @@ describe("a process that is told to stop", () => {
     await stopped;
     expect(Date.now() - answeredAt).toBeLessThan(drainTimeoutMs / 2);
     await stack.gateway.start();
-    expect((await stack.create("drained-gateway")).status).toBe(200);
+    expect((await stack.create("drained-since")).status).toBe(200);
   });
 
   it("serves on for its delay, and tells callers not to keep their connections: gateway", async () => {
@@ -74,8 +76,8 @@ describe("a process that is told to stop", () => {
 
   it("says so to those who ask whether it is ready: preset", async () => {
     const url = `http://127.0.0.1:${stack.preset.config.httpPort}/readyz`;
-    expect((await request("GET", url)).status).toBe(200);
-    const { creation, release } = await beginCreation("drained-ready");
+    await expect.poll(async () => (await request("GET", url)).status).toBe(200);
+    const { creation, release } = await beginCreation();
     const stopped = stack.preset.stop();
     const { status, text } = await request("GET", url);
     expect([status, text]).toEqual([503, '{"status":"not ready","reason":"draining"}']);

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseSigningKeys } from "../../services/organization/domain/signing-keys.ts";
 import { idToBytes } from "../../services/platform/domain/ids.ts";
 import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { freshName } from "../support/fresh-name.ts";
 import { jsonType } from "../support/patterns.ts";
 import { type Answer, request } from "../support/rest.ts";
 import { newSigningKeyPem, type Stack, startStack } from "../support/stack.ts";
@@ -61,11 +62,16 @@ describe("without the preset service", () => {
   });
 
   it("a creation waits for a service that is back in time", async () => {
+    const slug = freshName("waited");
+    await stack.gateway.stop();
+    await stack.gateway.start({ requestTimeoutMs: 30_000 });
     await stack.preset.stop();
-    const creation = stack.create("waited");
+    const creation = stack.create(slug);
     await stack.preset.start();
     expect((await creation).status).toBe(200);
-    expect(await versionCount("waited")).toBe(1);
+    expect(await versionCount(slug)).toBe(1);
+    await stack.gateway.stop();
+    await stack.gateway.start(gateway);
   });
 });
 
@@ -90,27 +96,29 @@ describe("without the organization service", () => {
 
 describe("a preset that someone else keeps locked", () => {
   it("makes a creation fail in time, and it is not stored later", async () => {
-    await stack.create("locked");
+    const slug = freshName("locked");
+    await stack.create(slug);
     const connection = await stack.presetPool.getConnection();
     await connection.query("START TRANSACTION");
-    await connection.query("SELECT slug FROM presets WHERE slug = 'locked' FOR UPDATE");
+    await connection.query("SELECT slug FROM presets WHERE slug = ? FOR UPDATE", [slug]);
     const startedAt = Date.now();
-    expectError(await stack.create("locked"), 503);
+    expectError(await stack.create(slug), 503);
     expect(Date.now() - startedAt).toBeLessThan(2 * gateway.requestTimeoutMs);
     await connection.query("ROLLBACK");
     connection.release();
     // Had the first been stored, this one would come after it.
-    expect((await stack.create("locked")).json.data.designated_version.version).toBe(2);
-    expect(await versionCount("locked")).toBe(2);
+    expect((await stack.create(slug)).json.data.designated_version.version).toBe(2);
+    expect(await versionCount(slug)).toBe(2);
   });
 });
 
 describe("a fault of ours", () => {
   it("is 500 and tells nothing but the request id, by which the log tells all", async () => {
+    const slug = freshName("fault");
     await stack.presetPool.query("RENAME TABLE preset_versions TO preset_versions_away");
     let answer: Answer;
     try {
-      answer = await stack.create("fault");
+      answer = await stack.create(slug);
       expectError(answer, 500);
     } finally {
       await stack.presetPool.query("RENAME TABLE preset_versions_away TO preset_versions");
@@ -121,7 +129,7 @@ describe("a fault of ours", () => {
       .split("\n")
       .filter((line) => line.includes(requestId));
     expect(lines.join("\n")).toMatch(/preset_versions' doesn't exist/);
-    expect((await stack.create("fault")).json.data.designated_version.version).toBe(1);
+    expect((await stack.create(slug)).json.data.designated_version.version).toBe(1);
   });
 });
 

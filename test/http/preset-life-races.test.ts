@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLogger } from "../../services/platform/observe/logger.ts";
 import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
 import { openPresetService } from "../../services/preset/app.ts";
+import { freshName } from "../support/fresh-name.ts";
 import type { ChangeJson, ListedPresetJson, VersionJson } from "../support/preset-answers.ts";
 import { upTo } from "../support/preset-store.ts";
 import type { Answer, RequestParts } from "../support/rest.ts";
@@ -11,7 +12,8 @@ let stack: Stack;
 let secondPreset: Lifecycle;
 
 beforeAll(async () => {
-  stack = await startStack();
+  // Crowds get done however slow the machine is.
+  stack = await startStack({ gateway: { requestTimeoutMs: 120_000 } });
   // Two preset services on one database, and a gateway that sends each call to the next of them.
   secondPreset = new Lifecycle(silentLogger());
   const second = await openPresetService(
@@ -50,24 +52,25 @@ async function listAll<Data>(path: string): Promise<Data[]> {
 
 describe("200 clients that change one preset with If-Match at once", () => {
   it("are let through one in each round, and nothing is lost", async () => {
+    const slug = freshName("raced");
     const clients = 200;
     const rounds = 3;
-    let tag = (await stack.create("raced")).headers.get("etag") as string;
+    let tag = (await stack.create(slug)).headers.get("etag") as string;
     const winners: string[] = [];
     for (const round of upTo(rounds)) {
       const headers = { "if-match": tag };
       const answers = await Promise.all(
-        upTo(clients).map((n) => patch("raced", { name: `Round ${round}, client ${n}` }, { headers })),
+        upTo(clients).map((n) => patch(slug, { name: `Round ${round}, client ${n}` }, { headers })),
       );
       const won = answers.filter(({ status }) => status === 200);
       expect(won).toHaveLength(1);
       expect(answers.filter(({ status }) => status === 412)).toHaveLength(clients - 1);
       winners.push(won[0]?.json.data.name as string);
       tag = won[0]?.headers.get("etag") as string;
-      const now = await get<{ name: string }>("/presets/raced");
+      const now = await get<{ name: string }>(`/presets/${slug}`);
       expect([now.json.data.name, now.headers.get("etag")]).toEqual([winners.at(-1), tag]);
     }
-    const changes = await listAll<ChangeJson>("/presets/raced/changes");
+    const changes = await listAll<ChangeJson>(`/presets/${slug}/changes`);
     expect(changes.map(({ changes: [change] }) => change?.to)).toEqual([...winners.toReversed(), 1]);
   }, 120_000);
 });
@@ -181,9 +184,10 @@ describe("a list while presets are created", () => {
 
 describe("one Idempotency-Key at two processes", () => {
   it("makes one version and gives one answer", async () => {
-    const parts = { headers: { "idempotency-key": "both" } };
-    const answers = await Promise.all(upTo(40).map(() => stack.create("both", { messages: [] }, parts)));
+    const slug = freshName("both");
+    const parts = { headers: { "idempotency-key": slug } };
+    const answers = await Promise.all(upTo(40).map(() => stack.create(slug, { messages: [] }, parts)));
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
-    expect((await get("/presets/both/versions")).json.total_count).toBe(1);
+    expect((await get(`/presets/${slug}/versions`)).json.total_count).toBe(1);
   });
 });

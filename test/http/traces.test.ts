@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Collector, type ReceivedSpan, startCollector } from "../support/collector.ts";
+import { freshName } from "../support/fresh-name.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { callStock, stockClient } from "../support/stock-grpc.ts";
 
@@ -157,10 +158,17 @@ describe("with a collector", () => {
 
   it("has the trace id in every line of the log that is about a request", async () => {
     const { traceId, traceparent } = newTrace();
-    await stack.create("logged", undefined, { headers: { traceparent, "x-request-id": "logged-1" } });
-    const lines = logLinesOf("request_id", "logged-1");
-    expect(lines.map(({ message, msg }) => message ?? msg).sort()).toEqual(["request", "rpc"]);
-    expect(lines.map((line) => line.trace_id)).toEqual([traceId, traceId]);
+    const id = freshName("logged");
+    await stack.create("logged", undefined, { headers: { traceparent, "x-request-id": id } });
+    const lines = () => logLinesOf("request_id", id);
+    await expect
+      .poll(() =>
+        lines()
+          .map(({ message, msg }) => message ?? msg)
+          .sort(),
+      )
+      .toEqual(["request", "rpc"]);
+    expect(lines().map((line) => line.trace_id)).toEqual([traceId, traceId]);
   });
 
   it("shows a refusal as an answer, and a fault as an error", async () => {
