@@ -3,16 +3,8 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
-
-let database: TestDatabase;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-
-afterAll(() => database.drop());
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createTestDatabase } from "../support/database.ts";
 
 /** Runs the entry file of a process to its end. */
 async function run(entry: string, args: readonly string[], env: Record<string, string> = {}) {
@@ -73,6 +65,8 @@ describe("a command", () => {
   );
 
   it("to migrate tells what it does, and may be repeated", async () => {
+    const database = await createTestDatabase();
+    onTestFinished(() => database.drop());
     const env = { PRESET_DATABASE_URL: database.url };
     const first = await run("services/preset/main.ts", ["migrate"], env);
     expect(first).toMatchObject({

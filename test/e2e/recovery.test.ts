@@ -50,24 +50,26 @@ function countFailedStarts(): number {
   return readFileSync(join(home, "logs", "gateway.log"), "utf8").split("could not start").length - 1;
 }
 
-function linesAbout(text: string): string[] {
+function linesAbout(text: string, from: number): string[] {
   return system
     .output()
+    .slice(from)
     .split("\n")
     .filter((line) => line.includes(text));
 }
 
 describe("a process that cannot be started again", () => {
   it("is tried until it can, and that is told once", { timeout: timeoutMs }, async () => {
+    const [before, from] = [countFailedStarts(), system.output().length];
     const inTheWay = await takeGatewayPort();
-    await expect.poll(countFailedStarts, { timeout: pollMs }).toBeGreaterThanOrEqual(6);
+    await expect.poll(() => countFailedStarts() - before, { timeout: pollMs }).toBeGreaterThanOrEqual(6);
     const told = [expect.stringContaining("EADDRINUSE")];
-    await expect.poll(() => linesAbout("gateway does not start"), { timeout: pollMs }).toEqual(told);
-    expect(linesAbout("gateway died")).toHaveLength(1);
+    await expect.poll(() => linesAbout("gateway does not start", from), { timeout: pollMs }).toEqual(told);
+    expect(linesAbout("gateway died", from)).toHaveLength(1);
     inTheWay.close();
     const status = () => fetch(`${system.credentials.base_url}/healthz`).then(({ status }) => status, String);
     await expect.poll(status, { timeout: pollMs }).toBe(200);
-    await expect.poll(() => linesAbout("gateway is up again"), { timeout: pollMs }).toHaveLength(1);
+    await expect.poll(() => linesAbout("gateway is up again", from), { timeout: pollMs }).toHaveLength(1);
   });
 
   it("leaves nothing running when it is stopped meanwhile", { timeout: timeoutMs }, async () => {

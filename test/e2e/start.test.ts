@@ -11,6 +11,7 @@ import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { Browser } from "../support/console.ts";
+import { freshName } from "../support/fresh-name.ts";
 import {
   type Credentials,
   isRunning,
@@ -100,7 +101,7 @@ describe("the running system", () => {
     const serverURL = `${credentials.base_url}/api/v1`;
     const chatRequest = { model: "a", messages: [{ role: "system" as const, content: "Be brief." }] };
     const { presets } = new OpenRouter({ serverURL, apiKey: credentials.api_key });
-    const { data } = await presets.createPresetsChatCompletions({ slug: "sdk", chatRequest });
+    const { data } = await presets.createPresetsChatCompletions({ slug: freshName("sdk"), chatRequest });
     expect(data.designatedVersion).toMatchObject({ version: 1, config: { model: "a" }, systemPrompt: "Be brief." });
     const { organization } = new OpenRouter({ serverURL, apiKey: credentials.management_key });
     const { result } = await organization.listMembers();
@@ -108,7 +109,7 @@ describe("the running system", () => {
   });
 
   it("serves the openai client", async () => {
-    const baseURL = `${credentials.base_url}/api/v1/presets/openai`;
+    const baseURL = `${credentials.base_url}/api/v1/presets/${freshName("openai")}`;
     const client = new OpenAI({ baseURL, apiKey: credentials.api_key });
     await client.chat.completions.create({ model: "a", messages: [{ role: "user", content: "Hello" }] });
     const answer = (await client.responses.create({ model: "b", input: "Hello" })) as unknown as Answer["json"];
@@ -121,7 +122,7 @@ describe("the running system", () => {
       key: credentials.api_key,
     });
     const presets = stockClient("setpoint.preset.v1.PresetService", portOf(credentials.preset_grpc));
-    const version = { slug: "internal", configJson: '{"model":"m"}' };
+    const version = { slug: freshName("internal"), configJson: '{"model":"m"}' };
     await callStock(presets, "CreateVersion", version, { token: accessToken });
     const baseUrl = `http://${credentials.preset_http}`;
     const connect = createClient(PresetService, createConnectTransport({ baseUrl, httpVersion: "1.1" }));
@@ -159,7 +160,8 @@ describe("a stop and a new start", () => {
   it(
     "stop everything cleanly, and keep data, keys and what was compiled",
     async () => {
-      const before = (await create("kept", "before")).json.data;
+      const slug = freshName("kept");
+      const before = (await create(slug, "before")).json.data;
       const pids = names.map((name) => system.pidOf(name)).filter((pid) => pid !== undefined);
       expect(pids.length).toBeGreaterThanOrEqual(3);
       expect(await system.stop()).toBe(0);
@@ -172,7 +174,7 @@ describe("a stop and a new start", () => {
       const { api_key, management_key } = credentials;
       expect(system.credentials).toMatchObject({ api_key, management_key });
       credentials = system.credentials;
-      const after = (await create("kept", "after")).json.data;
+      const after = (await create(slug, "after")).json.data;
       expect(after).toMatchObject({ id: before.id, created_at: before.created_at, designated_version: { version: 2 } });
     },
     startTimeoutMs,

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { httpTimeouts } from "../../services/platform/http/http-server.ts";
 import type { PoolConnection } from "../../services/platform/mysql/pool.ts";
+import { freshName } from "../support/fresh-name.ts";
 import { GatewaySigns } from "../support/gateway-signs.ts";
 import { waitsForLock } from "../support/lock-waits.ts";
 import { lastBody, RawConnection } from "../support/raw-connection.ts";
@@ -138,17 +139,18 @@ describe("a caller who hangs up", () => {
   });
 
   it("while their change waits for its turn changes nothing", async () => {
-    await create("not-changed");
+    const slug = freshName("not-changed");
+    await create(slug);
     signs.clearLog();
     const body = '{"name":"Changed"}';
     const change = [
-      "PATCH /api/v1/presets/not-changed HTTP/1.1",
+      `PATCH /api/v1/presets/${slug} HTTP/1.1`,
       "Host: test",
       `Authorization: Bearer ${stack.apiKey}`,
       "Content-Type: application/json",
       `Content-Length: ${body.length}\r\n\r\n${body}`,
     ].join("\r\n");
-    const lock = "SELECT slug FROM presets WHERE slug = 'not-changed' FOR UPDATE";
+    const lock = `SELECT slug FROM presets WHERE slug = '${slug}' FOR UPDATE`;
     await locked(stack.presetPool, ["START TRANSACTION", lock], "ROLLBACK", async () => {
       const connection = await open();
       connection.send(change);
@@ -156,7 +158,7 @@ describe("a caller who hangs up", () => {
       connection.reset();
       await expect.poll(signs.logged, soon).toEqual([499]);
     });
-    const { json } = await stack.request("GET", "/presets/not-changed/changes", {
+    const { json } = await stack.request("GET", `/presets/${slug}/changes`, {
       key: stack.apiKey,
       headers: { connection: "close" },
     });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLogger } from "../../services/platform/observe/logger.ts";
 import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
 import { openPresetService } from "../../services/preset/app.ts";
+import { freshName } from "../support/fresh-name.ts";
 import { upTo } from "../support/preset-store.ts";
 import type { Answer } from "../support/rest.ts";
 import { type Stack, startStack } from "../support/stack.ts";
@@ -50,9 +51,10 @@ function expectStale({ status, json }: Answer): void {
 }
 
 describe.each(dialects)("a creation from a %s body with If-Match", (dialect) => {
-  const slug = `guarded-${dialect.replace("/", "-")}`;
+  const name = `guarded-${dialect.replace("/", "-")}`;
 
   it("adds a version where nobody was faster, and none where someone was", async () => {
+    const slug = freshName(name);
     const first = await create(slug, {}, dialect);
     const second = await create(slug, { "if-match": etagOf(first) }, dialect);
     expect([second.status, second.json.data.designated_version.version]).toEqual([200, 2]);
@@ -65,59 +67,65 @@ describe.each(dialects)("a creation from a %s body with If-Match", (dialect) => 
   });
 
   it("makes no preset, be it for any state of it", async () => {
-    for (const tag of ["*", '"a-1"']) expectStale(await create(`new-${slug}`, { "if-match": tag }, dialect));
-    expect((await stack.request("GET", `/presets/new-${slug}`, { key: stack.apiKey })).status).toBe(404);
-    expect((await create(slug, { "if-match": "*" }, dialect)).status).toBe(200);
+    for (const tag of ["*", '"a-1"']) expectStale(await create(`new-${name}`, { "if-match": tag }, dialect));
+    expect((await stack.request("GET", `/presets/new-${name}`, { key: stack.apiKey })).status).toBe(404);
+    await create(name, {}, dialect);
+    expect((await create(name, { "if-match": "*" }, dialect)).status).toBe(200);
   });
 });
 
 describe("a creation with If-Match", () => {
   it("takes neither the etag of another preset, nor a weak one, nor one that looks like any", async () => {
-    const own = etagOf(await create("own"));
+    const slug = freshName("own");
+    const own = etagOf(await create(slug));
     const other = etagOf(await create("other"));
-    for (const tag of [other, `W/${own}`, '"*"', '""']) expectStale(await create("own", { "if-match": tag }));
-    const { status, json } = await create("own", { "if-match": "own" });
+    for (const tag of [other, `W/${own}`, '"*"', '""']) expectStale(await create(slug, { "if-match": tag }));
+    const { status, json } = await create(slug, { "if-match": slug });
     expect([status, json.error.metadata.issues]).toEqual([400, [expect.objectContaining({ path: "If-Match" })]]);
-    expect(await versionsOf("own")).toBe(1);
+    expect(await versionsOf(slug)).toBe(1);
   });
 
   it("is told of its etag before it is told that the preset is archived", async () => {
-    const tag = etagOf(await create("retired"));
-    const archived = await patch("retired", { status: "archived" });
-    expectStale(await create("retired", { "if-match": tag }));
-    expect((await create("retired", { "if-match": etagOf(archived) })).status).toBe(409);
+    const slug = freshName("retired");
+    const tag = etagOf(await create(slug));
+    const archived = await patch(slug, { status: "archived" });
+    expectStale(await create(slug, { "if-match": tag }));
+    expect((await create(slug, { "if-match": etagOf(archived) })).status).toBe(409);
   });
 
   it("gets its first answer again by its Idempotency-Key, though the preset has moved by itself", async () => {
-    const tag = etagOf(await create("repeated"));
-    const headers = { "if-match": tag, "idempotency-key": "edit-1" };
-    const first = await create("repeated", headers);
+    const slug = freshName("repeated");
+    const tag = etagOf(await create(slug));
+    const headers = { "if-match": tag, "idempotency-key": slug };
+    const first = await create(slug, headers);
     expect(first.status).toBe(200);
-    await create("repeated");
-    const again = await create("repeated", headers);
+    await create(slug);
+    const again = await create(slug, headers);
     expect([again.status, again.text, etagOf(again)]).toEqual([200, first.text, etagOf(first)]);
-    expect(await versionsOf("repeated")).toBe(3);
+    expect(await versionsOf(slug)).toBe(3);
   });
 
   it("leaves its Idempotency-Key free where it was refused", async () => {
-    const tag = etagOf(await create("merged"));
-    const moved = etagOf(await create("merged"));
-    const key = { "idempotency-key": "edit-2" };
-    expectStale(await create("merged", { ...key, "if-match": tag }));
-    expect((await create("merged", { ...key, "if-match": moved })).status).toBe(200);
+    const slug = freshName("merged");
+    const tag = etagOf(await create(slug));
+    const moved = etagOf(await create(slug));
+    const key = { "idempotency-key": slug };
+    expectStale(await create(slug, { ...key, "if-match": tag }));
+    expect((await create(slug, { ...key, "if-match": moved })).status).toBe(200);
   });
 
   it("is let through for one of 100 at once in each round, and nothing is lost", async () => {
-    let tag = etagOf(await create("raced"));
+    const slug = freshName("raced");
+    let tag = etagOf(await create(slug));
     for (const round of upTo(3)) {
-      const answers = await Promise.all(upTo(100).map(() => create("raced", { "if-match": tag })));
+      const answers = await Promise.all(upTo(100).map(() => create(slug, { "if-match": tag })));
       const won = answers.filter(({ status }) => status === 200);
       expect(won).toHaveLength(1);
       expect(answers.filter(({ status }) => status === 412)).toHaveLength(99);
       expect(won[0]?.json.data.designated_version.version).toBe(round + 1);
       tag = etagOf(won[0] as Answer);
     }
-    expect(await versionsOf("raced")).toBe(4);
+    expect(await versionsOf(slug)).toBe(4);
   });
 });
 
@@ -125,7 +133,7 @@ describe("a creation with If-None-Match: *", () => {
   const onlyNew = { "if-none-match": "*" };
 
   it.each(dialects)("makes a preset from a %s body, and no version of one that is there", async (dialect) => {
-    const slug = `only-new-${dialect.replace("/", "-")}`;
+    const slug = freshName(`only-new-${dialect.replace("/", "-")}`);
     expect((await create(slug, onlyNew, dialect)).json.data.designated_version.version).toBe(1);
     const refused = await create(slug, onlyNew, dialect);
     expectStale(refused);
@@ -136,18 +144,20 @@ describe("a creation with If-None-Match: *", () => {
   });
 
   it("gets its first answer again by its Idempotency-Key", async () => {
-    const headers = { ...onlyNew, "idempotency-key": "new-1" };
-    const first = await create("new-again", headers);
+    const slug = freshName("new-again");
+    const headers = { ...onlyNew, "idempotency-key": slug };
+    const first = await create(slug, headers);
     expect(first.status).toBe(200);
-    const again = await create("new-again", headers);
+    const again = await create(slug, headers);
     expect([again.status, again.text]).toEqual([200, first.text]);
   });
 
   it("is let through for one of 50 at once", async () => {
-    const answers = await Promise.all(upTo(50).map(() => create("new-raced", onlyNew)));
+    const slug = freshName("new-raced");
+    const answers = await Promise.all(upTo(50).map(() => create(slug, onlyNew)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 412)).toHaveLength(49);
-    expect(await versionsOf("new-raced")).toBe(1);
+    expect(await versionsOf(slug)).toBe(1);
   });
 
   it("takes no tags, and nothing beside it", async () => {

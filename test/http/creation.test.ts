@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { idToBytes } from "../../services/platform/domain/ids.ts";
 import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { freshName } from "../support/fresh-name.ts";
 import { isoTime, jsonType, userId, uuidV7 } from "../support/patterns.ts";
 import { presetLife } from "../support/preset-life.ts";
 import { upTo } from "../support/preset-store.ts";
@@ -38,9 +39,10 @@ const bodies: Record<Required<CreationParts>["dialect"], unknown> = {
 const dialects = Object.keys(bodies) as (keyof typeof bodies)[];
 
 describe.each(dialects)("a creation from %s", (dialect) => {
-  const slug = dialect.replace("/", "-");
+  const name = dialect.replace("/", "-");
 
   it("makes a preset with version 1, every documented field and no other", async () => {
+    const slug = freshName(name);
     const { status, headers, json } = await stack.create(slug, bodies[dialect], { dialect });
     expect(status).toBe(200);
     expect(headers.get("content-type")).toMatch(jsonType);
@@ -79,9 +81,10 @@ describe.each(dialects)("a creation from %s", (dialect) => {
   });
 
   it("adds version 2 to a preset that exists and designates it", async () => {
+    const slug = freshName(`${name}-again`);
     const [first, second] = [
-      await stack.create(`${slug}-again`, bodies[dialect], { dialect }),
-      await stack.create(`${slug}-again`, bodies[dialect], { dialect }),
+      await stack.create(slug, bodies[dialect], { dialect }),
+      await stack.create(slug, bodies[dialect], { dialect }),
     ].map(({ json }) => json.data);
     expect(second).toEqual({
       ...first,
@@ -100,40 +103,44 @@ describe.each(dialects)("a creation from %s", (dialect) => {
   });
 
   it("keeps values, key order and spelling of numbers as they were sent", async () => {
+    const slug = freshName(`${name}-verbatim`);
     const config =
       '{"model":"m\\u00e9","temperature":1.0,"provider":{"b":1e2,"10":"x","2":-0,"__proto__":{"a":null}},"top_p":1.00}';
     const required = '"messages":[]';
-    const { status, text } = await stack.create(`${slug}-verbatim`, `{${required},${config.slice(1)}`, { dialect });
+    const { status, text } = await stack.create(slug, `{${required},${config.slice(1)}`, { dialect });
     expect(status).toBe(200);
     expect(text).toContain(`"config":${config}`);
-    expect(await storedVersions(`${slug}-verbatim`)).toMatchObject([{ config }]);
+    expect(await storedVersions(slug)).toMatchObject([{ config }]);
   });
 });
 
 describe("versions", () => {
   it("are numbered over all dialects, and inherit nothing", async () => {
-    await stack.create("mixed", bodies["chat/completions"]);
-    await stack.create("mixed", { model: "m", messages: null }, { dialect: "messages" });
-    const { json } = await stack.create("mixed", {}, { dialect: "responses" });
+    const slug = freshName("mixed");
+    await stack.create(slug, bodies["chat/completions"]);
+    await stack.create(slug, { model: "m", messages: null }, { dialect: "messages" });
+    const { json } = await stack.create(slug, {}, { dialect: "responses" });
     expect(json.data.designated_version).toMatchObject({ version: 3, config: {}, system_prompt: null });
   });
 
   it("number 100 simultaneous creations on one new slug 1 to 100, each with its own content", async () => {
-    const answers = await Promise.all(upTo(100).map((n) => stack.create("crowd", { messages: [], seed: n })));
+    const slug = freshName("crowd");
+    const answers = await Promise.all(upTo(100).map((n) => stack.create(slug, { messages: [], seed: n })));
     expect(answers.map(({ status }) => status)).toEqual(Array(100).fill(200));
     const versions = answers.map(({ json }) => json.data.designated_version);
     expect(versions.map(({ version }) => version).sort((a, b) => a - b)).toEqual(upTo(100));
     expect(versions.map(({ config }) => config.seed)).toEqual(upTo(100));
     expect(new Set(answers.map(({ json }) => json.data.id)).size).toBe(1);
-    expect((await storedVersions("crowd")).map(({ version }) => version)).toEqual(upTo(100));
+    expect((await storedVersions(slug)).map(({ version }) => version)).toEqual(upTo(100));
   });
 
   it("start at 1 in each workspace and for each spelling of a slug", async () => {
+    const slug = freshName("same");
     const other = await stack.tenants.createOrganization();
     const answers = [
-      await stack.create("same"),
-      await stack.create("SAME"),
-      await stack.create("same", undefined, { key: other.apiKey }),
+      await stack.create(slug),
+      await stack.create(slug.toUpperCase()),
+      await stack.create(slug, undefined, { key: other.apiKey }),
     ];
     expect(answers.map(({ json }) => json.data.designated_version.version)).toEqual([1, 1, 1]);
     expect(answers.map(({ json }) => json.data.workspace_id)).toEqual([
@@ -144,29 +151,31 @@ describe("versions", () => {
   });
 
   it("are added to a disabled preset, which stays disabled", async () => {
-    await stack.create("disabled");
-    await setStatus("disabled");
-    const { status, json } = await stack.create("disabled");
+    const slug = freshName("disabled");
+    await stack.create(slug);
+    await setStatus(slug, "disabled");
+    const { status, json } = await stack.create(slug);
     expect(status).toBe(200);
     expect(json.data).toMatchObject({ status: "disabled", designated_version: { version: 2 } });
   });
 
   it("are refused by an archived preset, with the way out", async () => {
-    await stack.create("archived");
-    await setStatus("archived");
-    const { status, json } = await stack.create("archived");
+    const slug = freshName("archived");
+    await stack.create(slug);
+    await setStatus(slug, "archived");
+    const { status, json } = await stack.create(slug);
     expect(status).toBe(409);
     expect(json.error).toMatchObject({
       code: 409,
-      message: expect.stringContaining("PATCH /api/v1/presets/archived"),
+      message: expect.stringContaining(`PATCH /api/v1/presets/${slug}`),
     });
-    expect(await storedVersions("archived")).toHaveLength(1);
+    expect(await storedVersions(slug)).toHaveLength(1);
   });
 
-  async function setStatus(status: string): Promise<void> {
+  async function setStatus(slug: string, status: string): Promise<void> {
     await stack.presetPool.execute(
       "UPDATE presets SET status = ?, status_updated_at = ? WHERE workspace_id = ? AND slug = ?",
-      [status, new Date(), idToBytes(stack.workspaceId), status],
+      [status, new Date(), idToBytes(stack.workspaceId), slug],
     );
   }
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freshName } from "../support/fresh-name.ts";
 import { presetLife } from "../support/preset-life.ts";
 import { upTo } from "../support/preset-store.ts";
 import { type CreationParts, type Stack, startStack } from "../support/stack.ts";
@@ -20,12 +21,13 @@ describe("an Idempotency-Key", () => {
   });
 
   it("gives the same request its first answer again, also after newer versions", async () => {
-    const first = await stack.create("retried", body, withKey("retry"));
-    await stack.create("retried", body);
-    const again = await stack.create("retried", body, withKey("retry"));
+    const slug = freshName("retried");
+    const first = await stack.create(slug, body, withKey(slug));
+    await stack.create(slug, body);
+    const again = await stack.create(slug, body, withKey(slug));
     expect(again.status).toBe(200);
     expect(again.text).toBe(first.text);
-    expect(await storedVersions("retried")).toHaveLength(2);
+    expect(await storedVersions(slug)).toHaveLength(2);
   });
 
   it("gives simultaneous duplicates one version and one answer", async () => {
@@ -93,9 +95,10 @@ describe("an Idempotency-Key of a preset that changes", () => {
   const keyed = (key: string): CreationParts => ({ headers: { "idempotency-key": key } });
 
   it("gives the first answer again, byte for byte, whatever has become of the preset", async () => {
-    const first = await stack.create("replayed", body, keyed("life-1"));
+    const slug = freshName("replayed");
+    const first = await stack.create(slug, body, keyed(slug));
     const again = async () => {
-      const answer = await stack.create("replayed", body, keyed("life-1"));
+      const answer = await stack.create(slug, body, keyed(slug));
       expect([answer.status, answer.text, answer.headers.get("etag")]).toEqual([
         200,
         first.text,
@@ -103,50 +106,53 @@ describe("an Idempotency-Key of a preset that changes", () => {
       ]);
     };
     await again();
-    await stack.create("replayed", body);
+    await stack.create(slug, body);
     await again();
-    await patch("replayed", { name: "Renamed", description: "Described" });
+    await patch(slug, { name: "Renamed", description: "Described" });
     await again();
-    await patch("replayed", { designated_version: 2 });
+    await patch(slug, { designated_version: 2 });
     await again();
-    await patch("replayed", { status: "archived" });
+    await patch(slug, { status: "archived" });
     await again();
-    const before = await stateOf("replayed");
+    const before = await stateOf(slug);
     await stack.preset.stop();
     await stack.preset.start();
     await again();
-    expect(await stateOf("replayed")).toEqual(before);
+    expect(await stateOf(slug)).toEqual(before);
   });
 
   it("gives again what the preset was at that time, also where that was not new", async () => {
-    await stack.create("replayed-later", body);
-    await patch("replayed-later", { name: "Näme 🙂", description: "D", status: "disabled" });
-    const first = await stack.create("replayed-later", body, keyed("life-2"));
+    const slug = freshName("replayed-later");
+    await stack.create(slug, body);
+    await patch(slug, { name: "Näme 🙂", description: "D", status: "disabled" });
+    const first = await stack.create(slug, body, keyed(slug));
     expect(first.json.data).toMatchObject({ name: "Näme 🙂", description: "D", status: "disabled" });
-    await patch("replayed-later", { name: "Other", description: null, status: "active" });
-    const again = await stack.create("replayed-later", body, keyed("life-2"));
+    await patch(slug, { name: "Other", description: null, status: "active" });
+    const again = await stack.create(slug, body, keyed(slug));
     expect(again.text).toBe(first.text);
   });
 
   it("makes one version of simultaneous duplicates, beside other creations and changes", async () => {
-    await stack.create("busy", body);
+    const slug = freshName("busy");
+    await stack.create(slug, body);
     const answers = await Promise.all(
       upTo(60).map((n) => {
-        if (n % 3 === 0) return patch("busy", { name: `Name ${n}` });
-        return stack.create("busy", body, n % 3 === 1 ? keyed("life-3") : {});
+        if (n % 3 === 0) return patch(slug, { name: `Name ${n}` });
+        return stack.create(slug, body, n % 3 === 1 ? keyed(slug) : {});
       }),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     const duplicates = answers.filter((_, index) => (index + 1) % 3 === 1);
     expect(new Set(duplicates.map(({ text }) => text)).size).toBe(1);
-    const { json } = await stack.request("GET", "/presets/busy/versions", { key: stack.apiKey });
+    const { json } = await stack.request("GET", `/presets/${slug}/versions`, { key: stack.apiKey });
     expect(json.total_count).toBe(1 + 20 + 1);
   });
 
   it("is 409 for another body, also once the preset is archived", async () => {
-    await stack.create("reused", body, keyed("life-4"));
-    await patch("reused", { status: "archived" });
-    const { status, json } = await stack.create("reused", { ...body, model: "n" }, keyed("life-4"));
+    const slug = freshName("reused");
+    await stack.create(slug, body, keyed(slug));
+    await patch(slug, { status: "archived" });
+    const { status, json } = await stack.create(slug, { ...body, model: "n" }, keyed(slug));
     expect(status).toBe(409);
     expect(json.error.message).toContain("used for another request");
   });
@@ -157,38 +163,40 @@ describe("an Idempotency-Key of a PATCH", () => {
   const withKey = (idempotencyKey: string) => ({ headers: { "idempotency-key": idempotencyKey } });
 
   it("gives the same request its first answer again, with its ETag, also after newer changes", async () => {
-    await stack.create("patched", body);
-    const first = await patch("patched", { name: "One" }, withKey("patch-1"));
+    const slug = freshName("patched");
+    await stack.create(slug, body);
+    const first = await patch(slug, { name: "One" }, withKey(slug));
     expect(first.status).toBe(200);
-    await patch("patched", { name: "Two" });
-    const again = await patch("patched", { name: "One" }, withKey("patch-1"));
+    await patch(slug, { name: "Two" });
+    const again = await patch(slug, { name: "One" }, withKey(slug));
     expect([again.status, again.text, again.headers.get("etag")]).toEqual([200, first.text, first.headers.get("etag")]);
-    expect((await get("patched")).json.data.name).toBe("Two");
+    expect((await get(slug)).json.data.name).toBe("Two");
   });
 
   it("gives simultaneous duplicates one change and one answer", async () => {
-    await stack.create("patched-twins", body);
-    const answers = await Promise.all(
-      upTo(20).map(() => patch("patched-twins", { description: "Once" }, withKey("patch-2"))),
-    );
+    const slug = freshName("patched-twins");
+    await stack.create(slug, body);
+    const answers = await Promise.all(upTo(20).map(() => patch(slug, { description: "Once" }, withKey(slug))));
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
-    const changes = await stack.request("GET", "/presets/patched-twins/changes", { key: stack.apiKey });
+    const changes = await stack.request("GET", `/presets/${slug}/changes`, { key: stack.apiKey });
     expect(changes.json.total_count).toBe(2);
   });
 
   it("used for another body, for another preset, or for a creation is 409, and nothing is stored", async () => {
-    await stack.create("patched-a", body);
-    await stack.create("patched-b", body, withKey("of-a-creation"));
-    await patch("patched-a", { name: "A" }, withKey("patch-3"));
+    const b = freshName("patched-b");
+    const a = freshName("patched-a");
+    await stack.create(a, body);
+    await stack.create(b, body, withKey(b));
+    await patch(a, { name: "A" }, withKey(a));
     const refused = [
-      await patch("patched-a", { name: "Other" }, withKey("patch-3")),
-      await patch("patched-b", { name: "A" }, withKey("patch-3")),
-      await patch("patched-a", { name: "A" }, withKey("of-a-creation")),
-      await stack.create("patched-a", body, withKey("patch-3")),
+      await patch(a, { name: "Other" }, withKey(a)),
+      await patch(b, { name: "A" }, withKey(a)),
+      await patch(a, { name: "A" }, withKey(b)),
+      await stack.create(a, body, withKey(a)),
     ];
     expect(refused.map(({ status }) => status)).toEqual([409, 409, 409, 409]);
-    expect(await storedVersions("patched-a")).toHaveLength(1);
-    expect((await get("patched-b")).json.data.name).toBe("patched-b");
+    expect(await storedVersions(a)).toHaveLength(1);
+    expect((await get(b)).json.data.name).toBe(b);
   });
 
   it("must be printable ASCII of at most 255 characters", async () => {

@@ -1,5 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { freshName } from "../support/fresh-name.ts";
 import { metricOf } from "../support/metrics.ts";
 import { requestRaw } from "../support/rest.ts";
 import { type Stack, startStack } from "../support/stack.ts";
@@ -141,14 +142,15 @@ describe("beyond what may be in flight", () => {
   });
 
   it("a body of unknown length is 429 as soon as it is too much, and nothing is stored", async () => {
+    const slug = freshName("streamed");
     announce(300 * kibibyte);
     await inFlightAtLeast(300 * kibibyte);
     const chunks = Array.from({ length: 39 }, () => " ".repeat(10 * kibibyte));
     const headers = { authorization: `Bearer ${stack.apiKey}`, "content-type": "application/json" };
-    const path = "/api/v1/presets/streamed/chat/completions";
+    const path = `/api/v1/presets/${slug}/chat/completions`;
     const answer = await requestRaw("POST", stack.baseUrl, path, { headers, chunks: ['{"messages":[]}', ...chunks] });
     expect(answer.status).toBe(429);
-    expect((await stack.request("GET", "/presets/streamed", { key: stack.apiKey })).status).toBe(404);
+    expect((await stack.request("GET", `/presets/${slug}`, { key: stack.apiKey })).status).toBe(404);
     const fits = await requestRaw("POST", stack.baseUrl, path, {
       headers,
       chunks: ['{"messages":[]}', ...chunks.slice(30)],

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { administrator, type KeyJson, pathsOf } from "../support/administration-rest.ts";
+import { freshName } from "../support/fresh-name.ts";
 import { isoTime, uuidV7 } from "../support/patterns.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
@@ -61,9 +62,9 @@ describe("a new key", () => {
   });
 
   it("is what the body says", async () => {
-    const workspace = await makeWorkspace("for-keys");
+    const workspace = await makeWorkspace(freshName("for-keys"));
     const { makeMember } = administrator(stack);
-    const creator_user_id = await makeMember("owner@example.com");
+    const creator_user_id = await makeMember(`${workspace.slug}@example.com`);
     const expires_at = inAnHour();
     const body = { workspace_id: workspace.id, creator_user_id, expires_at, permissions: ["presets:read"] };
     const { data, key } = await makeKey(body);
@@ -72,8 +73,8 @@ describe("a new key", () => {
   });
 
   it("may be named by the slug of its workspace", async () => {
-    const workspace = await makeWorkspace("by-slug");
-    expect((await makeKey({ workspace_id: "by-slug" })).data.workspace_id).toBe(workspace.id);
+    const workspace = await makeWorkspace(freshName("by-slug"));
+    expect((await makeKey({ workspace_id: workspace.slug })).data.workspace_id).toBe(workspace.id);
   });
 
   it("of a management kind administers, and is of the default workspace", async () => {
@@ -151,26 +152,29 @@ describe("a retry with the same Idempotency-Key", () => {
   const once = (name: string) => ({ headers: { "idempotency-key": name } });
 
   it("makes no second key and names the first", async () => {
-    const { data } = await makeKey({ name: "once" }, once("make"));
-    const again = await call<KeyJson>("POST", "/keys", { name: "once" }, once("make"));
+    const name = freshName("once");
+    const { data } = await makeKey({ name }, once(name));
+    const again = await call<KeyJson>("POST", "/keys", { name }, once(name));
     expect(again.status).toBe(409);
     expect(again.json.error.message).toContain(data.hash);
     expect(again.json.error.metadata).toMatchObject({ hash: data.hash });
     const { json } = await call<KeyJson[]>("GET", "/keys");
-    expect(json.data.filter(({ name }) => name === "once")).toHaveLength(1);
+    expect(json.data.filter((each) => each.name === name)).toHaveLength(1);
   });
 
   it("is 409 for another body", async () => {
-    await makeKey({ name: "one" }, once("other"));
-    expect((await call("POST", "/keys", { name: "two" }, once("other"))).status).toBe(409);
+    const parts = once(freshName("other"));
+    await makeKey({ name: "one" }, parts);
+    expect((await call("POST", "/keys", { name: "two" }, parts)).status).toBe(409);
   });
 
   it("rotates once", async () => {
     const { data } = await makeKey();
     const path = `/keys/${data.hash}/rotate`;
-    const rotated = await call<KeyJson>("POST", path, undefined, once("rotate"));
+    const parts = once(freshName("rotate"));
+    const rotated = await call<KeyJson>("POST", path, undefined, parts);
     expect(rotated.status).toBe(201);
-    const again = await call("POST", path, undefined, once("rotate"));
+    const again = await call("POST", path, undefined, parts);
     expect(again.status).toBe(409);
     expect(again.json.error.message).toContain(rotated.json.data.hash);
     const after = await call<KeyJson>("GET", `/keys/${data.id}`);
@@ -212,9 +216,9 @@ describe("the list of keys", () => {
   });
 
   it("is that of the workspace that the query names, by id or slug", async () => {
-    const workspace = await makeWorkspace("listed");
+    const workspace = await makeWorkspace(freshName("listed"));
     const { data } = await makeKey({ workspace_id: workspace.id });
-    for (const name of [workspace.id, "listed"]) {
+    for (const name of [workspace.id, workspace.slug]) {
       expect((await call("GET", `/keys?workspace_id=${name}`)).json).toMatchObject({ data: [data], total_count: 1 });
     }
   });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { idToBytes } from "../../services/platform/domain/ids.ts";
 import { administrator, type KeyJson, pathsOf } from "../support/administration-rest.ts";
+import { freshName } from "../support/fresh-name.ts";
 import { isoTime, userId, uuidV7 } from "../support/patterns.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
@@ -25,23 +26,29 @@ beforeAll(async () => {
 
 afterAll(() => stack.close());
 
+function freshEmail(name: string): string {
+  return `${freshName(name)}@example.com`;
+}
+
 describe("a new member", () => {
   it("is what the body says", async () => {
-    const body = { email: "grace@example.com", first_name: "Grace", last_name: "Hopper", role: "org:admin" };
+    const body = { email: freshEmail("grace"), first_name: "Grace", last_name: "Hopper", role: "org:admin" };
     const { status, json } = await call("POST", "/organization/members", body);
     expect(status).toBe(201);
     expect(json).toEqual({ data: { id: expect.stringMatching(userId), ...body } });
   });
 
   it("belongs to the organization, and no more, unless told otherwise", async () => {
-    const body = { email: "plain@example.com", first_name: null };
+    const body = { email: freshEmail("plain"), first_name: null };
     const { json } = await call("POST", "/organization/members", body);
     expect(json.data).toMatchObject({ first_name: null, last_name: null, role: "org:member" });
   });
 
   it("is 409 where they are one already, however they spell it", async () => {
-    await admin.makeMember("twice@example.com");
-    expect((await call("POST", "/organization/members", { email: "Twice@example.com" })).status).toBe(409);
+    const email = freshEmail("twice");
+    await admin.makeMember(email);
+    const again = { email: email.replace("twice", "Twice") };
+    expect((await call("POST", "/organization/members", again)).status).toBe(409);
   });
 
   it.each<[object, string[]]>([
@@ -59,11 +66,12 @@ describe("a new member", () => {
 
 describe("a member", () => {
   it("is changed in all that the body names, and null removes", async () => {
-    const id = await admin.makeMember("changed@example.com");
+    const email = freshEmail("changed");
+    const id = await admin.makeMember(email);
     const change = { role: "org:admin", first_name: "Ada", last_name: "Lovelace" };
     const { status, json } = await call("PATCH", `/organization/members/${id}`, change);
     expect(status).toBe(200);
-    expect(json.data).toEqual({ id, email: "changed@example.com", ...change });
+    expect(json.data).toEqual({ id, email, ...change });
     const removed = await call("PATCH", `/organization/members/${id}`, { last_name: null });
     expect(removed.json.data).toMatchObject({ first_name: "Ada", last_name: null });
   });
@@ -88,7 +96,7 @@ describe("a member", () => {
   });
 
   it("is removed", async () => {
-    const id = await admin.makeMember("gone@example.com");
+    const id = await admin.makeMember(freshEmail("gone"));
     const answer = await call("DELETE", `/organization/members/${id}`);
     expect([answer.status, answer.text]).toEqual([200, '{"deleted":true}']);
     expect((await call("DELETE", `/organization/members/${id}`)).status).toBe(404);
@@ -96,7 +104,7 @@ describe("a member", () => {
   });
 
   it("with keys that work stays (409), unless they are disabled with them, and then at once", async () => {
-    const id = await admin.makeMember("keys@example.com");
+    const id = await admin.makeMember(freshEmail("keys"));
     const { data, key } = await admin.makeKey({ name: "Theirs", creator_user_id: id });
     expect((await stack.create("theirs", undefined, { key })).status).toBe(200);
     for (const query of ["", "?disable_keys=false"]) {
@@ -110,7 +118,8 @@ describe("a member", () => {
   });
 
   it("who was removed has no key that can be made to work again (409) until they are back", async () => {
-    const id = await admin.makeMember("revived@example.com");
+    const email = freshEmail("revived");
+    const id = await admin.makeMember(email);
     const { data, key } = await admin.makeKey({ kind: "management", creator_user_id: id });
     const { data: expired } = await admin.makeKey({ creator_user_id: id });
     await stack.organizationPool.execute("UPDATE api_keys SET expires_at = ? WHERE id = ?", [
@@ -125,7 +134,7 @@ describe("a member", () => {
     expect(await revive()).toEqual([409, 409]);
     expect((await call("GET", "/key", undefined, { key })).status).toBe(401);
     expect((await call("PATCH", `/keys/${data.hash}`, { name: "Kept for the record" })).status).toBe(200);
-    await admin.makeMember("revived@example.com");
+    await admin.makeMember(email);
     expect(await revive()).toEqual([200, 200]);
   });
 
@@ -163,11 +172,9 @@ describe("the change log", () => {
   });
 
   it("is filtered by action and user, and paged", async () => {
-    await admin.makeWorkspace("logged");
+    const { id, slug: name } = await admin.makeWorkspace(freshName("logged"));
     const made = await changes("?action=workspace_created&limit=1");
-    expect(made.json.data.map(({ target }) => target)).toEqual([
-      { kind: "workspace", id: expect.stringMatching(uuidV7), name: "logged" },
-    ]);
+    expect(made.json.data.map(({ target }) => target)).toEqual([{ kind: "workspace", id, name }]);
     const all = await changes(`?user_id=${stack.userId}&limit=100`);
     const page = await changes(`?user_id=${stack.userId}&offset=1&limit=1`);
     expect(page.json).toEqual({ data: [all.json.data[1]], total_count: all.json.total_count });

@@ -75,8 +75,13 @@ describe("the OpenAPI document", () => {
   }, 120_000);
 
   it("has bodies to try that are accepted", async () => {
-    const { call, makeKey, makeMember, makeWorkspace } = administrator(stack);
-    const [key, workspace, member] = [await makeKey(), await makeWorkspace("tried"), await makeMember("a@example.com")];
+    const tenant = await stack.tenants.createOrganization();
+    const { call, makeKey, makeMember, makeWorkspace } = administrator({ ...stack, ...tenant });
+    const [key, workspace, member] = [
+      await makeKey(),
+      await makeWorkspace("tried"),
+      await makeMember("tried@example.com"),
+    ];
     const parameters = { slug: "tried", hash: key.data.hash, workspace: workspace.id, user_id: member };
     // What is sent on to an upstream is accepted by that.
     const tried = operations().filter(([, , { requestBody, tags }]) => requestBody && !tags.includes("Inference"));

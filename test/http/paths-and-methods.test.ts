@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freshName } from "../support/fresh-name.ts";
 import { jsonType, uuidV7 } from "../support/patterns.ts";
 import { type Answer, request, requestRaw } from "../support/rest.ts";
 import { type Stack, startStack } from "../support/stack.ts";
@@ -173,11 +174,12 @@ describe("a request id", () => {
   });
 
   it("is in the log of every process that worked on the request", async () => {
-    await send("followed-through");
+    const id = freshName("followed-through");
+    await send(id);
     const lines = stack
       .log()
       .split("\n")
-      .filter((line) => line.includes("followed-through"));
+      .filter((line) => line.includes(id));
     expect(lines.map((line) => JSON.parse(line)).map(({ rpc, route }) => rpc ?? route)).toEqual([
       "setpoint.preset.v1.PresetService/CreateVersion",
       "/api/v1/presets/:slug/chat/completions",

@@ -111,8 +111,9 @@ describe("a key of another organization", () => {
 
   it("makes a preset of its own under the same slug", async () => {
     const before = await stateOfOwned();
-    const mine = await stack.create("owned", undefined, { key: other.apiKey });
-    expect(mine.json.data).toMatchObject({ workspace_id: other.workspaceId, designated_version: { version: 1 } });
+    const { apiKey: key, workspaceId } = await stack.tenants.createOrganization();
+    const mine = await stack.create("owned", undefined, { key });
+    expect(mine.json.data).toMatchObject({ workspace_id: workspaceId, designated_version: { version: 1 } });
     expect(await stateOfOwned()).toEqual(before);
   });
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freshName } from "../support/fresh-name.ts";
 import { isoTime, jsonType } from "../support/patterns.ts";
 import { presetLife } from "../support/preset-life.ts";
 import { type Stack, startStack } from "../support/stack.ts";
@@ -58,19 +59,21 @@ describe("PATCH /presets/{slug}", () => {
   });
 
   it("numbers the version after a rollback by the newest, and serves it", async () => {
-    await createVersions("after-rollback", 3);
-    await patch("after-rollback", { designated_version: 1 });
-    const { json } = await stack.create("after-rollback", { messages: [], seed: 4 });
+    const slug = freshName("after-rollback");
+    await createVersions(slug, 3);
+    await patch(slug, { designated_version: 1 });
+    const { json } = await stack.create(slug, { messages: [], seed: 4 });
     expect(json.data.designated_version).toMatchObject({ version: 4, config: { seed: 4 } });
   });
 
   it("changes several fields as one", async () => {
-    await createVersions("several", 2);
+    const slug = freshName("several");
+    await createVersions(slug, 2);
     const body = { name: "Several", description: "D", status: "disabled", designated_version: 1 };
-    const { json } = await patch("several", body);
+    const { json } = await patch(slug, body);
     expect(json.data).toMatchObject({ ...body, designated_version: { version: 1 } });
     expect(json.data.status_updated_at).toBe(json.data.updated_at);
-    const changes = await stack.request<{ changes: unknown[] }[]>("GET", "/presets/several/changes", {
+    const changes = await stack.request<{ changes: unknown[] }[]>("GET", `/presets/${slug}/changes`, {
       key: stack.apiKey,
     });
     expect(changes.json.total_count).toBe(3);
@@ -78,9 +81,10 @@ describe("PATCH /presets/{slug}", () => {
   });
 
   it("moves updated_at, and leaves created_at alone", async () => {
-    const before = await createVersions("times", 1);
+    const slug = freshName("times");
+    const before = await createVersions(slug, 1);
     await sleep(5);
-    const { data } = (await patch("times", { name: "Later" })).json;
+    const { data } = (await patch(slug, { name: "Later" })).json;
     expect(Date.parse(data.updated_at)).toBeGreaterThan(Date.parse(before.updated_at));
     expect(data.created_at).toBe(before.created_at);
     expect(data.designated_version.updated_at).toBe(before.designated_version.updated_at);
@@ -154,12 +158,13 @@ describe("PATCH /presets/{slug}", () => {
   });
 
   it("refuses a version that does not exist with 404, and changes nothing", async () => {
-    await createVersions("beyond", 2);
-    const before = await stateOf("beyond");
-    const { status, json } = await patch("beyond", { name: "Not stored", status: "disabled", designated_version: 3 });
+    const slug = freshName("beyond");
+    await createVersions(slug, 2);
+    const before = await stateOf(slug);
+    const { status, json } = await patch(slug, { name: "Not stored", status: "disabled", designated_version: 3 });
     expect(status).toBe(404);
-    expect(json.error.message).toBe("The preset beyond has no version 3. List its versions to see which there are.");
-    expect(await stateOf("beyond")).toEqual(before);
+    expect(json.error.message).toBe(`The preset ${slug} has no version 3. List its versions to see which there are.`);
+    expect(await stateOf(slug)).toEqual(before);
   });
 
   it("is 404 for a preset that is not there, and makes none", async () => {
@@ -224,9 +229,10 @@ describe("If-Match", () => {
   });
 
   it("is checked also where nothing would change", async () => {
-    const tag = (await stack.create("idle")).headers.get("etag") as string;
-    await patch("idle", { name: "x" });
-    expect((await patch("idle", { name: "x" }, { headers: { "if-match": tag } })).status).toBe(412);
+    const slug = freshName("idle");
+    const tag = (await stack.create(slug)).headers.get("etag") as string;
+    await patch(slug, { name: "x" });
+    expect((await patch(slug, { name: "x" }, { headers: { "if-match": tag } })).status).toBe(412);
   });
 
   it("is 404, and not 412, for a preset that is not there", async () => {

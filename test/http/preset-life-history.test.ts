@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { badPages } from "../support/bad-pages.ts";
+import { freshName } from "../support/fresh-name.ts";
 import { uuidV7 } from "../support/patterns.ts";
 import type { ChangeJson, DiffJson, VersionJson } from "../support/preset-answers.ts";
 import { upTo } from "../support/preset-store.ts";
@@ -161,43 +162,46 @@ describe("GET /presets/{slug}/versions/{from}/diff/{to}", () => {
 describe("GET /presets/{slug}/changes", () => {
   const list = (slug: string, query = "") => get<ChangeJson[]>(`/presets/${slug}/changes${query}`);
 
+  let audited: string;
+
   it("is, newest first, what was acknowledged, one for one", async () => {
+    audited = freshName("audited");
     const acknowledged: { at: string; action: string; changes: ChangeJson["changes"] }[] = [];
     const note = (answer: Answer, action: string, ...changes: ChangeJson["changes"]) => {
       expect(answer.status).toBe(200);
       acknowledged.unshift({ at: answer.json.data.updated_at, action, changes });
     };
     const version = (from: number | null, to: number) => ({ field: "designated_version", from, to });
-    note(await stack.create("audited"), "preset_created", version(null, 1));
+    note(await stack.create(audited), "preset_created", version(null, 1));
     await sleep(3);
-    note(await stack.create("audited"), "version_created", version(1, 2));
-    note(await patch("audited", { name: "Audited" }), "preset_updated", {
+    note(await stack.create(audited), "version_created", version(1, 2));
+    note(await patch(audited, { name: "Audited" }), "preset_updated", {
       field: "name",
-      from: "audited",
+      from: audited,
       to: "Audited",
     });
-    note(await patch("audited", { designated_version: 1 }), "preset_updated", version(2, 1));
-    note(await stack.create("audited"), "version_created", version(1, 3));
+    note(await patch(audited, { designated_version: 1 }), "preset_updated", version(2, 1));
+    note(await stack.create(audited), "version_created", version(1, 3));
     // None of these changes anything, so none of them is in the log.
-    expect((await patch("audited", { name: "Audited" })).status).toBe(200);
-    expect((await patch("audited", { name: "" })).status).toBe(400);
-    expect((await patch("audited", { designated_version: 9 })).status).toBe(404);
-    expect((await stack.create("audited", { messages: 1 })).status).toBe(400);
+    expect((await patch(audited, { name: "Audited" })).status).toBe(200);
+    expect((await patch(audited, { name: "" })).status).toBe(400);
+    expect((await patch(audited, { designated_version: 9 })).status).toBe(404);
+    expect((await stack.create(audited, { messages: 1 })).status).toBe(400);
     note(
-      await patch("audited", { description: "D", status: "archived" }),
+      await patch(audited, { description: "D", status: "archived" }),
       "preset_updated",
       { field: "description", from: null, to: "D" },
       { field: "status", from: "active", to: "archived" },
     );
-    expect((await stack.create("audited")).status).toBe(409);
+    expect((await stack.create(audited)).status).toBe(409);
     note(
-      await patch("audited", { status: "active", description: null }),
+      await patch(audited, { status: "active", description: null }),
       "preset_updated",
       { field: "description", from: "D", to: null },
       { field: "status", from: "archived", to: "active" },
     );
 
-    const { status, json } = await list("audited");
+    const { status, json } = await list(audited);
     expect(status).toBe(200);
     expect(json.total_count).toBe(acknowledged.length);
     expect(json.data.map(({ created_at, action, changes }) => ({ at: created_at, action, changes }))).toEqual(
@@ -233,13 +237,13 @@ describe("GET /presets/{slug}/changes", () => {
     ["?offset=7", []],
     ["?offset=2147483647", []],
   ])("with %j shows %j, and the total", async (query, revisions) => {
-    const { json } = await list("audited", query);
+    const { json } = await list(audited, query);
     expect(json.data.map(({ revision }) => revision)).toEqual(revisions);
     expect(json.total_count).toBe(7);
   });
 
   it.each(badPages)("refuses ?%s", async (query, path, message) => {
-    const { status, json } = await list("audited", `?${query}`);
+    const { status, json } = await list(audited, `?${query}`);
     expect(status).toBe(400);
     expect(json.error.metadata.issues).toContainEqual({ path, message });
   });

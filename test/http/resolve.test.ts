@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { administrator } from "../support/administration-rest.ts";
+import { freshName } from "../support/fresh-name.ts";
 import type { Answer, RequestParts } from "../support/rest.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
@@ -165,7 +166,7 @@ describe("who may resolve", () => {
   it("is a management key, in the workspace that it names", async () => {
     const key = stack.managementKey;
     expect((await resolve("support-bot/resolve/messages", {}, { key })).status).toBe(200);
-    const { id } = await administrator(stack).makeWorkspace("other");
+    const { id } = await administrator(stack).makeWorkspace(freshName("other"));
     expect((await resolve(`support-bot/resolve/messages?workspace_id=${id}`, {}, { key })).status).toBe(404);
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { administrator, pathsOf, type WorkspaceJson } from "../support/administration-rest.ts";
+import { freshName } from "../support/fresh-name.ts";
 import { isoTime, uuidV7 } from "../support/patterns.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
@@ -26,7 +27,8 @@ afterAll(() => stack.close());
 
 describe("a new workspace", () => {
   it("has every documented field and no other", async () => {
-    const body = { name: "Staging", slug: "staging" };
+    const slug = freshName("staging");
+    const body = { name: "Staging", slug };
     const { status, json } = await call<WorkspaceJson>("POST", "/workspaces", body);
     expect(status).toBe(201);
     expect(json).toEqual({
@@ -48,12 +50,13 @@ describe("a new workspace", () => {
         updated_at: null,
       },
     });
-    for (const name of [json.data.id, "staging"]) {
+    for (const name of [json.data.id, slug]) {
       expect((await call("GET", `/workspaces/${name}`)).json).toEqual(json);
     }
   });
 
   it("keeps what the body says, and takes what it would answer by itself", async () => {
+    const slug = freshName("full");
     const fields = {
       description: "For tests",
       default_text_model: "openai/gpt-4.1",
@@ -65,7 +68,7 @@ describe("a new workspace", () => {
       is_observability_broadcast_enabled: false,
       is_observability_io_logging_enabled: false,
     };
-    const { json } = await call("POST", "/workspaces", { name: "Full", slug: "full", ...fields });
+    const { json } = await call("POST", "/workspaces", { name: "Full", slug, ...fields });
     expect(json.data).toMatchObject(fields);
   });
 
@@ -90,8 +93,9 @@ describe("a new workspace", () => {
   });
 
   it("is 400 where its slug is taken", async () => {
-    await admin.makeWorkspace("taken");
-    const answer = await call("POST", "/workspaces", { name: "Another", slug: "taken" });
+    const slug = freshName("taken");
+    await admin.makeWorkspace(slug);
+    const answer = await call("POST", "/workspaces", { name: "Another", slug });
     expect(answer.status).toBe(400);
     expect(pathsOf(answer)).toEqual(["slug"]);
   });
@@ -115,19 +119,21 @@ describe("the list of workspaces", () => {
 
 describe("a workspace", () => {
   it("is changed in all that the body names, and null removes", async () => {
-    const made = await admin.makeWorkspace("before");
-    const change = { name: "After", slug: "after", description: "New", default_text_model: "m" };
-    const { status, json } = await call<WorkspaceJson>("PATCH", "/workspaces/before", change);
+    const slug = freshName("before");
+    const made = await admin.makeWorkspace(slug);
+    const change = { name: "After", slug: freshName("after"), description: "New", default_text_model: "m" };
+    const { status, json } = await call<WorkspaceJson>("PATCH", `/workspaces/${slug}`, change);
     expect(status).toBe(200);
     expect(json.data).toEqual({ ...made, ...change, updated_at: expect.stringMatching(isoTime) });
-    const removed = await call("PATCH", "/workspaces/after", { description: null, default_text_model: null });
+    const removed = await call("PATCH", `/workspaces/${change.slug}`, { description: null, default_text_model: null });
     expect(removed.json.data).toMatchObject({ name: "After", description: null, default_text_model: null });
   });
 
   it("stays as it is where only what is not done here is named", async () => {
-    const data = await admin.makeWorkspace("same");
+    const slug = freshName("same");
+    const data = await admin.makeWorkspace(slug);
     const body = { io_logging_sampling_rate: 1, is_data_discount_logging_enabled: false };
-    expect((await call("PATCH", "/workspaces/same", body)).json).toEqual({ data });
+    expect((await call("PATCH", `/workspaces/${slug}`, body)).json).toEqual({ data });
   });
 
   it.each<[object, string[]]>([
@@ -143,18 +149,19 @@ describe("a workspace", () => {
   });
 
   it("does not get the slug of another", async () => {
-    await admin.makeWorkspace("first");
-    await admin.makeWorkspace("second");
-    expect((await call("PATCH", "/workspaces/second", { slug: "first" })).status).toBe(400);
+    const { slug } = await admin.makeWorkspace(freshName("first"));
+    const second = await admin.makeWorkspace(freshName("second"));
+    expect((await call("PATCH", `/workspaces/${second.slug}`, { slug })).status).toBe(400);
   });
 
   it("is deleted, and its slug is free again", async () => {
-    await admin.makeWorkspace("short-lived");
-    const answer = await call("DELETE", "/workspaces/short-lived");
+    const slug = freshName("short-lived");
+    await admin.makeWorkspace(slug);
+    const answer = await call("DELETE", `/workspaces/${slug}`);
     expect([answer.status, answer.text]).toEqual([200, '{"deleted":true}']);
-    expect((await call("GET", "/workspaces/short-lived")).status).toBe(404);
-    expect((await call("DELETE", "/workspaces/short-lived")).status).toBe(404);
-    await admin.makeWorkspace("short-lived");
+    expect((await call("GET", `/workspaces/${slug}`)).status).toBe(404);
+    expect((await call("DELETE", `/workspaces/${slug}`)).status).toBe(404);
+    await admin.makeWorkspace(slug);
   });
 
   it("stays where it is the default one", async () => {
@@ -162,14 +169,15 @@ describe("a workspace", () => {
   });
 
   it("stays while keys of it work, and they are named", async () => {
-    const { id } = await admin.makeWorkspace("in-use");
+    const slug = freshName("in-use");
+    const { id } = await admin.makeWorkspace(slug);
     const { data } = await admin.makeKey({ name: "In use", workspace_id: id });
-    const refused = await call("DELETE", "/workspaces/in-use");
+    const refused = await call("DELETE", `/workspaces/${slug}`);
     expect(refused.status).toBe(400);
     expect(refused.json.error.message).toContain("In use");
     expect(refused.json.error.message).toContain(data.id);
     await call("PATCH", `/keys/${data.hash}`, { disabled: true });
-    expect((await call("DELETE", "/workspaces/in-use")).status).toBe(200);
+    expect((await call("DELETE", `/workspaces/${slug}`)).status).toBe(200);
   });
 });
 
@@ -178,8 +186,9 @@ describe("the members of a workspace", () => {
     call<WorkspaceMemberJson[]>("GET", `/workspaces/${workspace}/members${query}`);
 
   it("are first who made it, then who was added, with every documented field", async () => {
-    const { id } = await admin.makeWorkspace("team");
-    const user = await admin.makeMember("team@example.com");
+    const slug = freshName("team");
+    const { id } = await admin.makeWorkspace(slug);
+    const user = await admin.makeMember(`${slug}@example.com`);
     const body = { user_ids: [user, stack.userId, user] };
     const added = await call<WorkspaceMemberJson[]>("POST", `/workspaces/${id}/members/add`, body);
     expect(added.status).toBe(200);
@@ -192,12 +201,12 @@ describe("the members of a workspace", () => {
     });
     const data = [member(stack.userId, "admin"), member(user, "member")];
     expect(added.json).toEqual({ data, added_count: 1 });
-    expect((await members("team")).json).toEqual({ data, total_count: 2 });
+    expect((await members(slug)).json).toEqual({ data, total_count: 2 });
     expect((await members(id, "?offset=1&limit=1")).json).toEqual({ data: data.slice(1), total_count: 2 });
 
-    const removed = await call("POST", "/workspaces/team/members/remove", { user_ids: [user, "user_nobody"] });
+    const removed = await call("POST", `/workspaces/${slug}/members/remove`, { user_ids: [user, "user_nobody"] });
     expect([removed.status, removed.text]).toEqual([200, '{"removed_count":1}']);
-    expect((await members("team")).json.total_count).toBe(1);
+    expect((await members(slug)).json.total_count).toBe(1);
   });
 
   it("are all of the organization in the default one, and stay there", async () => {
@@ -212,7 +221,7 @@ describe("the members of a workspace", () => {
   });
 
   it("stay while they have keys there that work (400)", async () => {
-    const { id } = await admin.makeWorkspace("with-keys");
+    const { id } = await admin.makeWorkspace(freshName("with-keys"));
     await admin.makeKey({ name: "Busy", workspace_id: id });
     const answer = await call("POST", `/workspaces/${id}/members/remove`, { user_ids: [stack.userId] });
     expect(answer.status).toBe(400);
@@ -234,7 +243,7 @@ describe("the members of a workspace", () => {
   });
 
   it("are of the organization, or are named", async () => {
-    const { id } = await admin.makeWorkspace("strangers");
+    const { id } = await admin.makeWorkspace(freshName("strangers"));
     const { userId } = await stack.tenants.createOrganization();
     const body = { user_ids: [stack.userId, userId, "user_nobody"] };
     const answer = await call("POST", `/workspaces/${id}/members/add`, body);

@@ -5,6 +5,7 @@ import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
 import { silentLogger } from "../../services/platform/observe/logger.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
+import { freshName } from "../support/fresh-name.ts";
 import { HostileUpstream } from "../support/hostile-upstream.ts";
 import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
 import { request } from "../support/rest.ts";
@@ -117,7 +118,7 @@ const outages: [string, () => readonly TcpProxy[], "cut" | "hang"][] = [
 
 describe.each(outages)("a key and a preset that are known, while %s", (name, proxies, fault) => {
   it("go on being used, and nobody waits for a timeout", async () => {
-    const slug = name.replaceAll(" ", "-");
+    const slug = freshName("known");
     const known = await stack.tenants.createKey(stack, { permissions: ["inference"] });
     const unknown = await stack.tenants.createKey(stack);
     await stack.create(slug, promptOf("one"));
@@ -150,42 +151,44 @@ describe.each(outages)("a key and a preset that are known, while %s", (name, pro
 
 describe("after an outage", () => {
   it("what was changed meanwhile is used, and a key that was revoked meanwhile is not", async () => {
+    const slug = freshName("later");
     const { secret: key } = await stack.tenants.createKey(stack);
     const revoked = await stack.tenants.createKey(stack);
-    await stack.create("later", promptOf("one"));
-    await use("later", { key });
-    await use("later", { key: revoked.secret });
+    await stack.create(slug, promptOf("one"));
+    await use(slug, { key });
+    await use(slug, { key: revoked.secret });
     presetService.hang();
     organizationService.hang();
     await stack.tenants.revokeKey(revoked);
-    await stack.presetPool.query("UPDATE presets SET status = 'disabled' WHERE slug = 'later'");
+    await stack.presetPool.query("UPDATE presets SET status = 'disabled' WHERE slug = ?", [slug]);
     await sleep(tokenLifeMs);
-    expect(await use("later", { key })).toBe("later@1; stale");
-    expect(await use("later", { key: revoked.secret })).toBe("later@1; stale");
+    expect(await use(slug, { key })).toBe(`${slug}@1; stale`);
+    expect(await use(slug, { key: revoked.secret })).toBe(`${slug}@1; stale`);
     presetService.restore();
     organizationService.restore();
-    await takesMs(async () => (await use("later", { key })) === "409");
-    await takesMs(async () => (await use("later", { key: revoked.secret })) === "401");
+    await takesMs(async () => (await use(slug, { key })) === "409");
+    await takesMs(async () => (await use(slug, { key: revoked.secret })) === "401");
     // What is known to be refused stays so.
     organizationService.cut();
     await sleep(tokenLifeMs);
-    expect(["401", "503"]).toContain(await use("later", { key: revoked.secret }));
+    expect(["401", "503"]).toContain(await use(slug, { key: revoked.secret }));
   }, 120_000);
 });
 
 describe("a preset that nobody has used for a while", () => {
   it("is served soon by a gateway that does not know yet that the services hang", async () => {
-    await stack.create("idle", promptOf("one"));
-    await use("idle");
+    const slug = freshName("idle");
+    await stack.create(slug, promptOf("one"));
+    await use(slug);
     await sleep(11_000);
     presetService.hang();
     organizationService.hang();
-    expect(await longestMs(1, async () => expect(await use("idle")).toBe("idle@1; stale"))).toBeLessThan(
+    expect(await longestMs(1, async () => expect(await use(slug)).toBe(`${slug}@1; stale`))).toBeLessThan(
       0.6 * requestTimeoutMs,
     );
     // Where each waited as the first did, it would be twice as much.
     const startedAtMs = monotonicMs();
-    for (let n = 0; n < 10; n += 1) expect(await use("idle")).toBe("idle@1; stale");
+    for (let n = 0; n < 10; n += 1) expect(await use(slug)).toBe(`${slug}@1; stale`);
     expect(monotonicMs() - startedAtMs).toBeLessThan(5_000);
   }, 120_000);
 });
@@ -195,86 +198,92 @@ describe("while all is well", () => {
     request("PATCH", `${stack.baseUrl}/api/v1/presets/${slug}`, { key: stack.apiKey, body });
 
   it("a change is seen by the next request through the same gateway, and by another's within about a second", async () => {
-    await stack.create("changing", promptOf("one"));
-    const other = () => use("changing", { baseUrl: otherUrl });
-    expect([await use("changing"), await other()]).toEqual(["changing@1", "changing@1"]);
+    const slug = freshName("changing");
+    await stack.create(slug, promptOf("one"));
+    const other = () => use(slug, { baseUrl: otherUrl });
+    expect([await use(slug), await other()]).toEqual([`${slug}@1`, `${slug}@1`]);
     const steps: [() => Promise<{ status: number }>, string][] = [
-      [() => stack.create("changing", promptOf("two")), "changing@2"],
-      [() => patch("changing", { status: "disabled" }), "409"],
-      [() => patch("changing", { status: "active" }), "changing@2"],
-      [() => patch("changing", { designated_version: 1 }), "changing@1"],
-      [() => patch("changing", { status: "archived" }), "409"],
-      [() => patch("changing", { status: "active" }), "changing@1"],
+      [() => stack.create(slug, promptOf("two")), `${slug}@2`],
+      [() => patch(slug, { status: "disabled" }), "409"],
+      [() => patch(slug, { status: "active" }), `${slug}@2`],
+      [() => patch(slug, { designated_version: 1 }), `${slug}@1`],
+      [() => patch(slug, { status: "archived" }), "409"],
+      [() => patch(slug, { status: "active" }), `${slug}@1`],
     ];
     for (const [change, expected] of steps) {
       expect((await change()).status).toBe(200);
-      expect(await use("changing")).toBe(expected);
+      expect(await use(slug)).toBe(expected);
       expect(await takesMs(async () => (await other()) === expected)).toBeLessThan(6_000);
       expect(await other()).toBe(expected);
     }
   });
 
   it("a preset and a version that were not there are used as soon as they are made", async () => {
-    expect(await use("made")).toBe("404");
-    await stack.create("made", promptOf("one"));
-    expect(await use("made")).toBe("made@1");
-    expect(await use("made@2")).toBe("404");
-    await stack.create("made", promptOf("two"));
-    await stack.create("made", promptOf("three"));
-    expect(await use("made@2")).toBe("made@2");
+    const slug = freshName("made");
+    expect(await use(slug)).toBe("404");
+    await stack.create(slug, promptOf("one"));
+    expect(await use(slug)).toBe(`${slug}@1`);
+    expect(await use(`${slug}@2`)).toBe("404");
+    await stack.create(slug, promptOf("two"));
+    await stack.create(slug, promptOf("three"));
+    expect(await use(`${slug}@2`)).toBe(`${slug}@2`);
   });
 
   it("a key that was revoked stops working within the life of its token", async () => {
-    await stack.create("revoking", promptOf("one"));
+    const slug = freshName("revoking");
+    await stack.create(slug, promptOf("one"));
     const key = await stack.tenants.createKey(stack);
-    expect(await use("revoking", { key: key.secret })).toBe("revoking@1");
+    expect(await use(slug, { key: key.secret })).toBe(`${slug}@1`);
     await stack.tenants.revokeKey(key);
-    const ms = await takesMs(async () => (await use("revoking", { key: key.secret })) === "401");
+    const ms = await takesMs(async () => (await use(slug, { key: key.secret })) === "401");
     expect(ms).toBeLessThan(tokenLifeMs + 10_000);
-    expect(await use("revoking")).toBe("revoking@1");
+    expect(await use(slug)).toBe(`${slug}@1`);
   });
 
   it("nobody gets what another workspace has, also in an outage", async () => {
+    const slug = freshName("shared-name");
     const tenants = [stack, await stack.tenants.createOrganization()];
     for (const [index, { apiKey }] of tenants.entries()) {
-      await stack.create("shared-name", promptOf(`secret of ${index}`), { key: apiKey });
+      await stack.create(slug, promptOf(`secret of ${index}`), { key: apiKey });
     }
     const stranger = await stack.tenants.createOrganization();
     const check = async () => {
       for (const [index, { apiKey: key }] of tenants.entries()) {
-        expect(await use("shared-name", { key })).toMatch(/^shared-name@1/);
+        expect(await use(slug, { key })).toMatch(/^shared-name-\d+@1/);
         expect(upstream.last.body()).toContain(`secret of ${index}`);
         expect(upstream.last.body()).not.toContain(`secret of ${1 - index}`);
       }
     };
     await check();
-    expect(await use("shared-name", { key: stranger.apiKey })).toBe("404");
+    expect(await use(slug, { key: stranger.apiKey })).toBe("404");
     presetService.cut();
     await sleep(1_100);
     await check();
-    expect(await use("shared-name", { key: stranger.apiKey })).not.toMatch(/@/);
+    expect(await use(slug, { key: stranger.apiKey })).not.toMatch(/@/);
   }, 120_000);
 
   it("only API keys with the permission are taken, in either header", async () => {
-    await stack.create("permitted", promptOf("one"));
+    const slug = freshName("permitted");
+    await stack.create(slug, promptOf("one"));
     const reader = await stack.tenants.createKey(stack, { permissions: ["presets:read", "presets:write"] });
     const user = await stack.tenants.createKey(stack, { permissions: ["inference"] });
-    expect(await use("permitted", { key: stack.managementKey })).toBe("403");
-    expect(await use("permitted", { key: reader.secret })).toBe("403");
-    expect(await use("permitted", { key: user.secret })).toBe("permitted@1");
-    expect(await use("permitted", { headers: { "x-api-key": user.secret } })).toBe("permitted@1");
-    expect(await use("permitted", { headers: {} })).toBe("401");
+    expect(await use(slug, { key: stack.managementKey })).toBe("403");
+    expect(await use(slug, { key: reader.secret })).toBe("403");
+    expect(await use(slug, { key: user.secret })).toBe(`${slug}@1`);
+    expect(await use(slug, { headers: { "x-api-key": user.secret } })).toBe(`${slug}@1`);
+    expect(await use(slug, { headers: {} })).toBe("401");
   });
 
   it("a limit of a key holds also where its grant is an old one", async () => {
-    await stack.create("limited", promptOf("one"));
+    const slug = freshName("limited");
+    await stack.create(slug, promptOf("one"));
     const rateLimit = { perSecond: 1, burst: 3 };
     const { secret: key } = await stack.tenants.createKey(stack, { rateLimit });
-    expect(await use("limited", { key })).toBe("limited@1");
+    expect(await use(slug, { key })).toBe(`${slug}@1`);
     organizationService.cut();
     await sleep(tokenLifeMs);
-    const used = await Promise.all(Array.from({ length: 20 }, () => use("limited", { key })));
+    const used = await Promise.all(Array.from({ length: 20 }, () => use(slug, { key })));
     expect(used.filter((each) => each === "429").length).toBeGreaterThanOrEqual(10);
-    expect(used.filter((each) => each.startsWith("limited@1")).length).toBeGreaterThanOrEqual(2);
+    expect(used.filter((each) => each.startsWith(`${slug}@1`)).length).toBeGreaterThanOrEqual(2);
   }, 120_000);
 });

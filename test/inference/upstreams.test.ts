@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, rename, symlink, unlink, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
@@ -76,6 +76,7 @@ describe("the upstreams file", () => {
       await mkdir(folder(`..${name}`), { recursive: true });
       await writeFile(folder(`..${name}/upstreams.json`), JSON.stringify({ upstreams: [entry(name)] }));
     }
+    await rm(folder("..data"), { force: true });
     await symlink("..one", folder("..data"));
     await unlink(stack.file.path);
     await symlink("..data/upstreams.json", stack.file.path);

@@ -7,6 +7,7 @@ import {
 } from "@openrouter/sdk/models/errors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { administrator } from "../support/administration-rest.ts";
+import { freshName } from "../support/fresh-name.ts";
 import { openRouterWith } from "../support/openrouter.ts";
 import { uuidV7 } from "../support/patterns.ts";
 import { type Stack, startStack } from "../support/stack.ts";
@@ -59,8 +60,9 @@ describe("keys", () => {
   });
 
   it("are of the workspace that is named", async () => {
+    const slug = freshName("sdk-keys");
     const { data: workspace } = await management.workspaces.create({
-      createWorkspaceRequest: { name: "Keys", slug: "sdk-keys" },
+      createWorkspaceRequest: { name: "Keys", slug },
     });
     const { data } = await management.apiKeys.create({ requestBody: { name: "There", workspaceId: workspace.id } });
     expect(data.workspaceId).toBe(workspace.id);
@@ -118,10 +120,11 @@ describe("workspaces", () => {
   });
 
   it("get and lose members", async () => {
+    const slug = freshName("sdk-team");
     const { data: workspace } = await management.workspaces.create({
-      createWorkspaceRequest: { name: "Team", slug: "sdk-team" },
+      createWorkspaceRequest: { name: "Team", slug },
     });
-    const userId = await administrator(stack).makeMember("sdk@example.com");
+    const userId = await administrator(stack).makeMember(`${slug}@example.com`);
     const userIds = [userId];
     const added = await management.workspaces.bulkAddMembers({
       id: workspace.id,
@@ -129,7 +132,7 @@ describe("workspaces", () => {
     });
     expect(added).toMatchObject({ addedCount: 1, data: [{ userId, workspaceId: workspace.id, role: "member" }] });
     const roles: string[] = [];
-    for await (const { result } of await management.workspaces.listMembers({ id: "sdk-team", limit: 1 })) {
+    for await (const { result } of await management.workspaces.listMembers({ id: slug, limit: 1 })) {
       expect(result.totalCount).toBe(2);
       roles.push(...result.data.map(({ role }) => role));
     }
@@ -145,11 +148,12 @@ describe("workspaces", () => {
 describe("members", () => {
   it("are listed with those who were added and changed over REST", async () => {
     const { call, makeMember } = administrator(stack);
-    const id = await makeMember("listed@example.com");
+    const email = `${freshName("listed")}@example.com`;
+    const id = await makeMember(email);
     await call("PATCH", `/organization/members/${id}`, { role: "org:admin", first_name: "Ada" });
     const { result } = await management.organization.listMembers();
     expect(result.data.find((member) => member.id === id)).toMatchObject({
-      email: "listed@example.com",
+      email,
       firstName: "Ada",
       lastName: null,
       role: "org:admin",

@@ -3,6 +3,7 @@ import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_s
 import type { Preset } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { type PresetOutcome, PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { fromStatusMessage } from "../../services/platform/rpc/errors.ts";
+import { freshName } from "../support/fresh-name.ts";
 import { failureOf, openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import type { Tenant } from "../support/tenants.ts";
@@ -42,7 +43,7 @@ function seenOf({ outcome }: PresetOutcome) {
 
 describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
   it("creates each version of a batch as if it were alone, in order", async () => {
-    const slug = `batch-${protocol}`;
+    const slug = freshName(`batch-${protocol}`);
     const requests = [
       { slug, configJson: '{"seed":1}' },
       { slug: "-bad", configJson: "[]" },
@@ -72,7 +73,7 @@ describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
   });
 
   it("does each part in the name of its own token, and refuses only the part whose token will not do", async () => {
-    const slug = `mine-${protocol}`;
+    const slug = freshName(`mine-${protocol}`);
     const tokens = [token, otherToken, "bad", readerToken, inferenceToken, "", token];
     const creations = tokens.map((accessToken, index) => ({
       accessToken,

@@ -7,6 +7,7 @@ import { PresetService, type UpdatePresetRequestSchema } from "../../proto/gen/s
 import { mintAccessToken, tokenContent } from "../../services/organization/domain/access-token.ts";
 import type { Permission } from "../../services/platform/auth/principal.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
+import { freshName } from "../support/fresh-name.ts";
 import { uuidV7 } from "../support/patterns.ts";
 import { upTo } from "../support/preset-store.ts";
 import { type Call, failureOf, openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
@@ -68,7 +69,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
 
   describe("GetPreset", () => {
     it("returns the preset with its designated version, and every field", async () => {
-      const slug = `${prefix}-get`;
+      const slug = freshName(`${prefix}-get`);
       await create(slug);
       const created = await create(slug, '{"temperature":1.0}', "Be brief.");
       const { preset } = await call(getPreset, { slug });
@@ -103,7 +104,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
 
   describe("ListPresets", () => {
     it("shows presets without their version, with the total", async () => {
-      const slug = `${prefix}-listed`;
+      const slug = freshName(`${prefix}-listed`);
       const created = await create(slug);
       const { presets, totalCount } = await call(listPresets, { limit: 1 });
       expect(presets).toEqual([{ ...created, designatedVersion: undefined }]);
@@ -137,7 +138,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
 
   describe("UpdatePreset", () => {
     it("changes what the mask names, and nothing else", async () => {
-      const slug = `${prefix}-masked`;
+      const slug = freshName(`${prefix}-masked`);
       const before = await create(slug);
       const fields = { name: "Name", description: "Not this", status: PresetStatus.ARCHIVED, designatedVersion: 7 };
       const after = await update(slug, fields, ["name"]);
@@ -147,7 +148,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
     });
 
     it("changes all that the mask names at once", async () => {
-      const slug = `${prefix}-all`;
+      const slug = freshName(`${prefix}-all`);
       await create(slug, '{"seed":1}');
       await create(slug, '{"seed":2}');
       const fields = { name: "Name", description: "D", status: PresetStatus.DISABLED, designatedVersion: 1 };
@@ -169,26 +170,26 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
     });
 
     it("removes a description that the mask names and the request does not give", async () => {
-      const slug = `${prefix}-described`;
+      const slug = freshName(`${prefix}-described`);
       await create(slug);
       expect((await update(slug, { description: "" })).description).toBe("");
       expect((await update(slug, {}, ["description"])).description).toBeUndefined();
     });
 
     it("takes a field that is named twice for one", async () => {
-      const slug = `${prefix}-twice`;
+      const slug = freshName(`${prefix}-twice`);
       await create(slug);
       expect((await update(slug, { name: "Once" }, ["name", "name"])).name).toBe("Once");
     });
 
     it("answers with the same etag where nothing changes", async () => {
-      const slug = `${prefix}-same`;
+      const slug = freshName(`${prefix}-same`);
       const before = await create(slug);
       expect(await update(slug, { name: slug, designatedVersion: 1, status: PresetStatus.ACTIVE })).toEqual(before);
     });
 
     it("takes a change only with a current etag, where there are any", async () => {
-      const slug = `${prefix}-etag`;
+      const slug = freshName(`${prefix}-etag`);
       const first = await create(slug);
       const second = await update(slug, { name: "Second", etags: ["other", first.etag] });
       expect(await failureOf(update(slug, { name: "Third", etags: [first.etag] }))).toMatchObject({
@@ -199,7 +200,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
     });
 
     it("makes a change once for one request id, also with an etag that is stale by then", async () => {
-      const slug = `${prefix}-replay`;
+      const slug = freshName(`${prefix}-replay`);
       const first = await create(slug);
       const change = { name: "Once", etags: [first.etag], requestId: newId() };
       const answer = await update(slug, change);
@@ -208,7 +209,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
     });
 
     it("refuses a request id that was used for another change", async () => {
-      const slug = `${prefix}-reused`;
+      const slug = freshName(`${prefix}-reused`);
       await create(slug);
       const requestId = newId();
       const first = await update(slug, { name: "First", requestId });
@@ -220,7 +221,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
     });
 
     it("refuses a creation by the request id of a change", async () => {
-      const slug = `${prefix}-reused-by-creation`;
+      const slug = freshName(`${prefix}-reused-by-creation`);
       await create(slug);
       const requestId = `${slug} 1`;
       const changed = await update(slug, { name: "First", requestId });
@@ -250,13 +251,13 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
         ["request_id", "name", "designated_version"],
       ],
     ])("refuses %s, and names every field", async (_name, fields, paths, violating) => {
-      const failure = await failureOf(update(`${prefix}-get`, fields, paths));
+      const failure = await failureOf(update(`${prefix}-versions`, fields, paths));
       expect(failure).toMatchObject({ code: "INVALID_ARGUMENT", reason: "INVALID_REQUEST", domain: "setpoint" });
       expect(failure.violations.map(({ field }) => field)).toEqual(violating);
     });
 
     it("refuses a version that does not exist, and changes nothing", async () => {
-      const slug = `${prefix}-missing`;
+      const slug = freshName(`${prefix}-missing`);
       const before = await create(slug);
       expect(await failureOf(update(slug, { name: "x", designatedVersion: 2 }))).toMatchObject({
         code: "NOT_FOUND",
@@ -266,7 +267,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
     });
 
     it("refuses to disable an archived preset, and to add a version to it", async () => {
-      const slug = `${prefix}-archived`;
+      const slug = freshName(`${prefix}-archived`);
       await create(slug);
       await update(slug, { status: PresetStatus.ARCHIVED });
       expect(await failureOf(update(slug, { status: PresetStatus.DISABLED }))).toMatchObject({
@@ -333,7 +334,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
 
   describe("ListChanges", () => {
     it("shows who changed what, newest first", async () => {
-      const slug = `${prefix}-changes`;
+      const slug = freshName(`${prefix}-changes`);
       await create(slug);
       await create(slug);
       const updated = await update(slug, { description: "D", designatedVersion: 1 });
@@ -445,7 +446,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
   });
 
   it("never lets an update time go back", async () => {
-    const slug = `${prefix}-times`;
+    const slug = freshName(`${prefix}-times`);
     const answers = [await create(slug), await update(slug, { name: "a" }), await create(slug)];
     const times = answers.map(({ updateTime }) =>
       timestampDate(updateTime as NonNullable<typeof updateTime>).getTime(),
@@ -460,27 +461,31 @@ describe("Connect GET", () => {
   const get = (url: string) => fetch(url, { headers: { authorization: `Bearer ${token}` } });
 
   it("is a plain HTTP GET that answers JSON, for reads", async () => {
-    await stack.create("curl");
-    const response = await get(path("GetPreset", { slug: "curl" }));
+    const slug = freshName("curl");
+    await stack.create(slug);
+    const response = await get(path("GetPreset", { slug }));
     expect(response.status).toBe(200);
-    expect(await response.json()).toMatchObject({ preset: { slug: "curl", status: "PRESET_STATUS_ACTIVE" } });
+    expect(await response.json()).toMatchObject({ preset: { slug, status: "PRESET_STATUS_ACTIVE" } });
   });
 
   it.each(["CreateVersion", "UpdatePreset"])("is refused for a method that writes: %s", async (method) => {
-    const response = await get(path(method, { slug: "curl", configJson: "{}" }));
+    const slug = freshName("curl");
+    await stack.create(slug);
+    const response = await get(path(method, { slug, configJson: "{}" }));
     expect(response.status).toBe(405);
-    expect((await stack.request("GET", "/presets/curl/versions", { key: stack.apiKey })).json.total_count).toBe(1);
+    expect((await stack.request("GET", `/presets/${slug}/versions`, { key: stack.apiKey })).json.total_count).toBe(1);
   });
 });
 
 describe("a client that knows the proto files and nothing else", () => {
   it("updates with a field mask, and lists what was changed", async () => {
-    await stack.create("stock");
+    const slug = freshName("stock");
+    await stack.create(slug);
     const client = stockClient("setpoint.preset.v1.PresetService", stack.preset.config.grpcPort);
-    const update = { slug: "stock", updateMask: { paths: ["status", "description"] }, status: 2, description: "D" };
+    const update = { slug, updateMask: { paths: ["status", "description"] }, status: 2, description: "D" };
     const updated = await callStock<{ preset: object }>(client, "UpdatePreset", update, { token });
     expect(updated.preset).toMatchObject({ status: "PRESET_STATUS_DISABLED", description: "D" });
-    const { changes } = await callStock<{ changes: object[] }>(client, "ListChanges", { slug: "stock" }, { token });
+    const { changes } = await callStock<{ changes: object[] }>(client, "ListChanges", { slug }, { token });
     expect(changes[0]).toMatchObject({ revision: 2, action: "PRESET_CHANGE_ACTION_PRESET_UPDATED" });
     client.close();
   });

@@ -8,6 +8,7 @@ import { parseSigningKeys, type SigningKey } from "../../services/organization/d
 import type { Principal } from "../../services/platform/auth/principal.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { freshName } from "../support/fresh-name.ts";
 import { type CreateVersion, type Failure, presetClients } from "../support/preset-clients.ts";
 import { newSigningKeyPem, type Stack, startStack } from "../support/stack.ts";
 import { callStock, stockClient } from "../support/stock-grpc.ts";
@@ -73,7 +74,7 @@ describe.each(names)("CreateVersion over %s", (name) => {
   const good = { slug: `${prefix}-good`, configJson: "{}" };
 
   it("stores the version as given and answers with the preset", async () => {
-    const slug = `${prefix}-first`;
+    const slug = freshName(`${prefix}-first`);
     const configJson = '{ "temperature": 1.0, "logit_bias": {"10": 1, "2": -1e1}, "model": "é🙂" }';
     const request = { slug, configJson, systemPrompt: "Be brief.", dialect: Dialect.MESSAGES };
     const created = await create(request, {});
@@ -235,7 +236,7 @@ describe.each(names)("CreateVersion over %s", (name) => {
   });
 
   it("refuses an archived preset", async () => {
-    const slug = `${prefix}-archived`;
+    const slug = freshName(`${prefix}-archived`);
     await create({ slug, configJson: "{}" }, {});
     await stack.presetPool.execute("UPDATE presets SET status = 'archived' WHERE slug = ?", [slug]);
     expect(await failureOf(create({ slug, configJson: "{}" }, {}))).toMatchObject({
@@ -263,7 +264,7 @@ describe.each(names)("CreateVersion over %s", (name) => {
 // Not over fetch: it has no deadline of its own.
 describe.each(names.slice(0, 3))("a deadline over %s", (name) => {
   it("is kept, and nothing is stored after it", async () => {
-    const request = { slug: `${name.replaceAll(" ", "-")}-late`, configJson: "{}" };
+    const request = { slug: freshName("late"), configJson: "{}" };
     await clients[name](request, { token });
     const connection = await stack.presetPool.getConnection();
     await connection.query("START TRANSACTION");

@@ -78,10 +78,11 @@ describe("a session", () => {
   });
 
   it("of a management key reaches all workspaces", async () => {
-    const other = await stack.tenants.createWorkspace(stack);
-    const { session } = await signIn(stack.managementKey);
+    const tenant = await stack.tenants.createOrganization();
+    const other = await stack.tenants.createWorkspace(tenant);
+    const { session } = await signIn(tenant.managementKey);
     expect(session?.principal).toMatchObject({ keyKind: KeyKind.MANAGEMENT, workspaceId: "" });
-    expect(session?.workspaces.map(({ id }) => id)).toEqual([stack.workspaceId, other]);
+    expect(session?.workspaces.map(({ id }) => id)).toEqual([tenant.workspaceId, other]);
   });
 
   it("is exchanged for what its key is exchanged for", async () => {

@@ -10,6 +10,7 @@ import { findKeyScope } from "../../services/organization/store/key-scopes.ts";
 import { listKeys as listStoredKeys } from "../../services/organization/store/keys.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { CommandError } from "../../services/platform/process/command-error.ts";
+import { freshName } from "../support/fresh-name.ts";
 import { type Bootstrapped, openCommands, rowsOf, type TestCommands } from "../support/organization-commands.ts";
 
 const own = ["--organization", "Keys", "--name", "CI"];
@@ -45,7 +46,8 @@ describe("create-key", () => {
   });
 
   it("makes a read-only key of another workspace that expires", async () => {
-    const workspace = ["--organization", "Keys", "--name", "Second"];
+    const name = freshName("Second");
+    const workspace = ["--organization", "Keys", "--name", name];
     const { workspace_id: workspaceId } = JSON.parse(await commands.run(createWorkspace, ...workspace, "--json"));
     const limits = ["--permissions", "presets:read", "--expires-at", "2999-01-01T00:00:00Z"];
     const printed = await commands.run(createKey, ...own, "--kind", "api", ...limits, "--workspace", workspaceId);
@@ -101,18 +103,20 @@ describe("create-key", () => {
   });
 
   it("refuses an API key where the default workspace was deleted, but no management key", async () => {
-    const { workspace_id: id } = await commands.makeOrganization("Homeless");
+    const name = freshName("Homeless");
+    const { workspace_id: id } = await commands.makeOrganization(name);
     await commands.pool.execute("UPDATE workspaces SET deleted_at = ? WHERE id = ?", [new Date(), idToBytes(id)]);
-    const refused = commands.run(createKey, "--organization", "Homeless", "--name", "x", "--kind", "api");
+    const refused = commands.run(createKey, "--organization", name, "--name", "x", "--kind", "api");
     await expect(refused).rejects.toThrow("workspace_id must name a workspace of the organization");
-    await commands.run(createKey, "--organization", "Homeless", "--name", "x", "--kind", "management");
+    await commands.run(createKey, "--organization", name, "--name", "x", "--kind", "management");
   });
 });
 
 describe("list-keys", () => {
   it("shows keys with what they may do, and no secret", async () => {
-    const { api_key: secret } = await commands.makeOrganization("Listed");
-    const printed = await commands.run(listKeys, "--organization", "Listed");
+    const name = freshName("Listed");
+    const { api_key: secret } = await commands.makeOrganization(name);
+    const printed = await commands.run(listKeys, "--organization", name);
     expect(rowsOf(printed)).toMatchObject([
       { name: "First API key", kind: "api", status: "active", permissions: "presets:read,presets:write,inference" },
       {

@@ -7,6 +7,7 @@ import { insertKey, listKeys } from "../../services/organization/store/keys.ts";
 import { listMembers as listStoredMembers } from "../../services/organization/store/members.ts";
 import { idToBytes } from "../../services/platform/domain/ids.ts";
 import { CommandError } from "../../services/platform/process/command-error.ts";
+import { freshName } from "../support/fresh-name.ts";
 import { openCommands, rowsOf, type TestCommands } from "../support/organization-commands.ts";
 import { isoTime } from "../support/patterns.ts";
 
@@ -37,14 +38,15 @@ async function memberCount(organizationId: string): Promise<number | undefined> 
 
 describe("add-member and list-members", () => {
   it("makes the user and the membership, and shows them", async () => {
-    const { organization_id: organizationId, admin_user_id: adminId } = await commands.makeOrganization("With members");
-    const printed = await add("With members", "alan@example.com", "--first-name", "Alan", "--last-name", "Turing");
-    await add("With members", "b@example.com", "--role", "org:admin");
-    expect(printed).toMatch(/^alan@example\.com \(user_[A-Za-z0-9]{27}\) is now org:member of "With members"$/);
+    const name = freshName("With members");
+    const { organization_id: organizationId, admin_user_id: adminId } = await commands.makeOrganization(name);
+    const printed = await add(name, "alan@example.com", "--first-name", "Alan", "--last-name", "Turing");
+    await add(name, "b@example.com", "--role", "org:admin");
+    expect(printed).toMatch(/^alan@example\.com \(user_[A-Za-z0-9]{27}\) is now org:member of "With members-\d+"$/);
     const created = expect.stringMatching(isoTime);
     const id = expect.stringMatching(/^user_[A-Za-z0-9]{27}$/);
     const unnamed = { first_name: "-", last_name: "-", created };
-    expect(await list("With members")).toEqual([
+    expect(await list(name)).toEqual([
       { id: adminId, email: "ada@example.com", role: "org:admin", ...unnamed },
       { id, email: "alan@example.com", first_name: "Alan", last_name: "Turing", role: "org:member", created },
       { id, email: "b@example.com", role: "org:admin", ...unnamed },
@@ -53,9 +55,10 @@ describe("add-member and list-members", () => {
   });
 
   it("shows more members than a page of the API has", async () => {
-    await commands.makeOrganization("Crowded");
-    for (let index = 0; index < 100; index += 1) await add("Crowded", `member-${index}@example.com`);
-    expect(await list("Crowded")).toHaveLength(101);
+    const name = freshName("Crowded");
+    await commands.makeOrganization(name);
+    for (let index = 0; index < 100; index += 1) await add(name, `member-${index}@example.com`);
+    expect(await list(name)).toHaveLength(101);
   });
 
   it.each([
@@ -77,73 +80,80 @@ describe("remove-member", () => {
     commands.pool.execute("UPDATE api_keys SET disabled = TRUE WHERE organization_id = ?", [idToBytes(organizationId)]);
 
   it("ends one membership and counts it, however the address is written", async () => {
-    const { organization_id: organizationId } = await commands.makeOrganization("Shrinking");
-    const { organization_id: otherId } = await commands.makeOrganization("Staying");
-    for (const organization of ["Shrinking", "Staying"]) await add(organization, "Joan@example.com");
-    expect(await remove("Shrinking", "joan@EXAMPLE.com")).toMatch(
-      /^Joan@example\.com \(user_\w+\) is no longer a member of "Shrinking"$/,
+    const other = freshName("Staying");
+    const name = freshName("Shrinking");
+    const { organization_id: organizationId } = await commands.makeOrganization(name);
+    const { organization_id: otherId } = await commands.makeOrganization(other);
+    for (const organization of [name, other]) await add(organization, "Joan@example.com");
+    expect(await remove(name, "joan@EXAMPLE.com")).toMatch(
+      /^Joan@example\.com \(user_\w+\) is no longer a member of "Shrinking-\d+"$/,
     );
-    expect(await emailsOf("Shrinking")).toEqual(["ada@example.com"]);
+    expect(await emailsOf(name)).toEqual(["ada@example.com"]);
     expect([await memberCount(organizationId), await memberCount(otherId)]).toEqual([1, 2]);
   });
 
   it("lets someone come back, as the same user and in another role", async () => {
-    await commands.makeOrganization("Returning");
-    await add("Returning", "grace@example.com");
-    const before = (await list("Returning"))[1];
-    await remove("Returning", "grace@example.com");
-    await add("Returning", "grace@example.com", "--role", "org:admin");
-    expect((await list("Returning"))[1]).toMatchObject({ id: before?.id, role: "org:admin" });
+    const name = freshName("Returning");
+    await commands.makeOrganization(name);
+    await add(name, "grace@example.com");
+    const before = (await list(name))[1];
+    await remove(name, "grace@example.com");
+    await add(name, "grace@example.com", "--role", "org:admin");
+    expect((await list(name))[1]).toMatchObject({ id: before?.id, role: "org:admin" });
   });
 
   it("keeps the last admin until there is another", async () => {
-    const { organization_id: organizationId } = await commands.makeOrganization("Led");
+    const name = freshName("Led");
+    const { organization_id: organizationId } = await commands.makeOrganization(name);
     await stopKeys(organizationId);
-    await add("Led", "grace@example.com");
-    const refused = remove("Led", "ada@example.com");
+    await add(name, "grace@example.com");
+    const refused = remove(name, "ada@example.com");
     await expect(refused).rejects.toThrow(CommandError);
     await expect(refused).rejects.toThrow(
       "This member is the last admin of the organization. Make someone else an admin first.",
     );
-    expect(await emailsOf("Led")).toEqual(["ada@example.com", "grace@example.com"]);
+    expect(await emailsOf(name)).toEqual(["ada@example.com", "grace@example.com"]);
     expect(await memberCount(organizationId)).toBe(2);
-    await add("Led", "alan@example.com", "--role", "org:admin");
-    await remove("Led", "ada@example.com");
-    expect(await emailsOf("Led")).toEqual(["alan@example.com", "grace@example.com"]);
+    await add(name, "alan@example.com", "--role", "org:admin");
+    await remove(name, "ada@example.com");
+    expect(await emailsOf(name)).toEqual(["alan@example.com", "grace@example.com"]);
   });
 
   it("keeps one admin where all are removed at once", async () => {
-    const { organization_id: organizationId } = await commands.makeOrganization("Mutiny");
+    const name = freshName("Mutiny");
+    const { organization_id: organizationId } = await commands.makeOrganization(name);
     await stopKeys(organizationId);
     const admins = ["ada@example.com", "b@example.com", "c@example.com", "d@example.com"];
-    for (const email of admins.slice(1)) await add("Mutiny", email, "--role", "org:admin");
-    const results = await Promise.allSettled(admins.map((email) => remove("Mutiny", email)));
+    for (const email of admins.slice(1)) await add(name, email, "--role", "org:admin");
+    const results = await Promise.allSettled(admins.map((email) => remove(name, email)));
     const refused = results.filter((result) => result.status === "rejected");
     expect(refused.map(({ reason }) => reason)).toEqual([expect.any(CommandError)]);
-    expect(await list("Mutiny")).toHaveLength(1);
+    expect(await list(name)).toHaveLength(1);
     expect(await memberCount(organizationId)).toBe(1);
   });
 
   it("counts exactly while one member comes and goes many times at once", async () => {
-    const { organization_id: organizationId } = await commands.makeOrganization("Restless");
+    const name = freshName("Restless");
+    const { organization_id: organizationId } = await commands.makeOrganization(name);
     const changes = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? add : remove));
-    const results = await Promise.allSettled(changes.map((change) => change("Restless", "grace@example.com")));
+    const results = await Promise.allSettled(changes.map((change) => change(name, "grace@example.com")));
     const refusals = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
     expect(refusals.filter((reason) => !(reason instanceof CommandError))).toEqual([]);
     expect(refusals.length).toBeLessThan(results.length);
-    expect(await memberCount(organizationId)).toBe((await list("Restless")).length);
+    expect(await memberCount(organizationId)).toBe((await list(name)).length);
   });
 
   it("is refused while keys of the member work, unless they are disabled with it", async () => {
-    const { admin_user_id: userId, organization_id: organizationId } = await commands.makeOrganization("Keyed");
-    await add("Keyed", "alan@example.com", "--role", "org:admin");
-    const refused = remove("Keyed", "ada@example.com");
+    const name = freshName("Keyed");
+    const { admin_user_id: userId, organization_id: organizationId } = await commands.makeOrganization(name);
+    await add(name, "alan@example.com", "--role", "org:admin");
+    const refused = remove(name, "ada@example.com");
     await expect(refused).rejects.toThrow(CommandError);
     await expect(refused).rejects.toThrow(/still work: "First API key" \(\S+\), "First management key" \(\S+\)\./);
-    expect(await emailsOf("Keyed")).toEqual(["ada@example.com", "alan@example.com"]);
+    expect(await emailsOf(name)).toEqual(["ada@example.com", "alan@example.com"]);
 
     // The last management key of the organization works on, so that someone can administer it.
-    await expect(remove("Keyed", "ada@example.com", "--disable-keys")).rejects.toThrow(/the last management key/);
+    await expect(remove(name, "ada@example.com", "--disable-keys")).rejects.toThrow(/the last management key/);
     const keys = await listKeys(commands.pool, organizationId);
     expect(keys.map(({ disabled }) => disabled)).toEqual([false, false]);
     const { key } = newManagementKey({
@@ -153,7 +163,7 @@ describe("remove-member", () => {
       expiresAt: undefined,
     });
     await insertKey(commands.pool, key);
-    expect((await remove("Keyed", "ada@example.com", "--disable-keys")).split("\n")[1]).toBe(
+    expect((await remove(name, "ada@example.com", "--disable-keys")).split("\n")[1]).toBe(
       "Keys of theirs that were disabled: 2",
     );
     const after = await listKeys(commands.pool, organizationId);

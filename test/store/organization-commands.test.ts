@@ -13,6 +13,7 @@ import { idToBytes } from "../../services/platform/domain/ids.ts";
 import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { CommandError } from "../../services/platform/process/command-error.ts";
 import { createTestDatabase } from "../support/database.ts";
+import { freshName } from "../support/fresh-name.ts";
 import { openCommands, rowsOf, type TestCommands } from "../support/organization-commands.ts";
 import { uuidV7 } from "../support/patterns.ts";
 
@@ -39,7 +40,7 @@ async function refusalsOf(command: () => Promise<unknown>): Promise<unknown[]> {
 
 describe("bootstrap", () => {
   it("makes an organization, its default workspace, an admin and two keys that work", async () => {
-    const made = await commands.makeOrganization("Bootstrapped");
+    const made = await commands.makeOrganization(freshName("Bootstrapped"));
     expect(Object.keys(made)).toEqual([
       "organization_id",
       "workspace_id",
@@ -71,37 +72,46 @@ describe("bootstrap", () => {
   });
 
   it("prints the keys for people, too", async () => {
-    const printed = await commands.run(bootstrap, "--organization", "Readable", "--admin-email", "ada@example.com");
+    const printed = await commands.run(
+      bootstrap,
+      "--organization",
+      freshName("Readable"),
+      "--admin-email",
+      "ada@example.com",
+    );
     expect(printed).toMatch(/API key +sk-sp-v1-/);
     expect(printed).toMatch(/management key +sk-sp-v1-/);
   });
 
   it("takes an address that belongs to a user already for the same user", async () => {
-    const first = await commands.makeOrganization("First of Grace", "grace@example.com");
-    const second = await commands.makeOrganization("Second of Grace", "GRACE@example.com");
+    const first = await commands.makeOrganization(freshName("First of Grace"), "grace@example.com");
+    const second = await commands.makeOrganization(freshName("Second of Grace"), "GRACE@example.com");
     expect(second.admin_user_id).toBe(first.admin_user_id);
   });
 
   it("refuses a name that is taken, and leaves nothing behind", async () => {
-    await commands.makeOrganization("Taken");
+    const name = freshName("Taken");
+    await commands.makeOrganization(name);
     const counts = () => Promise.all(["users", "workspaces", "memberships", "api_keys"].map(count));
     const before = await counts();
-    const again = commands.makeOrganization("Taken", "other@example.com");
-    await expect(again).rejects.toThrow(new CommandError('The organization name "Taken" is taken; choose another'));
+    const again = commands.makeOrganization(name, "other@example.com");
+    await expect(again).rejects.toThrow(new CommandError(`The organization name "${name}" is taken; choose another`));
     expect(await counts()).toEqual(before);
   });
 
   it("leaves an organization as it is that is there already, where it is told to", async () => {
-    await commands.makeOrganization("Kept");
+    const name = freshName("Kept");
+    await commands.makeOrganization(name);
     const counts = () => Promise.all(["users", "workspaces", "memberships", "api_keys"].map(count));
     const before = await counts();
-    const parameters = ["--organization", "Kept", "--admin-email", "other@example.com", "--if-absent", "--json"];
-    expect(await commands.run(bootstrap, ...parameters)).toBe('The organization "Kept" is there already.');
+    const parameters = ["--organization", name, "--admin-email", "other@example.com", "--if-absent", "--json"];
+    expect(await commands.run(bootstrap, ...parameters)).toBe(`The organization "${name}" is there already.`);
     expect(await counts()).toEqual(before);
   });
 
   it("makes one organization where many race for its name", async () => {
-    for (const refusal of await refusalsOf(() => commands.makeOrganization("Raced for"))) {
+    const name = freshName("Raced for");
+    for (const refusal of await refusalsOf(() => commands.makeOrganization(name))) {
       expect(refusal).toBeInstanceOf(CommandError);
     }
   });
@@ -109,21 +119,23 @@ describe("bootstrap", () => {
 
 describe("create-workspace and list-workspaces", () => {
   const inAcme = ["--organization", "Acme"];
-  let defaultId: string;
 
   beforeAll(async () => {
-    defaultId = (await commands.makeOrganization("Acme")).workspace_id;
+    await commands.makeOrganization("Acme");
     await commands.makeOrganization("Other");
   });
 
   it("makes a workspace of one organization, and tells its id to scripts and to people", async () => {
+    const name = freshName("Several");
+    const inIt = ["--organization", name];
+    const { workspace_id: defaultId } = await commands.makeOrganization(name);
     const { workspace_id: second } = JSON.parse(
-      await commands.run(createWorkspace, ...inAcme, "--name", "Second", "--json"),
+      await commands.run(createWorkspace, ...inIt, "--name", "Second", "--json"),
     );
-    const printed = await commands.run(createWorkspace, ...inAcme, "--name", "Third", "--slug", "no-3");
-    const third = printed.match(/^The workspace "Third" of "Acme" is ready: (\S+);/)?.[1];
+    const printed = await commands.run(createWorkspace, ...inIt, "--name", "Third", "--slug", "no-3");
+    const third = printed.match(/^The workspace "Third" of "Several-\d+" is ready: (\S+);/)?.[1];
     expect(third).toMatch(uuidV7);
-    expect(rowsOf(await commands.run(listWorkspaces, ...inAcme))).toEqual([
+    expect(rowsOf(await commands.run(listWorkspaces, ...inIt))).toEqual([
       { id: defaultId, name: "Default", slug: "default", default: "yes" },
       { id: second, name: "Second", slug: "second", default: "no" },
       { id: third, name: "Third", slug: "no-3", default: "no" },
@@ -148,14 +160,16 @@ describe("create-workspace and list-workspaces", () => {
   });
 
   it("makes one workspace where many race for its name", async () => {
-    const refusals = await refusalsOf(() => commands.run(createWorkspace, ...inAcme, "--name", "Raced for"));
+    const name = freshName("Raced for");
+    const refusals = await refusalsOf(() => commands.run(createWorkspace, ...inAcme, "--name", name));
     for (const refusal of refusals) expect(refusal).toBeInstanceOf(CommandError);
   });
 
   it("shows no workspace that was deleted", async () => {
-    const { workspace_id: id } = await commands.makeOrganization("Homeless");
+    const name = freshName("Homeless");
+    const { workspace_id: id } = await commands.makeOrganization(name);
     await commands.pool.execute("UPDATE workspaces SET deleted_at = ? WHERE id = ?", [new Date(), idToBytes(id)]);
-    expect(rowsOf(await commands.run(listWorkspaces, "--organization", "Homeless"))).toEqual([]);
+    expect(rowsOf(await commands.run(listWorkspaces, "--organization", name))).toEqual([]);
   });
 });
 

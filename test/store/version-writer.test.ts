@@ -210,6 +210,7 @@ describe("VersionWriter", () => {
   });
 
   it("fails a creation alone that another index than that of request ids refuses", async () => {
+    await pool.query("UPDATE preset_versions SET system_prompt = NULL");
     await pool.query("ALTER TABLE preset_versions ADD UNIQUE KEY once (creator_id, system_prompt(20))");
     try {
       await writer.createVersion(creation("first", { systemPrompt: "twice" }), patient());
