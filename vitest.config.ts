@@ -13,8 +13,8 @@ export default defineConfig({
     // Test files keep nothing in modules, and loading these anew for each file takes longer than most files do.
     isolate: false,
     // Only what hangs takes so long: a machine that is busy with other things must not make a test fail.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -76,7 +76,7 @@ const bodies: [string, () => string][] = [
   ["many models", () => `{"models":${list('"a"')}}`],
 ];
 
-describe("an inference request of 32 MiB", { timeout: 180_000 }, () => {
+describe("an inference request of 32 MiB", () => {
   it.each(bodies)("does not block with %s", async (_case, text) => {
     const bytes = Buffer.from(text());
     expect(await longestBlock(() => merge(bytes))).toBeLessThan(blockMsMax);
