@@ -1,14 +1,10 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const root = join(import.meta.dirname, "../..");
-const files = readdirSync(root)
-  .filter((name) => !name.startsWith(".") && name !== "node_modules")
-  .flatMap((name) => {
-    if (!statSync(join(root, name)).isDirectory()) return [name];
-    return readdirSync(join(root, name), { recursive: true, encoding: "utf8" }).map((path) => `${name}/${path}`);
-  });
+// Not readdir, which fails where a folder goes away meanwhile: the console may be built beside this.
+const files = globSync("**/*", { cwd: root, exclude: ["node_modules"] });
 const documents = files.filter((file) => file.endsWith(".md"));
 
 /** As GitHub makes them of headings. */

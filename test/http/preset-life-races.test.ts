@@ -79,6 +79,7 @@ describe("rollbacks while versions are created by two processes", () => {
   const slug = "rolled";
   const creations = 100;
   const rollbacks = 40;
+  const clients = 4;
   let created: Answer[];
   let rolledBack: Answer[];
   let seen: Answer[];
@@ -95,8 +96,9 @@ describe("rollbacks while versions are created by two processes", () => {
     const inTurn = async (count: number, work: (n: number) => Promise<Answer>): Promise<Answer[]> => {
       const answers: Answer[] = [];
       await Promise.all(
-        upTo(10).map(async (client) => {
-          for (let n = client; n <= count; n += 10) answers.push(await work(n));
+        // Few: a creation that waits for its row for three seconds is told to come again.
+        upTo(clients).map(async (client) => {
+          for (let n = client; n <= count; n += clients) answers.push(await work(n));
         }),
       );
       return answers;

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import dockerignore from "@balena/dockerignore";
@@ -39,7 +39,8 @@ export function isIgnored(path: string): boolean {
 export function filesToCopy(path: string): string[] {
   const files = statSync(join(root, path)).isFile()
     ? [path]
-    : readdirSync(join(root, path), { recursive: true, withFileTypes: true })
+    : // Not readdir, which fails where a folder goes away meanwhile: the console may be built beside this.
+      globSync("**/*", { cwd: join(root, path), withFileTypes: true })
         .filter((entry) => entry.isFile())
         .map((entry) => join(entry.parentPath, entry.name).slice(root.length));
   return files.filter((file) => !isIgnored(file));
