@@ -1,4 +1,4 @@
-import { unwatchFile, watchFile } from "node:fs";
+import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { writePrivateFile } from "./private-file.ts";
@@ -35,15 +35,24 @@ export async function keepUpstreams({ file, environment, echoPort, say }: Upstre
     return () => {};
   }
   const path = resolve(ownFile);
+  // From before it is read, so that no change is missed.
+  let seen = stampOf(path);
   write(await readTable(path, environment));
-  const follow = (): void => {
+  const timer = setInterval(() => {
+    const stamp = stampOf(path);
+    if (stamp === seen) return;
+    seen = stamp;
     readTable(path, environment).then(write, (error: Error) =>
       say(`  ${error.message} Until then the last good one is used.`),
     );
-  };
-  // By looking at it again and again: that also sees a file that is replaced by another.
-  watchFile(path, { interval: watchIntervalMs, persistent: false }, follow);
-  return () => unwatchFile(path, follow);
+  }, watchIntervalMs).unref();
+  return () => clearInterval(timer);
+}
+
+/** Another one with every change, also where the file is replaced by another. */
+function stampOf(path: string): string {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return `${stats?.ino} ${stats?.size} ${stats?.mtimeNs}`;
 }
 
 /** Reads the user's table as the gateway will, so that its faults are told of the file that has them. */
