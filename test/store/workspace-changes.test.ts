@@ -21,10 +21,12 @@ const workspace = idToBytes(workspaceId);
 beforeAll(async () => {
   store = await openTestStore();
   lists = new PresetLists(store.pool, store.pool);
-  await store.pool.query("CREATE TABLE numbers (n INT PRIMARY KEY)");
-  await store.pool.query("INSERT INTO numbers VALUES ?", [Array.from({ length: presets }, (_, n) => [n])]);
+  // So many rows at once may take longer than a request has.
+  const filling = openPool(store.url, 1, { statementTimeoutMs: 150_000 });
+  await filling.query("CREATE TABLE numbers (n INT PRIMARY KEY)");
+  await filling.query("INSERT INTO numbers VALUES ?", [Array.from({ length: presets }, (_, n) => [n])]);
   const id = "UNHEX(LEFT(SHA2(p.n, 256), 32))";
-  await store.pool.query(
+  await filling.query(
     `INSERT INTO presets (workspace_id, slug, id, name, status, creator_user_id, latest_version, designated_version,
       designated_version_id, revision, created_at, updated_at)
       SELECT ?, CONCAT('p', p.n), ${id}, 'x', 'active', 'user_1', 1, 1, ${id}, ?, '2026-01-01', '2026-01-01'
@@ -32,7 +34,7 @@ beforeAll(async () => {
     [workspace, revisions],
   );
   const number = `(r.n * ${presets} + p.n)`;
-  await store.pool.query(
+  await filling.query(
     `INSERT INTO preset_changes (workspace_id, preset_id, revision, action, user_id, key_id, fields, created_at)
       SELECT ?, ${id}, r.n + 1,
         CASE WHEN r.n = 0 THEN 'preset_created' WHEN MOD(${number}, 50) = 0 THEN 'preset_updated' ELSE 'version_created' END,
@@ -41,6 +43,7 @@ beforeAll(async () => {
       FROM numbers p JOIN numbers r WHERE r.n < ?`,
     [workspace, workspace, revisions],
   );
+  await filling.end();
 });
 
 afterAll(() => store.close());
