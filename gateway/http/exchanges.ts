@@ -55,14 +55,12 @@ export class Exchanges {
 
   /** Calls `work` at once, or where the request has to wait, when it is its turn. */
   begin(reply: FastifyReply, work: () => void): void {
-    const { socket, headers } = reply.request.raw;
+    const { socket } = reply.request.raw;
     const connection = this.#connections.get(socket) ?? this.#connect(socket);
     const exchange: Exchange = {
       reply,
       startedAtMs: monotonicMs(),
-      trace: this.#tracer
-        ? beginTrace(this.#tracer, reply.request)
-        : traceOf(undefined, "", headers.traceparent, headers.tracestate),
+      trace: beginTrace(this.#tracer, reply.request),
       isRecorded: false,
     };
     reply.request.exchange = exchange;
@@ -135,11 +133,16 @@ export class Exchanges {
   }
 }
 
-/** Probes come by the clock, and say nothing of anybody's request. */
-function beginTrace(tracer: Tracer, { method, routeOptions, headers, id }: FastifyRequest): Trace | undefined {
+function beginTrace(tracer: Tracer | undefined, request: FastifyRequest): Trace | undefined {
+  const { traceparent, tracestate } = request.raw.headers;
+  const trace = traceOf(tracer, traceparent, tracestate);
+  if (!trace?.span) return trace;
+  // Asked for only here: fastify makes them anew each time.
+  const { routeOptions } = request;
+  // Probes come by the clock, and say nothing of anybody's request.
   if (isQuiet(routeOptions)) return undefined;
-  const trace = traceOf(tracer, `${method} ${routeOptions.url ?? "none"}`, headers.traceparent, headers.tracestate);
-  trace?.span?.nameRequest(id);
+  trace.span.nameAs(`${request.method} ${routeOptions.url ?? "none"}`);
+  trace.span.nameRequest(request.id);
   return trace;
 }
 

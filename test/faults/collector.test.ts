@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { afterEach, describe, expect, it } from "vitest";
 import { silentLogger } from "../../services/platform/observe/logger.ts";
-import { OtelTracer } from "../../services/platform/observe/otel.ts";
+import { OtlpTracer } from "../../services/platform/observe/otlp-tracer.ts";
 import type { TracesConfig } from "../../services/platform/observe/traces-config.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { listen, startCollector, tracesTo } from "../support/collector.ts";
@@ -80,9 +80,9 @@ it("keeps a bounded number of spans while the collector does not answer, and dro
   });
   const collector = await startCollector({}, canAnswer);
   closers.push(() => collector.close());
-  const tracer = new OtelTracer("test", collector.traces, silentLogger());
+  const tracer = new OtlpTracer("test", collector.traces, silentLogger());
   for (let index = 0; index < 20_000; index += 1) {
-    tracer.serve("GET /anything", undefined).span?.end();
+    tracer.serve(undefined).span?.end();
     if (index % 1_000 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   }
   answer();
@@ -108,7 +108,7 @@ describe("a sampler", () => {
   it("says which traces are recorded; what is not is passed on as not recorded", () => {
     const logger: Logger = silentLogger();
     const to = (changes: Partial<TracesConfig>) => {
-      const tracer = new OtelTracer("test", tracesTo("http://127.0.0.1:1", changes), logger);
+      const tracer = new OtlpTracer("test", tracesTo("http://127.0.0.1:1", changes), logger);
       closers.push(() => tracer.close(0));
       return tracer;
     };
@@ -120,7 +120,7 @@ describe("a sampler", () => {
     };
     const unrecorded = { ...parent, traceparent: parent.traceparent.replace(/01$/, "00") };
     const recorded = (changes: Partial<TracesConfig>, caller?: typeof parent) =>
-      to(changes).serve("any", caller).span !== undefined;
+      to(changes).serve(caller).span !== undefined;
     expect(recorded({ sampler: "always_on" }, unrecorded)).toBe(true);
     expect(recorded({ sampler: "always_off" }, parent)).toBe(false);
     expect(recorded({ sampler: "parentbased_always_on" })).toBe(true);
@@ -133,13 +133,13 @@ describe("a sampler", () => {
     expect(recorded({ sampler: "traceidratio", samplerRatio: 0 }, parent)).toBe(false);
     expect(recorded({ sampler: "traceidratio", samplerRatio: 1 }, unrecorded)).toBe(true);
 
-    const refused = to({ sampler: "traceidratio", samplerRatio: 0 }).serve("any", parent);
+    const refused = to({ sampler: "traceidratio", samplerRatio: 0 }).serve(parent);
     expect(refused).toMatchObject({ traceId: parent.traceId, tracestate: "vendor=1" });
     expect(refused.traceparent).toMatch(/^00-f{32}-[\da-f]{16}-00$/);
-    expect(to({}).serve("any", unrecorded)).toBe(unrecorded);
+    expect(to({}).serve(unrecorded)).toBe(unrecorded);
 
     const tracer = to({ sampler: "parentbased_traceidratio", samplerRatio: 0.1 });
-    const count = Array.from({ length: 5_000 }, () => tracer.serve("any", undefined)).filter(({ span }) => span).length;
+    const count = Array.from({ length: 5_000 }, () => tracer.serve(undefined)).filter(({ span }) => span).length;
     expect(count).toBeGreaterThan(350);
     expect(count).toBeLessThan(650);
   });

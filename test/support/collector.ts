@@ -102,9 +102,12 @@ interface KeyValue {
   readonly value: { readonly stringValue?: string; readonly intValue?: number; readonly doubleValue?: number };
 }
 
-interface OtlpSpan extends Omit<ReceivedSpan, "attributes" | "service" | "isError"> {
+/** What is not there has its default, as OTLP has it. */
+interface OtlpSpan extends Omit<ReceivedSpan, "attributes" | "service" | "isError" | "parentSpanId" | "links"> {
   readonly attributes: readonly KeyValue[];
-  readonly status: { readonly code: number };
+  readonly parentSpanId?: string;
+  readonly links?: ReceivedSpan["links"];
+  readonly status?: { readonly code: number };
 }
 
 interface OtlpBody {
@@ -117,12 +120,13 @@ interface OtlpBody {
 function spansIn({ resourceSpans }: OtlpBody): ReceivedSpan[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans.flatMap(({ spans }) =>
-      spans.map(({ attributes, status, parentSpanId = "", ...span }) => ({
+      spans.map(({ attributes, status, parentSpanId = "", links = [], ...span }) => ({
         ...span,
         parentSpanId,
+        links,
         service: String(valuesOf(resource.attributes)["service.name"]),
         attributes: valuesOf(attributes),
-        isError: status.code === 2,
+        isError: status?.code === 2,
       })),
     ),
   );

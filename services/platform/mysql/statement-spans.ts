@@ -1,13 +1,13 @@
 import type { Span } from "../observe/trace.ts";
+import { namesOf } from "./statement-names.ts";
 
 const system = { "db.system.name": "mysql" };
 
 /** Records a statement that has just been sent: what it does, and with which table first. Of its values nothing is known. */
 export function recordStatement(parent: Span, sql: string, answer: Promise<unknown>): void {
-  const { operation, table } = namesOf(sql);
-  const name = table === undefined ? `mysql ${operation}` : `mysql ${operation} ${table}`;
+  const { operation, table, title } = namesOf(sql);
   const attributes = { ...system, "db.operation.name": operation, "db.collection.name": table };
-  endWith(parent.beginCall(name, attributes), answer);
+  endWith(parent.beginCall(`mysql ${title}`, attributes), answer);
 }
 
 /** What a transaction is recorded as, with the wait for its connection; its statements are parts of it. */
@@ -21,13 +21,6 @@ export function endWith(span: Span, work: Promise<unknown>): void {
     () => span.end(),
     (error: unknown) => span.end(errorTypeOf(error)),
   );
-}
-
-/** `SELECT` and `presets`, for example. Statements are constants of ours, whose values are sent beside them. */
-export function namesOf(sql: string): { readonly operation: string; readonly table: string | undefined } {
-  const [, operation = "statement"] = /^[\s(]*([a-z]+)/i.exec(sql) ?? [];
-  const [, table] = /\b(?:FROM|INTO|UPDATE|JOIN)\s+(?!\()`?(\w+)/i.exec(sql) ?? [];
-  return { operation: operation.toUpperCase(), table };
 }
 
 /** The name that MySQL has for an error, or that of its class. Its message may hold values. */

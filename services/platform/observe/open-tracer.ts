@@ -14,14 +14,14 @@ interface Parts {
 const flushMaxMs = 2_000;
 
 /**
- * To be opened before all that is traced, so that it is closed after it. OpenTelemetry is loaded only where traces are
- * recorded.
+ * To be opened before all that is traced, so that it is closed after it. What records them is loaded only where traces
+ * are recorded.
  */
 export async function openTracer(processName: string, parts: Parts, lifecycle: Lifecycle): Promise<Tracer | undefined> {
   const { traces, drainTimeoutMs, logger } = parts;
   if (!traces) return undefined;
-  const { OtelTracer } = await import("./otel.ts");
-  const tracer = new OtelTracer(processName, traces, logger);
+  const { OtlpTracer } = await import("./otlp-tracer.ts");
+  const tracer = new OtlpTracer(processName, traces, logger);
   lifecycle.opened("traces", () => tracer.close(Math.min(drainTimeoutMs, flushMaxMs)));
   return tracer;
 }

@@ -37,8 +37,8 @@ describe("a traceparent", () => {
 
   it("is nobody's where two headers name one, or none does", () => {
     expect([
-      traceOf(undefined, "any", [sampled, sampled], undefined),
-      traceOf(undefined, "any", undefined, "a=1"),
+      traceOf(undefined, [sampled, sampled], undefined),
+      traceOf(undefined, undefined, "a=1"),
     ]).toEqual([undefined, undefined]);
   });
 });

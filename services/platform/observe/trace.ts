@@ -3,7 +3,8 @@ export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
 /** Where a call stands in the trace that it is part of: what is logged, and what is passed on to whom it calls. */
 export interface Trace {
-  readonly traceId: string;
+  /** Undefined as long as nobody was told of it: it is neither a caller's, nor recorded, nor passed on. */
+  readonly traceId: string | undefined;
   /** As W3C Trace Context has it. */
   readonly traceparent: string;
   readonly tracestate: string | undefined;
@@ -11,10 +12,18 @@ export interface Trace {
   readonly span: Span | undefined;
 }
 
+/** What a caller says of its trace. */
+export interface CallersTrace extends Trace {
+  readonly traceId: string;
+  readonly span: undefined;
+}
+
 /** A part of a trace that is recorded. Of one that never ends nothing is seen. */
 export interface Span extends Trace {
   /** Begins a part of this one: a call of another. `others` are those that it is made for as well. */
   beginCall(name: string, attributes: Attributes, others?: readonly Span[]): Span;
+  /** What is done for a caller has no name before. */
+  nameAs(name: string): void;
   set(attributes: Attributes): void;
   /** Says which request it belongs to. Parts that begin later say so, too. */
   nameRequest(requestId: string): void;
@@ -25,18 +34,17 @@ export interface Span extends Trace {
 /** Records traces. There is none in a process that is not told where to send them. */
 export interface Tracer {
   /** Begins what is done for a caller, as a part of the caller's trace where there is one. */
-  serve(name: string, parent: Trace | undefined): Trace;
+  serve(parent: CallersTrace | undefined): Trace;
 }
 
 /** The trace of a call that has come in; undefined where its caller is in none, and none is recorded. */
 export function traceOf(
   tracer: Tracer | undefined,
-  name: string,
   traceparent: string | string[] | undefined,
   tracestate: string | string[] | undefined,
 ): Trace | undefined {
   const parent = typeof traceparent === "string" ? traceFrom(traceparent, tracestate) : undefined;
-  return tracer ? tracer.serve(name, parent) : parent;
+  return tracer ? tracer.serve(parent) : parent;
 }
 
 const ids = "(?!0{32})[\\da-f]{32}-(?!0{16})[\\da-f]{16}";
@@ -48,7 +56,7 @@ const tracestateLengthMax = 512;
 const tracestatePattern = /^[\x20-\x7e\t]+$/;
 
 /** What a caller says of its trace. What is not as it should be is ignored, and the rest of it with it. */
-export function traceFrom(traceparent: string, tracestate?: string | string[]): Trace | undefined {
+export function traceFrom(traceparent: string, tracestate?: string | string[]): CallersTrace | undefined {
   if (!pattern.test(traceparent)) return undefined;
   const isKept =
     typeof tracestate === "string" && tracestate.length <= tracestateLengthMax && tracestatePattern.test(tracestate);

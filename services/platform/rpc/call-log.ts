@@ -33,7 +33,8 @@ export class CallRecord {
     this.#parts = parts;
     if (parts.isProbe) return;
     const traceparent = call.header("traceparent");
-    this.trace = traceOf(parts.tracer, rpc, traceparent, traceparent && call.header("tracestate"));
+    this.trace = traceOf(parts.tracer, traceparent, traceparent && call.header("tracestate"));
+    this.trace?.span?.nameAs(rpc);
   }
 
   /** From here on, what is logged was sent by someone with an access token. */

@@ -1,17 +1,17 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { silentLogger } from "./logger.ts";
-import { OtelTracer } from "./otel.ts";
+import { OtlpTracer } from "./otlp-tracer.ts";
 import { type Trace, traceFrom } from "./trace.ts";
 import type { TracesConfig } from "./traces-config.ts";
 
-const tracers: OtelTracer[] = [];
+const tracers: OtlpTracer[] = [];
 
 afterEach(async () => {
   await Promise.all(tracers.splice(0).map((tracer) => tracer.close(0)));
 });
 
-function tracerWith(sampler: TracesConfig["sampler"], samplerRatio: number): OtelTracer {
-  const tracer = new OtelTracer(
+function tracerWith(sampler: TracesConfig["sampler"], samplerRatio: number): OtlpTracer {
+  const tracer = new OtlpTracer(
     "test",
     {
       // Nobody is there; what is sent is lost.
@@ -29,8 +29,8 @@ function tracerWith(sampler: TracesConfig["sampler"], samplerRatio: number): Ote
   return tracer;
 }
 
-function serve(tracer: OtelTracer, count: number): Trace[] {
-  return Array.from({ length: count }, () => tracer.serve("any", undefined));
+function serve(tracer: OtlpTracer, count: number): Trace[] {
+  return Array.from({ length: count }, () => tracer.serve(undefined));
 }
 
 const recordedOf = (traces: readonly Trace[]) => traces.filter(({ span }) => span).length;
@@ -51,19 +51,24 @@ describe("a share of traces", () => {
   it("is the same traces in every process", () => {
     const [one, other] = [tracerWith("traceidratio", 0.5), tracerWith("traceidratio", 0.5)];
     const traces = serve(one, 200);
-    const again = traces.map((trace) => other.serve("any", traceFrom(trace.traceparent)));
+    const again = traces.map((trace) => other.serve(traceFrom(trace.traceparent)));
     expect(again.map(({ span }) => span !== undefined)).toEqual(traces.map(({ span }) => span !== undefined));
   });
 });
 
 describe("a trace that is not recorded", () => {
-  it("has ids of its own, says so, and says the same each time", () => {
+  it("has no ids before it is passed on", () => {
+    const [trace] = serve(tracerWith("always_off", 1), 1);
+    expect(trace?.traceId).toBeUndefined();
+    expect(trace?.traceparent.slice(3, 35)).toBe(trace?.traceId);
+  });
+
+  it("has ids of its own then, says so, and says the same each time", () => {
     const traces = serve(tracerWith("always_off", 1), 1_000);
+    const passedOn = traces.map(({ traceparent }) => traceparent);
+    for (const traceparent of passedOn) expect(traceparent).toMatch(/^00-[\da-f]{32}-[\da-f]{16}-00$/);
     expect(new Set(traces.map(({ traceId }) => traceId)).size).toBe(1_000);
-    for (const { traceId, traceparent } of traces) {
-      expect(traceparent).toMatch(new RegExp(`^00-${traceId}-[\\da-f]{16}-00$`));
-      expect(traceFrom(traceparent)?.traceId).toBe(traceId);
-    }
-    expect(traces.map(({ traceparent }) => traceparent)).toEqual(traces.map(({ traceparent }) => traceparent));
+    expect(new Set(passedOn.map((traceparent) => traceFrom(traceparent)?.traceparent)).size).toBe(1_000);
+    expect(traces.map(({ traceparent }) => traceparent)).toEqual(passedOn);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { namesOf } from "./statement-spans.ts";
+import { namesOf } from "./statement-names.ts";
 
 it.each([
   ["SELECT id, slug FROM presets WHERE id = ?", "SELECT", "presets"],
@@ -14,5 +14,5 @@ it.each([
   ["SELECT 1", "SELECT", undefined],
   ["", "STATEMENT", undefined],
 ])("tells what a statement does, and with which table: %s", (sql, operation, table) => {
-  expect(namesOf(sql)).toEqual({ operation, table });
+  expect(namesOf(sql)).toMatchObject({ operation, table });
 });

@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { monotonicMs } from "../process/clock.ts";
+import { CollectorClient } from "./collector-client.ts";
+import type { Logger } from "./logger.ts";
+import { OtlpJson } from "./otlp-json.ts";
+import type { RecordedSpan } from "./recorded-span.ts";
+import type { TracesConfig } from "./traces-config.ts";
+
+/** Spans that wait to be sent; more are dropped, however long the collector is away. */
+const waitingMax = 2_048;
+/** So few that to write them takes a moment. */
+const sentTogetherMax = 256;
+const faultEveryMs = 60_000;
+/** By so much the wall clock is off only where it was set. */
+const clockToleranceMs = 10;
+
+/** Gathers spans and sends them, one batch at a time. A collector that is away harms nobody. */
+export class SpanSender {
+  readonly #otlp: OtlpJson;
+  readonly #client: CollectorClient;
+  readonly #sendEveryMs: number;
+  readonly #logger: Logger;
+  #waiting: RecordedSpan[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #sending: Promise<void> | undefined;
+  #isClosed = false;
+  /** The time, since 1970, that the monotonic clock is counted from. */
+  #originMs = performance.timeOrigin;
+  #nextFaultAtMs = 0;
+
+  constructor(resource: Readonly<Record<string, string>>, config: TracesConfig, logger: Logger) {
+    this.#otlp = new OtlpJson(resource);
+    this.#client = new CollectorClient(config);
+    this.#sendEveryMs = config.sendEveryMs;
+    this.#logger = logger;
+  }
+
+  readonly take = (span: RecordedSpan): void => {
+    if (this.#isClosed || this.#waiting.length >= waitingMax) return;
+    this.#waiting.push(span);
+    if (this.#sending) return;
+    if (this.#waiting.length === 1) this.#sendIn(this.#sendEveryMs);
+    else if (this.#waiting.length === sentTogetherMax) this.#sendIn(0);
+  };
+
+  #sendIn(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#sending = this.#sendWaiting();
+    }, ms).unref();
+  }
+
+  async #sendWaiting(): Promise<void> {
+    do await this.#sendBatch();
+    while (this.#waiting.length >= sentTogetherMax);
+    this.#sending = undefined;
+    if (this.#waiting.length > 0) this.#sendIn(this.#sendEveryMs);
+  }
+
+  async #sendBatch(): Promise<void> {
+    const spans = this.#waiting.splice(0, sentTogetherMax);
+    const driftMs = Date.now() - (this.#originMs + monotonicMs());
+    if (Math.abs(driftMs) > clockToleranceMs) this.#originMs += driftMs;
+    try {
+      await this.#client.send(this.#otlp.write(spans, this.#originMs));
+    } catch (error) {
+      this.#failed(error as Error & { code?: string | number }, spans.length);
+    }
+  }
+
+  /** Says at most once a minute that traces are lost. */
+  #failed({ message, code }: Error & { code?: string | number }, spans: number): void {
+    if (monotonicMs() < this.#nextFaultAtMs) return;
+    this.#nextFaultAtMs = monotonicMs() + faultEveryMs;
+    this.#logger.warn({ reason: message || code, code, spans }, "traces could not be sent");
+  }
+
+  /** Sends what is left, as far as that takes no longer. */
+  async close(timeoutMs: number): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#client.hurry();
+    const sending = [this.#sending];
+    while (this.#waiting.length > 0) sending.push(this.#sendBatch());
+    const waiting = new AbortController();
+    await Promise.race([Promise.all(sending), sleep(timeoutMs, undefined, { signal: waiting.signal }).catch(() => {})]);
+    waiting.abort();
+    this.#client.close();
+  }
+}

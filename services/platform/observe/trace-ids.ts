@@ -1,0 +1,46 @@
+import { randomFillSync } from "node:crypto";
+
+/** Drawn at once: one by one they would cost many times as much. */
+const pool = Buffer.alloc(4_096);
+let used = pool.length;
+
+function draw(byteLength: number): number {
+  if (used + byteLength > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  used += byteLength;
+  return used - byteLength;
+}
+
+function randomHex(byteLength: number): string {
+  const from = draw(byteLength);
+  return pool.toString("hex", from, from + byteLength);
+}
+
+/** Of a span id. */
+const spanIdBytes = 8;
+/** Of a trace id; its end is what decides whether it is recorded. */
+const traceIdBytes = 16;
+const endBytes = 6;
+const endDigits = 2 * endBytes;
+
+/** One more than the largest end of a trace id. */
+export const traceEnds = 2 ** (8 * endBytes);
+
+export function newSpanId(): string {
+  return randomHex(spanIdBytes);
+}
+
+/** What a new trace id is to end with. Most traces are not recorded, and need no more of it. */
+export function newTraceEnd(): number {
+  return pool.readUIntBE(draw(endBytes), endBytes);
+}
+
+export function newTraceId(end: number): string {
+  return randomHex(traceIdBytes - endBytes) + end.toString(16).padStart(endDigits, "0");
+}
+
+export function traceEndOf(traceId: string): number {
+  return Number.parseInt(traceId.slice(-endDigits), 16);
+}

@@ -1,0 +1,29 @@
+import { traceEndOf, traceEnds } from "./trace-ids.ts";
+import type { TracesConfig } from "./traces-config.ts";
+
+/** Says which traces are recorded. */
+export class TraceSampler {
+  /** Whether a caller decides for us. */
+  readonly #followsParent: boolean;
+  /** What a trace id ends with at least that is in our share. */
+  readonly #recordedFrom: number;
+
+  constructor(config: TracesConfig) {
+    this.#followsParent = config.sampler.startsWith("parentbased_");
+    this.#recordedFrom = Math.round((1 - shareOf(config)) * traceEnds);
+  }
+
+  /** By the end of the trace id, which is random: whoever has the same share decides alike. */
+  takesNew(traceEnd: number): boolean {
+    return traceEnd >= this.#recordedFrom;
+  }
+
+  takesCallers(traceId: string, isSampled: boolean): boolean {
+    return this.#followsParent ? isSampled : this.takesNew(traceEndOf(traceId));
+  }
+}
+
+function shareOf({ sampler, samplerRatio }: TracesConfig): number {
+  if (sampler.endsWith("always_on")) return 1;
+  return sampler.endsWith("always_off") ? 0 : samplerRatio;
+}
