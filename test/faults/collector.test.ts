@@ -1,5 +1,6 @@
+import { request } from "node:http";
 import type { Logger } from "pino";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { silentLogger } from "../../services/platform/observe/logger.ts";
 import { OtlpTracer } from "../../services/platform/observe/otlp-tracer.ts";
 import type { TracesConfig } from "../../services/platform/observe/traces-config.ts";
@@ -71,6 +72,59 @@ it("says that traces are lost, once and not for each", async () => {
   // Two processes had something to send, or all three.
   await expect.poll(() => lines().length).toBeGreaterThanOrEqual(2);
   expect(lines().length).toBeLessThanOrEqual(3);
+});
+
+it("sends again what a collector could not take for a moment", async () => {
+  const collector = await startCollector();
+  closers.push(() => collector.close());
+  const { port } = new URL(collector.traces.url);
+  const statuses = [503, 429, 200];
+  const { url, close } = await listen((received, response) => {
+    const status = statuses.shift() ?? 200;
+    if (status !== 200) return response.writeHead(status, { "retry-after": "0" }).end();
+    received.pipe(request({ port, path: received.url, method: "POST" }, (answer) => answer.pipe(response)));
+  });
+  closers.push(close);
+  const tracer = new OtlpTracer("test", tracesTo(url), silentLogger());
+  closers.push(() => tracer.close(0));
+  const { traceId, span } = tracer.serve(undefined);
+  span?.end();
+  expect(await collector.spansOf(traceId as string, 1)).toHaveLength(1);
+});
+
+it("has one connection to the collector", async () => {
+  let connections = 0;
+  let requests = 0;
+  const { url, close } = await listen(({ socket }, response) => {
+    requests += 1;
+    if (socket.bytesWritten === 0) connections += 1;
+    response.end("{}");
+  });
+  closers.push(close);
+  const tracer = new OtlpTracer("test", tracesTo(url, { sendEveryMs: 1 }), silentLogger());
+  closers.push(() => tracer.close(0));
+  while (requests < 20) {
+    tracer.serve(undefined).span?.end();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  expect(connections).toBe(1);
+});
+
+it("has the time of the wall clock in what it sends, also after that was set", async () => {
+  const collector = await startCollector();
+  closers.push(() => collector.close());
+  const tracer = new OtlpTracer("test", collector.traces, silentLogger());
+  closers.push(() => tracer.close(0));
+  const startedAt = async () => {
+    const { traceId, span } = tracer.serve(undefined);
+    span?.end();
+    return Number((await collector.spansOf(traceId as string, 1))[0]?.startTimeUnixNano) / 1e6;
+  };
+  const minuteMs = 60_000;
+  expect(Math.abs((await startedAt()) - Date.now())).toBeLessThan(minuteMs);
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60 * minuteMs });
+  closers.push(() => void vi.useRealTimers());
+  expect(Math.abs((await startedAt()) - Date.now())).toBeLessThan(minuteMs);
 });
 
 it("keeps a bounded number of spans while the collector does not answer, and drops the others", async () => {

@@ -261,3 +261,32 @@ describe("with a collector", () => {
     expect(logLinesOf("trace_id", unrecorded.traceId)).toHaveLength(2);
   });
 });
+
+describe("where a trace is not recorded", () => {
+  it("names it for who is told of it: of requests that come together, for one", async () => {
+    const unrecorded = { ...collector.traces, sampler: "always_off" } as const;
+    await stack.gateway.stop();
+    await stack.gateway.start({ traces: unrecorded });
+    try {
+      await stack.create("unrecorded");
+      const ids = Array.from({ length: 24 }, (_, index) => `unrecorded-${index}`);
+      await Promise.all(
+        ids.map((id) =>
+          stack.request("GET", "/presets/unrecorded", { key: stack.apiKey, headers: { "x-request-id": id } }),
+        ),
+      );
+      const lines = ids.flatMap((id) => logLinesOf("request_id", id)).filter(({ msg }) => msg === "request");
+      expect(lines).toHaveLength(ids.length);
+      const traceIds = lines.map((line) => line.trace_id).filter((traceId) => traceId !== undefined);
+      expect(traceIds.length).toBeLessThan(ids.length);
+      // What was passed on is what the service logs, and records no more than the gateway does.
+      const served = logLinesOf("msg", "rpc").map((line) => line.trace_id);
+      expect(traceIds.length).toBeGreaterThan(0);
+      expect(served).toEqual(expect.arrayContaining(traceIds));
+      expect(collector.spans.filter(({ traceId }) => traceIds.includes(traceId))).toEqual([]);
+    } finally {
+      await stack.gateway.stop();
+      await stack.gateway.start({ traces: collector.traces });
+    }
+  });
+});

@@ -16,6 +16,7 @@ export interface ReceivedSpan {
   readonly attributes: Readonly<Record<string, string | number>>;
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
   readonly isError: boolean;
+  readonly startTimeUnixNano: string;
 }
 
 /** What receives traces as a collector of OpenTelemetry does: OTLP over HTTP. */

@@ -47,10 +47,10 @@ function attributesText({ attributes, requestId, error }: RecordedSpan): string 
 }
 
 function attributeOf(name: string, value: string | number): string {
-  return `{"key":${JSON.stringify(name)},"value":{${valueOf(value)}}}`;
+  return `{"key":${JSON.stringify(name)},"value":{${typedValue(value)}}}`;
 }
 
-function valueOf(value: string | number): string {
+function typedValue(value: string | number): string {
   if (typeof value === "string") return `"stringValue":${text(value)}`;
   if (Number.isSafeInteger(value)) return `"intValue":${value}`;
   return `"doubleValue":${Number.isFinite(value) ? value : `"${value}"`}`;

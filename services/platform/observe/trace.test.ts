@@ -36,10 +36,10 @@ describe("a traceparent", () => {
   });
 
   it("is nobody's where two headers name one, or none does", () => {
-    expect([
-      traceOf(undefined, [sampled, sampled], undefined),
-      traceOf(undefined, undefined, "a=1"),
-    ]).toEqual([undefined, undefined]);
+    expect([traceOf(undefined, [sampled, sampled], undefined), traceOf(undefined, undefined, "a=1")]).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 });
 
