@@ -6,6 +6,9 @@ import { newSpanId, newTraceEnd, newTraceId } from "./trace-ids.ts";
 import { TraceSampler } from "./trace-sampler.ts";
 import type { TracesConfig } from "./traces-config.ts";
 
+/** What backends show as the language of a process, and by whom it is recorded. */
+const recorder = { "telemetry.sdk.language": "nodejs", "telemetry.sdk.name": "setpoint" };
+
 /**
  * Records traces for a collector of OpenTelemetry. Not with its SDK: that takes ten times as long for a span, and follows
  * a context through callbacks for who does not hand it on. What is left of it is a protocol.
@@ -16,7 +19,7 @@ export class OtlpTracer implements Tracer {
 
   constructor(processName: string, config: TracesConfig, logger: Logger) {
     const { serviceName = `setpoint-${processName}`, resourceAttributes } = config;
-    const resource = { "telemetry.sdk.language": "nodejs", ...resourceAttributes, "service.name": serviceName };
+    const resource = { ...recorder, ...resourceAttributes, "service.name": serviceName };
     this.#sampler = new TraceSampler(config);
     this.#sender = new SpanSender(resource, config, logger);
   }
