@@ -87,6 +87,10 @@ export function traceTogether(callers: readonly Traced[]): Trace | undefined {
 /** The spans that share a call with the trace it is made in. */
 export function spansBeside(chosen: Trace | undefined, callers: readonly Traced[]): readonly Span[] {
   if (!chosen?.span) return [];
-  const spans = callers.flatMap(({ trace, sharedBy = [] }) => (trace?.span ? [trace.span, ...sharedBy] : []));
-  return spans.filter((span) => span !== chosen.span);
+  const spans: Span[] = [];
+  for (const { trace, sharedBy } of callers) {
+    if (trace?.span && trace.span !== chosen.span) spans.push(trace.span);
+    if (sharedBy) spans.push(...sharedBy);
+  }
+  return spans;
 }
