@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { monotonicMs } from "../process/clock.ts";
-import { CollectorClient } from "./collector-client.ts";
+import { CollectorThread, type SendFault } from "./collector-thread.ts";
 import type { Logger } from "./logger.ts";
 import { OtlpJson } from "./otlp-json.ts";
 import type { RecordedSpan } from "./recorded-span.ts";
@@ -17,7 +17,7 @@ const clockToleranceMs = 10;
 /** Gathers spans and sends them, one batch at a time. A collector that is away harms nobody. */
 export class SpanSender {
   readonly #otlp: OtlpJson;
-  readonly #client: CollectorClient;
+  readonly #collector: CollectorThread;
   readonly #sendEveryMs: number;
   readonly #logger: Logger;
   #waiting: RecordedSpan[] = [];
@@ -30,7 +30,7 @@ export class SpanSender {
 
   constructor(resource: Readonly<Record<string, string>>, config: TracesConfig, logger: Logger) {
     this.#otlp = new OtlpJson(resource);
-    this.#client = new CollectorClient(config);
+    this.#collector = new CollectorThread(config);
     this.#sendEveryMs = config.sendEveryMs;
     this.#logger = logger;
   }
@@ -61,15 +61,12 @@ export class SpanSender {
     const spans = this.#waiting.splice(0, sentTogetherMax);
     const driftMs = Date.now() - (this.#originMs + monotonicMs());
     if (Math.abs(driftMs) > clockToleranceMs) this.#originMs += driftMs;
-    try {
-      await this.#client.send(this.#otlp.write(spans, this.#originMs));
-    } catch (error) {
-      this.#failed(error as Error & { code?: string | number }, spans.length);
-    }
+    const fault = await this.#collector.send(this.#otlp.write(spans, this.#originMs));
+    if (fault) this.#failed(fault, spans.length);
   }
 
   /** Says at most once a minute that traces are lost. */
-  #failed({ message, code }: Error & { code?: string | number }, spans: number): void {
+  #failed({ message, code }: SendFault, spans: number): void {
     if (monotonicMs() < this.#nextFaultAtMs) return;
     this.#nextFaultAtMs = monotonicMs() + faultEveryMs;
     this.#logger.warn({ reason: message || code, code, spans }, "traces could not be sent");
@@ -79,12 +76,12 @@ export class SpanSender {
   async close(timeoutMs: number): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    this.#client.hurry();
+    this.#collector.hurry();
     const sending = [this.#sending];
     while (this.#waiting.length > 0) sending.push(this.#sendBatch());
     const waiting = new AbortController();
     await Promise.race([Promise.all(sending), sleep(timeoutMs, undefined, { signal: waiting.signal }).catch(() => {})]);
     waiting.abort();
-    this.#client.close();
+    await this.#collector.close();
   }
 }
