@@ -9,8 +9,8 @@ export interface SendFault {
 
 /**
  * Sends to a collector from a thread of its own. A process that is a client of HTTP/1.1 as well as a server has sockets,
- * streams and parsers of more kinds, and the code of Node that V8 has made fast for one kind is slower for all of them
- * from then on: 5 to 10% of a process's time, for one request in some seconds.
+ * streams and parsers of more kinds, and V8 gives up code of Node that it has made fast for one kind (`--trace-deopt`
+ * counts twice as many such cases in a gateway): all requests would pay for one that is made every few seconds.
  */
 export class CollectorThread {
   readonly #worker: Worker;
