@@ -10,7 +10,7 @@ export interface SendFault {
 /**
  * Sends to a collector from a thread of its own. A process that is a client of HTTP/1.1 as well as a server has sockets,
  * streams and parsers of more kinds, and V8 gives up code of Node that it has made fast for one kind (`--trace-deopt`
- * counts twice as many such cases in a gateway): all requests would pay for one that is made every few seconds.
+ * shows it): all requests would pay for one that is made every few seconds.
  */
 export class CollectorThread {
   readonly #worker: Worker;
