@@ -18,8 +18,13 @@ export class OtlpTracer implements Tracer {
   readonly #sender: SpanSender;
 
   constructor(processName: string, config: TracesConfig, logger: Logger) {
-    const { serviceName = `setpoint-${processName}`, resourceAttributes } = config;
-    const resource = { ...recorder, ...resourceAttributes, "service.name": serviceName };
+    const { serviceName, resourceAttributes } = config;
+    const resource = {
+      ...recorder,
+      "service.name": `setpoint-${processName}`,
+      ...resourceAttributes,
+      ...(serviceName !== undefined && { "service.name": serviceName }),
+    };
     this.#sampler = new TraceSampler(config);
     this.#sender = new SpanSender(resource, config, logger);
   }
@@ -47,23 +52,25 @@ export class OtlpTracer implements Tracer {
   }
 }
 
-/** Nearly every trace is one. Its ids are made when it is passed on: of those that are gathered into one call, one is. */
+/** Nearly every trace is one. Its ids are made where it is logged or passed on: of a crowd that shares a call, one is passed on. */
 class UnrecordedTrace implements Trace {
   readonly tracestate = undefined;
   readonly span = undefined;
   readonly #traceEnd: number;
+  #traceId: string | undefined;
   #traceparent: string | undefined;
 
   constructor(traceEnd: number) {
     this.#traceEnd = traceEnd;
   }
 
-  get traceId(): string | undefined {
-    return this.#traceparent?.slice(3, 35);
+  get traceId(): string {
+    this.#traceId ??= newTraceId(this.#traceEnd);
+    return this.#traceId;
   }
 
   get traceparent(): string {
-    this.#traceparent ??= unrecorded(newTraceId(this.#traceEnd));
+    this.#traceparent ??= unrecorded(this.traceId);
     return this.#traceparent;
   }
 }

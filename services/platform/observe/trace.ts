@@ -3,8 +3,7 @@ export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
 /** Where a call stands in the trace that it is part of: what is logged, and what is passed on to whom it calls. */
 export interface Trace {
-  /** Undefined as long as nobody was told of it: it is neither a caller's, nor recorded, nor passed on. */
-  readonly traceId: string | undefined;
+  readonly traceId: string;
   /** As W3C Trace Context has it. */
   readonly traceparent: string;
   readonly tracestate: string | undefined;
@@ -14,7 +13,6 @@ export interface Trace {
 
 /** What a caller says of its trace. */
 export interface CallersTrace extends Trace {
-  readonly traceId: string;
   readonly span: undefined;
 }
 
