@@ -12,6 +12,7 @@ import { accessClient } from "./access-client.ts";
 
 const unauthenticatedCode = 16;
 const unavailableCode = 14;
+const deadlineExceededCode = 4;
 
 const granted = (key = "") => create(ExchangeKeyResponseSchema, { accessToken: `token of ${key}` });
 const failed = (code: number) => ({ case: "error", value: create(StatusSchema, { code, message: "no" }) });
@@ -63,8 +64,11 @@ describe("the exchange of keys", () => {
     expect(made).toEqual([["a", "b"]]);
   });
 
-  it("is made again, alone, for a key whose part was out of reach", async () => {
-    const { made, exchange } = clientOf({ codeOf: (key) => (key === "b" ? unavailableCode : 0) });
+  it.each([
+    ["whose part was out of reach", unavailableCode],
+    ["that has more time than the service took", deadlineExceededCode],
+  ])("is made again, alone, for a key %s", async (_, code) => {
+    const { made, exchange } = clientOf({ codeOf: (key) => (key === "b" ? code : 0) });
     await Promise.all(["a", "b"].map(exchange));
     expect(made).toEqual([["a", "b"], ["b"]]);
   });

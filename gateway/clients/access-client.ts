@@ -5,11 +5,11 @@ import type {
   ExchangeKeyResponse,
   ExchangeOutcome,
 } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
-import { type DomainError, isOfKind } from "../../services/platform/domain/domain-error.ts";
+import type { DomainError } from "../../services/platform/domain/domain-error.ts";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import { fromStatusMessage } from "../../services/platform/rpc/errors.ts";
 import type { Methods } from "../../services/platform/rpc/grpc-client.ts";
-import { gatherCalls, optionsTogether } from "./gathered-calls.ts";
+import { gatherCalls, isWorthAnotherCall, optionsTogether } from "./gathered-calls.ts";
 
 type AccessMethods = Methods<typeof AccessService>;
 type Exchange = MessageInitShape<typeof ExchangeKeyRequestSchema>;
@@ -33,7 +33,7 @@ export function accessClient(methods: AccessMethods, metrics?: Metrics): AccessC
         return Promise.all(
           calls.map(({ request, options }, index) => {
             const answer = fromOutcome(outcomes[index]);
-            if (!isOfKind(answer, "unavailable")) return answer;
+            if (!isWorthAnotherCall(answer, options)) return answer;
             return methods.exchangeKey(request, options).catch((error: Error) => error);
           }),
         );

@@ -4,6 +4,7 @@ import type { BatchWatch } from "../../services/platform/batching/batch-watch.ts
 import { Batcher } from "../../services/platform/batching/batcher.ts";
 import { isOfKind } from "../../services/platform/domain/domain-error.ts";
 import { spansBeside, traceTogether } from "../../services/platform/observe/trace.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
 
 /** A call that is to be made. */
@@ -112,6 +113,18 @@ function callOf<Request, Answer>({ request, requests, deadlineMs }: BatchPart<Ca
   const requestId = named.map(({ options }) => options.requestId).join("|");
   const { accessToken } = request.options;
   return { request: request.request, options: { accessToken, requestId, deadlineMs, ...traceOfAll(requests) } };
+}
+
+/** As much time as a call takes that is answered at all. */
+const callMs = 100;
+
+/**
+ * Whether a part of a batch is to be called again by itself: where the service cannot answer it, or the time ran out that
+ * the batch had with one of several processes, and not its own.
+ */
+export function isWorthAnotherCall(answer: unknown, { deadlineMs }: CallOptions): boolean {
+  if (isOfKind(answer, "unavailable")) return true;
+  return isOfKind(answer, "deadline_exceeded") && deadlineMs - monotonicMs() > callMs;
 }
 
 /** For what has no batch: makes each call by itself. */

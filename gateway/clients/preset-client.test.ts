@@ -10,6 +10,7 @@ import type { CallOptions, Methods } from "../../services/platform/rpc/grpc-clie
 import { presetClient } from "./preset-client.ts";
 
 const unavailableCode = 14;
+const deadlineExceededCode = 4;
 const notFoundCode = 5;
 const resourceExhaustedCode = 8;
 
@@ -58,6 +59,22 @@ describe("createVersion", () => {
     const { calls, made } = callsOn((slug) => (slug === "b" ? failed(unavailableCode) : found(slug)));
     const answers = await Promise.all(["a", "b", "c"].map((slug) => calls.createVersion({ slug }, options())));
     expect(answers.map(({ slug }) => slug)).toEqual(["a", "b", "c"]);
+    expect(made).toEqual([["a", "b", "c"], ["b"]]);
+  });
+
+  it("makes a part again, alone, that has more time than the service took, and no other", async () => {
+    const { calls, made } = callsOn((slug) => (slug === "a" ? found(slug) : failed(deadlineExceededCode)));
+    const late = { ...options(), deadlineMs: monotonicMs() + 50 };
+    const results = await Promise.allSettled([
+      calls.createVersion({ slug: "a" }, options()),
+      calls.createVersion({ slug: "b" }, options()),
+      calls.createVersion({ slug: "c" }, late),
+    ]);
+    expect(results).toMatchObject([
+      { value: { slug: "a" } },
+      { value: { slug: "b" } },
+      { reason: { kind: "deadline_exceeded" } },
+    ]);
     expect(made).toEqual([["a", "b", "c"], ["b"]]);
   });
 

@@ -10,7 +10,15 @@ import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { fromStatusMessage } from "../../services/platform/rpc/errors.ts";
 import type { CallOptions, Methods } from "../../services/platform/rpc/grpc-client.ts";
-import { areOfOne, type Call, callEach, gatherAlike, gatherCalls, optionsTogether } from "./gathered-calls.ts";
+import {
+  areOfOne,
+  type Call,
+  callEach,
+  gatherAlike,
+  gatherCalls,
+  isWorthAnotherCall,
+  optionsTogether,
+} from "./gathered-calls.ts";
 
 type Creation = MessageInitShape<typeof CreateVersionRequestSchema>;
 type PresetMethods = Methods<typeof PresetService>;
@@ -106,7 +114,7 @@ function answersOf<Request>(
   return Promise.all(
     calls.map(({ request, options }, index) => {
       const answer = fromOutcome(outcomes[index]);
-      if (isOfKind(answer, "unavailable")) return callAlone(request, options).catch((error: Error) => error);
+      if (isWorthAnotherCall(answer, options)) return callAlone(request, options).catch((error: Error) => error);
       if (isTooLarge(answer)) return callLarge(request, options).catch((error: Error) => error);
       return answer;
     }),
