@@ -15,6 +15,7 @@ export interface CallEnd {
 }
 
 export interface CallListener {
+  /** Throws where it is no message. */
   onMessage(bytes: Buffer): void;
   /** Once, after all messages. */
   onEnd(end: CallEnd): void;
@@ -46,8 +47,16 @@ export class GrpcCall {
 
   onMessage(bytes: Buffer, isCompressed: boolean): void {
     if (this.#hasEnded) return;
-    if (isCompressed) this.#giveUp({ code: Code.Internal, message: "The answer is compressed." });
-    else this.#listener.onMessage(bytes);
+    if (isCompressed) {
+      this.#giveUp({ code: Code.Internal, message: "The answer is compressed." });
+      return;
+    }
+    try {
+      this.#listener.onMessage(bytes);
+    } catch {
+      // What is thrown where bytes arrive would end the process.
+      this.#giveUp({ code: Code.Internal, message: "The answer cannot be read." });
+    }
   }
 
   onTooLarge(): void {

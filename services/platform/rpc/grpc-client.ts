@@ -157,12 +157,8 @@ function callOnce(
     const call = connection.call(path, headers, frame, {
       // Not waited for: its status, which comes in a packet of its own. Our services send a message only with OK.
       onMessage: (bytes) => {
-        if (!settle(undefined)) return;
-        try {
-          resolve(fromBinary(output, bytes));
-        } catch (cause) {
-          reject(new Error("A service answered with what cannot be read", { cause }));
-        }
+        const message = fromBinary(output, bytes);
+        if (settle(undefined)) resolve(message);
       },
       onEnd: (end) => {
         if (settle(end.code)) reject(errorFrom(end));

@@ -24,10 +24,14 @@ let sessions: ServerHttp2Session[];
 let callCount: number;
 /** What becomes of a call of the service; it has no health checks. */
 let serve: Serve;
+let health: (stream: ServerHttp2Stream) => void;
+let healthCount: number;
 
 beforeEach(async () => {
   sessions = [];
   callCount = 0;
+  healthCount = 0;
+  health = (stream) => stream.respond({ ...head, "grpc-status": "12" }, { endStream: true });
   server = createServer();
   server.on("session", (session) => {
     sessions.push(session);
@@ -35,9 +39,10 @@ beforeEach(async () => {
   });
   server.on("stream", (stream, headers) => {
     stream.on("error", () => {});
-    if (String(headers[":path"]).endsWith("/Watch"))
-      stream.respond({ ...head, "grpc-status": "12" }, { endStream: true });
-    else serve(stream, ++callCount);
+    if (String(headers[":path"]).endsWith("/Watch")) {
+      healthCount += 1;
+      health(stream);
+    } else serve(stream, ++callCount);
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   channel = openChannel(`127.0.0.1:${(server.address() as AddressInfo).port}`, undefined);
@@ -73,6 +78,19 @@ describe("an answer", () => {
       };
       expect(await call()).toBe("answered");
     }
+  });
+
+  it("may be as large as any", async () => {
+    const overhead = 5;
+    const jwksJson = "a".repeat(responseBytesMax - overhead);
+    const largest = toBinary(GetKeySetResponseSchema, create(GetKeySetResponseSchema, { jwksJson }));
+    expect(largest).toHaveLength(responseBytesMax);
+    serve = (stream) => {
+      stream.respond(head, { waitForTrailers: true });
+      stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
+      stream.end(framed(largest));
+    };
+    expect((await call()).length).toBe(jwksJson.length);
   });
 
   it("is there as soon as its message is, whatever becomes of the connection", async () => {
@@ -129,7 +147,7 @@ describe("an answer", () => {
         stream.respond(head);
         stream.write(framed(Buffer.from([0xff, 0xff])));
       },
-      { message: "A service answered with what cannot be read" },
+      { kind: "internal", message: "The answer cannot be read." },
     ],
     [
       "of a proxy that takes no gRPC",
@@ -150,6 +168,20 @@ describe("an answer", () => {
     serve = (stream) => stream.on("close", () => resolve(stream.rstCode));
     await expect(call(300)).rejects.toMatchObject({ kind: "deadline_exceeded" });
     expect(await closed).toBe(constants.NGHTTP2_CANCEL);
+  });
+});
+
+describe("a service that says what nobody understands of its health", () => {
+  it("is called all the same, and ends nothing", async () => {
+    health = (stream) => {
+      stream.respond(head);
+      stream.write(framed(Buffer.from([0xff, 0xff])));
+    };
+    serve = answerWell;
+    sessions[0]?.destroy();
+    await expect.poll(() => healthCount).toBeGreaterThan(2);
+    expect(await call()).toBe("answered");
+    expect(channel.pick()?.isServing).toBe(false);
   });
 });
 

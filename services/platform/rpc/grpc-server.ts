@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { once, setMaxListeners } from "node:events";
 import {
   constants,
   createSecureServer,
@@ -77,6 +77,8 @@ export class GrpcServer {
     const sessions = [...this.#sessions];
     for (const session of sessions) retire(session);
     const timeout = AbortSignal.timeout(timeoutMs);
+    // One for each connection is no leak.
+    setMaxListeners(0, timeout);
     const closed = sessions.map((session) => once(session, "close", { signal: timeout }));
     await Promise.allSettled(closed);
     for (const session of this.#sessions) session.destroy();

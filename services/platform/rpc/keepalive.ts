@@ -7,6 +7,8 @@ const pingTimeoutMs = 10_000;
 export function keepAlive(session: Http2Session): () => void {
   let patience: NodeJS.Timeout | undefined;
   const ping = () => {
+    // It takes a moment from its end until it is closed.
+    if (session.destroyed) return;
     patience = setTimeout(() => session.destroy(), pingTimeoutMs).unref();
     session.ping(() => clearTimeout(patience));
   };
