@@ -1,0 +1,73 @@
+import { ConnectionError, errorCodes, frameBytesMax } from "./protocol.ts";
+
+/** Length, kind, flags and stream. */
+const headBytes = 9;
+
+type OnFrame = (type: number, flags: number, streamId: number, payload: Buffer) => void;
+
+/** Puts frames together that come in pieces, of which there may be one for every byte. */
+export class FrameReader {
+  readonly #onFrame: OnFrame;
+  /** The beginning of a frame, with room for all of it, or for its head while that is not there. */
+  #partial: Buffer | undefined;
+  #partialBytes = 0;
+
+  constructor(onFrame: OnFrame) {
+    this.#onFrame = onFrame;
+  }
+
+  /** Throws ConnectionError, and whatever the listener throws. */
+  read(chunk: Buffer): void {
+    let start = this.#partial ? this.#complete(chunk) : 0;
+    while (chunk.length - start >= headBytes) {
+      const end = start + headBytes + payloadBytes(chunk, start);
+      if (end > chunk.length) break;
+      this.#emit(chunk, start, end);
+      start = end;
+    }
+    if (start < chunk.length) this.#keep(chunk, start);
+  }
+
+  /** Adds to a frame that had begun before. Returns where in the chunk the next one begins. */
+  #complete(chunk: Buffer): number {
+    let taken = 0;
+    while (this.#partial) {
+      const partial = this.#partial;
+      const copied = chunk.copy(partial, this.#partialBytes, taken);
+      taken += copied;
+      this.#partialBytes += copied;
+      if (this.#partialBytes < partial.length) return taken;
+      this.#partial = undefined;
+      const frameBytes = headBytes + payloadBytes(partial, 0);
+      if (frameBytes === partial.length) this.#emit(partial, 0, frameBytes);
+      else this.#makeRoom(frameBytes, partial);
+    }
+    return taken;
+  }
+
+  #keep(chunk: Buffer, start: number): void {
+    const isHeadThere = chunk.length - start >= headBytes;
+    this.#makeRoom(isHeadThere ? headBytes + payloadBytes(chunk, start) : headBytes, chunk.subarray(start));
+  }
+
+  #makeRoom(bytes: number, beginning: Buffer): void {
+    this.#partial = Buffer.allocUnsafe(bytes);
+    this.#partialBytes = beginning.copy(this.#partial);
+  }
+
+  #emit(bytes: Buffer, start: number, end: number): void {
+    const streamId = bytes.readUInt32BE(start + 5) & 0x7fff_ffff;
+    this.#onFrame(
+      bytes[start + 3] as number,
+      bytes[start + 4] as number,
+      streamId,
+      bytes.subarray(start + headBytes, end),
+    );
+  }
+}
+
+function payloadBytes(bytes: Buffer, start: number): number {
+  const length = bytes.readUIntBE(start, 3);
+  if (length > frameBytesMax) throw new ConnectionError(errorCodes.frameSize, "A frame is too large");
+  return length;
+}

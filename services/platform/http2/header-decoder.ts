@@ -1,0 +1,90 @@
+import { DynamicTable, entryOverhead, type Field, staticTable } from "./header-table.ts";
+import { decodeHuffman } from "./huffman.ts";
+import { ConnectionError, errorCodes } from "./protocol.ts";
+
+/** What a peer may use until it is told otherwise, and we tell nothing. */
+const tableBytesMax = 4_096;
+
+/** As much as the headers of one message may take, their overhead included. */
+export const headerListBytesMax = 65_536;
+
+/** Reads blocks of headers (HPACK, RFC 7541), of one connection and in order: what a block says depends on those before. */
+export class HeaderDecoder {
+  readonly #table = new DynamicTable(tableBytesMax);
+  #block: Buffer = Buffer.alloc(0);
+  #place = 0;
+
+  /** Throws ConnectionError: after a block that cannot be read, no other can. */
+  decode(block: Buffer): readonly Field[] {
+    this.#block = block;
+    this.#place = 0;
+    const fields: Field[] = [];
+    let bytes = 0;
+    while (this.#place < block.length) {
+      const first = block[this.#place] as number;
+      if (first >> 5 === 0b001) {
+        if (fields.length > 0) throw unreadable("A table is resized inside of a block");
+        if (!this.#table.resize(this.#integer(5))) throw unreadable("A table is made larger than it may be");
+        continue;
+      }
+      const field = this.#field(first);
+      bytes += field.name.length + field.value.length + entryOverhead;
+      if (bytes > headerListBytesMax) throw new ConnectionError(errorCodes.enhanceYourCalm, "Too many headers");
+      fields.push(field);
+    }
+    this.#block = Buffer.alloc(0);
+    return fields;
+  }
+
+  #field(first: number): Field {
+    if (first >= 0x80) return this.#find(this.#integer(7));
+    const isKept = first >= 0x40;
+    const index = this.#integer(isKept ? 6 : 4);
+    const name = index === 0 ? this.#text() : this.#find(index).name;
+    const field = { name, value: this.#text() };
+    if (isKept) this.#table.add(field);
+    return field;
+  }
+
+  #find(index: number): Field {
+    const field =
+      index <= staticTable.length ? staticTable[index - 1] : this.#table.find(index - staticTable.length - 1);
+    if (!field) throw unreadable("There is no header of that index");
+    return field;
+  }
+
+  /** Its first bits share a byte with something else. */
+  #integer(bits: number): number {
+    const max = 2 ** bits - 1;
+    let value = this.#byte() & max;
+    if (value < max) return value;
+    for (let shift = 0; shift <= 21; shift += 7) {
+      const byte = this.#byte();
+      value += (byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+    throw unreadable("A number is too large");
+  }
+
+  #text(): string {
+    const isHuffman = (this.#block[this.#place] as number) >= 0x80;
+    const length = this.#integer(7);
+    const start = this.#place;
+    this.#place += length;
+    if (this.#place > this.#block.length) throw unreadable("A block of headers ends too early");
+    return isHuffman
+      ? decodeHuffman(this.#block, start, this.#place)
+      : this.#block.toString("latin1", start, this.#place);
+  }
+
+  #byte(): number {
+    const byte = this.#block[this.#place];
+    if (byte === undefined) throw unreadable("A block of headers ends too early");
+    this.#place += 1;
+    return byte;
+  }
+}
+
+function unreadable(message: string): ConnectionError {
+  return new ConnectionError(errorCodes.compression, message);
+}

@@ -1,0 +1,132 @@
+export interface Field {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The first of that name. */
+export function headerOf(fields: readonly Field[], name: string): string | undefined {
+  for (const field of fields) if (field.name === name) return field.value;
+  return undefined;
+}
+
+/** As RFC 7541 has it: what an entry takes beside its bytes. */
+export const entryOverhead = 32;
+
+/** Fields that both sides know from the beginning, from index 1 on (RFC 7541, A). */
+export const staticTable: readonly Field[] = [
+  ":authority",
+  ":method GET",
+  ":method POST",
+  ":path /",
+  ":path /index.html",
+  ":scheme http",
+  ":scheme https",
+  ":status 200",
+  ":status 204",
+  ":status 206",
+  ":status 304",
+  ":status 400",
+  ":status 404",
+  ":status 500",
+  "accept-charset",
+  "accept-encoding gzip, deflate",
+  "accept-language",
+  "accept-ranges",
+  "accept",
+  "access-control-allow-origin",
+  "age",
+  "allow",
+  "authorization",
+  "cache-control",
+  "content-disposition",
+  "content-encoding",
+  "content-language",
+  "content-length",
+  "content-location",
+  "content-range",
+  "content-type",
+  "cookie",
+  "date",
+  "etag",
+  "expect",
+  "expires",
+  "from",
+  "host",
+  "if-match",
+  "if-modified-since",
+  "if-none-match",
+  "if-range",
+  "if-unmodified-since",
+  "last-modified",
+  "link",
+  "location",
+  "max-forwards",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "range",
+  "referer",
+  "refresh",
+  "retry-after",
+  "server",
+  "set-cookie",
+  "strict-transport-security",
+  "transfer-encoding",
+  "user-agent",
+  "vary",
+  "via",
+  "www-authenticate",
+].map((text) => {
+  const end = text.indexOf(" ");
+  return end < 0 ? { name: text, value: "" } : { name: text.slice(0, end), value: text.slice(end + 1) };
+});
+
+/** The fields that the peer has sent before, and may name by their index: the newest is the first. */
+export class DynamicTable {
+  readonly #bytesLimit: number;
+  #bytesMax: number;
+  #bytes = 0;
+  /** The oldest first. */
+  #fields: Field[] = [];
+  /** How many of them are gone already. */
+  #gone = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesLimit = bytesMax;
+    this.#bytesMax = bytesMax;
+  }
+
+  /** By its index in here, from 0 on. */
+  find(index: number): Field | undefined {
+    const place = this.#fields.length - 1 - index;
+    return place < this.#gone ? undefined : this.#fields[place];
+  }
+
+  /** One that is larger than the whole table empties it. */
+  add(field: Field): void {
+    this.#bytes += bytesOf(field);
+    this.#fields.push(field);
+    this.#shrink();
+  }
+
+  /** Returns whether it may be so large. */
+  resize(bytesMax: number): boolean {
+    if (bytesMax > this.#bytesLimit) return false;
+    this.#bytesMax = bytesMax;
+    this.#shrink();
+    return true;
+  }
+
+  #shrink(): void {
+    while (this.#bytes > this.#bytesMax) {
+      this.#bytes -= bytesOf(this.#fields[this.#gone] as Field);
+      this.#gone += 1;
+    }
+    if (this.#gone < 64 || this.#gone * 2 < this.#fields.length) return;
+    this.#fields = this.#fields.slice(this.#gone);
+    this.#gone = 0;
+  }
+}
+
+function bytesOf({ name, value }: Field): number {
+  return name.length + value.length + entryOverhead;
+}

@@ -1,0 +1,161 @@
+import { describe, expect, it } from "vitest";
+import { HeaderDecoder, headerListBytesMax } from "./header-decoder.ts";
+import { encodeHeaders } from "./header-encoder.ts";
+import { staticTable } from "./header-table.ts";
+import { type ConnectionError, errorCodes } from "./protocol.ts";
+
+type Pairs = readonly (readonly [string, string])[];
+
+function decode(decoder: HeaderDecoder, hex: string): Pairs {
+  return decoder.decode(Buffer.from(hex.replaceAll(" ", ""), "hex")).map(({ name, value }) => [name, value]);
+}
+
+function codeOf(run: () => unknown): number | undefined {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    return (error as ConnectionError).code;
+  }
+}
+
+const request: Pairs = [
+  [":method", "GET"],
+  [":scheme", "http"],
+  [":path", "/"],
+  [":authority", "www.example.com"],
+];
+const secondRequest: Pairs = [...request, ["cache-control", "no-cache"]];
+const thirdRequest: Pairs = [
+  [":method", "GET"],
+  [":scheme", "https"],
+  [":path", "/index.html"],
+  [":authority", "www.example.com"],
+  ["custom-key", "custom-value"],
+];
+
+describe("blocks of headers are read as in the examples of RFC 7541", () => {
+  it.each<[string, string[]]>([
+    [
+      "C.3, plain",
+      [
+        "8286 8441 0f77 7777 2e65 7861 6d70 6c65 2e63 6f6d",
+        "8286 84be 5808 6e6f 2d63 6163 6865",
+        "8287 85bf 400a 6375 7374 6f6d 2d6b 6579 0c63 7573 746f 6d2d 7661 6c75 65",
+      ],
+    ],
+    [
+      "C.4, with Huffman's codes",
+      [
+        "8286 8441 8cf1 e3c2 e5f2 3a6b a0ab 90f4 ff",
+        "8286 84be 5886 a8eb 1064 9cbf",
+        "8287 85bf 4088 25a8 49e9 5ba9 7d7f 8925 a849 e95b b8e8 b4bf",
+      ],
+    ],
+  ])("%s", (_, [first = "", second = "", third = ""]) => {
+    const decoder = new HeaderDecoder();
+    expect(decode(decoder, first)).toEqual(request);
+    expect(decode(decoder, second)).toEqual(secondRequest);
+    expect(decode(decoder, third)).toEqual(thirdRequest);
+  });
+
+  it("C.6, with a table so small that entries are dropped", () => {
+    const decoder = new HeaderDecoder();
+    const first =
+      "4882 6402 5885 aec3 771a 4b61 96d0 7abe 9410 54d4 44a8 2005 9504 0b81 66e0 82a6 2d1b ff6e 919d 29ad 1718 63c7 8f0b 97c8 e9ae 82ae 43d3";
+    const date = ["date", "Mon, 21 Oct 2013 20:13:21 GMT"] as const;
+    const location = ["location", "https://www.example.com"] as const;
+    // A resize to 256 bytes first.
+    expect(decode(decoder, `3fe101 ${first}`)).toEqual([
+      [":status", "302"],
+      ["cache-control", "private"],
+      date,
+      location,
+    ]);
+    expect(decode(decoder, "4883 640e ffc1 c0bf")).toEqual([
+      [":status", "307"],
+      ["cache-control", "private"],
+      date,
+      location,
+    ]);
+    expect(
+      decode(
+        decoder,
+        "88c1 6196 d07a be94 1054 d444 a820 0595 040b 8166 e084 a62d 1bff c05a 839b d9ab 77ad 94e7 821d d7f2 e6c7 b335 dfdf cd5b 3960 d5af 2708 7f36 72c1 ab27 0fb5 291f 9587 3160 65c0 03ed 4ee5 b106 3d50 07",
+      ),
+    ).toEqual([
+      [":status", "200"],
+      ["cache-control", "private"],
+      ["date", "Mon, 21 Oct 2013 20:13:22 GMT"],
+      location,
+      ["content-encoding", "gzip"],
+      ["set-cookie", "foo=ASDJKHQKBZXOQWEOPIUAXQWEOIU; max-age=3600; version=1"],
+    ]);
+  });
+});
+
+describe("a block of headers", () => {
+  it("is read as it was written: every known field, every byte, every length", () => {
+    const all = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte)).join("");
+    const pairs = [
+      ...staticTable.flatMap(({ name, value }) => [name, value]),
+      ...["x-all", all],
+      ...[0, 1, 126, 127, 128, 254, 255, 256, 16_383, 16_384, 20_000].flatMap((length) => ["x", "v".repeat(length)]),
+    ];
+    const read = new HeaderDecoder().decode(encodeHeaders(pairs)).flatMap(({ name, value }) => [name, value]);
+    expect(read).toEqual(pairs);
+  });
+
+  it("leaves nothing in the table of the peer", () => {
+    const block = encodeHeaders(["authorization", "Bearer secret"]);
+    const decoder = new HeaderDecoder();
+    decoder.decode(block);
+    expect(codeOf(() => decode(decoder, "be"))).toBe(errorCodes.compression);
+  });
+
+  it("that is cut is refused or shorter, wherever that is", () => {
+    const block = Buffer.from("828684418cf1e3c2e5f23a6ba0ab90f4ff", "hex");
+    for (let length = 0; length < block.length; length += 1) {
+      const cut = block.subarray(0, length);
+      const code = codeOf(() => expect(new HeaderDecoder().decode(cut).length).toBeLessThan(4));
+      expect([undefined, errorCodes.compression]).toContain(code);
+    }
+  });
+
+  it.each([
+    ["with index 0", "80"],
+    ["with an index that nothing has", "be"],
+    ["whose number has no end", "ff ffff ffff ffff ff"],
+    ["whose number is as large as none", "ff 8080 8080 8001"],
+    ["whose text is longer than it", "40 05 6162"],
+    ["that makes the table too large", "3fe2 1f"],
+    ["that resizes the table in its middle", "82 20"],
+    ["with the end of a text in a text", "40 84 ffff ffff 0161"],
+    ["with a text filled up by zeros", "40 81 18 0161"],
+    ["with a text filled up by more than seven ones", "40 82 1fff 0161"],
+  ])("%s ends the connection", (_, hex) => {
+    expect(codeOf(() => decode(new HeaderDecoder(), hex))).toBe(errorCodes.compression);
+  });
+
+  it("that names one large field many times is too much", () => {
+    const decoder = new HeaderDecoder();
+    const value = Buffer.alloc(4_000, 0x61);
+    decoder.decode(Buffer.concat([Buffer.from([0x40, 1, 0x78, 0x7f, 0xa1, 0x1e]), value]));
+    const times = Math.ceil(headerListBytesMax / value.length);
+    expect(decoder.decode(Buffer.alloc(times - 2, 0xbe))).toHaveLength(times - 2);
+    expect(codeOf(() => decoder.decode(Buffer.alloc(times, 0xbe)))).toBe(errorCodes.enhanceYourCalm);
+  });
+
+  it("that is noise is refused as one that cannot be read, whatever it is", () => {
+    let seed = 1;
+    const next = () => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed;
+    };
+    for (let count = 0; count < 20_000; count += 1) {
+      const noise = Buffer.from(Array.from({ length: next() % 60 }, () => next() & 0xff));
+      const code = codeOf(() => new HeaderDecoder().decode(noise));
+      expect([undefined, errorCodes.compression, errorCodes.enhanceYourCalm]).toContain(code);
+    }
+  });
+});

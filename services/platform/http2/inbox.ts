@@ -1,0 +1,182 @@
+import { FrameReader } from "./frame-reader.ts";
+import { HeaderDecoder, headerListBytesMax } from "./header-decoder.ts";
+import type { Field } from "./header-table.ts";
+import { ConnectionError, errorCodes, flags, frameTypes, streamIdMax, windowMax } from "./protocol.ts";
+
+/** What the frames of a peer say. */
+export interface InboxListener {
+  /** Once, before everything else. */
+  onFirstSettings(): void;
+  onHeaders(streamId: number, fields: readonly Field[], isLast: boolean): void;
+  /** `windowBytes`: what it takes of the windows, which is more than the data where that is padded. */
+  onData(streamId: number, data: Buffer, windowBytes: number, isLast: boolean): void;
+  onReset(streamId: number, code: number): void;
+  onSetting(id: number, value: number): void;
+  onAllSettings(): void;
+  onPing(payload: Buffer): void;
+  onPingAnswer(): void;
+  onGoaway(lastStreamId: number): void;
+  /** Stream 0 is the connection. */
+  onWindowUpdate(streamId: number, bytes: number): void;
+}
+
+/** Headers that have begun, and are to go on in the next frame. */
+interface OpenBlock {
+  readonly streamId: number;
+  readonly isLast: boolean;
+  readonly parts: Buffer[];
+  bytes: number;
+}
+
+const settingBytes = 6;
+const priorityBytes = 5;
+const pingBytes = 8;
+const goawayBytes = 8;
+/** So that headers in many frames without content are not endless. */
+const frameOverhead = 32;
+
+/** Reads what comes over one connection, and sees to it that every frame is as it may be by itself (RFC 9113, 4 and 6). */
+export class Inbox {
+  readonly #listener: InboxListener;
+  readonly #reader = new FrameReader((type, bits, id, payload) => this.#onFrame(type, bits, id, payload));
+  readonly #decoder = new HeaderDecoder();
+  /** What must come before all frames, as far as it has not. */
+  #greeting: Buffer;
+  #hasSettings = false;
+  #block: OpenBlock | undefined;
+
+  constructor(greeting: Buffer, listener: InboxListener) {
+    this.#greeting = greeting;
+    this.#listener = listener;
+  }
+
+  /** Throws ConnectionError where the peer breaks a rule, and whatever the listener throws. */
+  read(chunk: Buffer): void {
+    if (this.#greeting.length === 0) {
+      this.#reader.read(chunk);
+      return;
+    }
+    const length = Math.min(this.#greeting.length, chunk.length);
+    if (this.#greeting.compare(chunk, 0, length, 0, length) !== 0) throw broken("This is no HTTP/2");
+    this.#greeting = this.#greeting.subarray(length);
+    this.#reader.read(chunk.subarray(length));
+  }
+
+  #onFrame(type: number, bits: number, streamId: number, payload: Buffer): void {
+    if (!this.#hasSettings) {
+      if (type !== frameTypes.settings || bits & flags.ack) throw broken("The first frame is not SETTINGS");
+      this.#hasSettings = true;
+      this.#listener.onFirstSettings();
+    }
+    if (this.#block && (type !== frameTypes.continuation || streamId !== this.#block.streamId)) {
+      throw broken("Headers were not brought to their end");
+    }
+    if (isOfStream.get(type) === (streamId === 0)) throw broken("A frame of the wrong stream");
+    switch (type) {
+      case frameTypes.data:
+        this.#listener.onData(streamId, unpadded(bits, payload), payload.length, (bits & flags.endStream) !== 0);
+        break;
+      case frameTypes.headers:
+        this.#onHeaders(bits, streamId, payload);
+        break;
+      case frameTypes.continuation:
+        this.#onContinuation(bits, payload);
+        break;
+      case frameTypes.priority:
+        checkPriority(streamId, payload, payload.length === priorityBytes);
+        break;
+      case frameTypes.rstStream:
+        this.#listener.onReset(streamId, numberIn(payload));
+        break;
+      case frameTypes.settings:
+        this.#onSettings(bits, payload);
+        break;
+      case frameTypes.pushPromise:
+        throw broken("Nobody asked for a push");
+      case frameTypes.ping:
+        checkLength(payload.length === pingBytes);
+        if (bits & flags.ack) this.#listener.onPingAnswer();
+        else this.#listener.onPing(payload);
+        break;
+      case frameTypes.goaway:
+        checkLength(payload.length >= goawayBytes);
+        this.#listener.onGoaway(payload.readUInt32BE(0) & streamIdMax);
+        break;
+      case frameTypes.windowUpdate:
+        this.#listener.onWindowUpdate(streamId, numberIn(payload) & windowMax);
+        break;
+      // What is not known is nothing to mind.
+    }
+  }
+
+  #onHeaders(bits: number, streamId: number, payload: Buffer): void {
+    let block = unpadded(bits, payload);
+    if (bits & flags.priority) {
+      checkPriority(streamId, block, block.length >= priorityBytes);
+      block = block.subarray(priorityBytes);
+    }
+    const isLast = (bits & flags.endStream) !== 0;
+    if (bits & flags.endHeaders) this.#listener.onHeaders(streamId, this.#decoder.decode(block), isLast);
+    else this.#block = { streamId, isLast, parts: [block], bytes: block.length };
+  }
+
+  #onContinuation(bits: number, payload: Buffer): void {
+    const block = this.#block;
+    if (!block) throw broken("Headers go on that have not begun");
+    block.parts.push(payload);
+    block.bytes += payload.length + frameOverhead;
+    if (block.bytes > headerListBytesMax) throw new ConnectionError(errorCodes.enhanceYourCalm, "Too many headers");
+    if (!(bits & flags.endHeaders)) return;
+    this.#block = undefined;
+    this.#listener.onHeaders(block.streamId, this.#decoder.decode(Buffer.concat(block.parts)), block.isLast);
+  }
+
+  #onSettings(bits: number, payload: Buffer): void {
+    const isAck = (bits & flags.ack) !== 0;
+    checkLength(isAck ? payload.length === 0 : payload.length % settingBytes === 0);
+    if (isAck) return;
+    for (let start = 0; start < payload.length; start += settingBytes) {
+      this.#listener.onSetting(payload.readUInt16BE(start), payload.readUInt32BE(start + 2));
+    }
+    this.#listener.onAllSettings();
+  }
+}
+
+/** Whether a frame is of a stream, and not of the connection. A window may be of either. */
+const isOfStream: ReadonlyMap<number, boolean> = new Map([
+  [frameTypes.data, true],
+  [frameTypes.headers, true],
+  [frameTypes.priority, true],
+  [frameTypes.rstStream, true],
+  [frameTypes.settings, false],
+  [frameTypes.ping, false],
+  [frameTypes.goaway, false],
+  [frameTypes.continuation, true],
+]);
+
+/** What a frame holds besides what hides its length. */
+function unpadded(bits: number, payload: Buffer): Buffer {
+  if (!(bits & flags.padded)) return payload;
+  const padding = payload[0];
+  checkLength(padding !== undefined);
+  if (padding >= payload.length) throw broken("Nothing but padding");
+  return payload.subarray(1, payload.length - padding);
+}
+
+function checkPriority(streamId: number, payload: Buffer, isLengthRight: boolean): void {
+  checkLength(isLengthRight);
+  if ((payload.readUInt32BE(0) & streamIdMax) === streamId) throw broken("A stream depends on itself");
+}
+
+function numberIn(payload: Buffer): number {
+  checkLength(payload.length === 4);
+  return payload.readUInt32BE(0);
+}
+
+function checkLength(isRight: boolean): asserts isRight {
+  if (!isRight) throw new ConnectionError(errorCodes.frameSize, "A frame of another length");
+}
+
+function broken(message: string): ConnectionError {
+  return new ConnectionError(errorCodes.protocol, message);
+}

@@ -1,0 +1,162 @@
+import type { Socket } from "node:net";
+import { writeFrame } from "./frames.ts";
+import { flags, frameBytesMax, frameTypes, windowDefault, windowMax } from "./protocol.ts";
+import type { Http2Stream } from "./stream.ts";
+
+/** Data waits in its stream, where it is counted, while the socket has so much to send. */
+const unsentBytesMax = 64 * 1024;
+/** A peer that reads nothing and asks for answers all the time. */
+const controlBytesMax = 4 * 1024 * 1024;
+/** Pieces that are smaller are sent as one. */
+const copiedBytesMax = 64 * 1024;
+const headBytes = 9;
+const noBytes = Buffer.alloc(0);
+
+/** What leaves over one connection: frames in order, and data as fast as the peer's windows and the socket allow. */
+export class Outbox {
+  /** How much more data the peer takes on the connection. */
+  #window = windowDefault;
+  /** How much more it takes on a stream that is new. */
+  streamWindow = windowDefault;
+  frameBytesMax = frameBytesMax;
+  readonly #socket: Socket;
+  readonly #onSentAll: (stream: Http2Stream) => void;
+  #frames: Buffer[] = [];
+  #frameBytes = 0;
+  #isPlanned = false;
+  #isHeld = false;
+  /** Those with data that could not leave, in turn. */
+  readonly #blocked = new Set<Http2Stream>();
+
+  constructor(socket: Socket, onSentAll: (stream: Http2Stream) => void) {
+    this.#socket = socket;
+    this.#onSentAll = onSentAll;
+    socket.on("drain", () => this.#sendBlocked());
+  }
+
+  /** Sends a frame with whatever else is sent in this moment. */
+  push(frame: Buffer): void {
+    this.#frames.push(frame);
+    this.#frameBytes += frame.length;
+    if (this.#isPlanned || this.#isHeld) return;
+    this.#isPlanned = true;
+    queueMicrotask(this.flush);
+  }
+
+  /** Until it is released, nothing leaves. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  release(): void {
+    this.#isHeld = false;
+    this.flush();
+  }
+
+  headers(streamId: number, block: Buffer, isLast: boolean): void {
+    const frameBytesMax = this.frameBytesMax;
+    const endBit = isLast ? flags.endStream : 0;
+    if (block.length <= frameBytesMax) {
+      this.#pushFrame(frameTypes.headers, endBit | flags.endHeaders, streamId, block);
+      return;
+    }
+    for (let start = 0; start < block.length; start += frameBytesMax) {
+      const type = start === 0 ? frameTypes.headers : frameTypes.continuation;
+      const isEnd = start + frameBytesMax >= block.length;
+      const bits = (start === 0 ? endBit : 0) | (isEnd ? flags.endHeaders : 0);
+      this.#pushFrame(type, bits, streamId, block.subarray(start, start + frameBytesMax));
+    }
+  }
+
+  /** Sends what may leave of what waits in a stream, and its end. */
+  data(stream: Http2Stream): void {
+    if (this.#blocked.has(stream)) return;
+    if (!this.#sendFrom(stream, Number.POSITIVE_INFINITY)) this.#blocked.add(stream);
+  }
+
+  /** Returns false where the peer has allowed more than there can be. */
+  allow(bytes: number): boolean {
+    this.#window += bytes;
+    if (this.#window > windowMax) return false;
+    this.#sendBlocked();
+    return true;
+  }
+
+  /** The window of a stream has grown. */
+  allowed(stream: Http2Stream): void {
+    if (this.#blocked.delete(stream)) this.data(stream);
+  }
+
+  forget(stream: Http2Stream): void {
+    this.#blocked.delete(stream);
+  }
+
+  /** Whether the peer makes us write without reading it. */
+  get isFlooded(): boolean {
+    return this.#frameBytes + this.#socket.writableLength > controlBytesMax;
+  }
+
+  /** Returns whether all of it is sent. */
+  #sendFrom(stream: Http2Stream, framesMax: number): boolean {
+    if (stream.isClosed) return true;
+    for (let frames = 0; stream.waiting.length > 0; frames += 1) {
+      const bytesMax = Math.min(this.#window, stream.sendWindow, this.frameBytesMax);
+      if (bytesMax <= 0 || frames >= framesMax || this.#isFull) return false;
+      const bytes = stream.take(bytesMax);
+      this.#window -= bytes.length;
+      stream.sendWindow -= bytes.length;
+      const isLast = stream.isEnding && !stream.trailers && stream.waiting.length === 0;
+      this.#pushFrame(frameTypes.data, isLast ? flags.endStream : 0, stream.id, bytes);
+      if (isLast) stream.hasSentAll = true;
+    }
+    if (stream.isEnding && !stream.hasSentAll) {
+      if (stream.trailers) this.headers(stream.id, stream.trailers, true);
+      else this.#pushFrame(frameTypes.data, flags.endStream, stream.id, noBytes);
+      stream.hasSentAll = true;
+    }
+    if (stream.hasSentAll) this.#onSentAll(stream);
+    return true;
+  }
+
+  get #isFull(): boolean {
+    return this.#frameBytes >= unsentBytesMax || this.#socket.writableNeedDrain;
+  }
+
+  /** A frame of each in turn, so that a large answer does not keep the small ones waiting. */
+  #sendBlocked(): void {
+    let hasSent = true;
+    while (hasSent) {
+      hasSent = false;
+      for (const stream of [...this.#blocked]) {
+        const before = stream.writableLength;
+        if (this.#sendFrom(stream, 1)) this.#blocked.delete(stream);
+        hasSent ||= stream.writableLength < before;
+      }
+    }
+  }
+
+  #pushFrame(type: number, bits: number, streamId: number, payload: Buffer): void {
+    const frame = Buffer.allocUnsafe(headBytes + payload.length);
+    writeFrame(frame, 0, type, bits, streamId, payload);
+    this.push(frame);
+  }
+
+  readonly flush = (): void => {
+    this.#isPlanned = false;
+    const frames = this.#frames;
+    if (frames.length === 0) return;
+    const bytes = this.#frameBytes;
+    this.#frames = [];
+    this.#frameBytes = 0;
+    const socket = this.#socket;
+    if (socket.destroyed || socket.writableEnded) return;
+    if (frames.length === 1) socket.write(frames[0] as Buffer);
+    else if (bytes <= copiedBytesMax) socket.write(Buffer.concat(frames, bytes));
+    else {
+      socket.cork();
+      for (const frame of frames) socket.write(frame);
+      socket.uncork();
+    }
+    if (this.#blocked.size > 0 && !socket.writableNeedDrain) this.#sendBlocked();
+  };
+}

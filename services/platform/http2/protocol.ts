@@ -1,0 +1,57 @@
+/** The kinds of frames (RFC 9113, 6). */
+export const frameTypes = {
+  data: 0,
+  headers: 1,
+  priority: 2,
+  rstStream: 3,
+  settings: 4,
+  pushPromise: 5,
+  ping: 6,
+  goaway: 7,
+  windowUpdate: 8,
+  continuation: 9,
+} as const;
+
+/** Which of them a frame may have depends on its kind. */
+export const flags = { endStream: 0x1, ack: 0x1, endHeaders: 0x4, padded: 0x8, priority: 0x20 } as const;
+
+export const errorCodes = {
+  none: 0,
+  protocol: 1,
+  internal: 2,
+  flowControl: 3,
+  streamClosed: 5,
+  frameSize: 6,
+  refusedStream: 7,
+  cancel: 8,
+  compression: 9,
+  enhanceYourCalm: 11,
+} as const;
+
+export const settings = {
+  headerTableSize: 1,
+  enablePush: 2,
+  maxConcurrentStreams: 3,
+  initialWindowSize: 4,
+  maxFrameSize: 5,
+  maxHeaderListSize: 6,
+} as const;
+
+export const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+
+/** What a peer may send in one frame, and we, until it allows more. */
+export const frameBytesMax = 16_384;
+/** What may be sent before the receiver has said anything. */
+export const windowDefault = 65_535;
+export const windowMax = 2 ** 31 - 1;
+export const streamIdMax = 2 ** 31 - 1;
+
+/** The peer broke a rule that the whole connection depends on. */
+export class ConnectionError extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
