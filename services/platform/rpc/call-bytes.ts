@@ -5,7 +5,6 @@ import { monotonicMs } from "../process/clock.ts";
 interface Outlet {
   /** Bytes that were written and have not left yet. */
   readonly writableLength: number;
-  once(event: "close", listener: () => void): unknown;
   destroy(): unknown;
 }
 
@@ -50,19 +49,14 @@ export class CallBytes {
     return this.#all.used > 2 * this.#limits.maxBytes;
   }
 
-  /** Begins a call. It holds what it is told of until its outlet closes. */
+  /** Begins a call. It holds what it is told of until it is released. */
   open(connection: object, outlet: Outlet): CallHold {
     let budget = this.#byConnection.get(connection);
     if (!budget) {
       budget = new ByteBudget(this.#limits.maxBytes / 2, this.#all);
       this.#byConnection.set(connection, budget);
     }
-    const hold = new CallHold(new Reservation(budget), outlet, this.#answered);
-    outlet.once("close", () => {
-      hold.release();
-      this.#answered.delete(hold);
-    });
-    return hold;
+    return new CallHold(new Reservation(budget), outlet, this.#answered);
   }
 
   close(): void {
@@ -122,7 +116,9 @@ export class CallHold {
     this.#answered.add(this);
   }
 
+  /** To be called when its outlet closes. */
   release(): void {
     this.#reservation.release();
+    this.#answered.delete(this);
   }
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Http2SecureServer } from "node:http2";
+import type { Server } from "node:tls";
 import type { TlsFiles } from "./tls.ts";
 
 interface Certificates {
@@ -17,7 +17,7 @@ export function readCertificates({ certificateFile, privateKeyFile, caCertificat
 }
 
 /** Has a server take over files that are replaced; connections that are open stay as they are. Returns what ends it. */
-export function renewCertificates(server: Http2SecureServer, tls: TlsFiles, intervalMs: number): () => void {
+export function renewCertificates(server: Server, tls: TlsFiles, intervalMs: number): () => void {
   let inUse = JSON.stringify(readCertificates(tls));
   const timer = setInterval(() => {
     try {

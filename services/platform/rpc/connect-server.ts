@@ -39,7 +39,9 @@ export function createConnectServer(
     if (!handler) return response.writeHead(404).end();
     // Nothing here looks at the host, but connect-node throws at one that does not fit into a URL.
     request.headers.host = "localhost";
-    const values = createContextValues().set(holdKey, bytes.open(request.socket, response));
+    const hold = bytes.open(request.socket, response);
+    response.once("close", () => hold.release());
+    const values = createContextValues().set(holdKey, hold);
     handler(universalRequestFromNodeRequest(request, response, undefined, values))
       .then((answer) => universalResponseToNodeResponse(followAnswer(answer, values), response))
       // It cannot be written: the caller has gone, or does not read it.

@@ -1,5 +1,9 @@
-import { type ClientHttp2Stream, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from "node:http2";
 import { Code } from "@connectrpc/connect";
+import type { ClientConnection } from "../http2/client-connection.ts";
+import { type Field, headerOf } from "../http2/header-table.ts";
+import { errorCodes } from "../http2/protocol.ts";
+import type { Http2Stream, StreamListener } from "../http2/stream.ts";
+import { callMoments } from "./call-moments.ts";
 import { MessageReader } from "./grpc-messages.ts";
 import { responseBytesMax } from "./message-sizes.ts";
 
@@ -22,27 +26,41 @@ export interface CallListener {
 }
 
 /** The client's side of one call: sends a message, and reads those that come back. */
-export class GrpcCall {
-  readonly #stream: ClientHttp2Stream;
+export class GrpcCall implements StreamListener {
   readonly #listener: CallListener;
+  readonly #reader = new MessageReader(responseBytesMax, this);
+  #stream: Http2Stream | undefined;
   #hasEnded = false;
 
-  constructor(stream: ClientHttp2Stream, frame: Buffer, listener: CallListener) {
-    this.#stream = stream;
+  constructor(listener: CallListener) {
     this.#listener = listener;
-    stream.on("response", (headers) => this.#readHeaders(headers));
-    const reader = new MessageReader(responseBytesMax, this);
-    stream.on("data", (chunk: Buffer) => reader.read(chunk));
-    stream.on("trailers", (trailers) => this.#end(endFrom(trailers)));
-    // Told by its close. But an error that nobody listens to would end the process.
-    stream.on("error", () => {});
-    stream.on("close", () => this.#end(lost(stream.rstCode)));
-    stream.end(frame);
+  }
+
+  send(connection: ClientConnection, headers: Buffer, frame: Buffer): void {
+    this.#stream = connection.request(headers, frame, this);
   }
 
   /** The service is told that nobody waits any more. */
   cancel(): void {
-    this.#stream.close(constants.NGHTTP2_CANCEL);
+    this.#stream?.reset(errorCodes.cancel);
+  }
+
+  onHeaders(fields: readonly Field[]): void {
+    const status = headerOf(fields, ":status");
+    if (status?.startsWith("1")) return;
+    // Where there is nothing but a status, it comes at once.
+    if (headerOf(fields, "grpc-status") !== undefined) this.#end(endFrom(fields));
+    else if (status !== undefined && status !== "200") this.#giveUp(endOfHttp(Number(status)));
+  }
+
+  onData(bytes: Buffer): void {
+    if (!this.#hasEnded) this.#reader.read(bytes);
+  }
+
+  onEnd(): void {}
+
+  onClose(code: number | undefined): void {
+    this.#end(lost(code));
   }
 
   onMessage(bytes: Buffer, isCompressed: boolean): void {
@@ -51,6 +69,7 @@ export class GrpcCall {
       this.#giveUp({ code: Code.Internal, message: "The answer is compressed." });
       return;
     }
+    callMoments.answerReceived.publish(undefined);
     try {
       this.#listener.onMessage(bytes);
     } catch {
@@ -63,15 +82,9 @@ export class GrpcCall {
     this.#giveUp({ code: Code.ResourceExhausted, message: "The answer is too large." });
   }
 
-  #readHeaders(headers: IncomingHttpHeaders & IncomingHttpStatusHeader): void {
-    // Where there is nothing but a status, it comes at once.
-    if (headers["grpc-status"] !== undefined) this.#end(endFrom(headers));
-    else if (headers[":status"] !== 200) this.#giveUp(endOfHttp(headers[":status"]));
-  }
-
   #giveUp(end: CallEnd): void {
-    this.cancel();
     this.#end(end);
+    this.cancel();
   }
 
   #end(end: CallEnd): void {
@@ -81,15 +94,15 @@ export class GrpcCall {
   }
 }
 
-function endFrom(headers: IncomingHttpHeaders): CallEnd {
-  const code = Number(headers["grpc-status"]);
+function endFrom(fields: readonly Field[]): CallEnd {
+  const code = Number(headerOf(fields, "grpc-status"));
   if (code === 0) return { code: undefined, message: "" };
-  const message = decoded(String(headers["grpc-message"] ?? ""));
-  const details = headers["grpc-status-details-bin"];
+  const message = decoded(headerOf(fields, "grpc-message") ?? "");
+  const details = headerOf(fields, "grpc-status-details-bin");
   return {
     code: code in Code ? code : Code.Unknown,
     message,
-    ...(typeof details === "string" && { details: Buffer.from(details, "base64") }),
+    ...(details !== undefined && { details: Buffer.from(details, "base64") }),
   };
 }
 
@@ -102,18 +115,18 @@ function decoded(message: string): string {
 }
 
 /** Of a stream that was closed without a status. */
-function lost(rstCode: number): CallEnd {
+function lost(code: number | undefined): CallEnd {
   return {
     code: Code.Unavailable,
     message: "The connection to the service ended before its answer.",
-    isRefused: rstCode === constants.NGHTTP2_REFUSED_STREAM,
+    isRefused: code === errorCodes.refusedStream,
   };
 }
 
-const unavailableStatuses: readonly unknown[] = [429, 502, 503, 504];
+const unavailableStatuses: readonly number[] = [429, 502, 503, 504];
 
 /** What stands between us and the service has answered in its place. */
-function endOfHttp(status: number | undefined): CallEnd {
+function endOfHttp(status: number): CallEnd {
   const code = unavailableStatuses.includes(status) ? Code.Unavailable : Code.Unknown;
   return { code, message: `Something else answered in place of the service: HTTP status ${status}.` };
 }

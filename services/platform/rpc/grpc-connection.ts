@@ -1,15 +1,15 @@
-import { type ClientHttp2Session, connect } from "node:http2";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { Code } from "@connectrpc/connect";
+import { ClientConnection } from "../http2/client-connection.ts";
+import { encodeHeaders } from "../http2/header-encoder.ts";
 import { monotonicMs } from "../process/clock.ts";
+import { callMoments } from "./call-moments.ts";
 import { readCertificates } from "./certificates.ts";
 import { type CallListener, GrpcCall } from "./grpc-call.ts";
 import { keepAlive } from "./keepalive.ts";
 import type { TlsFiles } from "./tls.ts";
 
-/** An answer to a batch is often larger than what HTTP/2 lets a server send before it waits for the client. */
-const flowControlWindow = 4 * 1024 * 1024;
 /** A peer that takes a connection and says nothing counts as not there. */
 const greetingTimeoutMs = 10_000;
 /** A process that restarts is back within a second; do not stay away longer than needed. */
@@ -32,7 +32,9 @@ export interface Peer {
 export class GrpcConnection {
   readonly #peer: Peer;
   /** Takes calls; also those made before it is established. */
-  #session: ClientHttp2Session | undefined;
+  #connection: ClientConnection | undefined;
+  /** What the headers of every call begin with, by its path. */
+  readonly #heads = new Map<string, Buffer>();
   #failures = 0;
   #openedAtMs = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
@@ -45,21 +47,38 @@ export class GrpcConnection {
 
   /** `headers` are names and values in turn. */
   call(path: string, headers: readonly string[], frame: Buffer, listener: CallListener): { cancel(): void } {
-    const session = this.#session;
-    if (!session || session.closed || session.destroyed) {
+    const connection = this.#connection;
+    if (!connection || connection.isClosing) {
       queueMicrotask(() => listener.onEnd({ code: Code.Unavailable, message: "The service cannot be reached." }));
       return { cancel: () => {} };
     }
-    const stream = session.request([":method", "POST", ":path", path, ...commonHeaders, ...headers]);
-    return new GrpcCall(stream, frame, listener);
+    const call = new GrpcCall(listener);
+    callMoments.sent.publish(undefined);
+    call.send(connection, Buffer.concat([this.#headOf(path), encodeHeaders(headers)]), frame);
+    return call;
   }
 
   /** Calls in flight are answered. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    this.#session?.close();
-    this.#session = undefined;
+    this.#connection?.close();
+    this.#connection = undefined;
+  }
+
+  #headOf(path: string): Buffer {
+    let head = this.#heads.get(path);
+    if (!head) {
+      const { host, port, tls } = this.#peer;
+      const authority = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+      const scheme = tls ? "https" : "http";
+      head = encodeHeaders([
+        ...[":method", "POST", ":scheme", scheme, ":authority", authority, ":path", path],
+        ...["content-type", "application/grpc", "te", "trailers", "user-agent", "setpoint"],
+      ]);
+      this.#heads.set(path, head);
+    }
+    return head;
   }
 
   #open(): void {
@@ -73,37 +92,28 @@ export class GrpcConnection {
       this.#openLater();
       return;
     }
-    const { host, port, tls } = this.#peer;
-    const authority = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
-    const session = connect(`${tls ? "https" : "http"}://${authority}`, {
-      createConnection: () => socket,
-      settings: { enablePush: false, initialWindowSize: flowControlWindow },
-      // What is in flight has its bounds elsewhere.
-      maxSessionMemory: Number.MAX_SAFE_INTEGER,
-    });
-    this.#session = session;
-    const greeting = setTimeout(() => session.destroy(), greetingTimeoutMs);
     let stopPings: (() => void) | undefined;
-    session.once("remoteSettings", () => {
-      clearTimeout(greeting);
-      this.#failures = 0;
-      session.setLocalWindowSize(flowControlWindow);
-      stopPings = keepAlive(session);
+    const connection: ClientConnection = new ClientConnection(socket, {
+      onReady: () => {
+        clearTimeout(greeting);
+        this.#failures = 0;
+        stopPings = keepAlive(connection);
+      },
+      // It takes no more calls, and answers those that it has.
+      onGoaway: () => this.#replace(connection, true),
+      onClose: () => {
+        clearTimeout(greeting);
+        stopPings?.();
+        this.#replace(connection, stopPings !== undefined);
+      },
     });
-    // Told by its close. But an error that nobody listens to would end the process.
-    session.on("error", () => {});
-    // It takes no more calls, and answers those that it has.
-    session.once("goaway", () => this.#replace(session, true));
-    session.once("close", () => {
-      clearTimeout(greeting);
-      stopPings?.();
-      this.#replace(session, stopPings !== undefined);
-    });
+    const greeting = setTimeout(() => connection.destroy(), greetingTimeoutMs);
+    this.#connection = connection;
   }
 
-  #replace(session: ClientHttp2Session, wasEstablished: boolean): void {
-    if (this.#session !== session) return;
-    this.#session = undefined;
+  #replace(connection: ClientConnection, wasEstablished: boolean): void {
+    if (this.#connection !== connection) return;
+    this.#connection = undefined;
     if (!wasEstablished) this.#failures += 1;
     this.#openLater();
   }
@@ -116,8 +126,6 @@ export class GrpcConnection {
     else this.#timer = setTimeout(() => this.#open(), waitMs).unref();
   }
 }
-
-const commonHeaders = ["content-type", "application/grpc", "te", "trailers", "user-agent", "setpoint"];
 
 function socketTo({ ip, port, host, tls }: Peer): Socket {
   const to = { host: ip, port, noDelay: true };

@@ -1,12 +1,15 @@
-import { once } from "node:events";
-import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
 import type { DomainError } from "../domain/domain-error.ts";
+import { encodeHeaders } from "../http2/header-encoder.ts";
+import { type Field, headerOf } from "../http2/header-table.ts";
+import { errorCodes } from "../http2/protocol.ts";
+import type { Http2Stream, StreamListener } from "../http2/stream.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { CallBytes, CallHold } from "./call-bytes.ts";
 import type { IncomingCall } from "./call-context.ts";
+import { callMoments } from "./call-moments.ts";
 import { toRpcError, toStatusMessage } from "./errors.ts";
 import { readMessage } from "./field-count.ts";
 import { encode, framed, MessageReader } from "./grpc-messages.ts";
@@ -24,16 +27,17 @@ import type { Answer, ServedMethod } from "./service.ts";
 /** Room for the length and the flags of the messages. */
 const envelopesBytesMax = 1024;
 
-const ok: OutgoingHttpHeaders = { "grpc-status": "0" };
-const answerHeaders = { ":status": 200, "content-type": "application/grpc" };
+const answerHeaders = [":status", "200", "content-type", "application/grpc"];
+const head = encodeHeaders(answerHeaders);
+const ok = encodeHeaders(["grpc-status", "0"]);
 
 /** The server's side of one call: reads a message, has it answered, and tells what became of it. */
-export class GrpcServerCall implements IncomingCall {
+export class GrpcServerCall implements IncomingCall, StreamListener {
   readonly rpcSystem = "grpc";
   readonly hold: CallHold;
   readonly deadlineMs: number | undefined;
-  readonly #stream: ServerHttp2Stream;
-  readonly #headers: IncomingHttpHeaders;
+  readonly #stream: Http2Stream;
+  readonly #fields: readonly Field[];
   readonly #method: ServedMethod;
   readonly #bytes: CallBytes;
   readonly #reader = new MessageReader(requestBytesMax, this);
@@ -45,37 +49,69 @@ export class GrpcServerCall implements IncomingCall {
   #timer: NodeJS.Timeout | undefined;
   /** Whether the method was told of it. */
   #isHandled = false;
+  #hasResponded = false;
   /** Whether the caller has all of the answer, or has gone. */
   #isOver = false;
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, method: ServedMethod, bytes: CallBytes) {
+  constructor(
+    connection: object,
+    stream: Http2Stream,
+    fields: readonly Field[],
+    method: ServedMethod,
+    bytes: CallBytes,
+  ) {
     this.#stream = stream;
-    this.#headers = headers;
+    this.#fields = fields;
     this.#method = method;
     this.#bytes = bytes;
-    this.hold = bytes.open(stream.session ?? stream, stream);
+    callMoments.received.publish(undefined);
+    this.hold = bytes.open(connection, stream);
     if (method.kind === "stream") this.#canceled = new AbortController();
     const timeoutMs = this.#readTimeout();
     if (timeoutMs !== undefined) {
       this.deadlineMs = monotonicMs() + timeoutMs;
       this.#timer = setTimeout(() => this.#runOut(), timeoutMs);
     }
-    if ((headers["grpc-encoding"] ?? "identity") !== "identity") this.#refusal ??= unsupportedRequest();
-    stream.on("data", (chunk: Buffer) => this.#receive(chunk));
-    stream.on("end", () => this.#receivedAll());
-    // Told by its close. But an error that nobody listens to would end the process.
-    stream.on("error", () => {});
-    stream.on("close", () => this.#closed());
+    if ((this.header("grpc-encoding") ?? "identity") !== "identity") this.#refusal ??= unsupportedRequest();
   }
 
   get signal(): AbortSignal | undefined {
     return this.#canceled?.signal;
   }
 
-  readonly header = (name: string): string | undefined => this.#headers[name]?.toString();
+  header(name: string): string | undefined {
+    return headerOf(this.#fields, name);
+  }
 
-  /** A stream is closed before it says so. */
-  readonly isCanceled = (): boolean => this.#isOver || this.#stream.closed || this.#stream.destroyed;
+  readonly isCanceled = (): boolean => this.#isOver || this.#stream.isClosed;
+
+  onHeaders(): void {}
+
+  onData(chunk: Buffer): void {
+    this.#receivedBytes += chunk.length;
+    this.hold.received(chunk.length);
+    // Who sends on after too large a message has had the answer to that.
+    const isEndless = this.#receivedBytes > requestBytesMax + envelopesBytesMax;
+    if (isEndless || this.#bytes.isFlooded) this.#stream.reset(errorCodes.enhanceYourCalm);
+    else if (!this.#isHandled) this.#reader.read(chunk);
+  }
+
+  onEnd(): void {
+    if (this.#isHandled || this.#isOver) return;
+    if (!this.#message || this.#reader.isInside) this.#refusal ??= unsupportedRequest();
+    if (this.hold.isRefused && !this.#method.isProbe) this.#refusal ??= overloaded();
+    this.#handle();
+  }
+
+  onClose(code: number | undefined): void {
+    this.#isOver = true;
+    this.hold.release();
+    clearTimeout(this.#timer);
+    this.#canceled?.abort();
+    if (this.#isHandled) return;
+    this.#isHandled = true;
+    this.#method.refused(code === errorCodes.enhanceYourCalm ? Code.ResourceExhausted : Code.Canceled, this);
+  }
 
   onMessage(bytes: Buffer, isCompressed: boolean): void {
     if (this.#message) this.#refusal ??= unsupportedRequest();
@@ -89,29 +125,13 @@ export class GrpcServerCall implements IncomingCall {
   }
 
   #readTimeout(): number | undefined {
-    const text = this.#headers["grpc-timeout"];
+    const text = this.header("grpc-timeout");
     if (text === undefined) return undefined;
-    const { value, unit } = /^(?<value>\d{1,8})(?<unit>[HMSmun])$/.exec(String(text))?.groups ?? {};
+    const { value, unit } = /^(?<value>\d{1,8})(?<unit>[HMSmun])$/.exec(text)?.groups ?? {};
     const unitMs = unit && msByUnit.get(unit);
     if (unitMs) return Math.min(timeoutMaxMs, Math.ceil(Number(value) * unitMs));
     this.#refusal = invalidTimeout("grpc-timeout");
     return undefined;
-  }
-
-  #receive(chunk: Buffer): void {
-    this.#receivedBytes += chunk.length;
-    this.hold.received(chunk.length);
-    // Who sends on after too large a message has had the answer to that.
-    const isEndless = this.#receivedBytes > requestBytesMax + envelopesBytesMax;
-    if (isEndless || this.#bytes.isFlooded) this.#stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-    else if (!this.#isHandled) this.#reader.read(chunk);
-  }
-
-  #receivedAll(): void {
-    if (this.#isHandled || this.#isOver) return;
-    if (!this.#message || this.#reader.isInside) this.#refusal ??= unsupportedRequest();
-    if (this.hold.isRefused && !this.#method.isProbe) this.#refusal ??= overloaded();
-    this.#handle();
   }
 
   #handle(): void {
@@ -138,14 +158,16 @@ export class GrpcServerCall implements IncomingCall {
     let frame: Buffer;
     try {
       frame = this.#frameOf(message);
-      encoded();
     } catch (thrown) {
       this.#fail(notEncoded(thrown));
       return;
     }
-    if (this.isCanceled()) return;
-    this.hold.answered(frame.length);
-    this.#end(ok, frame);
+    if (!this.isCanceled()) {
+      this.hold.answered(frame.length);
+      this.#end(ok, frame);
+    }
+    // Behind the answer, which leaves before that: log and counts need not keep its caller waiting.
+    queueMicrotask(encoded);
   }
 
   async #answerEach(messages: AsyncIterable<Message>): Promise<void> {
@@ -153,7 +175,7 @@ export class GrpcServerCall implements IncomingCall {
       for await (const message of messages) {
         const frame = this.#frameOf(message);
         if (this.isCanceled()) return;
-        if (!this.#send(frame)) await this.#drained();
+        if (!this.#send(frame)) await this.#stream.drained();
       }
       if (!this.isCanceled()) this.#end(ok);
     } catch (thrown) {
@@ -170,36 +192,32 @@ export class GrpcServerCall implements IncomingCall {
   #send(frame: Buffer): boolean {
     this.hold.answered(frame.length);
     this.#respond();
-    return this.#stream.write(frame);
-  }
-
-  async #drained(): Promise<void> {
-    try {
-      await once(this.#stream, "drain", this.signal && { signal: this.signal });
-    } catch {
-      // The caller has gone.
-    }
+    return this.#stream.data(frame);
   }
 
   #fail(error: ConnectError): void {
-    if (!this.isCanceled()) this.#end(statusOf(error));
+    if (this.isCanceled()) return;
+    if (this.#hasResponded) {
+      this.#end(encodeHeaders(statusOf(error)));
+      return;
+    }
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#stream.headers(encodeHeaders([...answerHeaders, ...statusOf(error)]), true);
   }
 
   #respond(): void {
-    if (!this.#stream.headersSent) this.#stream.respond(answerHeaders, { waitForTrailers: true });
+    if (!this.#hasResponded) this.#stream.headers(head);
+    this.#hasResponded = true;
   }
 
-  #end(status: OutgoingHttpHeaders, lastFrame?: Buffer): void {
+  #end(status: Buffer, lastFrame?: Buffer): void {
+    callMoments.answered.publish(undefined);
     this.#isOver = true;
     clearTimeout(this.#timer);
-    const stream = this.#stream;
-    if (!stream.headersSent && !lastFrame) {
-      stream.respond({ ...answerHeaders, ...status }, { endStream: true });
-      return;
-    }
     this.#respond();
-    stream.once("wantTrailers", () => stream.sendTrailers(status));
-    stream.end(lastFrame);
+    if (lastFrame) this.#stream.data(lastFrame);
+    this.#stream.end(status);
   }
 
   #runOut(): void {
@@ -209,22 +227,11 @@ export class GrpcServerCall implements IncomingCall {
     this.#fail(new ConnectError("Deadline exceeded", Code.DeadlineExceeded));
     this.#canceled?.abort();
   }
-
-  #closed(): void {
-    this.#isOver = true;
-    clearTimeout(this.#timer);
-    this.#canceled?.abort();
-    if (this.#isHandled) return;
-    this.#isHandled = true;
-    const isTooMuch = this.#stream.rstCode === constants.NGHTTP2_ENHANCE_YOUR_CALM;
-    this.#method.refused(isTooMuch ? Code.ResourceExhausted : Code.Canceled, this);
-  }
 }
 
 /** Answers a call that no method takes. */
-export function refuseCall(stream: ServerHttp2Stream, code: Code, message: string): void {
-  stream.on("error", () => {});
-  stream.respond({ ...answerHeaders, ...statusOf(new ConnectError(message, code)) }, { endStream: true });
+export function refuseCall(stream: Http2Stream, code: Code, message: string): void {
+  stream.headers(encodeHeaders([...answerHeaders, ...statusOf(new ConnectError(message, code))]), true);
 }
 
 const msByUnit = new Map([
@@ -239,14 +246,11 @@ const msByUnit = new Map([
 /** No call takes as long, and timers cannot count much further. */
 const timeoutMaxMs = 24 * 3_600_000;
 
-function statusOf(error: ConnectError): OutgoingHttpHeaders {
-  const status: OutgoingHttpHeaders = {
-    "grpc-status": String(error.code),
-    "grpc-message": encodeURI(error.rawMessage.toWellFormed()),
-  };
-  if (error.code === Code.Unimplemented) status["grpc-accept-encoding"] = "identity";
+function statusOf(error: ConnectError): string[] {
+  const status = ["grpc-status", String(error.code), "grpc-message", encodeURI(error.rawMessage.toWellFormed())];
+  if (error.code === Code.Unimplemented) status.push("grpc-accept-encoding", "identity");
   if (error.details.length > 0) {
-    status["grpc-status-details-bin"] = encode(StatusSchema, toStatusMessage(error)).toString("base64");
+    status.push("grpc-status-details-bin", encode(StatusSchema, toStatusMessage(error)).toString("base64"));
   }
   return status;
 }

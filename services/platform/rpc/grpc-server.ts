@@ -1,17 +1,11 @@
-import { once, setMaxListeners } from "node:events";
-import {
-  constants,
-  createSecureServer,
-  createServer,
-  type Http2SecureServer,
-  type Http2Server,
-  type IncomingHttpHeaders,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-  type ServerOptions,
-} from "node:http2";
-import type { AddressInfo, Server, Socket } from "node:net";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
 import { Code } from "@connectrpc/connect";
+import { encodeHeaders } from "../http2/header-encoder.ts";
+import { type Field, headerOf } from "../http2/header-table.ts";
+import { ServerConnection } from "../http2/server-connection.ts";
+import { type Http2Stream, nobody, type StreamListener } from "../http2/stream.ts";
 import { CallBytes } from "./call-bytes.ts";
 import { readCertificates, renewCertificates } from "./certificates.ts";
 import { grpcPathOf } from "./grpc-messages.ts";
@@ -28,26 +22,18 @@ const farewellMs = 500;
 const connectionGraceMs = 15_000;
 /** A certificate that was replaced is in use this long after. */
 const renewalIntervalMs = 10_000;
-/** Whatever was sent will be answered. */
-const anyStreamId = 2 ** 31 - 1;
-
-const http2Options: ServerOptions = {
-  // More wait at the client.
-  settings: { maxConcurrentStreams: 4_096 },
-  // What calls hold is counted elsewhere.
-  maxSessionMemory: Number.MAX_SAFE_INTEGER,
-};
-
 /**
- * Serves gRPC over `node:http2`. A server of our own, because grpc-js takes longer for a call than most of our methods do,
- * and answers what it cannot read by itself, past authentication, log and metrics.
+ * Serves gRPC. A server of our own, because grpc-js takes longer for a call than most of our methods do, and answers what
+ * it cannot read by itself, past authentication, log and metrics.
  */
 export class GrpcServer {
   readonly #methods: ReadonlyMap<string, ServedMethod>;
   readonly #bytes: CallBytes;
-  readonly #sessions = new Set<ServerHttp2Session>();
+  readonly #connections = new Set<ServerConnection>();
+  /** Also those that have not said yet what they want. */
   readonly #sockets = new Set<Socket>();
   readonly #closers: (() => void)[] = [];
+  #onLastClosed: (() => void) | undefined;
 
   constructor(services: readonly ServedService[], bytes = new CallBytes()) {
     const methods = services.flatMap((service) => service.methods);
@@ -74,73 +60,74 @@ export class GrpcServer {
   /** Takes no more calls, lets those in flight finish, and cuts what is left after the timeout. */
   async close(timeoutMs: number): Promise<void> {
     for (const close of this.#closers.splice(0)) close();
-    const sessions = [...this.#sessions];
-    for (const session of sessions) retire(session);
-    const timeout = AbortSignal.timeout(timeoutMs);
-    // One for each connection is no leak.
-    setMaxListeners(0, timeout);
-    const closed = sessions.map((session) => once(session, "close", { signal: timeout }));
-    await Promise.allSettled(closed);
-    for (const session of this.#sessions) session.destroy();
+    for (const connection of this.#connections) retire(connection);
+    const timer = setTimeout(() => this.#cut(), timeoutMs);
+    if (this.#connections.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onLastClosed = resolve;
+      });
+    }
+    clearTimeout(timer);
+    this.#cut();
+  }
+
+  #cut(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
 
   #listener(tls: TlsFiles | undefined, renewalMs: number): Server {
-    if (!tls) return this.#served(createServer(http2Options));
-    const secure = createSecureServer({
-      ...http2Options,
+    const plain = createServer((socket) => this.#open(socket));
+    if (!tls) return plain;
+    const secure = createTlsServer({
       ...readCertificates(tls),
+      ALPNProtocols: ["h2"],
       // A client must show a certificate of the same authority.
       requestCert: true,
       rejectUnauthorized: true,
     });
-    // It ends without a word where it fails: how is the business of who opened it.
-    secure.on("secureConnection", (socket) => socket.on("error", () => {}));
+    secure.on("secureConnection", (socket) => this.#open(socket));
     this.#closers.push(renewCertificates(secure, tls, renewalMs));
-    this.#served(secure);
-    if (tls.mode !== "accept" && tls.mode !== "call") return secure;
-    return createMixedPort(this.#served(createServer(http2Options)), secure);
+    return tls.mode === "accept" || tls.mode === "call" ? createMixedPort(plain, secure) : secure;
   }
 
-  #served<S extends Http2Server | Http2SecureServer>(server: S): S {
-    server.on("session", (session: ServerHttp2Session) => this.#open(session));
-    server.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => this.#serve(stream, headers));
-    return server;
-  }
-
-  #open(session: ServerHttp2Session): void {
-    this.#sessions.add(session);
-    const stopPings = keepAlive(session);
+  #open(socket: Socket): void {
+    socket.setNoDelay(true);
+    const connection = new ServerConnection(socket, (stream, fields) => this.#serve(connection, stream, fields), {
+      onClose: () => {
+        stopPings();
+        clearTimeout(age);
+        clearTimeout(grace);
+        this.#connections.delete(connection);
+        if (this.#connections.size === 0) this.#onLastClosed?.();
+      },
+    });
+    this.#connections.add(connection);
+    const stopPings = keepAlive(connection);
     let grace: NodeJS.Timeout | undefined;
     // Not all of them at once.
     const ageMaxMs = connectionAgeMaxMs * (0.9 + 0.2 * Math.random());
     const age = setTimeout(() => {
-      retire(session);
-      grace = setTimeout(() => session.destroy(), connectionGraceMs).unref();
+      retire(connection);
+      grace = setTimeout(() => connection.destroy(), connectionGraceMs).unref();
     }, ageMaxMs).unref();
-    session.once("close", () => {
-      this.#sessions.delete(session);
-      stopPings();
-      clearTimeout(age);
-      clearTimeout(grace);
-    });
   }
 
-  #serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
-    if (!headers["content-type"]?.startsWith("application/grpc")) {
-      stream.on("error", () => {});
-      stream.respond({ ":status": constants.HTTP_STATUS_UNSUPPORTED_MEDIA_TYPE }, { endStream: true });
-      return;
+  #serve(connection: ServerConnection, stream: Http2Stream, fields: readonly Field[]): StreamListener {
+    if (!headerOf(fields, "content-type")?.startsWith("application/grpc")) {
+      stream.headers(unsupportedMediaType, true);
+      return nobody;
     }
-    const method = this.#methods.get(headers[":path"] ?? "");
-    if (method) new GrpcServerCall(stream, headers, method, this.#bytes);
-    else refuseCall(stream, Code.Unimplemented, "There is no such method here.");
+    const method = this.#methods.get(headerOf(fields, ":path") ?? "");
+    if (method) return new GrpcServerCall(connection, stream, fields, method, this.#bytes);
+    refuseCall(stream, Code.Unimplemented, "There is no such method here.");
+    return nobody;
   }
 }
 
+const unsupportedMediaType = encodeHeaders([":status", "415"]);
+
 /** Has a connection end once its calls are answered. */
-function retire(session: ServerHttp2Session): void {
-  if (session.closed || session.destroyed) return;
-  session.goaway(constants.NGHTTP2_NO_ERROR, anyStreamId);
-  setTimeout(() => session.close(), farewellMs).unref();
+function retire(connection: ServerConnection): void {
+  connection.announceEnd();
+  setTimeout(() => connection.close(), farewellMs).unref();
 }

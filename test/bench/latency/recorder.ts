@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { renameSync, writeFileSync } from "node:fs";
 import { type Moment, momentsFileVariable, type What } from "./moments.ts";
 
-// Loaded into a process before its own code. It listens to what Node and mysql2 tell anyway, between two SIGUSR2, and
+// Loaded into a process before its own code. It listens to what Node, mysql2 and our RPCs tell anyway, between two SIGUSR2, and
 // writes down then when what happened. Before and after, nothing listens, so nothing is told.
 
 const file = process.env[momentsFileVariable] ?? "";
@@ -16,14 +16,14 @@ function record(what: What, detail?: string): void {
 
 const listeners: Readonly<Record<string, (message: unknown) => void>> = {
   "http.server.request.start": () => record("request received"),
-  "http2.client.stream.created": () => record("call sent"),
-  "http2.server.stream.start": () => record("call received"),
+  "setpoint.rpc.call.sent": () => record("call sent"),
+  "setpoint.rpc.call.received": () => record("call received"),
   "tracing:mysql2:query:start": (message) => record("statement sent", subjectOf(message)),
   "tracing:mysql2:execute:start": (message) => record("statement sent", subjectOf(message)),
   "tracing:mysql2:query:asyncStart": () => record("statement answered"),
   "tracing:mysql2:execute:asyncStart": () => record("statement answered"),
-  "http2.server.stream.finish": () => record("call answered"),
-  "http2.client.stream.finish": () => record("answer received"),
+  "setpoint.rpc.call.answered": () => record("call answered"),
+  "setpoint.rpc.answer.received": () => record("answer received"),
   "http.server.response.finish": () => record("request answered"),
 };
 
