@@ -52,6 +52,8 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
   readonly #listener: ConnectionListener;
   readonly #side: Side;
   #receiveWindow: number;
+  /** The last of the settings that are being read. */
+  #nextStreamWindow = windowDefault;
   readonly #onPingAnswers: (() => void)[] = [];
   #isClosing = false;
   /** Whether it said its last word because of what the peer did. */
@@ -159,10 +161,13 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     if (id === settings.maxFrameSize && (value < frameBytesMax || value > frameBytesLimit)) {
       throw broken("A frame cannot be of that size");
     }
-    if (id === settings.initialWindowSize) this.#resizeWindows(value);
+    if (id !== settings.initialWindowSize) return;
+    if (value > windowMax) throw tooLargeWindow();
+    this.#nextStreamWindow = value;
   }
 
   onAllSettings(): void {
+    if (this.#nextStreamWindow !== this.outbox.streamWindow) this.#resizeWindows(this.#nextStreamWindow);
     this.outbox.push(settingsAckFrame());
   }
 
@@ -191,7 +196,7 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     stream.sendWindow += bytes;
     if (bytes === 0) this.reset(stream, errorCodes.protocol);
     else if (stream.sendWindow > windowMax) this.reset(stream, errorCodes.flowControl);
-    else this.outbox.allowed(stream);
+    else if (stream.writableLength > 0) this.outbox.data(stream);
   }
 
   /** Headers of a stream that is not open: it may be a new one. */
@@ -270,13 +275,12 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
   }
 
   #resizeWindows(value: number): void {
-    if (value > windowMax) throw tooLargeWindow();
     const difference = value - this.outbox.streamWindow;
     this.outbox.streamWindow = value;
     for (const stream of this.streams.values()) {
       stream.sendWindow += difference;
       if (stream.sendWindow > windowMax) throw tooLargeWindow();
-      this.outbox.allowed(stream);
+      if (stream.writableLength > 0) this.outbox.data(stream);
     }
   }
 

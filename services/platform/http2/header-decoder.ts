@@ -1,4 +1,4 @@
-import { DynamicTable, entryOverhead, type Field, staticTable } from "./header-table.ts";
+import { DynamicTable, entryOverhead, type Field, newField, staticTable } from "./header-table.ts";
 import { decodeHuffman } from "./huffman.ts";
 import { ConnectionError, errorCodes } from "./protocol.ts";
 
@@ -41,7 +41,7 @@ export class HeaderDecoder {
     const isKept = first >= 0x40;
     const index = this.#integer(isKept ? 6 : 4);
     const name = index === 0 ? this.#text() : this.#find(index).name;
-    const field = { name, value: this.#text() };
+    const field = newField(name, this.#text());
     if (isKept) this.#table.add(field);
     return field;
   }

@@ -1,6 +1,20 @@
 export interface Field {
   readonly name: string;
   readonly value: string;
+  /** Whether a message may have it (RFC 9113, 8.2): looked at once, however often it is named by its index. */
+  readonly isAllowed: boolean;
+}
+
+/** They speak of one connection of HTTP/1.1. */
+const forbiddenNames = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"]);
+
+export function newField(name: string, value: string): Field {
+  const isAllowed =
+    /^:?[!#$%&'*+\-.^_`|~\da-z]+$/.test(name) &&
+    !/[\0\r\n]/.test(value) &&
+    !forbiddenNames.has(name) &&
+    (name !== "te" || value === "trailers");
+  return { name, value, isAllowed };
 }
 
 /** The first of that name. */
@@ -77,7 +91,7 @@ export const staticTable: readonly Field[] = [
   "www-authenticate",
 ].map((text) => {
   const end = text.indexOf(" ");
-  return end < 0 ? { name: text, value: "" } : { name: text.slice(0, end), value: text.slice(end + 1) };
+  return end < 0 ? newField(text, "") : newField(text.slice(0, end), text.slice(end + 1));
 });
 
 /** The fields that the peer has sent before, and may name by their index: the newest is the first. */

@@ -18,14 +18,13 @@ export class Outbox {
   #window = windowDefault;
   /** How much more it takes on a stream that is new. */
   streamWindow = windowDefault;
-  frameBytesMax = frameBytesMax;
   readonly #socket: Socket;
   readonly #onSentAll: (stream: Http2Stream) => void;
   #frames: Buffer[] = [];
   #frameBytes = 0;
   #isPlanned = false;
   #isHeld = false;
-  /** Those with data that could not leave, in turn. */
+  /** Those with data that waits for the connection, in turn. */
   readonly #blocked = new Set<Http2Stream>();
 
   constructor(socket: Socket, onSentAll: (stream: Http2Stream) => void) {
@@ -54,7 +53,6 @@ export class Outbox {
   }
 
   headers(streamId: number, block: Buffer, isLast: boolean): void {
-    const frameBytesMax = this.frameBytesMax;
     const endBit = isLast ? flags.endStream : 0;
     if (block.length <= frameBytesMax) {
       this.#pushFrame(frameTypes.headers, endBit | flags.endHeaders, streamId, block);
@@ -70,8 +68,7 @@ export class Outbox {
 
   /** Sends what may leave of what waits in a stream, and its end. */
   data(stream: Http2Stream): void {
-    if (this.#blocked.has(stream)) return;
-    if (!this.#sendFrom(stream, Number.POSITIVE_INFINITY)) this.#blocked.add(stream);
+    if (!this.#blocked.has(stream)) this.#sendFrom(stream, Number.POSITIVE_INFINITY);
   }
 
   /** Returns false where the peer has allowed more than there can be. */
@@ -80,11 +77,6 @@ export class Outbox {
     if (this.#window > windowMax) return false;
     this.#sendBlocked();
     return true;
-  }
-
-  /** The window of a stream has grown. */
-  allowed(stream: Http2Stream): void {
-    if (this.#blocked.delete(stream)) this.data(stream);
   }
 
   forget(stream: Http2Stream): void {
@@ -96,12 +88,15 @@ export class Outbox {
     return this.#frameBytes + this.#socket.writableLength > controlBytesMax;
   }
 
-  /** Returns whether all of it is sent. */
-  #sendFrom(stream: Http2Stream, framesMax: number): boolean {
-    if (stream.isClosed) return true;
+  #sendFrom(stream: Http2Stream, framesMax: number): void {
+    if (stream.isClosed) return;
     for (let frames = 0; stream.waiting.length > 0; frames += 1) {
-      const bytesMax = Math.min(this.#window, stream.sendWindow, this.frameBytesMax);
-      if (bytesMax <= 0 || frames >= framesMax || this.#isFull) return false;
+      const bytesMax = Math.min(this.#window, stream.sendWindow, frameBytesMax);
+      if (bytesMax <= 0 || frames >= framesMax || this.#isFull) {
+        // Where its own window is what it waits for, that will say so.
+        if (stream.sendWindow > 0) this.#blocked.add(stream);
+        return;
+      }
       const bytes = stream.take(bytesMax);
       this.#window -= bytes.length;
       stream.sendWindow -= bytes.length;
@@ -115,7 +110,6 @@ export class Outbox {
       stream.hasSentAll = true;
     }
     if (stream.hasSentAll) this.#onSentAll(stream);
-    return true;
   }
 
   get #isFull(): boolean {
@@ -124,14 +118,11 @@ export class Outbox {
 
   /** A frame of each in turn, so that a large answer does not keep the small ones waiting. */
   #sendBlocked(): void {
-    let hasSent = true;
-    while (hasSent) {
-      hasSent = false;
-      for (const stream of [...this.#blocked]) {
-        const before = stream.writableLength;
-        if (this.#sendFrom(stream, 1)) this.#blocked.delete(stream);
-        hasSent ||= stream.writableLength < before;
-      }
+    // One that has more to send comes again after all others.
+    for (const stream of this.#blocked) {
+      if (this.#window <= 0 || this.#isFull) return;
+      this.#blocked.delete(stream);
+      this.#sendFrom(stream, 1);
     }
   }
 

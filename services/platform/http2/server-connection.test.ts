@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { monotonicMs } from "../process/clock.ts";
 import { FrameReader } from "./frame-reader.ts";
 import { frame, goawayFrame, rstStreamFrame, settingsFrame, windowUpdateFrame } from "./frames.ts";
 import { encodeHeaders } from "./header-encoder.ts";
@@ -331,6 +332,11 @@ describe("a connection is ended by", () => {
       errorCodes.compression,
     ],
     [
+      "settings that change all the time",
+      () => Array.from({ length: 1_100 }, (_, index) => settingsFrame({ initialWindowSize: index })),
+      errorCodes.enhanceYourCalm,
+    ],
+    [
       "streams that are reset all the time",
       () =>
         Array.from({ length: 1_100 }, (_, index) => [
@@ -370,6 +376,23 @@ describe("a connection is ended by", () => {
 });
 
 describe("an answer", () => {
+  it("that waits for the window of its stream costs nothing while that of the connection grows", async () => {
+    send(
+      settingsFrame({ initialWindowSize: 0 }),
+      ...Array.from({ length: 4_000 }, (_, index) => headers(2 * index + 1)),
+    );
+    await expect.poll(() => requests).toBe(4_000);
+    const startedAtMs = monotonicMs();
+    // In a second or so; where each of them went through all streams, it would take minutes.
+    for (let count = 0; count < 100; count += 1) {
+      client.write(Buffer.concat(Array(1_000).fill(windowUpdateFrame(0, 1))));
+    }
+    client.write(Buffer.concat([ping(), settingsFrame({ initialWindowSize: 65_535 })]));
+    await expect.poll(hasPong).toBe(true);
+    expect(monotonicMs() - startedAtMs).toBeLessThan(15_000);
+    await expect.poll(() => said(frameTypes.data).length).toBe(4_000);
+  });
+
   it("waits in its stream, where it is counted, until the client reads", async () => {
     send(settingsFrame({ initialWindowSize: 2 ** 31 - 1 }), windowUpdateFrame(0, 2 ** 31 - 65_536));
     client.write(headers(1, request().with(5, "/large")));

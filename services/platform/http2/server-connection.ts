@@ -19,9 +19,9 @@ const side = {
   window: windowDefault,
 };
 
-/** A client that begins streams and resets them at once has us work for nothing: so many at once, and in a second. */
-const resetsMax = 1_000;
-const resetsPerSecond = 33;
+/** What has us work for nothing, streams that are reset and settings that change: so often at once, and in a second. */
+const whimsMax = 1_000;
+const whimsPerSecond = 33;
 
 /** Takes a request, and says who hears of the rest of it. */
 type OnRequest = (stream: Http2Stream, fields: readonly Field[]) => StreamListener;
@@ -29,7 +29,7 @@ type OnRequest = (stream: Http2Stream, fields: readonly Field[]) => StreamListen
 /** The server's side of a connection. */
 export class ServerConnection extends Http2Connection {
   readonly #onRequest: OnRequest;
-  #resetsLeft = resetsMax;
+  #whimsLeft = whimsMax;
   #countedAtMs = monotonicMs();
 
   constructor(socket: Socket, onRequest: OnRequest, listener: ConnectionListener) {
@@ -45,6 +45,11 @@ export class ServerConnection extends Http2Connection {
   override close(): void {
     if (!this.isClosing) this.outbox.push(goawayFrame(this.newestStreamId, errorCodes.none));
     super.close();
+  }
+
+  override onAllSettings(): void {
+    this.#countWhim();
+    super.onAllSettings();
   }
 
   protected override get lastStreamId(): number {
@@ -83,10 +88,14 @@ export class ServerConnection extends Http2Connection {
   }
 
   protected override onResetOf(): void {
+    this.#countWhim();
+  }
+
+  #countWhim(): void {
     const nowMs = monotonicMs();
-    const regained = ((nowMs - this.#countedAtMs) / 1_000) * resetsPerSecond;
+    const regained = ((nowMs - this.#countedAtMs) / 1_000) * whimsPerSecond;
     this.#countedAtMs = nowMs;
-    this.#resetsLeft = Math.min(resetsMax, this.#resetsLeft + regained) - 1;
-    if (this.#resetsLeft < 0) throw new ConnectionError(errorCodes.enhanceYourCalm, "Too many streams were reset");
+    this.#whimsLeft = Math.min(whimsMax, this.#whimsLeft + regained) - 1;
+    if (this.#whimsLeft < 0) throw new ConnectionError(errorCodes.enhanceYourCalm, "Too much work for nothing");
   }
 }
