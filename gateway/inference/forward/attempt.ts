@@ -1,18 +1,10 @@
-import type { Dispatcher } from "undici";
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
-import type { Connection, ConnectionListener } from "../upstreams/connections.ts";
+import type { AnswerHeaders } from "../upstreams/answer-head.ts";
+import type { Connection, RequestListener } from "../upstreams/connection.ts";
+import type { UpstreamRequest } from "../upstreams/upstream-request.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
 import type { Deadlined, Deadlines } from "./deadlines.ts";
 import { type Failure, failureOf } from "./failures.ts";
-import type { AnswerHeaders } from "./response-headers.ts";
-
-/** What a request is sent as. */
-export interface AttemptRequest {
-  readonly path: string;
-  readonly headers: readonly string[];
-  readonly parts: readonly Buffer[];
-  readonly byteLength: number;
-}
 
 export interface AttemptTimes {
   readonly firstByteMs: number;
@@ -38,23 +30,15 @@ export interface AttemptOwner {
 const droppedBytesMax = 64 * 1024;
 const dropMs = 2_000;
 
-/** Smaller bodies are copied into one piece: that costs less than to send several. */
-const onePieceBytes = 64 * 1024;
-/** Larger ones go out in pieces, so that what has been sent is known, and an early answer is noticed. */
-const pieceBytes = 256 * 1024;
-
 /** An idle connection that was closed is heard of with the first answer to what is sent on it; what breaks later was at work. */
 const staleWithinMs = 1_000;
 
-class Left extends Error {}
-
 /** One request to an upstream. */
-export class Attempt implements Dispatcher.DispatchHandler, ConnectionListener, Deadlined {
+export class Attempt implements RequestListener, Deadlined {
   readonly upstream: Upstream;
   readonly #owner: AttemptOwner;
   readonly #deadlines: Deadlines;
   readonly #times: AttemptTimes;
-  #controller: Dispatcher.DispatchController | undefined;
   #connection: Connection | undefined;
   #isSent = false;
   #sentAtMs = 0;
@@ -73,18 +57,15 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionListener, 
     this.#times = times;
   }
 
-  send({ path, headers, parts, byteLength }: AttemptRequest): void {
+  send(request: UpstreamRequest): void {
     const { connections } = this.upstream;
     connections.inFlight++;
     this.#phaseUntilMs = monotonicMs() + this.#times.firstByteMs;
     this.#deadlines.watch(this);
     try {
-      connections.dispatch(
-        { path, method: "POST", headers: headers as string[], body: bodyOf(parts, byteLength) },
-        this,
-      );
+      this.#connection = connections.dispatch(request, this);
     } catch (error) {
-      this.onResponseError(undefined, error as Error);
+      this.onResponseError(error as Error);
     }
   }
 
@@ -122,7 +103,8 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionListener, 
   }
 
   pause(): void {
-    this.#controller?.pause();
+    if (this.#isOver) return;
+    this.#connection?.pause();
     // It is not the upstream that takes its time.
     this.#phaseUntilMs = Number.POSITIVE_INFINITY;
   }
@@ -130,18 +112,11 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionListener, 
   resume(): void {
     if (this.#isOver) return;
     this.#phaseUntilMs = monotonicMs() + this.#times.betweenChunksMs;
-    this.#controller?.resume();
+    this.#connection?.resume();
   }
 
-  onConnectionChosen(connection: Connection): void {
-    this.#connection = connection;
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    // To throw is what leaves the connection, which has nothing to do with it, as it is.
-    if (this.#isLeft) throw new Left();
-    this.#controller = controller;
-    this.#isReused = (this.#connection?.countRequest() ?? 0) > 0;
+  onRequestStart(earlierRequests: number): void {
+    this.#isReused = earlierRequests > 0;
     this.#isSent = true;
     this.#sentAtMs = monotonicMs();
   }
@@ -155,34 +130,31 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionListener, 
     if (!this.#isLeft) this.#owner.sent();
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
-    if (status < 200 || this.#isLeft) return;
+  onResponseStart(status: number, headers: AnswerHeaders): void {
+    if (this.#isLeft) return;
     this.#isAnswered = true;
     this.#phaseUntilMs = monotonicMs() + this.#times.betweenChunksMs;
     this.#owner.answered(status, headers);
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(chunk: Buffer): void {
     if (this.#isLeft) {
       this.#droppedBytes += chunk.length;
       if (this.#droppedBytes > droppedBytesMax) this.#cut();
       return;
     }
-    this.#phaseUntilMs = monotonicMs() + this.#times.betweenChunksMs;
+    // Some may still come after a pause, and then no more is waited for.
+    if (this.#phaseUntilMs !== Number.POSITIVE_INFINITY)
+      this.#phaseUntilMs = monotonicMs() + this.#times.betweenChunksMs;
     this.#owner.received(chunk);
   }
 
   onResponseEnd(): void {
-    // An answer without a length ends with its connection, but not with one that breaks.
-    if (this.#connection?.isBroken) {
-      this.onResponseError(undefined, new Error("reset"));
-      return;
-    }
     this.#over();
     if (!this.#isLeft) this.#owner.ended();
   }
 
-  onResponseError(_controller: unknown, error: Error): void {
+  onResponseError(error: Error): void {
     this.#over();
     if (this.#isLeft) return;
     const progress = {
@@ -195,8 +167,9 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionListener, 
   }
 
   #cut(): void {
+    if (this.#isOver) return;
     this.#over();
-    this.#controller?.abort(new Left());
+    this.#connection?.abort();
   }
 
   #over(): void {
@@ -204,31 +177,5 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionListener, 
     this.#isOver = true;
     this.upstream.connections.inFlight--;
     this.#deadlines.forget(this);
-  }
-}
-
-function bodyOf(parts: readonly Buffer[], byteLength: number): Buffer {
-  if (byteLength <= onePieceBytes) return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts, byteLength);
-  // An iterable is as good as a stream to undici, though its types do not say so.
-  return new Pieces(parts) as unknown as Buffer;
-}
-
-/** A body in pieces. What was taken is not kept: a request lives as long as its answer, which may be for minutes. */
-class Pieces implements IterableIterator<Buffer> {
-  readonly #left: Buffer[];
-
-  constructor(parts: readonly Buffer[]) {
-    this.#left = parts.toReversed();
-  }
-
-  [Symbol.iterator](): this {
-    return this;
-  }
-
-  next(): IteratorResult<Buffer> {
-    const part = this.#left.pop();
-    if (part === undefined) return { done: true, value: undefined };
-    if (part.length > pieceBytes) this.#left.push(part.subarray(pieceBytes));
-    return { done: false, value: part.subarray(0, pieceBytes) };
   }
 }

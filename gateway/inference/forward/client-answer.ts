@@ -1,11 +1,12 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
 import type { DialectName } from "../../dialects/dialect-name.ts";
+import type { AnswerHeaders } from "../upstreams/answer-head.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
 import { AnswerTail } from "./answer-tail.ts";
 import { writeChunk } from "./chunk-frames.ts";
 import { type Failure, statusOf } from "./failures.ts";
-import { type AnswerHeaders, isEventStream, passOnHeaders } from "./response-headers.ts";
+import { isEventStream, passOnHeaders } from "./response-headers.ts";
 import { errorEvent } from "./stream-error.ts";
 import { type Usage, usageIn } from "./usage.ts";
 import { WholeEvents } from "./whole-events.ts";

@@ -1,5 +1,5 @@
-import { errors } from "undici";
 import { HttpError, retryAfterSeconds } from "../../json/errors.ts";
+import { MalformedAnswer } from "../upstreams/answer-head.ts";
 
 /** How a call of an upstream failed. */
 export type FailureKind =
@@ -54,15 +54,7 @@ export function failureError(failure: Failure, upstreamName: string): HttpError 
   return new HttpError(status, `${message} Wait as long as Retry-After says.`, wait);
 }
 
-const connectCodes = new Set([
-  "UND_ERR_CONNECT_TIMEOUT",
-  "ECONNREFUSED",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "ETIMEDOUT",
-]);
+const connectCodes = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT"]);
 
 /** How far a call had come. */
 export interface CallProgress {
@@ -83,7 +75,7 @@ export function failureOf(error: Error, { isSent, mayBeStale, isHeard, isAnswere
     const detail = connectCodes.has(code) ? ` (${code})` : "";
     return { kind: "unreachable", reason: `cannot be reached${detail}` };
   }
-  if (!isAnswered && (error instanceof errors.HTTPParserError || error instanceof errors.HeadersOverflowError)) {
+  if (!isAnswered && error instanceof MalformedAnswer) {
     return { kind: "bad_answer", reason: "did not answer in HTTP" };
   }
   if (mayBeStale && !isHeard) return { kind: "stale_connection", reason: "closed the connection without an answer" };

@@ -1,6 +1,5 @@
 import type { OutgoingHttpHeaders } from "node:http";
-
-export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+import type { AnswerHeaders } from "../upstreams/answer-head.ts";
 
 /**
  * All that a client learns of an upstream's headers. A length and an encoding describe the bytes, which are passed on

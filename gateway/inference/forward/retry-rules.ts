@@ -1,6 +1,7 @@
+import type { AnswerHeaders } from "../upstreams/answer-head.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
 import type { Failure } from "./failures.ts";
-import { type AnswerHeaders, shortWaitMs } from "./response-headers.ts";
+import { shortWaitMs } from "./response-headers.ts";
 
 /** Statuses that say: not now. Nothing was generated, so nothing is billed. */
 const refusals = new Set([429, 503, 529]);

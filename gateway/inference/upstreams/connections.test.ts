@@ -1,10 +1,17 @@
-import type { Dispatcher } from "undici";
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { nextTurn } from "../../../services/platform/process/next-turn.ts";
-import { answerWith, HostileUpstream, headOf, silence } from "../../../test/support/hostile-upstream.ts";
-import { type Connection, type ConnectionListener, Connections } from "./connections.ts";
-
-// What is relied on of undici, and of which its types do not say all.
+import type { Socket } from "node:net";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  answerWith,
+  chunkOf,
+  HostileUpstream,
+  headOf,
+  lastChunk,
+  silence,
+  streamHead,
+} from "../../../test/support/hostile-upstream.ts";
+import { MalformedAnswer } from "./answer-head.ts";
+import type { Connection, RequestListener } from "./connection.ts";
+import { Connections } from "./connections.ts";
 
 let upstream: HostileUpstream;
 let connections: Connections;
@@ -15,35 +22,35 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await connections.destroy();
+  connections.destroy();
   await upstream.stop();
 });
 
 /** Writes down what it is told of its request, in order. */
-class Recorder implements Dispatcher.DispatchHandler, ConnectionListener {
+class Recorder implements RequestListener {
   readonly told: string[] = [];
   readonly chunks: Buffer[] = [];
   readonly #ended = Promise.withResolvers<void>();
-  controller: Dispatcher.DispatchController | undefined;
   connection: Connection | undefined;
   earlierRequests: number | undefined;
+  sentPieces = 0;
   error: Error | undefined;
 
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
 
-  onConnectionChosen(connection: Connection): void {
-    this.connection = connection;
+  get body(): string {
+    return Buffer.concat(this.chunks).toString("latin1");
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.controller = controller;
-    this.earlierRequests = this.connection?.countRequest();
+  onRequestStart(earlierRequests: number): void {
+    this.earlierRequests = earlierRequests;
     this.told.push("started");
   }
 
   onBodySent(): void {
+    this.sentPieces++;
     if (this.told.at(-1) !== "body") this.told.push("body");
   }
 
@@ -51,11 +58,11 @@ class Recorder implements Dispatcher.DispatchHandler, ConnectionListener {
     this.told.push("sent");
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController): void {
+  onResponseStart(): void {
     this.told.push("head");
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(chunk: Buffer): void {
     this.chunks.push(chunk);
   }
 
@@ -64,24 +71,26 @@ class Recorder implements Dispatcher.DispatchHandler, ConnectionListener {
     this.#ended.resolve();
   }
 
-  onResponseError(_controller: unknown, error: Error): void {
+  onResponseError(error: Error): void {
     this.error = error;
     this.#ended.resolve();
   }
 }
 
-function dispatch<Handler extends Recorder>(handler: Handler, body: unknown = Buffer.from("{}")): Handler {
-  const headers = ["content-type", "application/json"];
-  if (Buffer.isBuffer(body)) headers.push("content-length", String(body.length));
-  connections.dispatch({ path: "/v1/messages", method: "POST", headers, body: body as Buffer }, handler);
+function dispatch<Handler extends Recorder>(
+  handler: Handler,
+  parts: readonly Buffer[] = [Buffer.from("{}")],
+  more: readonly string[] = [],
+): Handler {
+  const byteLength = parts.reduce((sum, { length }) => sum + length, 0);
+  const headers = ["content-type", "application/json", "content-length", String(byteLength), ...more];
+  handler.connection = connections.dispatch({ path: "/v1/messages", headers, parts, byteLength }, handler);
   return handler;
 }
 
 async function sendOne(): Promise<Recorder> {
   const recorder = dispatch(new Recorder());
   await recorder.ended;
-  // A connection is free only a moment after it has told of the end.
-  await nextTurn();
   return recorder;
 }
 
@@ -118,64 +127,52 @@ it("sends one request at a time over a connection", async () => {
   expect(upstream.connections).toBe(2);
 });
 
-it("takes the pieces of a body from an iterator only as the upstream reads them, and takes each once", async () => {
+it("takes the pieces of a large body only as the upstream reads them", async () => {
   upstream.isDeaf = true;
-  const piece = Buffer.alloc(256 * 1024, "x");
   const count = 200;
-  let taken = 0;
-  const pieces = {
-    [Symbol.iterator]() {
-      return this;
-    },
-    next() {
-      if (taken === count) return { done: true, value: undefined };
-      taken++;
-      return { done: false, value: piece };
-    },
-  };
-  const recorder = dispatch(new Recorder(), pieces);
+  const recorder = dispatch(new Recorder(), Array(count).fill(Buffer.alloc(256 * 1024, "x")));
   await expect.poll(() => recorder.told).toEqual(["started", "body"]);
   await new Promise((resolve) => setTimeout(resolve, 200));
-  expect(taken).toBeLessThan(count / 2);
+  expect(recorder.sentPieces).toBeLessThan(count / 2);
   expect(recorder.told).not.toContain("sent");
 });
 
-it("sends a body in pieces with the length that its headers say", async () => {
-  const pieces = ['{"a":', "1", "}"].map((text) => Buffer.from(text));
-  const recorder = new Recorder();
-  const headers = ["content-length", "7"];
-  const body = pieces.values() as unknown as Buffer;
-  connections.dispatch({ path: "/v1/messages", method: "POST", headers, body }, recorder);
+it.each([
+  ["small", ['{"a":', "1", "}"]],
+  ["large", [`{"a":"`, "x".repeat(700_000), `"`, "}"]],
+])("sends a %s body of several parts whole, with the length that its headers say", async (_name, texts) => {
+  const recorder = dispatch(
+    new Recorder(),
+    texts.map((text) => Buffer.from(text)),
+  );
   await recorder.ended;
   expect(recorder.told).toEqual(["started", "body", "sent", "head", "end"]);
-  expect(upstream.last.headers).toMatchObject({ "content-length": "7" });
+  expect(upstream.last.headers).toMatchObject({ "content-length": String(texts.join("").length) });
   expect(upstream.last.headers).not.toHaveProperty("transfer-encoding");
-  expect(upstream.last.body()).toBe('{"a":1}');
+  expect(upstream.last.body() === texts.join("")).toBe(true);
 });
 
-it("leaves a connection as it is where a request is given up as it starts", async () => {
+it.each(["a\r\nx: 1", "a\nx: 1", "a\rb", "a\0b", "\u0100"])("sends no header of the value %j", async (value) => {
+  expect(() => dispatch(new Recorder(), [Buffer.from("{}")], ["x-title", value])).toThrow();
   await sendOne();
-  class GivesUp extends Recorder {
-    override onRequestStart(): void {
-      throw new Error("given up");
-    }
-  }
-  const recorder = dispatch(new GivesUp());
-  await recorder.ended;
-  expect(recorder.error).toMatchObject({ message: "given up" });
-  expect((await sendOne()).earlierRequests).toBe(1);
-  expect(upstream.connections).toBe(1);
-  expect(upstream.received).toHaveLength(2);
+  expect(upstream.received.map(({ headers }) => headers["x-title"])).toEqual([undefined]);
+});
+
+it("ends a connection that is not open yet with its request, and tells nothing of it", async () => {
+  const recorder = dispatch(new Recorder());
+  recorder.connection?.abort();
+  expect((await sendOne()).earlierRequests).toBe(0);
+  expect(upstream.received).toHaveLength(1);
+  expect([recorder.told, recorder.error]).toEqual([[], undefined]);
 });
 
 it("closes the connection of a request that is aborted, and of no other", async () => {
   upstream.script = silence;
   const [aborted, other] = [dispatch(new Recorder()), dispatch(new Recorder())];
   await expect.poll(() => upstream.received.length).toBe(2);
-  aborted.controller?.abort(new Error("aborted"));
-  await aborted.ended;
+  aborted.connection?.abort();
   await expect.poll(() => upstream.openConnections).toBe(1);
-  expect(other.error).toBeUndefined();
+  expect([aborted.error, other.error]).toEqual([undefined, undefined]);
 });
 
 it("reads no more of an answer while it is paused", async () => {
@@ -185,8 +182,8 @@ it("reads no more of an answer while it is paused", async () => {
     socket.write(Buffer.alloc(size));
   };
   class Pauses extends Recorder {
-    override onResponseStart(controller: Dispatcher.DispatchController): void {
-      controller.pause();
+    override onResponseStart(): void {
+      this.connection?.pause();
     }
   }
   const recorder = dispatch(new Pauses());
@@ -195,7 +192,100 @@ it("reads no more of an answer while it is paused", async () => {
   const received = () => recorder.chunks.reduce((sum, { length }) => sum + length, 0);
   expect(received()).toBeLessThan(size / 4);
   expect(upstream.last.socket.writableLength).toBeGreaterThan(0);
-  recorder.controller?.resume();
+  recorder.connection?.resume();
   await recorder.ended;
   expect(received()).toBe(size);
+});
+
+it("tells of the end of an answer only once it is not paused any more", async () => {
+  upstream.script = (_request, socket) => {
+    socket.end(`${headOf(200)}until it closes`);
+  };
+  class Pauses extends Recorder {
+    override onResponseData(chunk: Buffer): void {
+      super.onResponseData(chunk);
+      this.connection?.pause();
+    }
+  }
+  const recorder = dispatch(new Pauses());
+  await expect.poll(() => recorder.body).toBe("until it closes");
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(recorder.told).not.toContain("end");
+  recorder.connection?.resume();
+  await recorder.ended;
+  expect([recorder.told.at(-1), recorder.error]).toEqual(["end", undefined]);
+});
+
+describe("a connection is used again", () => {
+  const answered =
+    (head: string, body = "") =>
+    async () => {
+      upstream.next.push((_request, socket) => void socket.write(`${head}${body}`));
+      expect((await sendOne()).error).toBeUndefined();
+      return (await sendOne()).earlierRequests;
+    };
+
+  it.each([
+    ["with a length", headOf(200, { "content-length": "2" }), "{}"],
+    ["in chunks", streamHead, `${chunkOf("{}")}${lastChunk}`],
+    ["in chunks, with trailers", streamHead, `${chunkOf("{}")}0\r\nx-a: 1\r\n\r\n`],
+    ["without a body", headOf(204), ""],
+    ["with a time that is long enough", headOf(200, { "content-length": "0", "keep-alive": "timeout=5" }), ""],
+  ])("after an answer %s", async (_name, head, body) => {
+    expect(await answered(head, body)()).toBe(1);
+  });
+
+  it.each([
+    ["that says so", headOf(200, { "content-length": "2", connection: "close" }), "{}"],
+    ["that says so among other things", headOf(200, { "content-length": "2", connection: "x, Close" }), "{}"],
+    ["of HTTP/1.0", "HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\n", "{}"],
+    ["with more behind its end", headOf(200, { "content-length": "2" }), "{}{"],
+    ["with another behind it", headOf(200, { "content-length": "2" }), "{}HTTP/1.1 200 OK\r\n\r\n"],
+    ["with more behind its last chunk", streamHead, `${lastChunk}\r\n`],
+    ["that gives it no time", headOf(200, { "content-length": "2", "keep-alive": "timeout=2" }), "{}"],
+  ])("but not after one %s", async (_name, head, body) => {
+    expect(await answered(head, body)()).toBe(0);
+    await expect.poll(() => upstream.openConnections).toBe(1);
+  });
+
+  it("but not where something came that nobody asked for", async () => {
+    await sendOne();
+    upstream.last.socket.write("HTTP/1.1 408 Request Timeout\r\n\r\n");
+    await upstream.last.closed;
+    expect((await sendOne()).earlierRequests).toBe(0);
+  });
+
+  it("but not once the upstream's table has no such entry any more", async () => {
+    await sendOne();
+    connections.retire();
+    await expect.poll(() => upstream.openConnections).toBe(0);
+    // What is under way then is sent all the same.
+    for (const _ of [1, 2]) expect((await sendOne()).earlierRequests).toBe(0);
+    await expect.poll(() => upstream.openConnections).toBe(0);
+  });
+});
+
+it.each([
+  ["closed", "end", (socket: Socket) => socket.destroySoon()],
+  ["reset", "head", (socket: Socket) => socket.resetAndDestroy()],
+])(
+  "takes an answer without a length for whole where its connection is closed, not where it is reset: %s",
+  async (_name, last, close) => {
+    upstream.script = (_request, socket) => {
+      socket.write(`${headOf(200)}text`);
+      setTimeout(() => close(socket), 50);
+    };
+    const recorder = await sendOne();
+    expect([recorder.body, recorder.told.at(-1)]).toEqual(["text", last]);
+    expect(recorder.error === undefined).toBe(last === "end");
+  },
+);
+
+it("tells what came ahead of what cannot be understood, and then that", async () => {
+  upstream.script = (_request, socket) =>
+    void socket.write(`${streamHead}${chunkOf("one")}${chunkOf("two")}no size\r\n`);
+  const recorder = await sendOne();
+  expect([recorder.body, recorder.chunks.length]).toEqual(["onetwo", 1]);
+  expect(recorder.error).toBeInstanceOf(MalformedAnswer);
+  await upstream.last.closed;
 });

@@ -1,107 +1,126 @@
-import { type buildConnector, Client, type Dispatcher, Pool } from "undici";
-import { readOptions, SocketReader } from "./socket-reader.ts";
+import { isIP, type OnReadOpts, connect as openPlain, type Socket } from "node:net";
+import { connect as openTls } from "node:tls";
+import { monotonicMs } from "../../../services/platform/process/clock.ts";
+import { Connection, type ConnectionOwner, type RequestListener } from "./connection.ts";
+import { requestHead, type UpstreamRequest } from "./upstream-request.ts";
 
-/** What is told of the connection that its request goes over. */
-export interface ConnectionListener {
-  /** May come again: a request that waits is handed on where a connection fails to open. */
-  onConnectionChosen(connection: Connection): void;
+interface IdleConnection {
+  readonly connection: Connection;
+  readonly untilMs: number;
 }
 
-/** A client that is not there for this long may have gone; most servers close their side after a minute. */
-const idleMs = 30_000;
-
-interface ConnectionOptions {
-  readonly connect: buildConnector.connector;
-}
-
-/** One connection to an upstream, which knows whether it was used before, and how it ended. */
-export class Connection extends Client {
-  readonly #socket: { isBroken: boolean; reader?: SocketReader };
-  #requests = 0;
-
-  constructor(origin: URL, options: ConnectionOptions) {
-    const state: { isBroken: boolean; reader?: SocketReader } = { isBroken: false };
-    super(origin, {
-      ...options,
-      connect: (target, callback) =>
-        options.connect(target, (...result) => {
-          state.isBroken = false;
-          if (result[1]) state.reader = new SocketReader(result[1]);
-          // Heard of before undici does, which takes a reset for the end of an answer that has no length.
-          result[1]?.once("error", () => {
-            state.isBroken = true;
-          });
-          callback(...result);
-        }),
-    });
-    this.#socket = state;
-    this.on("connect", () => {
-      this.#requests = 0;
-    });
-  }
-
-  /** Whether it was reset, or failed in another way, and not just closed. */
-  get isBroken(): boolean {
-    return this.#socket.isBroken;
-  }
-
-  /** Whether anything has come since the last request was sent on it. */
-  get isHeard(): boolean {
-    return this.#socket.reader?.isHeard ?? false;
-  }
-
-  /** How many requests were sent on it before this one, which is sent now. */
-  countRequest(): number {
-    this.#socket.reader?.expectAnswer();
-    return this.#requests++;
-  }
-
-  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    (handler as Dispatcher.DispatchHandler & ConnectionListener).onConnectionChosen(this);
-    return super.dispatch(options, handler);
-  }
-}
+const sweepMs = 1_000;
+/** So that who has gone without a word is noticed. */
+const keepAliveMs = 60_000;
 
 /** The open connections to one upstream, and how many requests are under way on them. */
-export class Connections {
-  readonly #origin: string;
+export class Connections implements ConnectionOwner {
+  readonly #origin: URL;
+  readonly #hostname: string;
   readonly #connectMs: number;
-  #pool: Pool;
+  readonly #open = new Set<Connection>();
+  /** The one that was used last is used next, so that those that are not needed grow old. */
+  #idle: IdleConnection[] = [];
+  #sweepTimer: NodeJS.Timeout | undefined;
+  #tlsSession: Buffer | undefined;
+  #isRetired = false;
   inFlight = 0;
 
   constructor(origin: string, connectMs: number) {
-    this.#origin = origin;
+    this.#origin = new URL(origin);
+    // Of an address of IPv6, without its brackets.
+    this.#hostname = this.#origin.hostname.replace(/^\[|\]$/g, "");
     this.#connectMs = connectMs;
-    this.#pool = this.#open();
   }
 
-  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler & ConnectionListener): void {
-    const isRetired = this.#pool.closed;
-    if (isRetired) this.#pool = this.#open();
-    this.#pool.dispatch(options, handler);
-    if (isRetired) this.retire();
+  /** Sends a request over a connection of its own. Throws where it cannot be sent to anybody. */
+  dispatch(request: UpstreamRequest, listener: RequestListener): Connection {
+    const head = requestHead(request, this.#origin.host);
+    const connection = this.#takeIdle() ?? this.#openNew();
+    connection.send(head, request, listener);
+    return connection;
   }
 
   /** What is idle is closed. Requests under way end as they would, and are also sent again as they would. */
   retire(): void {
-    void this.#pool.close();
+    this.#isRetired = true;
+    for (const { connection } of this.#idle.splice(0)) connection.close();
   }
 
-  async destroy(): Promise<void> {
-    await this.#pool.destroy();
+  /** Cuts what is under way, too. */
+  destroy(): void {
+    this.retire();
+    for (const connection of this.#open) connection.close();
   }
 
-  #open(): Pool {
-    return new Pool(this.#origin, {
-      // A stream that breaks must not take others with it, and backpressure is that of its own socket.
-      allowH2: false,
-      pipelining: 1,
-      keepAliveTimeout: idleMs,
-      connect: { timeout: this.#connectMs, onread: readOptions },
-      // Both are counted by the call itself.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      factory: (url, options) => new Connection(url, options as ConnectionOptions),
+  onIdle(connection: Connection, idleMs: number): void {
+    if (this.#isRetired) {
+      connection.close();
+      return;
+    }
+    this.#idle.push({ connection, untilMs: monotonicMs() + idleMs });
+    this.#sweepTimer ??= setInterval(() => this.#sweep(), sweepMs).unref();
+  }
+
+  onClosed(connection: Connection): void {
+    this.#open.delete(connection);
+    const index = this.#idle.findIndex((idle) => idle.connection === connection);
+    if (index >= 0) this.#idle.splice(index, 1);
+  }
+
+  #takeIdle(): Connection | undefined {
+    const idle = this.#idle.pop();
+    if (!idle || idle.untilMs > monotonicMs()) return idle?.connection;
+    idle.connection.close();
+    return this.#takeIdle();
+  }
+
+  #sweep(): void {
+    const nowMs = monotonicMs();
+    const old = this.#idle.filter(({ untilMs }) => untilMs <= nowMs);
+    if (old.length > 0) this.#idle = this.#idle.filter(({ untilMs }) => untilMs > nowMs);
+    for (const { connection } of old) connection.close();
+    if (this.#idle.length > 0) return;
+    clearInterval(this.#sweepTimer);
+    this.#sweepTimer = undefined;
+  }
+
+  #openNew(): Connection {
+    const isTls = this.#origin.protocol === "https:";
+    const event = isTls ? "secureConnect" : "connect";
+    const connection = new Connection((onread) => this.#connect(onread, isTls, event), event, this);
+    this.#open.add(connection);
+    return connection;
+  }
+
+  #connect(onread: OnReadOpts, isTls: boolean, openEvent: string): Socket {
+    const host = this.#hostname;
+    const options = {
+      host,
+      port: Number(this.#origin.port || (isTls ? 443 : 80)),
+      onread,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: keepAliveMs,
+    };
+    const socket = isTls ? this.#connectTls(options) : openPlain(options);
+    const timer = setTimeout(() => {
+      socket.destroy(Object.assign(new Error("No connection in time"), { code: "ETIMEDOUT" }));
+    }, this.#connectMs);
+    const stop = () => clearTimeout(timer);
+    return socket.once(openEvent, stop).once("close", stop);
+  }
+
+  #connectTls(options: { readonly host: string; readonly port: number; readonly onread: OnReadOpts }): Socket {
+    const socket = openTls({
+      ...options,
+      // An address is no name to ask for. It is verified all the same.
+      servername: isIP(options.host) ? "" : options.host,
+      ALPNProtocols: ["http/1.1"],
+      session: this.#tlsSession,
+    });
+    return socket.on("session", (session) => {
+      this.#tlsSession = session;
     });
   }
 }

@@ -1,0 +1,79 @@
+/** By lower-case name; of a header that is there several times, its values in turn. */
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** What came is not HTTP/1.1, or not so that its end is certain. */
+export class MalformedAnswer extends Error {}
+
+/** The head of an answer. */
+export interface AnswerHead {
+  readonly status: number;
+  readonly headers: AnswerHeaders;
+  /** In bytes; infinite where the body ends with its connection. */
+  readonly bodyLength: number | "chunked";
+  /** For how long its connection may wait for another request; 0 where it may not. */
+  readonly idleMs: number;
+}
+
+const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
+/** No white space ahead of the colon or of the line: it is read in different ways. */
+const headerLine = /^([\w!#$%&'*+.^`|~-]+):[\t ]*([\t\x20-\x7e\x80-\xff]*)$/;
+const closing = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
+const idleHint = /(?:^|[,;])[\t ]*timeout=(\d{1,9})/i;
+
+/** Where an upstream does not say how long: most close their side after a minute. */
+const idleMsMax = 30_000;
+/** A request may be on its way when the upstream closes. */
+const idleMarginMs = 2_000;
+
+/** The beginning of every answer, as far as a text has it. */
+export function beginsAnswer(text: string): boolean {
+  return "HTTP/1.".startsWith(text.slice(0, "HTTP/1.".length));
+}
+
+/** Adds the header that a line is. */
+export function addHeader(headers: Record<string, string | string[] | undefined>, line: string): void {
+  const [, name = "", value = ""] = headerLine.exec(line) ?? fail("a line that is no header");
+  const key = name.toLowerCase();
+  const before = headers[key];
+  const trimmed = value.trimEnd();
+  if (before === undefined) headers[key] = trimmed;
+  else if (typeof before === "string") headers[key] = [before, trimmed];
+  else before.push(trimmed);
+}
+
+/** The status that the first line of a head tells, and whether the connection may stay open. */
+export function readStatusLine(line: string): { readonly status: number; readonly mayStay: boolean } {
+  const [, minor, status] = statusLine.exec(line) ?? fail("a first line without a status");
+  return { status: Number(status), mayStay: minor === "1" };
+}
+
+export function answerHead(status: number, mayStay: boolean, headers: AnswerHeaders): AnswerHead {
+  const bodyLength = bodyLengthOf(status, headers);
+  const isLast = !mayStay || bodyLength === Number.POSITIVE_INFINITY || closing.test(joined(headers.connection));
+  return { status, headers, bodyLength, idleMs: isLast ? 0 : idleMsOf(headers) };
+}
+
+function bodyLengthOf(status: number, headers: AnswerHeaders): number | "chunked" {
+  const { "transfer-encoding": encoding, "content-length": length } = headers;
+  if (encoding !== undefined && length !== undefined) fail("two ways to find its end");
+  if (status === 204 || status === 304) return 0;
+  if (encoding !== undefined) {
+    return joined(encoding).toLowerCase() === "chunked" ? "chunked" : fail("a transfer encoding that is not known");
+  }
+  if (length === undefined) return Number.POSITIVE_INFINITY;
+  return typeof length === "string" && /^\d{1,15}$/.test(length) ? Number(length) : fail("a length that is none");
+}
+
+function idleMsOf(headers: AnswerHeaders): number {
+  const seconds = idleHint.exec(joined(headers["keep-alive"]))?.[1];
+  if (seconds === undefined) return idleMsMax;
+  return Math.max(0, Math.min(idleMsMax, Number(seconds) * 1_000 - idleMarginMs));
+}
+
+function joined(value: string | string[] | undefined): string {
+  return typeof value === "string" ? value : (value?.join(", ") ?? "");
+}
+
+function fail(what: string): never {
+  throw new MalformedAnswer(`It has ${what}`);
+}

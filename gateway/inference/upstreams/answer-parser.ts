@@ -1,0 +1,173 @@
+import {
+  type AnswerHead,
+  addHeader,
+  answerHead,
+  beginsAnswer,
+  MalformedAnswer,
+  readStatusLine,
+} from "./answer-head.ts";
+
+/** The head, with all interim ones ahead of it; and the trailers. */
+const headBytesMax = 64 * 1024;
+/** What stands behind the size of a chunk, and is of no use. */
+const extensionBytesMax = 4 * 1024;
+/** 16 to this power is still an exact number. */
+const sizeDigitsMax = 12;
+
+const [tab, lineFeed, carriageReturn, space, semicolon, deleteSign] = [0x09, 0x0a, 0x0d, 0x20, 0x3b, 0x7f];
+
+type Part = "head" | "body" | "size" | "extension" | "size-end" | "chunk" | "chunk-end" | "chunk-end-2" | "trailers";
+
+/** Reads one answer of HTTP/1.1 to a POST from the bytes of its connection, strictly: no two readers may differ on where it ends. */
+export class AnswerParser {
+  /** Once it is there. */
+  head: AnswerHead | undefined;
+  isComplete = false;
+  /** Bytes came behind its end. */
+  hasMore = false;
+  /** Why nothing more can be read. */
+  fault: Error | undefined;
+  #part: Part = "head";
+  /** As far as it has come. */
+  #line = "";
+  #lineBytes = 0;
+  #status: ReturnType<typeof readStatusLine> | undefined;
+  // Of no prototype: a header may have any name.
+  #headers: Record<string, string | string[] | undefined> = Object.create(null);
+  /** Of the body, or of its chunk. */
+  #left = 0;
+  #sizeDigits = 0;
+  #extensionBytes = 0;
+
+  /** Reads what has come. Returns what it has of the body, in one piece of its own. */
+  read(bytes: Buffer): Buffer | undefined {
+    let body: Buffer | undefined;
+    let length = 0;
+    let at = 0;
+    try {
+      while (at < bytes.length && !this.isComplete) {
+        if (this.#part === "body" || this.#part === "chunk") {
+          const end = Math.min(bytes.length, at + this.#left);
+          body ??= Buffer.allocUnsafe(bytes.length - at);
+          bytes.copy(body, length, at, end);
+          length += end - at;
+          this.#tookBody(end - at);
+          at = end;
+        } else if (this.#part === "head" || this.#part === "trailers") {
+          at = this.#readLine(bytes, at);
+        } else {
+          this.#readFrame(bytes[at] as number);
+          at++;
+        }
+      }
+    } catch (error) {
+      this.fault = error as Error;
+    }
+    this.hasMore = at < bytes.length;
+    return length > 0 ? body?.subarray(0, length) : undefined;
+  }
+
+  /** The connection has ended: so has a body that has no other end. */
+  end(): void {
+    if (this.#part === "body" && this.#left === Number.POSITIVE_INFINITY) this.isComplete = true;
+  }
+
+  #tookBody(count: number): void {
+    this.#left -= count;
+    if (this.#left > 0) return;
+    if (this.#part === "body") this.isComplete = true;
+    else this.#part = "chunk-end";
+  }
+
+  #readLine(bytes: Buffer, from: number): number {
+    const found = bytes.indexOf(lineFeed, from);
+    const to = found < 0 ? bytes.length : found + 1;
+    this.#lineBytes += to - from;
+    this.#line += bytes.toString("latin1", from, to);
+    if (this.#lineBytes > headBytesMax) throw new MalformedAnswer("It has a head without an end");
+    if (!this.#status && !beginsAnswer(this.#line)) throw new MalformedAnswer("It is of another protocol");
+    if (found < 0) return to;
+    const line = this.#line;
+    this.#line = "";
+    if (!line.endsWith("\r\n")) throw new MalformedAnswer("It has a line that does not end with CR LF");
+    this.#tookLine(line.slice(0, -2));
+    return to;
+  }
+
+  #tookLine(line: string): void {
+    if (!this.#status) this.#status = readStatusLine(line);
+    else if (line !== "") addHeader(this.#headers, line);
+    else if (this.#part === "trailers") this.isComplete = true;
+    else this.#tookHead(this.#status);
+  }
+
+  #tookHead({ status, mayStay }: ReturnType<typeof readStatusLine>): void {
+    const headers = this.#headers;
+    this.#headers = Object.create(null);
+    // Nobody asked to go on with another protocol.
+    if (status === 101) throw new Error("It changes the protocol");
+    if (status < 200) {
+      this.#status = undefined;
+      return;
+    }
+    this.head = answerHead(status, mayStay, headers);
+    const { bodyLength } = this.head;
+    this.#part = bodyLength === "chunked" ? "size" : "body";
+    this.#left = bodyLength === "chunked" ? 0 : bodyLength;
+    this.isComplete = bodyLength === 0;
+    this.#lineBytes = 0;
+  }
+
+  /** What stands between chunks, byte by byte: most of it is but a few. */
+  #readFrame(byte: number): void {
+    switch (this.#part) {
+      case "size":
+        this.#readSize(byte);
+        break;
+      case "extension":
+        if (byte === carriageReturn) this.#part = "size-end";
+        else if ((byte < space && byte !== tab) || byte === deleteSign) throw malformedChunk();
+        else if (++this.#extensionBytes > extensionBytesMax) throw malformedChunk();
+        break;
+      case "size-end":
+        if (byte !== lineFeed) throw malformedChunk();
+        this.#part = this.#left > 0 ? "chunk" : "trailers";
+        this.#sizeDigits = 0;
+        this.#extensionBytes = 0;
+        break;
+      case "chunk-end":
+        if (byte !== carriageReturn) throw malformedChunk();
+        this.#part = "chunk-end-2";
+        break;
+      default:
+        if (byte !== lineFeed) throw malformedChunk();
+        this.#part = "size";
+    }
+  }
+
+  #readSize(byte: number): void {
+    const digit = hexDigit(byte);
+    if (digit >= 0) {
+      this.#left = this.#left * 16 + digit;
+      if (++this.#sizeDigits > sizeDigitsMax) throw malformedChunk();
+    } else if (this.#sizeDigits === 0) {
+      throw malformedChunk();
+    } else if (byte === carriageReturn) {
+      this.#part = "size-end";
+    } else if (byte === semicolon) {
+      this.#part = "extension";
+    } else {
+      throw malformedChunk();
+    }
+  }
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const letter = byte | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
+}
+
+function malformedChunk(): MalformedAnswer {
+  return new MalformedAnswer("It has a chunk without a size or an end");
+}
