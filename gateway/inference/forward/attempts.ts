@@ -1,0 +1,219 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Span, Trace } from "../../../services/platform/observe/trace.ts";
+import type { DialectName } from "../../dialects/dialect-name.ts";
+import type { InferenceMetrics } from "../inference-metrics.ts";
+import type { AnswerHeaders } from "../upstreams/answer-head.ts";
+import type { Upstream } from "../upstreams/upstreams.ts";
+import { Attempt, type AttemptOwner } from "./attempt.ts";
+import type { ClientAnswer } from "./client-answer.ts";
+import type { Deadlines } from "./deadlines.ts";
+import type { Failure } from "./failures.ts";
+import type { Candidate } from "./forward-request.ts";
+import { requestHeaders } from "./request-headers.ts";
+import { mayBeServedByAnother, mayRetry, retryWaitMs } from "./retry-rules.ts";
+import { beginUpstreamSpan, recordAnswer, type UsedPreset } from "./upstream-span.ts";
+
+/** What all attempts have in common. Nothing of the body: that is let go as soon as it cannot be needed again. */
+export interface AttemptedRequest {
+  readonly dialect: DialectName;
+  readonly headers: IncomingHttpHeaders;
+  readonly isStreamed: boolean;
+  readonly preset: UsedPreset | undefined;
+  readonly trace: Trace | undefined;
+  readonly startedAtMs: number;
+}
+
+/** Who gets the answer of the attempt that has one. */
+export interface AttemptsOwner {
+  /** An answer that is passed on has begun. */
+  answered(status: number, headers: AnswerHeaders): void;
+  received(chunk: Buffer): void;
+  ended(): void;
+  /** The answer broke off; or there is none, and nothing more to be tried. */
+  failed(failure: Failure): void;
+  /** Nothing can need the body of the request any more. */
+  bodyReleased(): void;
+}
+
+/** The attempts to have a request answered, one after the other: at most twice by one upstream, then by the next of its models. */
+export class Attempts implements AttemptOwner {
+  readonly #metrics: InferenceMetrics;
+  readonly #deadlines: Deadlines;
+  readonly #request: AttemptedRequest;
+  readonly #owner: AttemptsOwner;
+  /** Those that are left, the one that is tried ahead of them; none where the body is let go. */
+  #candidates: readonly Candidate[];
+  #upstream: Upstream;
+  #isRetried = false;
+  #attempt: Attempt | undefined;
+  /** Of the attempt, where it is recorded. */
+  #span: Span | undefined;
+  #retryTimer: NodeJS.Timeout | undefined;
+  #isBodySent = false;
+  #isAnswered = false;
+  #bytesSent = 0;
+
+  constructor(
+    metrics: InferenceMetrics,
+    deadlines: Deadlines,
+    request: AttemptedRequest,
+    candidates: readonly Candidate[],
+    owner: AttemptsOwner,
+  ) {
+    this.#metrics = metrics;
+    this.#deadlines = deadlines;
+    this.#request = request;
+    this.#candidates = candidates;
+    this.#upstream = this.#candidate.upstream;
+    this.#owner = owner;
+  }
+
+  /** That of the last attempt. */
+  get upstream(): Upstream {
+    return this.#upstream;
+  }
+
+  /** Of all attempts together. */
+  get bytesSent(): number {
+    return this.#bytesSent;
+  }
+
+  /** As the request names it. For who is told of an answer. */
+  get model(): string {
+    return this.#candidate.name;
+  }
+
+  try(): void {
+    const { upstream, model, parts } = this.#candidate;
+    const { dialect, headers, isStreamed, preset, trace, startedAtMs } = this.#request;
+    this.#upstream = upstream;
+    if (upstream.isFull) {
+      this.failed({ kind: "full", reason: "has as many requests under way as it may" });
+      return;
+    }
+    const { timeouts } = upstream;
+    this.#isBodySent = false;
+    this.#attempt = new Attempt(upstream, this, this.#deadlines, {
+      firstByteMs: isStreamed ? timeouts.firstByteStreamedMs : timeouts.firstByteMs,
+      betweenChunksMs: timeouts.betweenChunksMs,
+      untilMs: startedAtMs + timeouts.totalMs,
+    });
+    let byteLength = 0;
+    for (const part of parts) byteLength += part.length;
+    this.#bytesSent += byteLength;
+    const parent = trace?.span;
+    if (parent) this.#span = beginUpstreamSpan(parent, upstream, model, preset);
+    this.#attempt.send({
+      path: upstream.pathOf(dialect),
+      headers: requestHeaders(headers, upstream, byteLength, this.#span ?? trace),
+      parts,
+      byteLength,
+    });
+  }
+
+  pause(): void {
+    this.#attempt?.pause();
+  }
+
+  resume(): void {
+    this.#attempt?.resume();
+  }
+
+  /** Ends what is under way. Nothing is told of it any more. */
+  leave(): void {
+    this.#attempt?.leave();
+  }
+
+  /** There is nothing more to do: records the outcome. */
+  end(answer: ClientAnswer | undefined, error: string | undefined): void {
+    clearTimeout(this.#retryTimer);
+    if (this.#span && answer) recordAnswer(this.#span, answer);
+    this.#endSpan(error);
+  }
+
+  answered(status: number, headers: AnswerHeaders): void {
+    if (status < 400 && status >= 300) {
+      this.#attempt?.leave();
+      this.failed({ kind: "bad_answer", reason: "answered with a redirect, which is not followed" });
+    } else if (status < 400 || !this.#isTriedAgain(status, headers)) {
+      this.#isAnswered = true;
+      this.#owner.answered(status, headers);
+      if (this.#isBodySent) this.#releaseBody();
+    }
+  }
+
+  sent(): void {
+    this.#isBodySent = true;
+    if (this.#isAnswered) this.#releaseBody();
+  }
+
+  received(chunk: Buffer): void {
+    this.#owner.received(chunk);
+  }
+
+  ended(): void {
+    this.#owner.ended();
+  }
+
+  failed(failure: Failure): void {
+    if (!this.#isAnswered && !this.#isRetried && mayRetry(failure, this.#upstream)) {
+      this.#retry(failure, 0);
+    } else if (!this.#isAnswered && this.#isAnotherLeft && failure.kind !== "stopping") {
+      this.#fallBack(failure);
+    } else {
+      this.#owner.failed(failure);
+    }
+  }
+
+  get #candidate(): Candidate {
+    return this.#candidates[0] as Candidate;
+  }
+
+  get #isAnotherLeft(): boolean {
+    return this.#candidates.length > 1;
+  }
+
+  /** Whether an answer of an error is not passed on, because there is something better to do. */
+  #isTriedAgain(status: number, headers: AnswerHeaders): boolean {
+    const failure: Failure = { kind: "refused", reason: `answered with the status ${status}` };
+    const waitMs = this.#isRetried ? undefined : retryWaitMs(status, headers, this.#upstream);
+    if (waitMs !== undefined) {
+      this.#attempt?.drop();
+      this.#retry(failure, waitMs);
+      return true;
+    }
+    if (!this.#isAnotherLeft || !mayBeServedByAnother(status)) return false;
+    this.#attempt?.drop();
+    this.#fallBack(failure);
+    return true;
+  }
+
+  #retry(failure: Failure, waitMs: number): void {
+    this.#isRetried = true;
+    this.#metrics.retried(this.#upstream.name, failure.kind);
+    this.#tryAfter(waitMs, failure);
+  }
+
+  #fallBack(failure: Failure): void {
+    this.#metrics.fellBack(this.#upstream.name, failure.kind);
+    this.#candidates = this.#candidates.slice(1);
+    this.#tryAfter(0, failure);
+  }
+
+  /** Never at once: this may be a callback of the connection that failed. */
+  #tryAfter(waitMs: number, failure: Failure): void {
+    this.#attempt = undefined;
+    this.#endSpan(failure.kind);
+    this.#retryTimer = setTimeout(() => this.try(), waitMs);
+  }
+
+  #releaseBody(): void {
+    this.#candidates = [];
+    this.#owner.bodyReleased();
+  }
+
+  #endSpan(error: string | undefined): void {
+    this.#span?.end(error);
+    this.#span = undefined;
+  }
+}
