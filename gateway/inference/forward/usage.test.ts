@@ -9,6 +9,8 @@ describe("usageIn", () => {
     ['{"usage":{"prompt_tokens":1}}{"usage":{"prompt_tokens":5}}', "", { input: 5, output: undefined }],
     ['{"usage":{"prompt_tokens":-1,"completion_tokens":1.5}}', "", { input: undefined, output: undefined }],
     ['{"usage":null}', "", undefined],
+    ['"usage":null', "", undefined],
+    ['{"usage":{"prompt_tokens":1}}{"usage":null}', "", { input: 1, output: undefined }],
     ['{"usage":{"prompt_tokens":1', "", undefined],
     ['{"usage":{prompt_tokens:1}}', "", undefined],
     ["", "", undefined],

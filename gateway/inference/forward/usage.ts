@@ -11,12 +11,20 @@ export function usageIn(tail: string, first: string): Usage | undefined {
   return { input: lastUsage(first)?.input, output: last.output };
 }
 
-const usageMember = /"usage"\s*:\s*\{/g;
+const usageName = '"usage"';
+const usageMember = /"usage"\s*:\s*\{/y;
 
+/** Looked for from the end, near which it stands. */
 function lastUsage(text: string): Usage | undefined {
-  const start = [...text.matchAll(usageMember)].at(-1);
-  if (!start) return undefined;
-  const from = start.index + start[0].length - 1;
+  let at = text.lastIndexOf(usageName);
+  for (; at >= 0; at = at > 0 ? text.lastIndexOf(usageName, at - 1) : -1) {
+    usageMember.lastIndex = at;
+    if (usageMember.test(text)) return usageAt(text, usageMember.lastIndex - 1);
+  }
+  return undefined;
+}
+
+function usageAt(text: string, from: number): Usage | undefined {
   const usage = parsedObject(text, from);
   if (!usage) return undefined;
   return {
