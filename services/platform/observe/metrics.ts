@@ -1,6 +1,7 @@
 import type { Server } from "node:net";
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { BatchWatch } from "../batching/batch-watch.ts";
+import { Histogram } from "./histogram.ts";
 
 /** Buckets in seconds, from a cached read to a call that ran into its deadline. */
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -24,10 +25,10 @@ interface WatchedPool {
 /** The metrics of one process. Labels hold names of methods, routes and codes: never anything that a caller wrote. */
 export class Metrics {
   readonly registry = new Registry();
-  readonly #requests: Histogram<"operation" | "outcome">;
+  readonly #requests: Histogram;
   readonly #faults: Counter;
-  readonly #statements: Histogram<"statement" | "outcome">;
-  readonly #batchParts: Histogram<"batch">;
+  readonly #statements: Histogram;
+  readonly #batchParts: Histogram;
   readonly #batchWaiting = new Map<string, () => number>();
   readonly #partFailures: Counter<"outcome">;
   readonly #refusals: Counter<"reason">;
@@ -42,7 +43,7 @@ export class Metrics {
       help: "Time to answer, by operation (RPC method or HTTP route) and outcome (RPC code or HTTP status).",
       labelNames: ["operation", "outcome"],
       buckets: latencyBuckets,
-      registers: [this.registry],
+      registry: this.registry,
     });
     // Of what is counted for the first time Prometheus sees no increase: what an alert asks for begins at 0.
     this.#faults = new Counter({
@@ -55,14 +56,14 @@ export class Metrics {
       help: "Time of a statement, from sending it to its last row, by statement (what it does, and with which table first) and outcome (ok, or the name of the error).",
       labelNames: ["statement", "outcome"],
       buckets: statementBuckets,
-      registers: [this.registry],
+      registry: this.registry,
     });
     this.#batchParts = new Histogram({
       name: "setpoint_batch_parts",
       help: "How many requests went out as one, by batch (what is gathered).",
       labelNames: ["batch"],
       buckets: [1, 2, 4, 8, 16, 32, 64],
-      registers: [this.registry],
+      registry: this.registry,
     });
     const waiting = this.#batchWaiting;
     new Gauge({
@@ -100,7 +101,7 @@ export class Metrics {
   }
 
   requestHandled(operation: string, outcome: string, seconds: number): void {
-    this.#requests.observe({ operation, outcome }, seconds);
+    this.#requests.at(operation, outcome).observe(seconds);
     if (faults.includes(outcome)) this.#faults.inc();
   }
 
@@ -114,12 +115,12 @@ export class Metrics {
   }
 
   statementAnswered(statement: string, outcome: string, seconds: number): void {
-    this.#statements.observe({ statement, outcome }, seconds);
+    this.#statements.at(statement, outcome).observe(seconds);
   }
 
   /** Shows what is gathered under this name. */
   watchBatches(batch: string): BatchWatch {
-    const parts = this.#batchParts.labels(batch);
+    const parts = this.#batchParts.at(batch);
     return {
       opened: (readWaiting) => this.#batchWaiting.set(batch, readWaiting),
       sent: (count) => parts.observe(count),
