@@ -1,5 +1,5 @@
 import { type Logger, pino } from "pino";
-import { isoTimeFrom } from "../domain/iso-time.ts";
+import { isoTimeWriter } from "../domain/iso-time.ts";
 import type { LogLevel } from "../process/config.ts";
 
 export type { Logger } from "pino";
@@ -9,12 +9,13 @@ export type { Logger } from "pino";
  * Lines are written in the background, so that a slow reader of the log never slows a call.
  */
 export function createLogger(processName: string, level: LogLevel): Logger {
+  const isoTime = isoTimeWriter();
   return pino(
     {
       level,
       base: { process: processName, pid: process.pid },
       messageKey: "message",
-      timestamp: () => `,"time":"${isoTimeFrom(Date.now())}"`,
+      timestamp: () => `,"time":"${isoTime(Date.now())}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
     standardOutput(),
