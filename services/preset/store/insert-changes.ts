@@ -1,5 +1,6 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Statement } from "../../platform/mysql/pool.ts";
+import { repeated, textByCount } from "../../platform/mysql/text-by-count.ts";
 import type { PresetChange } from "../domain/change.ts";
 import type { Preset } from "../domain/preset.ts";
 
@@ -9,11 +10,17 @@ export interface NewChange {
   readonly change: PresetChange;
 }
 
+const insert = textByCount(
+  (
+    count,
+  ) => `INSERT INTO preset_changes (workspace_id, preset_id, revision, action, user_id, key_id, fields, created_at)
+    VALUES ${repeated(count, "(?, ?, ?, ?, ?, ?, ?, ?)")}`,
+);
+
 /** Appends to the change log, within the transaction of the changes themselves. */
 export function insertingChanges(changes: readonly NewChange[]): Statement {
   return {
-    sql: `INSERT INTO preset_changes (workspace_id, preset_id, revision, action, user_id, key_id, fields, created_at)
-      VALUES ${Array(changes.length).fill("(?, ?, ?, ?, ?, ?, ?, ?)").join(", ")}`,
+    sql: insert(changes.length),
     values: changes.flatMap(({ preset, change }) => [
       idToBytes(preset.workspaceId),
       idToBytes(preset.id),

@@ -2,6 +2,7 @@ import { DomainError } from "../../platform/domain/domain-error.ts";
 import { idToBytes } from "../../platform/domain/ids.ts";
 import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import type { PoolConnection, Statement } from "../../platform/mysql/pool.ts";
+import { repeated, textByCount } from "../../platform/mysql/text-by-count.ts";
 import { addVersion } from "../domain/add-version.ts";
 import { creationChange } from "../domain/change.ts";
 import { requestIdReused } from "../domain/errors.ts";
@@ -105,27 +106,41 @@ async function replayOrRefusal(
   return (await findReplay(connection, creation)) ?? refusal;
 }
 
+// The forced index makes this a walk over single keys, in key order, also while the table is small:
+// a scan would wait for the locks of rows that are none of ours.
+const selecting = (lock: RowLock) =>
+  textByCount(
+    (count) => `SELECT ${presetColumns} FROM presets p FORCE INDEX (PRIMARY)
+      WHERE ${repeated(count, "(p.workspace_id = ? AND p.slug = ?)", " OR ")} ${lock}`,
+  );
+
+const selectForUpdate = {
+  "FOR UPDATE": selecting("FOR UPDATE"),
+  "FOR UPDATE NOWAIT": selecting("FOR UPDATE NOWAIT"),
+};
+
 async function lockPresets(
   connection: PoolConnection,
   creations: readonly NewVersion[],
   lock: RowLock,
 ): Promise<ReadonlyMap<string, Preset>> {
   const keys = new Map(creations.map((creation) => [presetKey(creation), creation]));
-  // The forced index makes this a walk over single keys, in key order, also while the table is small:
-  // a scan would wait for the locks of rows that are none of ours.
   const [rows] = await connection.execute<PresetRow[]>(
-    `SELECT ${presetColumns} FROM presets p FORCE INDEX (PRIMARY)
-      WHERE ${Array(keys.size).fill("(p.workspace_id = ? AND p.slug = ?)").join(" OR ")} ${lock}`,
+    selectForUpdate[lock](keys.size),
     [...keys.values()].flatMap(({ workspaceId, slug }) => [idToBytes(workspaceId), slug]),
   );
   return new Map(rows.map((row) => presetFromRow(row)).map((preset) => [presetKey(preset), preset]));
 }
 
+const insert = textByCount(
+  (count) => `INSERT INTO preset_versions (workspace_id, preset_id, version, id, config, system_prompt, creator_id,
+    request_id, request_digest, revision, preset_state, created_at, dialect)
+    VALUES ${repeated(count, "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")}`,
+);
+
 function insertingVersions(additions: readonly Addition[]): Statement {
   return {
-    sql: `INSERT INTO preset_versions (workspace_id, preset_id, version, id, config, system_prompt, creator_id, request_id,
-      request_digest, revision, preset_state, created_at, dialect)
-      VALUES ${Array(additions.length).fill("(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").join(", ")}`,
+    sql: insert(additions.length),
     values: additions.flatMap(({ creation, preset }) => [
       idToBytes(preset.workspaceId),
       idToBytes(preset.id),

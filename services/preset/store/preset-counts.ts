@@ -1,5 +1,6 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Executor, RowDataPacket, Statement } from "../../platform/mysql/pool.ts";
+import { repeated, textByCount } from "../../platform/mysql/text-by-count.ts";
 import type { Preset } from "../domain/preset.ts";
 
 /** The count of a workspace is the sum of its slots, so that processes which add to it seldom wait for each other. */
@@ -14,6 +15,11 @@ export async function findPresetCount(executor: Executor, workspaceId: string): 
   return Number(rows[0]?.total);
 }
 
+const add = textByCount(
+  (count) => `INSERT INTO preset_counts (workspace_id, slot, presets) VALUES ${repeated(count, "(?, ?, ?)")}
+    ON DUPLICATE KEY UPDATE presets = presets + VALUES(presets)`,
+);
+
 /**
  * Adds new presets to the counts of their workspaces. Comes last in a transaction: from here to the commit, others that
  * hit the same slot of a workspace wait.
@@ -24,8 +30,7 @@ export function addingToCounts(added: readonly Preset[]): Statement {
   const slot = Math.floor(Math.random() * slots);
   const rows = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
-    sql: `INSERT INTO preset_counts (workspace_id, slot, presets) VALUES ${Array(rows.length).fill("(?, ?, ?)").join(", ")}
-      ON DUPLICATE KEY UPDATE presets = presets + VALUES(presets)`,
+    sql: add(rows.length),
     values: rows.flatMap(([workspaceId, count]) => [idToBytes(workspaceId), slot, count]),
   };
 }

@@ -1,6 +1,7 @@
 import type { BatchWatch } from "../../platform/batching/batch-watch.ts";
 import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
 import type { Executor, Pool } from "../../platform/mysql/pool.ts";
+import { repeated, textByCount } from "../../platform/mysql/text-by-count.ts";
 import type { Deadline } from "../../platform/process/deadline.ts";
 import { type PresetKey, type PresetVersion, presetKey, type ServedPreset } from "../domain/preset.ts";
 import {
@@ -33,17 +34,17 @@ export class PresetReader {
       watch,
       keyOf: presetKey,
       find: async (keys, trace) =>
-        new Map((await findPresetRows(pool.within(trace), keys, measuredColumns)).map(presetOrSize)),
+        new Map((await findPresetRows(pool.within(trace), keys, selectMeasuredPresets)).map(presetOrSize)),
       findLarge: async (keys, trace) =>
-        new Map((await findPresetRows(pool.within(trace), keys, versionColumns)).map(presetEntry)),
+        new Map((await findPresetRows(pool.within(trace), keys, selectPresets)).map(presetEntry)),
     });
     this.#versions = new SizedLookup({
       ...grouping,
       keyOf: versionKey,
       find: async (keys, trace) =>
-        new Map((await findVersionRows(pool.within(trace), keys, measuredColumns)).map(versionOrSize)),
+        new Map((await findVersionRows(pool.within(trace), keys, selectMeasuredVersions)).map(versionOrSize)),
       findLarge: async (keys, trace) =>
-        new Map((await findVersionRows(pool.within(trace), keys, versionColumns)).map(versionEntry)),
+        new Map((await findVersionRows(pool.within(trace), keys, selectVersions)).map(versionEntry)),
     });
   }
 
@@ -107,32 +108,47 @@ function versionOrSize(row: FoundVersionRow): [string, PresetVersion | Large] {
   return [key, sizeOf(row) ?? version];
 }
 
+const selectingPresets = (columns: string) =>
+  textByCount(
+    (count) => `SELECT ${presetColumns}, ${columns} FROM presets p
+      JOIN preset_versions v ON v.workspace_id = p.workspace_id AND v.preset_id = p.id AND v.version = p.designated_version
+      WHERE ${repeated(count, "(p.workspace_id = ? AND p.slug = ?)", " OR ")}`,
+  );
+
+const selectPresets = selectingPresets(versionColumns);
+const selectMeasuredPresets = selectingPresets(measuredColumns);
+
 async function findPresetRows(
   executor: Executor,
   keys: readonly PresetKey[],
-  columns: string,
+  select: (count: number) => string,
 ): Promise<FoundPresetRow[]> {
-  const [rows] = await executor.execute<FoundPresetRow[]>(
-    `SELECT ${presetColumns}, ${columns} FROM presets p
-      JOIN preset_versions v ON v.workspace_id = p.workspace_id AND v.preset_id = p.id AND v.version = p.designated_version
-      WHERE ${Array(keys.length).fill("(p.workspace_id = ? AND p.slug = ?)").join(" OR ")}`,
-    keys.flatMap(({ workspaceId, slug }) => [idToBytes(workspaceId), slug]),
-  );
+  const values = keys.flatMap(({ workspaceId, slug }) => [idToBytes(workspaceId), slug]);
+  const [rows] = await executor.execute<FoundPresetRow[]>(select(keys.length), values);
   return rows;
 }
+
+// A union and not an OR: with that, where the versions differ, every version of each preset would be read.
+const selectingVersions = (columns: string) =>
+  textByCount((count) =>
+    repeated(
+      count,
+      `SELECT p.workspace_id, p.slug, ${columns} FROM presets p
+        JOIN preset_versions v ON v.workspace_id = p.workspace_id AND v.preset_id = p.id
+        WHERE p.workspace_id = ? AND p.slug = ? AND v.version = ?`,
+      " UNION ALL ",
+    ),
+  );
+
+const selectVersions = selectingVersions(versionColumns);
+const selectMeasuredVersions = selectingVersions(measuredColumns);
 
 async function findVersionRows(
   executor: Executor,
   keys: readonly VersionKey[],
-  columns: string,
+  select: (count: number) => string,
 ): Promise<FoundVersionRow[]> {
-  // A union and not an OR: with that, where the versions differ, every version of each preset would be read.
-  const findOne = `SELECT p.workspace_id, p.slug, ${columns} FROM presets p
-    JOIN preset_versions v ON v.workspace_id = p.workspace_id AND v.preset_id = p.id
-    WHERE p.workspace_id = ? AND p.slug = ? AND v.version = ?`;
-  const [rows] = await executor.execute<FoundVersionRow[]>(
-    Array(keys.length).fill(findOne).join(" UNION ALL "),
-    keys.flatMap(({ workspaceId, slug, version }) => [idToBytes(workspaceId), slug, version]),
-  );
+  const values = keys.flatMap(({ workspaceId, slug, version }) => [idToBytes(workspaceId), slug, version]);
+  const [rows] = await executor.execute<FoundVersionRow[]>(select(keys.length), values);
   return rows;
 }

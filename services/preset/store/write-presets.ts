@@ -1,13 +1,22 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Statement } from "../../platform/mysql/pool.ts";
+import { repeated, textByCount } from "../../platform/mysql/text-by-count.ts";
 import type { Preset } from "../domain/preset.ts";
 
-const insert = `INSERT INTO presets (workspace_id, slug, id, name, description, status, status_updated_at, creator_user_id,
-  latest_version, designated_version, designated_version_id, revision, created_at, updated_at) VALUES `;
+const insert = textByCount(
+  (
+    count,
+  ) => `INSERT INTO presets (workspace_id, slug, id, name, description, status, status_updated_at, creator_user_id,
+    latest_version, designated_version, designated_version_id, revision, created_at, updated_at)
+    VALUES ${repeated(count, "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")}`,
+);
 
-function placeholdersFor(presets: readonly Preset[]): string {
-  return Array(presets.length).fill("(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").join(", ");
-}
+const update = textByCount(
+  (count) => `${insert(count)} ON DUPLICATE KEY UPDATE name = VALUES(name), description = VALUES(description),
+    status = VALUES(status), status_updated_at = VALUES(status_updated_at), latest_version = VALUES(latest_version),
+    designated_version = VALUES(designated_version), designated_version_id = VALUES(designated_version_id),
+    revision = VALUES(revision), updated_at = VALUES(updated_at)`,
+);
 
 function valuesOf(presets: readonly Preset[]) {
   return presets.flatMap((preset) => [
@@ -29,16 +38,10 @@ function valuesOf(presets: readonly Preset[]) {
 }
 
 export function insertingPresets(presets: readonly Preset[]): Statement {
-  return { sql: insert + placeholdersFor(presets), values: valuesOf(presets) };
+  return { sql: insert(presets.length), values: valuesOf(presets) };
 }
 
 /** Every row must exist and be locked, so that nothing is inserted: this is how one statement gives many rows different values. */
 export function updatingPresets(presets: readonly Preset[]): Statement {
-  return {
-    sql: `${insert}${placeholdersFor(presets)} ON DUPLICATE KEY UPDATE name = VALUES(name), description = VALUES(description),
-      status = VALUES(status), status_updated_at = VALUES(status_updated_at), latest_version = VALUES(latest_version),
-      designated_version = VALUES(designated_version), designated_version_id = VALUES(designated_version_id),
-      revision = VALUES(revision), updated_at = VALUES(updated_at)`,
-    values: valuesOf(presets),
-  };
+  return { sql: update(presets.length), values: valuesOf(presets) };
 }

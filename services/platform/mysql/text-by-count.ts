@@ -1,0 +1,13 @@
+/**
+ * The text of a statement about so many rows, written once for each count: one that is put together anew for every call is
+ * copied and hashed again wherever it is looked up. How many rows there may be is bounded by who asks.
+ */
+export function textByCount(write: (count: number) => string): (count: number) => string {
+  const texts: string[] = [];
+  return (count) => (texts[count] ??= write(count));
+}
+
+/** The same element so often: `(?, ?), (?, ?)`. */
+export function repeated(count: number, element: string, separator = ", "): string {
+  return Array(count).fill(element).join(separator);
+}
