@@ -7,8 +7,8 @@ import type {
 } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import type { DomainError } from "../../services/platform/domain/domain-error.ts";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
-import { fromStatusMessage } from "../../services/platform/rpc/errors.ts";
 import type { Methods } from "../../services/platform/rpc/grpc-client.ts";
+import { fromStatusMessage } from "../../services/platform/rpc/status.ts";
 import { gatherCalls, isWorthAnotherCall, optionsTogether } from "./gathered-calls.ts";
 
 type AccessMethods = Methods<typeof AccessService>;

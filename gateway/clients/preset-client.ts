@@ -8,8 +8,8 @@ import type {
 import { type DomainError, isOfKind } from "../../services/platform/domain/domain-error.ts";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
-import { fromStatusMessage } from "../../services/platform/rpc/errors.ts";
 import type { CallOptions, Methods } from "../../services/platform/rpc/grpc-client.ts";
+import { fromStatusMessage } from "../../services/platform/rpc/status.ts";
 import {
   areOfOne,
   type Call,

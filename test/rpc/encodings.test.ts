@@ -3,7 +3,7 @@ import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import type { PresetOutcome } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import { fromStatusMessage } from "../../services/platform/rpc/errors.ts";
+import { fromStatusMessage } from "../../services/platform/rpc/status.ts";
 import { contractFiles } from "../support/contract.ts";
 import { openRpcCalls } from "../support/rpc-calls.ts";
 import { healthSamples, organizationSamples, presetSamples, type Sample } from "../support/rpc-samples.ts";

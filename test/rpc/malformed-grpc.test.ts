@@ -8,7 +8,7 @@ import { BadRequestSchema, ErrorInfoSchema } from "../../proto/gen/google/rpc/er
 import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.ts";
 import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
 import { CreateVersionRequestSchema, PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import { codeName } from "../../services/platform/rpc/errors.ts";
+import { codeName } from "../../services/platform/rpc/codes.ts";
 import { encode } from "../../services/platform/rpc/grpc-messages.ts";
 import { requestBytesMax } from "../../services/platform/rpc/message-sizes.ts";
 import { openStubService, type StubService } from "../support/stub-service.ts";

@@ -11,7 +11,7 @@ import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.ts";
 import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
-import { codeName } from "../../services/platform/rpc/errors.ts";
+import { codeName } from "../../services/platform/rpc/codes.ts";
 import { requestBytesMax } from "../../services/platform/rpc/message-sizes.ts";
 import { openStubService, type StubService } from "../support/stub-service.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import type { Preset } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { type PresetOutcome, PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import { fromStatusMessage } from "../../services/platform/rpc/errors.ts";
+import { fromStatusMessage } from "../../services/platform/rpc/status.ts";
 import { freshName } from "../support/fresh-name.ts";
 import { failureOf, openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
 import { type Stack, startStack } from "../support/stack.ts";

@@ -13,7 +13,7 @@ import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/conn
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { BadRequestSchema, ErrorInfoSchema } from "../../proto/gen/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.ts";
-import { codeName } from "../../services/platform/rpc/errors.ts";
+import { codeName } from "../../services/platform/rpc/codes.ts";
 import { grpcDefinitionOf } from "./grpc-definition.ts";
 
 /** What every client sees of an error. */

@@ -1,4 +1,4 @@
-import { Code, type ConnectError } from "@connectrpc/connect";
+import type { ConnectError } from "@connectrpc/connect";
 import type { Status } from "../../../proto/gen/google/rpc/status_pb.ts";
 import { DomainError } from "../domain/domain-error.ts";
 import type { Logger } from "../observe/logger.ts";
@@ -6,7 +6,8 @@ import type { Metrics } from "../observe/metrics.ts";
 import { requestIdsOfPart, saneRequestIds } from "../observe/request-id.ts";
 import { type Span, type Trace, type Tracer, traceOf } from "../observe/trace.ts";
 import type { IncomingCall } from "./call-context.ts";
-import { codeName, toRpcError, toStatusMessage } from "./errors.ts";
+import { Code, codeName } from "./codes.ts";
+import { toRpcError, toStatusMessage } from "./errors.ts";
 
 /** Where calls are logged and counted. */
 export interface CallLogParts {

@@ -1,9 +1,9 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { Code } from "@connectrpc/connect";
 import {
   Health,
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from "../../../proto/gen/grpc/health/v1/health_pb.ts";
+import { Code } from "./codes.ts";
 import { GrpcConnection, type Peer } from "./grpc-connection.ts";
 import { framed, grpcPathOf } from "./grpc-messages.ts";
 

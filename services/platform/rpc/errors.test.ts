@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { BadRequestSchema, ErrorInfoSchema } from "../../../proto/gen/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
 import { DomainError, type ErrorKind, invalidRequest } from "../domain/domain-error.ts";
-import { codeName, fromStatusMessage, toRpcError, toStatusMessage } from "./errors.ts";
+import { toRpcError, toStatusMessage } from "./errors.ts";
+import { fromStatusMessage } from "./status.ts";
 
 const kinds: [ErrorKind, Code][] = [
   ["invalid_argument", Code.InvalidArgument],
@@ -77,15 +78,4 @@ describe("fromStatusMessage", () => {
       expect(fromStatusMessage(create(StatusSchema, { code, message: "odd" })).kind).toBe("internal");
     },
   );
-});
-
-describe("codeName", () => {
-  it.each([
-    [undefined, "OK"],
-    [Code.Internal, "INTERNAL"],
-    [Code.InvalidArgument, "INVALID_ARGUMENT"],
-    [Code.DeadlineExceeded, "DEADLINE_EXCEEDED"],
-  ])("spells %s as gRPC does: %s", (code, name) => {
-    expect(codeName(code)).toBe(name);
-  });
 });

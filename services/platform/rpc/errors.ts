@@ -1,33 +1,14 @@
 import { create } from "@bufbuild/protobuf";
-import { anyPack, anyUnpack, durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { anyPack, durationFromMs } from "@bufbuild/protobuf/wkt";
+import { ConnectError } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../../../proto/gen/google/rpc/error_details_pb.ts";
 import { type Status, StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
-import { DomainError, type ErrorKind, type FieldViolation } from "../domain/domain-error.ts";
+import { DomainError, type FieldViolation } from "../domain/domain-error.ts";
+import { Code } from "./codes.ts";
+import { codeByKind } from "./status.ts";
 
-/** The one table from the kind of a domain error to its RPC code. */
-const codeByKind: Readonly<Record<ErrorKind, Code>> = {
-  invalid_argument: Code.InvalidArgument,
-  unauthenticated: Code.Unauthenticated,
-  permission_denied: Code.PermissionDenied,
-  not_found: Code.NotFound,
-  already_exists: Code.AlreadyExists,
-  failed_precondition: Code.FailedPrecondition,
-  aborted: Code.Aborted,
-  resource_exhausted: Code.ResourceExhausted,
-  unavailable: Code.Unavailable,
-  deadline_exceeded: Code.DeadlineExceeded,
-  canceled: Code.Canceled,
-  unimplemented: Code.Unimplemented,
-  internal: Code.Internal,
-};
-
-const kindByCode = new Map(Object.entries(codeByKind).map(([kind, code]) => [code as number, kind as ErrorKind]));
-
-/** The same table read backwards, by a client. A code that we never send is a fault of ours. */
-function kindOfCode(code: number): ErrorKind {
-  return kindByCode.get(code) ?? "internal";
-}
+export { codeName } from "./codes.ts";
+export { fromStatusMessage } from "./status.ts";
 
 const errorDomain = "setpoint";
 
@@ -71,22 +52,6 @@ export function toStatusMessage(error: ConnectError): Status {
   return create(StatusSchema, { code: error.code, message: error.rawMessage, details });
 }
 
-/** What a client makes of it. */
-export function fromStatusMessage({ code, message, details }: Status, cause?: unknown): DomainError {
-  const info = details.map((detail) => anyUnpack(detail, ErrorInfoSchema)).find((each) => each !== undefined);
-  const badRequest = details.map((detail) => anyUnpack(detail, BadRequestSchema)).find((each) => each !== undefined);
-  const retryInfo = details.map((detail) => anyUnpack(detail, RetryInfoSchema)).find((each) => each !== undefined);
-  const violations = badRequest?.fieldViolations ?? [];
-  return new DomainError(kindOfCode(code), {
-    reason: info?.reason ?? "",
-    message,
-    violations: violations.map(({ field, description }) => ({ path: field, message: description })),
-    retryAfterMs: retryInfo?.retryDelay && durationMs(retryInfo.retryDelay),
-    metadata: info?.metadata ?? {},
-    cause,
-  });
-}
-
 function fittingCount(violations: readonly FieldViolation[]): number {
   let bytes = 0;
   const tooMany = violations.findIndex(({ path, message }) => {
@@ -94,10 +59,4 @@ function fittingCount(violations: readonly FieldViolation[]): number {
     return bytes > violationBytesMax;
   });
   return tooMany === -1 ? violations.length : tooMany;
-}
-
-/** The canonical spelling of a code, as gRPC and its metrics write it: `INVALID_ARGUMENT`. */
-export function codeName(code: Code | undefined): string {
-  if (code === undefined) return "OK";
-  return Code[code].replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase();
 }

@@ -9,10 +9,11 @@ import {
   type MessageInitShape,
   type MessageShape,
 } from "@bufbuild/protobuf";
-import { Code, type ConnectError } from "@connectrpc/connect";
+import type { ConnectError } from "@connectrpc/connect";
 import type { AccessTokenVerifier } from "../auth/access-token.ts";
 import { type CallContext, callContext, type IncomingCall, type OpenContext, openContext } from "./call-context.ts";
 import { type CallLogParts, CallRecord } from "./call-log.ts";
+import { Code } from "./codes.ts";
 import { requestBytesMax, smallRequestBytesMax } from "./message-sizes.ts";
 
 /** The methods of a service as plain functions: `(request, context) => response`. */

@@ -1,0 +1,20 @@
+import { Code as ConnectCode } from "@connectrpc/connect";
+import { describe, expect, it } from "vitest";
+import { Code, codeName } from "./codes.ts";
+
+it("has the codes that Connect has", () => {
+  const theirs = Object.entries(ConnectCode).filter(([, code]) => typeof code === "number");
+  expect(Code).toEqual(Object.fromEntries(theirs));
+});
+
+describe("codeName", () => {
+  it.each([
+    [undefined, "OK"],
+    [Code.Internal, "INTERNAL"],
+    [Code.InvalidArgument, "INVALID_ARGUMENT"],
+    [Code.DeadlineExceeded, "DEADLINE_EXCEEDED"],
+    [99, "UNKNOWN"],
+  ])("spells %s as gRPC does: %s", (code, name) => {
+    expect(codeName(code)).toBe(name);
+  });
+});
