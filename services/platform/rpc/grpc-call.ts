@@ -1,9 +1,9 @@
-import { Code } from "@connectrpc/connect";
 import type { ClientConnection } from "../http2/client-connection.ts";
 import { type Field, headerOf } from "../http2/header-table.ts";
 import { errorCodes } from "../http2/protocol.ts";
 import type { Http2Stream, StreamListener } from "../http2/stream.ts";
 import { callMoments } from "./call-moments.ts";
+import { Code } from "./codes.ts";
 import { MessageReader } from "./grpc-messages.ts";
 import { responseBytesMax } from "./message-sizes.ts";
 

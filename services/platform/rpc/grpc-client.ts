@@ -10,19 +10,19 @@ import {
   type MessageShape,
   toBinary,
 } from "@bufbuild/protobuf";
-import { Code } from "@connectrpc/connect";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
 import { canceled, DomainError, isOfKind, unavailable } from "../domain/domain-error.ts";
 import type { Attributes, Span, Trace } from "../observe/trace.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { Channel } from "./channel.ts";
+import { Code, codeName } from "./codes.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { codeName, fromStatusMessage } from "./errors.ts";
 import type { CallEnd } from "./grpc-call.ts";
 import type { GrpcConnection } from "./grpc-connection.ts";
 import { framed, grpcPathOf } from "./grpc-messages.ts";
 import { requestBytesMax } from "./message-sizes.ts";
 import { requestTooLarge } from "./refusals.ts";
+import { fromStatusMessage } from "./status.ts";
 
 /** What goes with one call. */
 export interface CallOptions {

@@ -1,11 +1,11 @@
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { Code } from "@connectrpc/connect";
 import { ClientConnection } from "../http2/client-connection.ts";
 import { encodeHeaders } from "../http2/header-encoder.ts";
 import { monotonicMs } from "../process/clock.ts";
 import { callMoments } from "./call-moments.ts";
 import { readCertificates } from "./certificates.ts";
+import { Code } from "./codes.ts";
 import { type CallListener, GrpcCall } from "./grpc-call.ts";
 import { keepAlive } from "./keepalive.ts";
 import type { TlsFiles } from "./tls.ts";

@@ -1,5 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { ConnectError } from "@connectrpc/connect";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
 import type { DomainError } from "../domain/domain-error.ts";
 import { encodeHeaders } from "../http2/header-encoder.ts";
@@ -10,6 +10,7 @@ import { monotonicMs } from "../process/clock.ts";
 import type { CallBytes, CallHold } from "./call-bytes.ts";
 import type { IncomingCall } from "./call-context.ts";
 import { callMoments } from "./call-moments.ts";
+import { Code } from "./codes.ts";
 import { toRpcError, toStatusMessage } from "./errors.ts";
 import { readMessage } from "./field-count.ts";
 import { encode, framed, MessageReader } from "./grpc-messages.ts";

@@ -1,13 +1,13 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
-import { Code } from "@connectrpc/connect";
 import { encodeHeaders } from "../http2/header-encoder.ts";
 import { type Field, headerOf } from "../http2/header-table.ts";
 import { ServerConnection } from "../http2/server-connection.ts";
 import { type Http2Stream, nobody, type StreamListener } from "../http2/stream.ts";
 import { CallBytes } from "./call-bytes.ts";
 import { readCertificates, renewCertificates } from "./certificates.ts";
+import { Code } from "./codes.ts";
 import { grpcPathOf } from "./grpc-messages.ts";
 import { GrpcServerCall, refuseCall } from "./grpc-server-call.ts";
 import { keepAlive } from "./keepalive.ts";
