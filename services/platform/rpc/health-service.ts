@@ -10,6 +10,9 @@ import { type ServedService, serveOpenService } from "./service.ts";
 /** What is asked is at most a second old, so this costs next to nothing, and a process that drains is soon known to. */
 const watchIntervalMs = 250;
 
+/** Many more than there are gateways. Anyone may watch, without a token and for as long as they like. */
+export const watchersMax = 1_000;
+
 /** `grpc.health.v1` for the process as a whole (`""`) and for each service by its full name. */
 export function serveHealth(
   health: Health,
@@ -17,6 +20,7 @@ export function serveHealth(
   middleware: Parameters<typeof serveOpenService>[2],
 ): ServedService {
   const known = new Set(["", HealthDescriptor.typeName, ...serviceNames]);
+  let watchers = 0;
   const statusOf = async () => ((await health.fault()) === undefined ? Status.SERVING : Status.NOT_SERVING);
   return serveOpenService(
     HealthDescriptor,
@@ -28,14 +32,25 @@ export function serveHealth(
         return { status: await statusOf() };
       },
       async *watch({ service }, { signal }) {
-        let sent: Status | undefined;
-        while (!signal?.aborted) {
-          const status = known.has(service) ? await statusOf() : Status.SERVICE_UNKNOWN;
-          if (status !== sent) yield { status };
-          sent = status;
-          // A watcher must not hold up the drain.
-          if (health.isDraining()) return;
-          await sleep(watchIntervalMs, undefined, signal ? { signal } : {}).catch(() => {});
+        if (watchers >= watchersMax) {
+          throw new DomainError("resource_exhausted", {
+            reason: "TOO_MANY_WATCHERS",
+            message: "Too many are watching.",
+          });
+        }
+        watchers += 1;
+        try {
+          let sent: Status | undefined;
+          while (!signal?.aborted) {
+            const status = known.has(service) ? await statusOf() : Status.SERVICE_UNKNOWN;
+            if (status !== sent) yield { status };
+            sent = status;
+            // A watcher must not hold up the drain.
+            if (health.isDraining()) return;
+            await sleep(watchIntervalMs, undefined, signal ? { signal } : {}).catch(() => {});
+          }
+        } finally {
+          watchers -= 1;
         }
       },
     },
