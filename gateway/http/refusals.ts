@@ -1,8 +1,9 @@
-import { type OutgoingHttpHeaders, STATUS_CODES } from "node:http";
+import type { OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyReply } from "fastify";
 import { DomainError } from "../../services/platform/domain/domain-error.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
+import { STATUS_CODES } from "../../services/platform/http/node-http.ts";
 import { errorAnswer, HttpError } from "../json/errors.ts";
 import type { AccessLog } from "./access-log.ts";
 import { dropBody } from "./drop-body.ts";

@@ -1,5 +1,5 @@
-import { STATUS_CODES } from "node:http";
 import type { TSchema } from "typebox";
+import { STATUS_CODES } from "../../services/platform/http/node-http.ts";
 import { exampleRequestId } from "../json/error-schema.ts";
 import { Type } from "../json/schema-builder.ts";
 import { componentSchema } from "../json/schema-parts.ts";

@@ -1,5 +1,5 @@
-import { METHODS } from "node:http";
 import type { FastifyInstance, HTTPMethods } from "fastify";
+import { METHODS } from "../../services/platform/http/node-http.ts";
 import { type ErrorShape, HttpError } from "../json/errors.ts";
 
 /**

@@ -1,7 +1,8 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import type { IncomingMessage, RequestListener, Server } from "node:http";
 import type { Socket } from "node:net";
 import { monotonicMs } from "../process/clock.ts";
 import { answerHalfClosed } from "./half-open.ts";
+import { createServer } from "./node-http.ts";
 
 /** How long a connection may take, by what it is at. */
 export interface HttpTimeouts {

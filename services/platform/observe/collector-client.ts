@@ -1,6 +1,7 @@
-import { Agent as HttpAgent, request as requestHttp } from "node:http";
+import type { Agent } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Agent as HttpAgent, request as requestHttp } from "../http/node-http.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { TracesConfig } from "./traces-config.ts";
 
@@ -33,7 +34,7 @@ export class CollectorClient {
   readonly #url: URL;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #request: typeof requestHttp;
-  readonly #agent: HttpAgent;
+  readonly #agent: Agent;
   readonly #hurrying = new AbortController();
 
   constructor({ url, headers }: Pick<TracesConfig, "url" | "headers">) {

@@ -1,0 +1,19 @@
+import { execFileSync } from "node:child_process";
+import { expect, it } from "vitest";
+
+/** What a process has loaded that has imported a module, and nothing else: of Node, and of packages. */
+function loadedWith(module: string): string {
+  const url = JSON.stringify(new URL(module, import.meta.url));
+  const script = `
+    await import(${url});
+    const { createRequire } = await import("node:module");
+    console.log([...process.moduleLoadList, ...Object.keys(createRequire(${url}).cache)].join("\\n"));`;
+  return execFileSync(process.execPath, ["--input-type=module", "--eval", script], { encoding: "utf8" });
+}
+
+it("loads neither fetch nor WebSocket, which take 10 MiB, nor what only servers of Connect need", () => {
+  const loaded = loadedWith("./app.ts");
+  expect(loaded).toContain("fastify.js");
+  expect(loaded).not.toContain("undici");
+  expect(loaded).not.toContain("connectrpc");
+});
