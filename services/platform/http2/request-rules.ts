@@ -10,9 +10,10 @@ export function isRequest(fields: readonly Field[]): boolean {
     if (!name.startsWith(":")) continue;
     // They come first, and each of them once.
     if (pseudo.size !== index || pseudo.has(name) || !pseudoNames.includes(name)) return false;
-    if (name === ":path" && value === "") return false;
+    if ((name === ":path" && value === "") || (name === ":method" && value === "CONNECT")) return false;
     pseudo.add(name);
   }
+  if (!isLengthClear(fields)) return false;
   return pseudo.has(":method") && pseudo.has(":scheme") && pseudo.has(":path");
 }
 
@@ -21,8 +22,13 @@ export function areTrailers(fields: readonly Field[]): boolean {
   return fields.every(({ name, isAllowed }) => isAllowed && !name.startsWith(":"));
 }
 
-/** How long the message says that it is. NaN: it does not, or in a way that nobody can read. */
+function isLengthClear(fields: readonly Field[]): boolean {
+  const first = headerOf(fields, "content-length");
+  if (first === undefined) return true;
+  return /^\d{1,15}$/.test(first) && fields.every(({ name, value }) => name !== "content-length" || value === first);
+}
+
+/** How long a request says that it is. NaN: it does not. */
 export function contentLength(fields: readonly Field[]): number {
-  const value = headerOf(fields, "content-length") ?? "";
-  return /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+  return Number(headerOf(fields, "content-length") ?? Number.NaN);
 }

@@ -190,6 +190,10 @@ describe("a request", () => {
     ["with a header of a connection", request("connection", "close")],
     ["with another header of a connection", request("transfer-encoding", "chunked")],
     ["with a TE that is no trailers", request("te", "gzip")],
+    ["with a length that is no number", request("content-length", "four")],
+    ["with two lengths", request("content-length", "0", "content-length", "1")],
+    ["with a length beyond all", request("content-length", "9".repeat(20))],
+    ["to connect to somewhere else", request().with(1, "CONNECT")],
     ["shorter than announced", request("content-length", "3")],
   ])("%s is reset, and the next one is answered", async (_, pairs) => {
     send(headers(1, pairs), headers(3));
@@ -430,8 +434,9 @@ describe("a connection that ends", () => {
   });
 
   it("answers what it has where the client says goodbye", async () => {
-    send(headers(1, request(), endHeaders), goawayFrame(0, 0), data(1, "", endStream));
-    await expect.poll(() => client.closed).toBe(true);
-    expect(said(frameTypes.data)).toHaveLength(1);
+    send(headers(1, request(), endHeaders), goawayFrame(0, 0), data(1, "", endStream), headers(3));
+    await expect.poll(() => said(frameTypes.data)).toHaveLength(2);
+    client.end();
+    await expect.poll(() => connections[0]?.destroyed).toBe(true);
   });
 });

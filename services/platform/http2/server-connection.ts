@@ -47,6 +47,9 @@ export class ServerConnection extends Http2Connection {
     super.close();
   }
 
+  /** Speaks of streams of ours, which there are none of. A client that goes closes the connection. */
+  override onGoaway(): void {}
+
   override onAllSettings(): void {
     this.#countWhim();
     super.onAllSettings();

@@ -100,7 +100,7 @@ function endFrom(fields: readonly Field[]): CallEnd {
   const message = decoded(headerOf(fields, "grpc-message") ?? "");
   const details = headerOf(fields, "grpc-status-details-bin");
   return {
-    code: code in Code ? code : Code.Unknown,
+    code,
     message,
     ...(details !== undefined && { details: Buffer.from(details, "base64") }),
   };
