@@ -1,7 +1,4 @@
-import { ConnectionError, errorCodes, frameBytesMax } from "./protocol.ts";
-
-/** Length, kind, flags and stream. */
-const headBytes = 9;
+import { ConnectionError, errorCodes, frameBytesMax, frameHeadBytes } from "./protocol.ts";
 
 type OnFrame = (type: number, flags: number, streamId: number, payload: Buffer) => void;
 
@@ -19,8 +16,8 @@ export class FrameReader {
   /** Throws ConnectionError, and whatever the listener throws. */
   read(chunk: Buffer): void {
     let start = this.#partial ? this.#complete(chunk) : 0;
-    while (chunk.length - start >= headBytes) {
-      const end = start + headBytes + payloadBytes(chunk, start);
+    while (chunk.length - start >= frameHeadBytes) {
+      const end = start + frameHeadBytes + payloadBytes(chunk, start);
       if (end > chunk.length) break;
       this.#emit(chunk, start, end);
       start = end;
@@ -38,7 +35,7 @@ export class FrameReader {
       this.#partialBytes += copied;
       if (this.#partialBytes < partial.length) return taken;
       this.#partial = undefined;
-      const frameBytes = headBytes + payloadBytes(partial, 0);
+      const frameBytes = frameHeadBytes + payloadBytes(partial, 0);
       if (frameBytes === partial.length) this.#emit(partial, 0, frameBytes);
       else this.#makeRoom(frameBytes, partial);
     }
@@ -46,8 +43,8 @@ export class FrameReader {
   }
 
   #keep(chunk: Buffer, start: number): void {
-    const isHeadThere = chunk.length - start >= headBytes;
-    this.#makeRoom(isHeadThere ? headBytes + payloadBytes(chunk, start) : headBytes, chunk.subarray(start));
+    const isHeadThere = chunk.length - start >= frameHeadBytes;
+    this.#makeRoom(isHeadThere ? frameHeadBytes + payloadBytes(chunk, start) : frameHeadBytes, chunk.subarray(start));
   }
 
   #makeRoom(bytes: number, beginning: Buffer): void {
@@ -61,7 +58,7 @@ export class FrameReader {
       bytes[start + 3] as number,
       bytes[start + 4] as number,
       streamId,
-      bytes.subarray(start + headBytes, end),
+      bytes.subarray(start + frameHeadBytes, end),
     );
   }
 }

@@ -1,32 +1,14 @@
-import { flags, frameTypes, settings } from "./protocol.ts";
-
-const headBytes = 9;
+import { flags, frameHeadBytes, frameTypes, settings } from "./protocol.ts";
 
 /** A frame as it goes over the wire. */
 export function frame(type: number, flagBits: number, streamId: number, payload: Uint8Array): Buffer {
-  const bytes = Buffer.allocUnsafe(headBytes + payload.length);
-  writeFrame(bytes, 0, type, flagBits, streamId, payload);
+  const bytes = Buffer.allocUnsafe(frameHeadBytes + payload.length);
+  bytes.writeUIntBE(payload.length, 0, 3);
+  bytes[3] = type;
+  bytes[4] = flagBits;
+  bytes.writeUInt32BE(streamId, 5);
+  bytes.set(payload, frameHeadBytes);
   return bytes;
-}
-
-/** Returns where the next one begins. */
-export function writeFrame(
-  bytes: Buffer,
-  start: number,
-  type: number,
-  flagBits: number,
-  streamId: number,
-  payload: Uint8Array,
-): number {
-  const { length } = payload;
-  bytes[start] = length >>> 16;
-  bytes[start + 1] = length >>> 8;
-  bytes[start + 2] = length;
-  bytes[start + 3] = type;
-  bytes[start + 4] = flagBits;
-  bytes.writeUInt32BE(streamId, start + 5);
-  bytes.set(payload, start + headBytes);
-  return start + headBytes + length;
 }
 
 const noBytes = Buffer.alloc(0);

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { writeFrame } from "./frames.ts";
+import { frame } from "./frames.ts";
 import { flags, frameBytesMax, frameTypes, windowDefault, windowMax } from "./protocol.ts";
 import type { Http2Stream } from "./stream.ts";
 
@@ -9,7 +9,6 @@ const unsentBytesMax = 64 * 1024;
 const controlBytesMax = 4 * 1024 * 1024;
 /** Pieces that are smaller are sent as one. */
 const copiedBytesMax = 64 * 1024;
-const headBytes = 9;
 const noBytes = Buffer.alloc(0);
 
 /** What leaves over one connection: frames in order, and data as fast as the peer's windows and the socket allow. */
@@ -34,9 +33,9 @@ export class Outbox {
   }
 
   /** Sends a frame with whatever else is sent in this moment. */
-  push(frame: Buffer): void {
-    this.#frames.push(frame);
-    this.#frameBytes += frame.length;
+  push(bytes: Buffer): void {
+    this.#frames.push(bytes);
+    this.#frameBytes += bytes.length;
     if (this.#isPlanned || this.#isHeld) return;
     this.#isPlanned = true;
     queueMicrotask(this.flush);
@@ -127,9 +126,7 @@ export class Outbox {
   }
 
   #pushFrame(type: number, bits: number, streamId: number, payload: Buffer): void {
-    const frame = Buffer.allocUnsafe(headBytes + payload.length);
-    writeFrame(frame, 0, type, bits, streamId, payload);
-    this.push(frame);
+    this.push(frame(type, bits, streamId, payload));
   }
 
   readonly flush = (): void => {
@@ -145,7 +142,7 @@ export class Outbox {
     else if (bytes <= copiedBytesMax) socket.write(Buffer.concat(frames, bytes));
     else {
       socket.cork();
-      for (const frame of frames) socket.write(frame);
+      for (const each of frames) socket.write(each);
       socket.uncork();
     }
     if (this.#blocked.size > 0 && !socket.writableNeedDrain) this.#sendBlocked();

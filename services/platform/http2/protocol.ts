@@ -39,6 +39,8 @@ export const settings = {
 
 export const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 
+/** Before each payload: its length, and the kind, the flags and the stream of the frame. */
+export const frameHeadBytes = 9;
 /** What a peer may send in one frame, and we, until it allows more. */
 export const frameBytesMax = 16_384;
 /** What may be sent before the receiver has said anything. */
