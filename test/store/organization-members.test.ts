@@ -8,7 +8,7 @@ import {
 } from "../../services/organization/store/members.ts";
 import { insertOrganization } from "../../services/organization/store/organizations.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
-import { openPool, type Pool } from "../../services/platform/mysql/pool.ts";
+import { type Executor, openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createOrganizationDatabase } from "../support/organization-database.ts";
@@ -96,6 +96,23 @@ describe("members", () => {
     const expected = [early.userId, ...twins.map(({ userId }) => userId).sort(), late.userId];
     const page = await listMembers(pool, organizationId, { offset: 0, limit: 100 });
     expect(page?.members.map(({ userId }) => userId)).toEqual(expected);
+  });
+
+  it("are read in their order for the first page, whatever the statistics say", async () => {
+    const organizationId = await newOrganization();
+    await addMember(organizationId, "first@example.com", new Date());
+    const plans: RowDataPacket[][] = [];
+    const explaining = {
+      execute: async (sql: string, values: unknown[]) => {
+        const [plan] = await pool.query<RowDataPacket[]>(`EXPLAIN FORMAT=TRADITIONAL ${sql}`, values);
+        plans.push(plan);
+        return pool.execute(sql, values as never);
+      },
+    } as unknown as Executor;
+    await listMembers(explaining, organizationId, { offset: 0, limit: 100 });
+    expect(plans).toHaveLength(1);
+    expect(plans[0]?.map(({ table, type }) => `${table} ${type}`)).toEqual(["o const", "m ref", "u eq_ref"]);
+    for (const { Extra } of plans[0] ?? []) expect(Extra ?? "").not.toMatch(/temporary|filesort/);
   });
 
   it("belong to one organization's list alone", async () => {
