@@ -1,13 +1,12 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
 import { connect as connectTcp, type Socket } from "node:net";
-import { create, fromBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { anyUnpack } from "@bufbuild/protobuf/wkt";
 import { afterEach, describe, expect, it } from "vitest";
 import { RetryInfoSchema } from "../../proto/gen/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.ts";
 import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import { encode } from "../../services/platform/rpc/grpc-messages.ts";
 import { openStubService, type StubService } from "../support/stub-service.ts";
 
 const { createVersion, getPreset } = PresetService.method;
@@ -73,7 +72,7 @@ const checkPath = `/${Health.typeName}/${Health.method.check.name}`;
 const unavailable = 14;
 
 function creation(bytes: number): Buffer {
-  return encode(createVersion.input, create(createVersion.input, { configJson: "a".repeat(bytes) }));
+  return Buffer.from(toBinary(createVersion.input, create(createVersion.input, { configJson: "a".repeat(bytes) })));
 }
 
 /** Reads it to its end. */

@@ -1,6 +1,6 @@
 import { type ClientHttp2Session, connect, constants } from "node:http2";
 import { gzipSync } from "node:zlib";
-import { create, type DescMethod, fromBinary } from "@bufbuild/protobuf";
+import { create, type DescMethod, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { anyUnpack } from "@bufbuild/protobuf/wkt";
 import type { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,7 +9,6 @@ import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.ts";
 import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
 import { CreateVersionRequestSchema, PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { codeName } from "../../services/platform/rpc/codes.ts";
-import { encode } from "../../services/platform/rpc/grpc-messages.ts";
 import { requestBytesMax } from "../../services/platform/rpc/message-sizes.ts";
 import { openStubService, type StubService } from "../support/stub-service.ts";
 
@@ -92,7 +91,9 @@ function envelope(content: Uint8Array, { flags = 0, length = content.length } = 
 }
 
 const empty = envelope(Buffer.alloc(0));
-const message = Buffer.from(encode(CreateVersionRequestSchema, create(CreateVersionRequestSchema, { slug: "secret" })));
+const message = Buffer.from(
+  toBinary(CreateVersionRequestSchema, create(CreateVersionRequestSchema, { slug: "secret" })),
+);
 const compressed = (content: Uint8Array) => [envelope(content, { flags: 1 })];
 const timeout = { code: "INVALID_ARGUMENT", reason: "INVALID_REQUEST", fields: ["grpc-timeout"] };
 const unreadable = { code: "INVALID_ARGUMENT", reason: "INVALID_REQUEST", fields: [""] };

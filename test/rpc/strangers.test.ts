@@ -1,8 +1,8 @@
-import { create } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
-import { encode, grpcPathOf } from "../../services/platform/rpc/grpc-messages.ts";
+import { grpcPathOf } from "../../services/platform/rpc/grpc-messages.ts";
 import { smallRequestBytesMax } from "../../services/platform/rpc/message-sizes.ts";
 import { RawConnection } from "../support/raw-connection.ts";
 import { openStubService, type StubService } from "../support/stub-service.ts";
@@ -50,7 +50,8 @@ describe("a stranger", () => {
 describe("a service that anyone may call", () => {
   const { check } = Health.method;
   /** A message of this many bytes. */
-  const message = (bytes: number) => encode(check.input, create(check.input, { service: "x".repeat(bytes - 4) }));
+  const message = (bytes: number) =>
+    Buffer.from(toBinary(check.input, create(check.input, { service: "x".repeat(bytes - 4) })));
 
   it.each([
     [smallRequestBytesMax, "not_found"],

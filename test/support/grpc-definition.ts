@@ -1,5 +1,5 @@
-import { type DescMethod, fromBinary, type Message } from "@bufbuild/protobuf";
-import { encode, grpcPathOf } from "../../services/platform/rpc/grpc-messages.ts";
+import { type DescMethod, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { grpcPathOf } from "../../services/platform/rpc/grpc-messages.ts";
 
 const asIs = (bytes: Buffer): Buffer => bytes;
 
@@ -9,7 +9,7 @@ export function grpcDefinitionOf(method: DescMethod) {
     path: grpcPathOf(method),
     requestStream: method.methodKind === "client_streaming" || method.methodKind === "bidi_streaming",
     responseStream: method.methodKind === "server_streaming" || method.methodKind === "bidi_streaming",
-    requestSerialize: (message: Message) => encode(method.input, message),
+    requestSerialize: (message: Message) => Buffer.from(toBinary(method.input, message)),
     responseDeserialize: (bytes: Buffer): Message => fromBinary(method.output, bytes),
     requestDeserialize: asIs,
     responseSerialize: asIs,

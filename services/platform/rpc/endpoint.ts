@@ -1,15 +1,15 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import {
   Health,
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from "../../../proto/gen/grpc/health/v1/health_pb.ts";
+import { readMessage } from "../protobuf/messages.ts";
 import { Code } from "./codes.ts";
 import { GrpcConnection, type Peer } from "./grpc-connection.ts";
-import { framed, grpcPathOf } from "./grpc-messages.ts";
+import { frameOf, grpcPathOf } from "./grpc-messages.ts";
 
 const { input, output } = Health.method.watch;
 const path = grpcPathOf(Health.method.watch);
-const frame = framed(toBinary(input, create(input)));
+const frame = frameOf(input, {});
 
 const rewatchFirstMs = 100;
 const rewatchMaxMs = 2_000;
@@ -72,7 +72,7 @@ export class Endpoint {
         if (this.#watch !== watch) return;
         hasAnswered = true;
         this.#failures = 0;
-        this.#set(fromBinary(output, bytes).status === ServingStatus.SERVING);
+        this.#set(readMessage(output, bytes).status === ServingStatus.SERVING);
       },
       onEnd: ({ code }) => {
         if (this.#watch === watch) this.#watchAgain(code, hasAnswered);

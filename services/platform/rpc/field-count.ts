@@ -1,6 +1,7 @@
-import { type DescField, type DescMessage, fromBinary, type Message, ScalarType } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { type DomainError, invalidRequest } from "../domain/domain-error.ts";
+import { readMessage } from "../protobuf/messages.ts";
 import { unreadableRequest } from "./refusals.ts";
 
 /** A message below this many bytes has no room for so many fields that reading them takes long. */
@@ -10,10 +11,10 @@ const bytesToCount = 65_536;
 export const fieldsMax = 10_000;
 
 /** A message from bytes that a caller has sent. Throws what the caller may see. */
-export function readMessage(message: DescMessage, bytes: Uint8Array): Message {
+export function readRequest(message: DescMessage, bytes: Buffer): Message {
   checkFieldCount(message, bytes);
   try {
-    return fromBinary(message, bytes);
+    return readMessage(message, bytes);
   } catch {
     throw unreadableRequest(message);
   }

@@ -4,22 +4,21 @@ import {
   type DescMessage,
   type DescMethodUnary,
   type DescService,
-  fromBinary,
   type Message,
   type MessageInitShape,
   type MessageShape,
-  toBinary,
 } from "@bufbuild/protobuf";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
 import { canceled, DomainError, isOfKind, unavailable } from "../domain/domain-error.ts";
 import type { Attributes, Span, Trace } from "../observe/trace.ts";
 import { monotonicMs } from "../process/clock.ts";
+import { readMessage } from "../protobuf/messages.ts";
 import type { Channel } from "./channel.ts";
 import { Code, codeName } from "./codes.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { CallEnd } from "./grpc-call.ts";
 import type { GrpcConnection } from "./grpc-connection.ts";
-import { framed, grpcPathOf } from "./grpc-messages.ts";
+import { frameOf, grpcPathOf, prefixBytes } from "./grpc-messages.ts";
 import { requestBytesMax } from "./message-sizes.ts";
 import { requestTooLarge } from "./refusals.ts";
 import { fromStatusMessage } from "./status.ts";
@@ -80,9 +79,8 @@ async function callUntilDeadline(
   request: MessageInitShape<DescMessage>,
   options: CallOptions,
 ): Promise<Message> {
-  const message = toBinary(method.input, create(method.input, request));
-  if (message.length > requestBytesMax) throw requestTooLarge(requestBytesMax);
-  const frame = framed(message);
+  const frame = frameOf(method.input, request);
+  if (frame.length - prefixBytes > requestBytesMax) throw requestTooLarge(requestBytesMax);
   let failed: Set<Endpoint> | undefined;
   let timeouts = 0;
   for (let attempt = 0; ; attempt += 1) {
@@ -157,7 +155,7 @@ function callOnce(
     const call = connection.call(path, headers, frame, {
       // Not waited for: its status, which comes in a packet of its own. Our services send a message only with OK.
       onMessage: (bytes) => {
-        const message = fromBinary(output, bytes);
+        const message = readMessage(output, bytes);
         if (settle(undefined)) resolve(message);
       },
       onEnd: (end) => {
@@ -189,7 +187,7 @@ function notAnswered(): DomainError {
 function errorFrom({ code = Code.Internal, message, details, isRefused }: CallEnd): Error {
   if (isRefused) return new RefusedCall("unavailable", { reason: "", message });
   try {
-    return fromStatusMessage(details ? fromBinary(StatusSchema, details) : create(StatusSchema, { code, message }));
+    return fromStatusMessage(details ? readMessage(StatusSchema, details) : create(StatusSchema, { code, message }));
   } catch (cause) {
     return new Error("A service answered with an error that cannot be read", { cause });
   }

@@ -7,13 +7,13 @@ import {
   AccessService,
   GetKeySetResponseSchema,
 } from "../../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import { grpcFrame } from "../../../test/support/grpc-frame.ts";
 import { monotonicMs } from "../process/clock.ts";
 import { type Channel, openChannel } from "./channel.ts";
 import { grpcClient } from "./grpc-client.ts";
-import { framed } from "./grpc-messages.ts";
 import { responseBytesMax } from "./message-sizes.ts";
 
-const answer = framed(toBinary(GetKeySetResponseSchema, create(GetKeySetResponseSchema, { jwksJson: "answered" })));
+const answer = grpcFrame(toBinary(GetKeySetResponseSchema, create(GetKeySetResponseSchema, { jwksJson: "answered" })));
 const head = { ":status": 200, "content-type": "application/grpc" };
 
 type Serve = (stream: ServerHttp2Stream, call: number) => void;
@@ -88,7 +88,7 @@ describe("an answer", () => {
     serve = (stream) => {
       stream.respond(head, { waitForTrailers: true });
       stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
-      stream.end(framed(largest));
+      stream.end(grpcFrame(largest));
     };
     expect((await call()).length).toBe(jwksJson.length);
   });
@@ -145,7 +145,7 @@ describe("an answer", () => {
       "that is no message",
       (stream) => {
         stream.respond(head);
-        stream.write(framed(Buffer.from([0xff, 0xff])));
+        stream.write(grpcFrame(Buffer.from([0xff, 0xff])));
       },
       { kind: "internal", message: "The answer cannot be read." },
     ],
@@ -175,7 +175,7 @@ describe("a service that says what nobody understands of its health", () => {
   it("is called all the same, and ends nothing", async () => {
     health = (stream) => {
       stream.respond(head);
-      stream.write(framed(Buffer.from([0xff, 0xff])));
+      stream.write(grpcFrame(Buffer.from([0xff, 0xff])));
     };
     serve = answerWell;
     sessions[0]?.destroy();

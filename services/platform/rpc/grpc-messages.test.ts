@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { framed, MessageReader } from "./grpc-messages.ts";
+import { grpcFrame } from "../../../test/support/grpc-frame.ts";
+import { MessageReader } from "./grpc-messages.ts";
 
 function read(chunks: Iterable<Buffer>, bytesMax = 1_000) {
   const seen: string[] = [];
@@ -12,7 +13,7 @@ function read(chunks: Iterable<Buffer>, bytesMax = 1_000) {
 }
 
 const messages = ["", "a", "", "one after the other", "\u00fc".repeat(200)];
-const frames = Buffer.concat(messages.map((message) => framed(Buffer.from(message))));
+const frames = Buffer.concat(messages.map((message) => grpcFrame(Buffer.from(message))));
 
 describe("messages", () => {
   it.each([1, 2, 3, 4, 5, 6, 7, 64, 1_000])("are put together of pieces of %d bytes", (size) => {
@@ -30,22 +31,22 @@ describe("messages", () => {
   });
 
   it("are not at their end in the middle", () => {
-    expect(read([frames, framed(Buffer.from("half")).subarray(0, 7)])).toEqual({ seen: messages, isInside: true });
+    expect(read([frames, grpcFrame(Buffer.from("half")).subarray(0, 7)])).toEqual({ seen: messages, isInside: true });
   });
 
   it("may be compressed, which is told", () => {
-    const compressed = framed(Buffer.from("x"));
+    const compressed = grpcFrame(Buffer.from("x"));
     compressed[0] = 1;
     expect(read([compressed]).seen).toEqual(["x (compressed)"]);
   });
 
   it("are not read where they say that they are too large", () => {
-    expect(read([framed(Buffer.alloc(11)).subarray(0, 5)], 10).seen).toEqual(["too large"]);
-    expect(read([framed(Buffer.from("0123456789"))], 10).seen).toEqual(["0123456789"]);
+    expect(read([grpcFrame(Buffer.alloc(11)).subarray(0, 5)], 10).seen).toEqual(["too large"]);
+    expect(read([grpcFrame(Buffer.from("0123456789"))], 10).seen).toEqual(["0123456789"]);
   });
 
   it("may come in a million pieces", () => {
-    const bytes = framed(Buffer.alloc(1_000_000, "a"));
+    const bytes = grpcFrame(Buffer.alloc(1_000_000, "a"));
     const pieces = Array.from(bytes, (_, at) => bytes.subarray(at, at + 1));
     expect(read(pieces, 1_000_000).seen[0]).toHaveLength(1_000_000);
   });

@@ -1,24 +1,18 @@
-import { type DescMessage, type DescMethod, type Message, toBinary } from "@bufbuild/protobuf";
+import type { DescMessage, DescMethod, MessageInitShape } from "@bufbuild/protobuf";
+import { writeMessage } from "../protobuf/messages.ts";
 
 export function grpcPathOf({ parent, name }: DescMethod): string {
   return `/${parent.typeName}/${name}`;
 }
 
-/** Without a copy. */
-export function encode(schema: DescMessage, message: Message): Buffer {
-  const { buffer, byteOffset, byteLength } = toBinary(schema, message);
-  return Buffer.from(buffer, byteOffset, byteLength);
-}
-
 /** Before each message: whether it is compressed, and how long it is. */
-const prefixBytes = 5;
+export const prefixBytes = 5;
 
 /** A message as it goes over the wire. */
-export function framed(message: Uint8Array): Buffer {
-  const frame = Buffer.allocUnsafe(prefixBytes + message.length);
+export function frameOf<Desc extends DescMessage>(descriptor: Desc, message: MessageInitShape<Desc>): Buffer {
+  const frame = writeMessage(descriptor, message, prefixBytes);
   frame[0] = 0;
-  frame.writeUInt32BE(message.length, 1);
-  frame.set(message, prefixBytes);
+  frame.writeUInt32BE(frame.length - prefixBytes, 1);
   return frame;
 }
 

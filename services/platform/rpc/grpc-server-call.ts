@@ -1,4 +1,4 @@
-import type { Message } from "@bufbuild/protobuf";
+import type { DescMessage, Message, MessageInitShape } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
 import type { DomainError } from "../domain/domain-error.ts";
@@ -7,13 +7,14 @@ import { type Field, headerOf } from "../http2/header-table.ts";
 import { errorCodes } from "../http2/protocol.ts";
 import type { Http2Stream, StreamListener } from "../http2/stream.ts";
 import { monotonicMs } from "../process/clock.ts";
+import { writeMessage } from "../protobuf/messages.ts";
 import type { CallBytes, CallHold } from "./call-bytes.ts";
 import type { IncomingCall } from "./call-context.ts";
 import { callMoments } from "./call-moments.ts";
 import { Code } from "./codes.ts";
 import { toRpcError, toStatusMessage } from "./errors.ts";
-import { readMessage } from "./field-count.ts";
-import { encode, framed, MessageReader } from "./grpc-messages.ts";
+import { readRequest } from "./field-count.ts";
+import { frameOf, MessageReader, prefixBytes } from "./grpc-messages.ts";
 import { requestBytesMax, responseBytesMax } from "./message-sizes.ts";
 import {
   answerTooLarge,
@@ -152,7 +153,7 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
     this.#message = undefined;
     if (this.#refusal) throw this.#refusal;
     if (message.length > requestBytesMax) throw requestTooLarge(requestBytesMax);
-    return readMessage(descriptor.input, message);
+    return readRequest(descriptor.input, message);
   };
 
   #answer({ message, encoded, notEncoded }: Answer): void {
@@ -171,7 +172,7 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
     queueMicrotask(encoded);
   }
 
-  async #answerEach(messages: AsyncIterable<Message>): Promise<void> {
+  async #answerEach(messages: AsyncIterable<MessageInitShape<DescMessage>>): Promise<void> {
     try {
       for await (const message of messages) {
         const frame = this.#frameOf(message);
@@ -184,10 +185,10 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
     }
   }
 
-  #frameOf(message: Message): Buffer {
-    const bytes = encode(this.#method.descriptor.output, message);
-    if (bytes.length > responseBytesMax) throw answerTooLarge();
-    return framed(bytes);
+  #frameOf(message: MessageInitShape<DescMessage>): Buffer {
+    const frame = frameOf(this.#method.descriptor.output, message);
+    if (frame.length - prefixBytes > responseBytesMax) throw answerTooLarge();
+    return frame;
   }
 
   #send(frame: Buffer): boolean {
@@ -251,7 +252,7 @@ function statusOf(error: ConnectError): string[] {
   const status = ["grpc-status", String(error.code), "grpc-message", encodeURI(error.rawMessage.toWellFormed())];
   if (error.code === Code.Unimplemented) status.push("grpc-accept-encoding", "identity");
   if (error.details.length > 0) {
-    status.push("grpc-status-details-bin", encode(StatusSchema, toStatusMessage(error)).toString("base64"));
+    status.push("grpc-status-details-bin", writeMessage(StatusSchema, toStatusMessage(error)).toString("base64"));
   }
   return status;
 }

@@ -1,13 +1,12 @@
-import {
-  create,
-  type DescMessage,
-  type DescMethod,
-  type DescMethodServerStreaming,
-  type DescMethodUnary,
-  type DescService,
-  type Message,
-  type MessageInitShape,
-  type MessageShape,
+import type {
+  DescMessage,
+  DescMethod,
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  DescService,
+  Message,
+  MessageInitShape,
+  MessageShape,
 } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import type { AccessTokenVerifier } from "../auth/access-token.ts";
@@ -35,7 +34,7 @@ export interface ServedService {
 export type ServedMethod = MethodParts &
   (
     | { readonly kind: "unary"; readonly handle: (read: ReadRequest, call: IncomingCall) => Promise<Answer> }
-    | { readonly kind: "stream"; readonly handle: (read: ReadRequest, call: IncomingCall) => AsyncIterable<Message> }
+    | { readonly kind: "stream"; readonly handle: (read: ReadRequest, call: IncomingCall) => AsyncIterable<AnyAnswer> }
   );
 
 interface MethodParts {
@@ -56,9 +55,11 @@ interface MethodParts {
  */
 type ReadRequest = () => Message;
 
+type AnyAnswer = MessageInitShape<DescMessage>;
+
 /** The transport says what became of it, because a message that cannot be encoded is no success. */
 export interface Answer {
-  readonly message: Message;
+  readonly message: AnyAnswer;
   readonly encoded: () => void;
   readonly notEncoded: (thrown: unknown) => ConnectError;
 }
@@ -97,7 +98,6 @@ function wrap<Context>(
 ): ServedService {
   const methods = descriptor.methods.map((method): ServedMethod => {
     const rpc = `${descriptor.typeName}/${method.name}`;
-    const { output } = method;
     // The generated types are checked where a service is handed in; in here all methods look alike.
     const run = (implementation as Record<string, unknown>)[method.localName];
     const common: MethodParts = {
@@ -112,21 +112,19 @@ function wrap<Context>(
       const record = new CallRecord(rpc, call, parts);
       try {
         const context = await contextOf(call, record);
-        const message = create(output, await (run as AnyUnary<Context>)(read(), context));
+        const message = await (run as AnyUnary<Context>)(read(), context);
         return { message, encoded: () => record.succeeded(), notEncoded: (thrown) => record.failed(thrown) };
       } catch (thrown) {
         throw record.failed(thrown);
       }
     };
 
-    const stream = async function* (read: ReadRequest, call: IncomingCall): AsyncIterable<Message> {
+    const stream = async function* (read: ReadRequest, call: IncomingCall): AsyncIterable<AnyAnswer> {
       const record = new CallRecord(rpc, call, parts);
       let isOver = false;
       try {
         const context = await contextOf(call, record);
-        for await (const message of (run as AnyStream<Context>)(read(), context)) {
-          yield create(output, message);
-        }
+        yield* (run as AnyStream<Context>)(read(), context);
         isOver = true;
         record.succeeded();
       } catch (thrown) {
@@ -150,5 +148,5 @@ function wrap<Context>(
   return { descriptor, methods };
 }
 
-type AnyUnary<Context> = (request: Message, context: Context) => Promise<MessageInitShape<DescMessage>>;
-type AnyStream<Context> = (request: Message, context: Context) => AsyncIterable<MessageInitShape<DescMessage>>;
+type AnyUnary<Context> = (request: Message, context: Context) => Promise<AnyAnswer>;
+type AnyStream<Context> = (request: Message, context: Context) => AsyncIterable<AnyAnswer>;

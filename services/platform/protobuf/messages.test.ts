@@ -1,0 +1,238 @@
+import {
+  create,
+  type DescField,
+  type DescMessage,
+  fromBinary,
+  type Message,
+  type MessageInitShape,
+  ScalarType,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { describe, expect, it } from "vitest";
+import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
+import { Health } from "../../../proto/gen/grpc/health/v1/health_pb.ts";
+import { file_setpoint_organization_v1_access_service } from "../../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import { file_setpoint_organization_v1_key_service } from "../../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
+import { file_setpoint_organization_v1_organization_service } from "../../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
+import { file_setpoint_organization_v1_session_service } from "../../../proto/gen/setpoint/organization/v1/session_service_pb.ts";
+import { file_setpoint_organization_v1_workspace_service } from "../../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
+import {
+  CreateVersionRequestSchema,
+  file_setpoint_preset_v1_preset_service,
+  ListPresetsRequestSchema,
+} from "../../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { readMessage, writeMessage } from "./messages.ts";
+
+const files = [
+  Health.file,
+  file_setpoint_organization_v1_access_service,
+  file_setpoint_organization_v1_key_service,
+  file_setpoint_organization_v1_organization_service,
+  file_setpoint_organization_v1_session_service,
+  file_setpoint_organization_v1_workspace_service,
+  file_setpoint_preset_v1_preset_service,
+];
+const methods = files.flatMap(({ services }) => services.flatMap((service) => service.methods));
+const types = new Map<string, DescMessage>(
+  [StatusSchema, ...methods.flatMap(({ input, output }) => [input, output])].map((type) => [type.typeName, type]),
+);
+
+/** The same numbers in every run. */
+function randomNumbers(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+type Random = ReturnType<typeof randomNumbers>;
+
+const texts = [
+  "",
+  "a",
+  "preset",
+  "x".repeat(40),
+  "y".repeat(41),
+  "\u00fc".repeat(30),
+  "\u20ac",
+  "\u{1f600}",
+  "\0",
+  "\ufffd",
+];
+texts.push("z".repeat(127), "z".repeat(128), "\u00fc".repeat(100), "\u20ac".repeat(6_000), "w".repeat(70_000));
+const numbers = [0, 1, -1, 127, 128, 16_383, 16_384, 2 ** 21, 2 ** 28, 2 ** 31 - 1, -(2 ** 31)];
+const longs = [0n, 1n, -1n, 2n ** 31n, 2n ** 49n - 1n, 2n ** 49n, 2n ** 63n - 1n, -(2n ** 63n)];
+
+function pick<Value>(random: Random, values: readonly Value[]): Value {
+  return values[random(values.length)] as Value;
+}
+
+function randomScalar(random: Random, scalar: ScalarType): unknown {
+  switch (scalar) {
+    case ScalarType.STRING:
+      return pick(random, texts);
+    case ScalarType.BYTES:
+      return Uint8Array.from({ length: pick(random, [0, 1, 32, 200]) }, () => random(256));
+    case ScalarType.BOOL:
+      return random(2) === 1;
+    case ScalarType.INT64:
+      return pick(random, longs);
+    default:
+      return pick(random, numbers);
+  }
+}
+
+function randomValue(random: Random, field: DescField): unknown {
+  if (field.message) return randomMessage(random, field.message);
+  if (field.enum) return random(5);
+  return randomScalar(random, field.scalar as ScalarType);
+}
+
+function randomField(random: Random, field: DescField): unknown {
+  if (field.fieldKind !== "list") return randomValue(random, field);
+  return Array.from({ length: random(4) }, () => randomValue(random, field));
+}
+
+function randomMessage(random: Random, type: DescMessage): Record<string, unknown> {
+  const message: Record<string, unknown> = {};
+  for (const field of type.fields) {
+    if (random(3) === 0) continue;
+    const value = randomField(random, field);
+    if (field.oneof) message[field.oneof.localName] = { case: field.localName, value };
+    else message[field.localName] = value;
+  }
+  return message;
+}
+
+function fromLibrary(type: DescMessage, bytes: Uint8Array): Message | undefined {
+  try {
+    return fromBinary(type, bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function fromOurs(type: DescMessage, bytes: Buffer): Message | undefined {
+  try {
+    return readMessage(type, bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+describe.each([...types.values()].map((type) => [type.typeName, type] as const))("%s", (_name, type) => {
+  const random = randomNumbers(type.typeName.length);
+  const inits = Array.from({ length: 30 }, () => randomMessage(random, type) as MessageInitShape<DescMessage>);
+  const all = inits.map((init) => ({ init, message: create(type, init) }));
+
+  it("is written as the library writes it, whether its fields are all there or not", () => {
+    for (const { init, message } of all) {
+      const expected = Buffer.from(toBinary(type, message));
+      expect(writeMessage(type, message).equals(expected)).toBe(true);
+      expect(writeMessage(type, init).equals(expected)).toBe(true);
+    }
+  });
+
+  it("is read as the library reads it, in parts that are put together too", () => {
+    for (const { message } of all) {
+      const bytes = Buffer.from(toBinary(type, message));
+      expect(readMessage(type, bytes)).toEqual(fromBinary(type, bytes));
+      const twice = Buffer.concat([bytes, bytes]);
+      expect(readMessage(type, twice)).toEqual(fromBinary(type, twice));
+    }
+  });
+
+  it("is read of broken bytes at most where the library reads it, and as the same", () => {
+    for (const { message } of all) {
+      const bytes = Buffer.from(toBinary(type, message)).subarray(0, 2_000);
+      for (let round = 0; round < 40; round += 1) {
+        const broken = Buffer.from(bytes.subarray(0, random(bytes.length + 1)));
+        for (let change = random(4); change > 0 && broken.length > 0; change -= 1) {
+          broken[random(broken.length)] = random(256);
+        }
+        const read = fromOurs(type, broken);
+        if (read) expect(read).toEqual(fromLibrary(type, broken));
+      }
+    }
+  });
+});
+
+describe("a message", () => {
+  it("is written behind the room that is left", () => {
+    const bytes = writeMessage(ListPresetsRequestSchema, { offset: 3 }, 5);
+    expect(readMessage(ListPresetsRequestSchema, bytes.subarray(5)).offset).toBe(3);
+  });
+
+  it("is read whole after one that could not be written", () => {
+    expect(() => writeMessage(CreateVersionRequestSchema, { slug: "half", configJson: 1 as never })).toThrow(TypeError);
+    expect(writeMessage(ListPresetsRequestSchema, { limit: 1 })).toEqual(Buffer.from([0x10, 1]));
+  });
+
+  it("is not changed by the next one", () => {
+    const first = writeMessage(ListPresetsRequestSchema, { query: "first" });
+    writeMessage(ListPresetsRequestSchema, { query: "other" });
+    expect(readMessage(ListPresetsRequestSchema, first).query).toBe("first");
+  });
+
+  it("shares nothing with another of its type", () => {
+    const [one, other] = [readMessage(ListPresetsRequestSchema, Buffer.alloc(0)), create(ListPresetsRequestSchema)];
+    one.statuses.push(1);
+    expect(readMessage(ListPresetsRequestSchema, Buffer.alloc(0))).toEqual(other);
+  });
+
+  it("may have numbers of a list one by one, or together", () => {
+    for (const bytes of [
+      [0x18, 1, 0x18, 2],
+      [0x1a, 2, 1, 2],
+      [0x18, 1, 0x1a, 1, 2],
+    ]) {
+      expect(readMessage(ListPresetsRequestSchema, Buffer.from(bytes)).statuses).toEqual([1, 2]);
+    }
+  });
+
+  it("keeps what it does not know", () => {
+    const bytes = Buffer.from([0x08, 1, 0xfa, 0x01, 2, 7, 8]);
+    expect(readMessage(ListPresetsRequestSchema, bytes)).toEqual(fromBinary(ListPresetsRequestSchema, bytes));
+  });
+
+  it.each([
+    ["text that is not UTF-8", [0x22, 2, 0xc3, 0x28]],
+    ["half a character", [0x22, 1, 0xc3]],
+    ["a surrogate", [0x22, 3, 0xed, 0xa0, 0x80]],
+    ["a length beyond the end", [0x22, 5, 0x61]],
+    ["a length of four gigabytes", [0x22, 0xff, 0xff, 0xff, 0xff, 0x0f]],
+    ["a number without an end", [0x08, ...Array<number>(10).fill(0x80)]],
+    ["a number that is cut off", [0x08, 0x80]],
+    ["no field number", [0x00, 1]],
+    ["a tag that is too long", [0x88, 0x80, 0x80, 0x80, 0x80, 0x00, 1]],
+    ["a tag that is too large", [0x88, 0x80, 0x80, 0x80, 0x70, 1]],
+    ["a text where a number belongs", [0x0a, 1, 0x61]],
+    ["a number where a text belongs", [0x20, 1]],
+    ["an end of a group", [0x0c]],
+    ["a group without an end", [0xfb, 0x01, 0x08, 1]],
+    [
+      "groups without an end",
+      Array<number>(400)
+        .fill(0xfb)
+        .flatMap((byte) => [byte, 0x01]),
+    ],
+  ])("is not read of %s", (_what, bytes) => {
+    expect(() => readMessage(ListPresetsRequestSchema, Buffer.from(bytes))).toThrow();
+  });
+
+  it("may hold the sign for what cannot be shown", () => {
+    const bytes = writeMessage(ListPresetsRequestSchema, { query: "\ufffd" });
+    expect(readMessage(ListPresetsRequestSchema, bytes).query).toBe("\ufffd");
+  });
+
+  it.each([
+    ["a number of a fraction", { offset: 1.5 }],
+    ["a number that is too large", { offset: 2 ** 31 }],
+    ["a number as a text", { offset: "1" }],
+    ["a text as a number", { query: 1 }],
+    ["an item that is not there", { statuses: [undefined] }],
+  ])("is not written with %s", (_what, message) => {
+    expect(() => writeMessage(ListPresetsRequestSchema, message as never)).toThrow(TypeError);
+  });
+});
