@@ -7,6 +7,8 @@ const lengthBytesMax = 5;
 /** A character takes three bytes at most, or two of them four. */
 const bytesOfCharacterMax = 3;
 
+const longText = 16_384;
+
 /** Texts up to this length are written faster here than by Node's function, and their length is one byte. */
 const shortTextMax = 40;
 
@@ -52,7 +54,8 @@ export class MessageOutput {
 
   text(value: string): void {
     const { length } = value;
-    this.#reserve(lengthBytesMax + bytesOfCharacterMax * length);
+    // To measure a text takes longer than to leave room for the worst that it can be, unless that is much.
+    this.#reserve(lengthBytesMax + (length < longText ? bytesOfCharacterMax * length : Buffer.byteLength(value)));
     if (length <= shortTextMax && this.#putShortAscii(value)) return;
     const guessed = byteCountOf(length);
     const byteCount = this.#bytes.write(value, this.#at + guessed);
