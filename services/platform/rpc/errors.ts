@@ -7,9 +7,6 @@ import { DomainError, type FieldViolation } from "../domain/domain-error.ts";
 import { Code } from "./codes.ts";
 import { codeByKind } from "./status.ts";
 
-export { codeName } from "./codes.ts";
-export { fromStatusMessage } from "./status.ts";
-
 const errorDomain = "setpoint";
 
 /** Details travel in a header, and many clients refuse more than 8 KiB of those. What is left out is counted in the message. */
