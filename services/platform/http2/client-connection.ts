@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
-import { type ConnectionListener, Http2Connection } from "./connection.ts";
+import { Http2Connection } from "./connection.ts";
 import type { Field } from "./header-table.ts";
-import { ConnectionError, errorCodes, preface, settings } from "./protocol.ts";
-import type { Http2Stream, StreamListener } from "./stream.ts";
+import { errorCodes, preface, protocolError, settings, streamIdMax } from "./protocol.ts";
+import { Http2Stream, type StreamListener } from "./stream.ts";
 
 const side = {
   greeting: preface,
@@ -13,54 +13,62 @@ const side = {
   window: 16 * 1024 * 1024,
 };
 
+export interface ClientListener {
+  /** The server has said its first word. */
+  onReady(): void;
+  /** It takes no more requests. */
+  onGoaway(): void;
+  /** Once; every stream has been told before. */
+  onClose(): void;
+}
+
 interface WaitingRequest {
   readonly stream: Http2Stream;
-  readonly send: () => void;
+  readonly headers: Buffer;
+  readonly body: Buffer;
 }
 
 /** The client's side of a connection. Requests may be made at once; they wait for the socket to connect. */
 export class ClientConnection extends Http2Connection {
   protected override readonly lastStreamId = 0;
+  readonly #listener: ClientListener;
   /** As many as the server answers at a time. */
   #streamsMax = Number.POSITIVE_INFINITY;
   readonly #waiting: WaitingRequest[] = [];
 
-  constructor(socket: Socket, listener: ConnectionListener) {
-    super(socket, side, listener);
-    socket.on("close", () => this.#refuseWaiting());
+  constructor(socket: Socket, listener: ClientListener) {
+    super(socket, side);
+    this.#listener = listener;
   }
 
   /** Sends a request of one piece. */
   request(headers: Buffer, body: Buffer, listener: StreamListener): Http2Stream {
-    const stream = this.newStream(listener);
-    const send = () => {
-      this.newestStreamId += this.newestStreamId === 0 ? 1 : 2;
-      this.open(this.newestStreamId, stream);
-      stream.headers(headers);
-      stream.isEnding = true;
-      stream.data(body);
-    };
-    if (this.streams.size < this.#streamsMax) send();
-    else this.#waiting.push({ stream, send });
+    const stream = new Http2Stream(this, listener);
+    if (this.#hasRoom) this.#send(stream, headers, body);
+    else this.#waiting.push({ stream, headers, body });
     return stream;
   }
 
-  override onSetting(id: number, value: number): void {
-    super.onSetting(id, value);
-    if (id !== settings.maxConcurrentStreams) return;
-    this.#streamsMax = value;
-    this.#sendWaiting();
+  override onFirstSettings(): void {
+    this.#listener.onReady();
+  }
+
+  override onSettings(values: ReadonlyMap<number, number>): void {
+    super.onSettings(values);
+    this.#streamsMax = values.get(settings.maxConcurrentStreams) ?? this.#streamsMax;
+    this.onRoom();
   }
 
   override onGoaway(lastStreamId: number): void {
     this.#refuseWaiting();
     for (const [id, stream] of this.streams) if (id > lastStreamId) this.end(stream, errorCodes.refusedStream);
-    super.onGoaway(lastStreamId);
+    this.close();
+    this.#listener.onGoaway();
   }
 
   /** Of a stream that was given up. */
   protected override onHeadersOfNone(streamId: number): void {
-    if (!this.hasBegun(streamId)) throw new ConnectionError(errorCodes.protocol, "An answer that nobody asked for");
+    if (!this.hasBegun(streamId)) throw protocolError("An answer that nobody asked for");
   }
 
   protected override onHeadersOf(stream: Http2Stream, fields: readonly Field[], isLast: boolean): void {
@@ -68,22 +76,37 @@ export class ClientConnection extends Http2Connection {
     if (isLast && !stream.isClosed) this.receivedAll(stream);
   }
 
+  /** A server is believed to have its reasons. */
+  protected override onNuisance(): void {}
+
   protected override sentAll(stream: Http2Stream): void {
     if (stream.hasReceivedAll) this.end(stream, errorCodes.none);
   }
 
-  protected override onResetOf(): void {}
-
-  protected override end(stream: Http2Stream, code: number): void {
-    super.end(stream, code);
-    this.#sendWaiting();
+  protected override onRoom(): void {
+    while (this.#waiting.length > 0 && this.#hasRoom) {
+      const { stream, headers, body } = this.#waiting.shift() as WaitingRequest;
+      if (!stream.isClosed) this.#send(stream, headers, body);
+    }
   }
 
-  #sendWaiting(): void {
-    while (this.#waiting.length > 0 && this.streams.size < this.#streamsMax) {
-      const { stream, send } = this.#waiting.shift() as WaitingRequest;
-      if (!stream.isClosed) send();
-    }
+  protected override closed(): void {
+    this.#refuseWaiting();
+    super.closed();
+    this.#listener.onClose();
+  }
+
+  get #hasRoom(): boolean {
+    return this.streams.size < this.#streamsMax;
+  }
+
+  #send(stream: Http2Stream, headers: Buffer, body: Buffer): void {
+    this.newestStreamId += this.newestStreamId === 0 ? 1 : 2;
+    this.open(this.newestStreamId, stream);
+    stream.headers(headers);
+    stream.endWith(body);
+    // No number is left for another: as if the server took no more.
+    if (this.newestStreamId >= streamIdMax) this.onGoaway(streamIdMax);
   }
 
   #refuseWaiting(): void {

@@ -11,17 +11,16 @@ import { headerListBytesMax } from "./header-decoder.ts";
 import type { Field } from "./header-table.ts";
 import { Inbox, type InboxListener } from "./inbox.ts";
 import { Outbox } from "./outbox.ts";
-import { ConnectionError, errorCodes, frameBytesMax, settings, windowDefault, windowMax } from "./protocol.ts";
-import { Http2Stream, type StreamListener, type StreamOwner } from "./stream.ts";
-
-export interface ConnectionListener {
-  /** The peer has said its first word. */
-  onReady?(): void;
-  /** The peer takes no more streams. */
-  onGoaway?(): void;
-  /** Once; every stream has been told before. */
-  onClose(): void;
-}
+import {
+  ConnectionError,
+  errorCodes,
+  flowControlError,
+  protocolError,
+  settings,
+  windowDefault,
+  windowMax,
+} from "./protocol.ts";
+import type { Http2Stream, StreamOwner } from "./stream.ts";
 
 /** In what the two sides differ from the beginning. */
 interface Side {
@@ -34,9 +33,8 @@ interface Side {
   readonly window: number;
 }
 
-/** How long a connection that has ended politely may take to close. */
+/** How long the peer may take to close its side of a connection that we have ended. */
 const lingerMs = 1_000;
-const frameBytesLimit = 2 ** 24 - 1;
 
 /**
  * One connection of HTTP/2 (RFC 9113), as far as both sides do the same. Of our own, because `node:http2` takes longer for
@@ -49,21 +47,16 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
   protected newestStreamId = 0;
   readonly #socket: Socket;
   readonly #inbox: Inbox;
-  readonly #listener: ConnectionListener;
   readonly #side: Side;
   #receiveWindow: number;
-  /** The last of the settings that are being read. */
-  #nextStreamWindow = windowDefault;
   readonly #onPingAnswers: (() => void)[] = [];
   #isClosing = false;
   /** Whether it said its last word because of what the peer did. */
   #hasFailed = false;
-  #isClosed = false;
 
-  constructor(socket: Socket, side: Side, listener: ConnectionListener) {
+  constructor(socket: Socket, side: Side) {
     this.#socket = socket;
     this.#side = side;
-    this.#listener = listener;
     this.#receiveWindow = side.window;
     this.#inbox = new Inbox(side.peerGreeting, this);
     this.outbox = new Outbox(socket, (stream) => this.sentAll(stream));
@@ -71,7 +64,7 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     // Told by its close. But an error that nobody listens to would end the process.
     socket.on("error", () => {});
     socket.on("end", () => this.destroy());
-    socket.on("close", () => this.#closed());
+    socket.on("close", () => this.closed());
     // Someone may have looked at its first byte, and stopped it.
     socket.resume();
     this.#greet();
@@ -83,7 +76,7 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
   }
 
   get destroyed(): boolean {
-    return this.#isClosed || this.#socket.destroyed;
+    return this.#socket.destroyed;
   }
 
   /** Asks whether the peer is there. */
@@ -109,8 +102,8 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     this.sentAll(stream);
   }
 
-  sendWaiting(stream: Http2Stream): void {
-    if (stream.id !== 0) this.outbox.data(stream);
+  sendData(stream: Http2Stream): void {
+    this.outbox.data(stream);
   }
 
   reset(stream: Http2Stream, code: number): void {
@@ -118,14 +111,19 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     this.end(stream, code);
   }
 
-  onFirstSettings(): void {
-    this.#listener.onReady?.();
+  abstract onFirstSettings(): void;
+  abstract onGoaway(lastStreamId: number): void;
+
+  onSettings(values: ReadonlyMap<number, number>): void {
+    const streamWindow = values.get(settings.initialWindowSize) ?? this.outbox.streamWindow;
+    if (streamWindow !== this.outbox.streamWindow) this.#resizeWindows(streamWindow);
+    this.outbox.push(settingsAckFrame());
   }
 
   onHeaders(streamId: number, fields: readonly Field[], isLast: boolean): void {
     const stream = this.streams.get(streamId);
     if (!stream) this.onHeadersOfNone(streamId, fields, isLast);
-    else if (stream.hasReceivedAll) this.reset(stream, errorCodes.streamClosed);
+    else if (stream.hasReceivedAll) this.resetFaulty(stream, errorCodes.streamClosed);
     else this.onHeadersOf(stream, fields, isLast);
   }
 
@@ -134,16 +132,12 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     const stream = this.#find(streamId);
     if (!stream) return;
     stream.missingBytes -= data.length;
-    stream.receiveWindow -= windowBytes;
     const fault = faultOf(stream);
     if (fault !== undefined) {
-      this.reset(stream, fault);
+      this.resetFaulty(stream, fault);
       return;
     }
-    if (!isLast && stream.receiveWindow <= this.#side.streamWindow / 2) {
-      this.outbox.push(windowUpdateFrame(streamId, this.#side.streamWindow - stream.receiveWindow));
-      stream.receiveWindow = this.#side.streamWindow;
-    }
+    if (!isLast) this.#countReceivedOf(stream, windowBytes);
     if (data.length > 0) stream.listener.onData(data);
     if (isLast && !stream.isClosed) this.receivedAll(stream);
   }
@@ -151,24 +145,8 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
   onReset(streamId: number, code: number): void {
     const stream = this.#find(streamId);
     if (!stream) return;
-    this.onResetOf(stream);
     this.end(stream, code);
-  }
-
-  onSetting(id: number, value: number): void {
-    if (id === settings.enablePush && value > 1) throw broken("A setting is neither 0 nor 1");
-    // Ours need not be larger than all may be.
-    if (id === settings.maxFrameSize && (value < frameBytesMax || value > frameBytesLimit)) {
-      throw broken("A frame cannot be of that size");
-    }
-    if (id !== settings.initialWindowSize) return;
-    if (value > windowMax) throw tooLargeWindow();
-    this.#nextStreamWindow = value;
-  }
-
-  onAllSettings(): void {
-    if (this.#nextStreamWindow !== this.outbox.streamWindow) this.#resizeWindows(this.#nextStreamWindow);
-    this.outbox.push(settingsAckFrame());
+    this.onNuisance();
   }
 
   onPing(payload: Buffer): void {
@@ -179,38 +157,29 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     this.#onPingAnswers.shift()?.();
   }
 
-  onGoaway(_lastStreamId: number): void {
-    this.#isClosing = true;
-    this.#listener.onGoaway?.();
-    this.#endIfDone();
-  }
-
   onWindowUpdate(streamId: number, bytes: number): void {
     if (streamId === 0) {
-      if (bytes === 0) throw broken("A window grows by nothing");
-      if (!this.outbox.allow(bytes)) throw tooLargeWindow();
+      if (bytes === 0) throw protocolError("A window grows by nothing");
+      if (!this.outbox.allow(bytes)) throw flowControlError();
       return;
     }
     const stream = this.#find(streamId);
     if (!stream) return;
     stream.sendWindow += bytes;
-    if (bytes === 0) this.reset(stream, errorCodes.protocol);
-    else if (stream.sendWindow > windowMax) this.reset(stream, errorCodes.flowControl);
+    if (bytes === 0) this.resetFaulty(stream, errorCodes.protocol);
+    else if (stream.sendWindow > windowMax) this.resetFaulty(stream, errorCodes.flowControl);
     else if (stream.writableLength > 0) this.outbox.data(stream);
   }
 
   /** Headers of a stream that is not open: it may be a new one. */
   protected abstract onHeadersOfNone(streamId: number, fields: readonly Field[], isLast: boolean): void;
   protected abstract onHeadersOf(stream: Http2Stream, fields: readonly Field[], isLast: boolean): void;
-  protected abstract onResetOf(stream: Http2Stream): void;
+  /** The peer had us work for nothing. */
+  protected abstract onNuisance(): void;
   /** Our side of a stream has ended. */
   protected abstract sentAll(stream: Http2Stream): void;
   /** Which stream of the peer is the last that may have been worked on. */
   protected abstract readonly lastStreamId: number;
-
-  protected newStream(listener: StreamListener): Http2Stream {
-    return new Http2Stream(this, listener);
-  }
 
   protected open(id: number, stream: Http2Stream): void {
     stream.id = id;
@@ -221,7 +190,7 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
 
   protected receivedAll(stream: Http2Stream): void {
     if (stream.missingBytes > 0) {
-      this.reset(stream, errorCodes.protocol);
+      this.resetFaulty(stream, errorCodes.protocol);
       return;
     }
     stream.hasReceivedAll = true;
@@ -229,15 +198,32 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     if (stream.hasSentAll && !stream.isClosed) this.end(stream, errorCodes.none);
   }
 
+  /** Because of what the peer has sent of it. */
+  protected resetFaulty(stream: Http2Stream, code: number): void {
+    this.reset(stream, code);
+    this.onNuisance();
+  }
+
   protected end(stream: Http2Stream, code: number): void {
     this.streams.delete(stream.id);
     this.outbox.forget(stream);
     stream.close(code);
+    this.onRoom();
     this.#endIfDone();
   }
 
+  /** There is room for another stream. */
+  protected onRoom(): void {}
+
   protected hasBegun(streamId: number): boolean {
     return streamId % 2 === 1 && streamId <= this.newestStreamId;
+  }
+
+  /** The socket is closed: so are its streams. */
+  protected closed(): void {
+    const streams = [...this.streams.values()];
+    this.streams.clear();
+    for (const stream of streams) stream.close(undefined);
   }
 
   #greet(): void {
@@ -248,7 +234,7 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
   }
 
   #receive(chunk: Buffer): void {
-    if (this.#isClosed || this.#hasFailed) return;
+    if (this.#hasFailed || this.destroyed) return;
     this.outbox.hold();
     try {
       this.#inbox.read(chunk);
@@ -262,26 +248,36 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
   /** Undefined where it has ended, whose frames may still be on their way. */
   #find(streamId: number): Http2Stream | undefined {
     const stream = this.streams.get(streamId);
-    if (!stream && !this.hasBegun(streamId)) throw broken("A frame of a stream that has not begun");
+    if (!stream && !this.hasBegun(streamId)) throw protocolError("A frame of a stream that has not begun");
     return stream;
   }
 
-  /** Also what nobody waits for. The window grows before it can be used up: how much may come is decided elsewhere. */
+  /** Also what nobody waits for. */
   #countReceived(bytes: number): void {
     this.#receiveWindow -= bytes;
-    if (this.#receiveWindow > this.#side.window / 2) return;
-    this.outbox.push(windowUpdateFrame(0, this.#side.window - this.#receiveWindow));
-    this.#receiveWindow = this.#side.window;
+    const growth = growthOf(this.#receiveWindow, this.#side.window);
+    if (growth === 0) return;
+    this.outbox.push(windowUpdateFrame(0, growth));
+    this.#receiveWindow += growth;
   }
 
-  #resizeWindows(value: number): void {
-    const difference = value - this.outbox.streamWindow;
-    this.outbox.streamWindow = value;
+  #countReceivedOf(stream: Http2Stream, bytes: number): void {
+    stream.receiveWindow -= bytes;
+    const growth = growthOf(stream.receiveWindow, this.#side.streamWindow);
+    if (growth === 0) return;
+    this.outbox.push(windowUpdateFrame(stream.id, growth));
+    stream.receiveWindow += growth;
+  }
+
+  #resizeWindows(streamWindow: number): void {
+    const difference = streamWindow - this.outbox.streamWindow;
+    this.outbox.streamWindow = streamWindow;
     for (const stream of this.streams.values()) {
       stream.sendWindow += difference;
-      if (stream.sendWindow > windowMax) throw tooLargeWindow();
-      if (stream.writableLength > 0) this.outbox.data(stream);
+      if (stream.sendWindow > windowMax) throw flowControlError();
     }
+    // Only then: with what is sent now streams may end, and others begin, whose windows are of the new size.
+    for (const stream of this.streams.values()) if (stream.writableLength > 0) this.outbox.data(stream);
   }
 
   #fail(code: number): void {
@@ -289,25 +285,22 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     this.outbox.push(goawayFrame(this.lastStreamId, code));
     this.outbox.release();
     this.#end();
+    this.#destroySoon();
   }
 
   #endIfDone(): void {
     if (this.#isClosing && this.streams.size === 0) this.#end();
   }
 
+  /** The peer may take its time to read what is left. */
   #end(): void {
     if (this.destroyed || this.#socket.writableEnded) return;
     this.outbox.flush();
-    this.#socket.end();
-    setTimeout(() => this.destroy(), lingerMs).unref();
+    this.#socket.end(() => this.#destroySoon());
   }
 
-  #closed(): void {
-    this.#isClosed = true;
-    const streams = [...this.streams.values()];
-    this.streams.clear();
-    for (const stream of streams) stream.close(undefined);
-    this.#listener.onClose();
+  #destroySoon(): void {
+    setTimeout(() => this.destroy(), lingerMs).unref();
   }
 }
 
@@ -317,10 +310,7 @@ function faultOf({ hasReceivedAll, missingBytes }: Http2Stream): number | undefi
   return missingBytes < 0 ? errorCodes.protocol : undefined;
 }
 
-function broken(message: string): ConnectionError {
-  return new ConnectionError(errorCodes.protocol, message);
-}
-
-function tooLargeWindow(): ConnectionError {
-  return new ConnectionError(errorCodes.flowControl, "A window is too large");
+/** A window grows before it can be used up: how much may come is decided elsewhere. */
+function growthOf(left: number, full: number): number {
+  return left > full / 2 ? 0 : full - left;
 }

@@ -1,4 +1,4 @@
-import { DynamicTable, entryOverhead, type Field, newField, staticTable } from "./header-table.ts";
+import { bytesOf, DynamicTable, type Field, newField, staticTable } from "./header-table.ts";
 import { decodeHuffman } from "./huffman.ts";
 import { ConnectionError, errorCodes } from "./protocol.ts";
 
@@ -8,10 +8,12 @@ const tableBytesMax = 4_096;
 /** As much as the headers of one message may take, their overhead included. */
 export const headerListBytesMax = 65_536;
 
+const noBytes = Buffer.alloc(0);
+
 /** Reads blocks of headers (HPACK, RFC 7541), of one connection and in order: what a block says depends on those before. */
 export class HeaderDecoder {
   readonly #table = new DynamicTable(tableBytesMax);
-  #block: Buffer = Buffer.alloc(0);
+  #block: Buffer = noBytes;
   #place = 0;
 
   /** Throws ConnectionError: after a block that cannot be read, no other can. */
@@ -28,11 +30,11 @@ export class HeaderDecoder {
         continue;
       }
       const field = this.#field(first);
-      bytes += field.name.length + field.value.length + entryOverhead;
+      bytes += bytesOf(field);
       if (bytes > headerListBytesMax) throw new ConnectionError(errorCodes.enhanceYourCalm, "Too many headers");
       fields.push(field);
     }
-    this.#block = Buffer.alloc(0);
+    this.#block = noBytes;
     return fields;
   }
 

@@ -29,6 +29,12 @@ export function encodeHeaders(namesAndValues: readonly string[]): Buffer {
   return block.subarray(0, end);
 }
 
+/**
+ * To be sent ahead of the first block on a connection: the peer need keep no table for us. Without it, one that allows
+ * a smaller table than the default waits in vain to be told that we heed that (RFC 7541, 4.2).
+ */
+export const noTable = Buffer.from([0x20]);
+
 /** Two numbers of at most five bytes. */
 const textOverheadMax = 10;
 

@@ -17,14 +17,25 @@ export function newField(name: string, value: string): Field {
   return { name, value, isAllowed };
 }
 
+/** What they take in memory, about. */
+export function headerBytes(fields: readonly Field[]): number {
+  let bytes = 0;
+  for (const field of fields) bytes += bytesOf(field);
+  return bytes;
+}
+
 /** The first of that name. */
 export function headerOf(fields: readonly Field[], name: string): string | undefined {
   for (const field of fields) if (field.name === name) return field.value;
   return undefined;
 }
 
-/** As RFC 7541 has it: what an entry takes beside its bytes. */
-export const entryOverhead = 32;
+/** What a field takes beside its text, as RFC 7541 counts. */
+const fieldOverhead = 32;
+
+export function bytesOf({ name, value }: Field): number {
+  return name.length + value.length + fieldOverhead;
+}
 
 /** Fields that both sides know from the beginning, from index 1 on (RFC 7541, A). */
 export const staticTable: readonly Field[] = [
@@ -99,9 +110,8 @@ export class DynamicTable {
   readonly #bytesLimit: number;
   #bytesMax: number;
   #bytes = 0;
-  /** The oldest first. */
-  #fields: Field[] = [];
-  /** How many of them are gone already. */
+  /** The oldest first; undefined where it is gone. */
+  #fields: (Field | undefined)[] = [];
   #gone = 0;
 
   constructor(bytesMax: number) {
@@ -111,8 +121,7 @@ export class DynamicTable {
 
   /** By its index in here, from 0 on. */
   find(index: number): Field | undefined {
-    const place = this.#fields.length - 1 - index;
-    return place < this.#gone ? undefined : this.#fields[place];
+    return this.#fields[this.#fields.length - 1 - index];
   }
 
   /** One that is larger than the whole table empties it. */
@@ -133,14 +142,13 @@ export class DynamicTable {
   #shrink(): void {
     while (this.#bytes > this.#bytesMax) {
       this.#bytes -= bytesOf(this.#fields[this.#gone] as Field);
+      // Not held until their places are given up: they may be much larger than the table.
+      this.#fields[this.#gone] = undefined;
       this.#gone += 1;
     }
+    // Seldom, so that to move those that are left costs little for each that was added.
     if (this.#gone < 64 || this.#gone * 2 < this.#fields.length) return;
     this.#fields = this.#fields.slice(this.#gone);
     this.#gone = 0;
   }
-}
-
-function bytesOf({ name, value }: Field): number {
-  return name.length + value.length + entryOverhead;
 }

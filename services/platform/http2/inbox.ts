@@ -1,7 +1,19 @@
 import { FrameReader } from "./frame-reader.ts";
 import { HeaderDecoder, headerListBytesMax } from "./header-decoder.ts";
 import type { Field } from "./header-table.ts";
-import { ConnectionError, errorCodes, flags, frameTypes, streamIdMax, windowMax } from "./protocol.ts";
+import {
+  ConnectionError,
+  errorCodes,
+  flags,
+  flowControlError,
+  frameBytesLimit,
+  frameBytesMax,
+  frameTypes,
+  protocolError,
+  settings,
+  streamIdMax,
+  windowMax,
+} from "./protocol.ts";
 
 /** What the frames of a peer say. */
 export interface InboxListener {
@@ -11,8 +23,8 @@ export interface InboxListener {
   /** `windowBytes`: what it takes of the windows, which is more than the data where that is padded. */
   onData(streamId: number, data: Buffer, windowBytes: number, isLast: boolean): void;
   onReset(streamId: number, code: number): void;
-  onSetting(id: number, value: number): void;
-  onAllSettings(): void;
+  /** By their ids (`settings`); of one that is there several times, the last. */
+  onSettings(values: ReadonlyMap<number, number>): void;
   onPing(payload: Buffer): void;
   onPingAnswer(): void;
   onGoaway(lastStreamId: number): void;
@@ -57,21 +69,21 @@ export class Inbox {
       return;
     }
     const length = Math.min(this.#greeting.length, chunk.length);
-    if (this.#greeting.compare(chunk, 0, length, 0, length) !== 0) throw broken("This is no HTTP/2");
+    if (this.#greeting.compare(chunk, 0, length, 0, length) !== 0) throw protocolError("This is no HTTP/2");
     this.#greeting = this.#greeting.subarray(length);
     this.#reader.read(chunk.subarray(length));
   }
 
   #onFrame(type: number, bits: number, streamId: number, payload: Buffer): void {
     if (!this.#hasSettings) {
-      if (type !== frameTypes.settings || bits & flags.ack) throw broken("The first frame is not SETTINGS");
+      if (type !== frameTypes.settings || bits & flags.ack) throw protocolError("The first frame is not SETTINGS");
       this.#hasSettings = true;
       this.#listener.onFirstSettings();
     }
     if (this.#block && (type !== frameTypes.continuation || streamId !== this.#block.streamId)) {
-      throw broken("Headers were not brought to their end");
+      throw protocolError("Headers were not brought to their end");
     }
-    if (isOfStream.get(type) === (streamId === 0)) throw broken("A frame of the wrong stream");
+    if (isOfStream.get(type) === (streamId === 0)) throw protocolError("A frame of the wrong stream");
     switch (type) {
       case frameTypes.data:
         this.#listener.onData(streamId, unpadded(bits, payload), payload.length, (bits & flags.endStream) !== 0);
@@ -92,7 +104,7 @@ export class Inbox {
         this.#onSettings(bits, payload);
         break;
       case frameTypes.pushPromise:
-        throw broken("Nobody asked for a push");
+        throw protocolError("Nobody asked for a push");
       case frameTypes.ping:
         checkLength(payload.length === pingBytes);
         if (bits & flags.ack) this.#listener.onPingAnswer();
@@ -122,7 +134,7 @@ export class Inbox {
 
   #onContinuation(bits: number, payload: Buffer): void {
     const block = this.#block;
-    if (!block) throw broken("Headers go on that have not begun");
+    if (!block) throw protocolError("Headers go on that have not begun");
     block.parts.push(payload);
     block.bytes += payload.length + frameOverhead;
     if (block.bytes > headerListBytesMax) throw new ConnectionError(errorCodes.enhanceYourCalm, "Too many headers");
@@ -135,10 +147,14 @@ export class Inbox {
     const isAck = (bits & flags.ack) !== 0;
     checkLength(isAck ? payload.length === 0 : payload.length % settingBytes === 0);
     if (isAck) return;
+    const values = new Map<number, number>();
     for (let start = 0; start < payload.length; start += settingBytes) {
-      this.#listener.onSetting(payload.readUInt16BE(start), payload.readUInt32BE(start + 2));
+      const id = payload.readUInt16BE(start);
+      const value = payload.readUInt32BE(start + 2);
+      checkSetting(id, value);
+      values.set(id, value);
     }
-    this.#listener.onAllSettings();
+    this.#listener.onSettings(values);
   }
 }
 
@@ -159,13 +175,21 @@ function unpadded(bits: number, payload: Buffer): Buffer {
   if (!(bits & flags.padded)) return payload;
   const padding = payload[0];
   checkLength(padding !== undefined);
-  if (padding >= payload.length) throw broken("Nothing but padding");
+  if (padding >= payload.length) throw protocolError("Nothing but padding");
   return payload.subarray(1, payload.length - padding);
+}
+
+function checkSetting(id: number, value: number): void {
+  if (id === settings.enablePush && value > 1) throw protocolError("A setting is neither 0 nor 1");
+  if (id === settings.initialWindowSize && value > windowMax) throw flowControlError();
+  if (id === settings.maxFrameSize && (value < frameBytesMax || value > frameBytesLimit)) {
+    throw protocolError("A frame cannot be of that size");
+  }
 }
 
 function checkPriority(streamId: number, payload: Buffer, isLengthRight: boolean): void {
   checkLength(isLengthRight);
-  if ((payload.readUInt32BE(0) & streamIdMax) === streamId) throw broken("A stream depends on itself");
+  if ((payload.readUInt32BE(0) & streamIdMax) === streamId) throw protocolError("A stream depends on itself");
 }
 
 function numberIn(payload: Buffer): number {
@@ -175,8 +199,4 @@ function numberIn(payload: Buffer): number {
 
 function checkLength(isRight: boolean): asserts isRight {
   if (!isRight) throw new ConnectionError(errorCodes.frameSize, "A frame of another length");
-}
-
-function broken(message: string): ConnectionError {
-  return new ConnectionError(errorCodes.protocol, message);
 }

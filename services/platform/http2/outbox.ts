@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { frame } from "./frames.ts";
+import { noTable } from "./header-encoder.ts";
 import { flags, frameBytesMax, frameTypes, windowDefault, windowMax } from "./protocol.ts";
 import type { Http2Stream } from "./stream.ts";
 
@@ -23,6 +24,7 @@ export class Outbox {
   #frameBytes = 0;
   #isPlanned = false;
   #isHeld = false;
+  #hasSentHeaders = false;
   /** Those with data that waits for the connection, in turn. */
   readonly #blocked = new Set<Http2Stream>();
 
@@ -51,8 +53,10 @@ export class Outbox {
     this.flush();
   }
 
-  headers(streamId: number, block: Buffer, isLast: boolean): void {
+  headers(streamId: number, fields: Buffer, isLast: boolean): void {
     const endBit = isLast ? flags.endStream : 0;
+    const block = this.#hasSentHeaders ? fields : Buffer.concat([noTable, fields]);
+    this.#hasSentHeaders = true;
     if (block.length <= frameBytesMax) {
       this.#pushFrame(frameTypes.headers, endBit | flags.endHeaders, streamId, block);
       return;

@@ -43,6 +43,8 @@ export const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 export const frameHeadBytes = 9;
 /** What a peer may send in one frame, and we, until it allows more. */
 export const frameBytesMax = 16_384;
+/** What a peer can allow at most. */
+export const frameBytesLimit = 2 ** 24 - 1;
 /** What may be sent before the receiver has said anything. */
 export const windowDefault = 65_535;
 export const windowMax = 2 ** 31 - 1;
@@ -56,4 +58,13 @@ export class ConnectionError extends Error {
     super(message);
     this.code = code;
   }
+}
+
+/** The same, of a rule whose breach has no code of its own. */
+export function protocolError(message: string): ConnectionError {
+  return new ConnectionError(errorCodes.protocol, message);
+}
+
+export function flowControlError(): ConnectionError {
+  return new ConnectionError(errorCodes.flowControl, "A window is too large");
 }

@@ -6,7 +6,7 @@ import { monotonicMs } from "../process/clock.ts";
 import { FrameReader } from "./frame-reader.ts";
 import { frame, goawayFrame, rstStreamFrame, settingsFrame, windowUpdateFrame } from "./frames.ts";
 import { encodeHeaders } from "./header-encoder.ts";
-import { headerOf } from "./header-table.ts";
+import { type Field, headerOf } from "./header-table.ts";
 import { errorCodes, flags, frameTypes, preface } from "./protocol.ts";
 import { ServerConnection } from "./server-connection.ts";
 import type { Http2Stream } from "./stream.ts";
@@ -15,6 +15,7 @@ const answer = encodeHeaders([":status", "200"]);
 
 let server: Server;
 let connections: ServerConnection[];
+let sockets: Socket[];
 let client: Socket;
 /** What the server has said. */
 let heard: { type: number; bits: number; streamId: number; payload: Buffer }[];
@@ -23,33 +24,38 @@ let requests: number;
 let received: Buffer[];
 let large: Http2Stream | undefined;
 const largeBytes = 60_000_000;
+const mediumBytes = 30_000;
+const bodies = new Map([
+  ["/large", Buffer.alloc(largeBytes)],
+  ["/medium", Buffer.alloc(mediumBytes)],
+]);
 
 beforeEach(async () => {
   connections = [];
+  sockets = [];
   heard = [];
   requests = 0;
   received = [];
   large = undefined;
   server = createServer((socket) => {
-    const connection = new ServerConnection(
-      socket,
-      (stream, fields) => ({
+    const onRequest = (stream: Http2Stream, fields: readonly Field[]) => {
+      stream.listener = {
         onHeaders() {},
         onData: (bytes) => received.push(bytes),
         onEnd: () => {
           requests += 1;
-          const path = headerOf(fields, ":path");
+          const path = headerOf(fields, ":path") ?? "";
           if (path === "/silent") return;
           if (path === "/large") large = stream;
           stream.headers(answer);
-          stream.data(path === "/large" ? Buffer.alloc(largeBytes) : Buffer.from("answered"));
+          stream.data(bodies.get(path) ?? Buffer.from("answered"));
           stream.end(encodeHeaders(["x-trailer", "1"]));
         },
         onClose() {},
-      }),
-      { onClose() {} },
-    );
-    connections.push(connection);
+      };
+    };
+    sockets.push(socket);
+    connections.push(new ServerConnection(socket, { onRequest, onClose() {} }));
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   client = connect((server.address() as AddressInfo).port, "127.0.0.1");
@@ -349,6 +355,15 @@ describe("a connection is ended by", () => {
         ]).flat(),
       errorCodes.enhanceYourCalm,
     ],
+    [
+      "streams that we must reset all the time",
+      () =>
+        Array.from({ length: 1_100 }, (_, index) => [
+          headers(2 * index + 1, request().with(5, "/silent")),
+          windowUpdateFrame(2 * index + 1, 0),
+        ]).flat(),
+      errorCodes.enhanceYourCalm,
+    ],
   ])("%s, with a last word", async (_, frames, code) => {
     send(...frames());
     await expect.poll(() => client.closed).toBe(true);
@@ -414,6 +429,23 @@ describe("an answer", () => {
 });
 
 describe("a connection that ends", () => {
+  it("waits for a client that reads its last answer late", async () => {
+    client.pause();
+    send(settingsFrame({ initialWindowSize: 2 ** 31 - 1 }), windowUpdateFrame(0, 2 ** 31 - 65_536));
+    await expect.poll(() => sockets.length).toBe(1);
+    // Until all is full between the client and the server, and the last answer waits in its socket.
+    while (sockets[0]?.writableLength === 0) {
+      const before = requests;
+      client.write(headers(2 * requests + 1, request().with(5, "/medium")));
+      while (requests === before) await new Promise(setImmediate);
+    }
+    connections[0]?.close();
+    await setTimeout(1_500);
+    client.resume();
+    await expect.poll(() => client.closed).toBe(true);
+    expect(said(frameTypes.data).reduce((sum, { payload }) => sum + payload.length, 0)).toBe(requests * mediumBytes);
+  });
+
   it("says so, answers what was sent before, and closes", async () => {
     send(headers(1, request(), endHeaders));
     await expect.poll(() => connections.length).toBe(1);

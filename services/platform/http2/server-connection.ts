@@ -1,11 +1,11 @@
 import type { Socket } from "node:net";
 import { monotonicMs } from "../process/clock.ts";
-import { type ConnectionListener, Http2Connection } from "./connection.ts";
+import { Http2Connection } from "./connection.ts";
 import { goawayFrame, rstStreamFrame } from "./frames.ts";
 import type { Field } from "./header-table.ts";
-import { ConnectionError, errorCodes, preface, streamIdMax, windowDefault } from "./protocol.ts";
+import { ConnectionError, errorCodes, preface, protocolError, streamIdMax, windowDefault } from "./protocol.ts";
 import { areTrailers, contentLength, isRequest } from "./request-rules.ts";
-import { type Http2Stream, nobody, type StreamListener } from "./stream.ts";
+import { Http2Stream } from "./stream.ts";
 
 /** More wait at the client. */
 const streamsMax = 4_096;
@@ -19,22 +19,29 @@ const side = {
   window: windowDefault,
 };
 
-/** What has us work for nothing, streams that are reset and settings that change: so often at once, and in a second. */
-const whimsMax = 1_000;
-const whimsPerSecond = 33;
+/**
+ * What has us work for nothing, so often at once, and in a second: streams that are reset by the client, or by us because
+ * of what it sends, and settings that change.
+ */
+const nuisancesMax = 1_000;
+const nuisancesPerSecond = 33;
 
-/** Takes a request, and says who hears of the rest of it. */
-type OnRequest = (stream: Http2Stream, fields: readonly Field[]) => StreamListener;
+export interface ServerListener {
+  /** Who wants to hear of the rest of it becomes the stream's `listener`. */
+  onRequest(stream: Http2Stream, fields: readonly Field[]): void;
+  /** Once; every stream has been told before. */
+  onClose(): void;
+}
 
 /** The server's side of a connection. */
 export class ServerConnection extends Http2Connection {
-  readonly #onRequest: OnRequest;
-  #whimsLeft = whimsMax;
+  readonly #listener: ServerListener;
+  #nuisancesLeft = nuisancesMax;
   #countedAtMs = monotonicMs();
 
-  constructor(socket: Socket, onRequest: OnRequest, listener: ConnectionListener) {
-    super(socket, side, listener);
-    this.#onRequest = onRequest;
+  constructor(socket: Socket, listener: ServerListener) {
+    super(socket, side);
+    this.#listener = listener;
   }
 
   /** Has the client turn to another connection; what it has sent already will be answered. */
@@ -47,12 +54,14 @@ export class ServerConnection extends Http2Connection {
     super.close();
   }
 
+  override onFirstSettings(): void {}
+
   /** Speaks of streams of ours, which there are none of. A client that goes closes the connection. */
   override onGoaway(): void {}
 
-  override onAllSettings(): void {
-    this.#countWhim();
-    super.onAllSettings();
+  override onSettings(values: ReadonlyMap<number, number>): void {
+    this.onNuisance();
+    super.onSettings(values);
   }
 
   protected override get lastStreamId(): number {
@@ -60,7 +69,7 @@ export class ServerConnection extends Http2Connection {
   }
 
   protected override onHeadersOfNone(streamId: number, fields: readonly Field[], isLast: boolean): void {
-    if (streamId % 2 === 0) throw new ConnectionError(errorCodes.protocol, "A stream that only we might begin");
+    if (streamId % 2 === 0) throw protocolError("A stream that only we might begin");
     // Of one that we have ended while this was on its way.
     if (this.hasBegun(streamId)) return;
     this.newestStreamId = streamId;
@@ -72,16 +81,16 @@ export class ServerConnection extends Http2Connection {
       this.outbox.push(rstStreamFrame(streamId, errorCodes.protocol));
       return;
     }
-    const stream = this.newStream(nobody);
+    const stream = new Http2Stream(this);
     stream.missingBytes = contentLength(fields);
     this.open(streamId, stream);
-    stream.listener = this.#onRequest(stream, fields);
+    this.#listener.onRequest(stream, fields);
     if (isLast && !stream.isClosed) this.receivedAll(stream);
   }
 
   protected override onHeadersOf(stream: Http2Stream, fields: readonly Field[], isLast: boolean): void {
     if (isLast && areTrailers(fields)) this.receivedAll(stream);
-    else this.reset(stream, errorCodes.protocol);
+    else this.resetFaulty(stream, errorCodes.protocol);
   }
 
   /** What the client has not sent by then is of no use. */
@@ -90,15 +99,16 @@ export class ServerConnection extends Http2Connection {
     else this.reset(stream, errorCodes.none);
   }
 
-  protected override onResetOf(): void {
-    this.#countWhim();
+  protected override onNuisance(): void {
+    const nowMs = monotonicMs();
+    const regained = ((nowMs - this.#countedAtMs) / 1_000) * nuisancesPerSecond;
+    this.#countedAtMs = nowMs;
+    this.#nuisancesLeft = Math.min(nuisancesMax, this.#nuisancesLeft + regained) - 1;
+    if (this.#nuisancesLeft < 0) throw new ConnectionError(errorCodes.enhanceYourCalm, "Too much work for nothing");
   }
 
-  #countWhim(): void {
-    const nowMs = monotonicMs();
-    const regained = ((nowMs - this.#countedAtMs) / 1_000) * whimsPerSecond;
-    this.#countedAtMs = nowMs;
-    this.#whimsLeft = Math.min(whimsMax, this.#whimsLeft + regained) - 1;
-    if (this.#whimsLeft < 0) throw new ConnectionError(errorCodes.enhanceYourCalm, "Too much work for nothing");
+  protected override closed(): void {
+    super.closed();
+    this.#listener.onClose();
   }
 }

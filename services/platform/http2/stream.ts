@@ -12,13 +12,13 @@ export interface StreamListener {
   onClose(code: number | undefined): void;
 }
 
-export const nobody: StreamListener = { onHeaders() {}, onData() {}, onEnd() {}, onClose() {} };
+const nobody: StreamListener = { onHeaders() {}, onData() {}, onEnd() {}, onClose() {} };
 
 /** The connection, as its streams see it. */
 export interface StreamOwner {
   sendHeaders(stream: Http2Stream, block: Buffer, isLast: boolean): void;
-  /** Sends what the windows allow of what waits. */
-  sendWaiting(stream: Http2Stream): void;
+  /** Sends what the windows allow of the data that waits, and then the end. */
+  sendData(stream: Http2Stream): void;
   reset(stream: Http2Stream, code: number): void;
 }
 
@@ -44,7 +44,7 @@ export class Http2Stream {
   isEnding = false;
   #onDrained: (() => void) | undefined;
 
-  constructor(owner: StreamOwner, listener: StreamListener) {
+  constructor(owner: StreamOwner, listener = nobody) {
     this.#owner = owner;
     this.listener = listener;
   }
@@ -61,18 +61,25 @@ export class Http2Stream {
   /** Returns whether it has left; where it has not, `drained` says when. */
   data(bytes: Buffer): boolean {
     if (this.isClosed || bytes.length === 0) return true;
-    this.waiting.push(bytes);
-    this.#waitingBytes += bytes.length;
-    this.#owner.sendWaiting(this);
+    this.#add(bytes);
+    this.#owner.sendData(this);
     return this.#waitingBytes === 0;
   }
 
+  /** Sends the last data, and with it the end. */
+  endWith(bytes: Buffer): void {
+    if (this.isClosed) return;
+    if (bytes.length > 0) this.#add(bytes);
+    this.isEnding = true;
+    this.#owner.sendData(this);
+  }
+
   /** Ends what is sent, after all data. */
-  end(trailers?: Buffer): void {
+  end(trailers: Buffer): void {
     if (this.isClosed) return;
     this.isEnding = true;
     this.trailers = trailers;
-    this.#owner.sendWaiting(this);
+    this.#owner.sendData(this);
   }
 
   /** Waits until all data has left, or never will. */
@@ -110,6 +117,11 @@ export class Http2Stream {
     this.#waitingBytes = 0;
     this.#tellDrained();
     this.listener.onClose(code);
+  }
+
+  #add(bytes: Buffer): void {
+    this.waiting.push(bytes);
+    this.#waitingBytes += bytes.length;
   }
 
   #tellDrained(): void {

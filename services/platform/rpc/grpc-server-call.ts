@@ -66,7 +66,6 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
     this.#fields = fields;
     this.#method = method;
     this.#bytes = bytes;
-    callMoments.received.publish(undefined);
     this.hold = bytes.open(connection, stream);
     if (method.kind === "stream") this.#canceled = new AbortController();
     const timeoutMs = this.#readTimeout();
@@ -83,6 +82,11 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
 
   header(name: string): string | undefined {
     return headerOf(this.#fields, name);
+  }
+
+  begin(): void {
+    callMoments.received.publish(undefined);
+    this.#stream.listener = this;
   }
 
   readonly isCanceled = (): boolean => this.#isOver || this.#stream.isClosed;

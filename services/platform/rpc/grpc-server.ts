@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from "node:tls";
 import { encodeHeaders } from "../http2/header-encoder.ts";
 import { type Field, headerOf } from "../http2/header-table.ts";
 import { ServerConnection } from "../http2/server-connection.ts";
-import { type Http2Stream, nobody, type StreamListener } from "../http2/stream.ts";
+import type { Http2Stream } from "../http2/stream.ts";
 import { CallBytes } from "./call-bytes.ts";
 import { readCertificates, renewCertificates } from "./certificates.ts";
 import { Code } from "./codes.ts";
@@ -22,6 +22,7 @@ const farewellMs = 500;
 const connectionGraceMs = 15_000;
 /** A certificate that was replaced is in use this long after. */
 const renewalIntervalMs = 10_000;
+
 /**
  * Serves gRPC. A server of our own, because grpc-js takes longer for a call than most of our methods do, and answers what
  * it cannot read by itself, past authentication, log and metrics.
@@ -92,7 +93,8 @@ export class GrpcServer {
 
   #open(socket: Socket): void {
     socket.setNoDelay(true);
-    const connection = new ServerConnection(socket, (stream, fields) => this.#serve(connection, stream, fields), {
+    const connection = new ServerConnection(socket, {
+      onRequest: (stream, fields) => this.#serve(connection, stream, fields),
       onClose: () => {
         stopPings();
         clearTimeout(age);
@@ -112,15 +114,14 @@ export class GrpcServer {
     }, ageMaxMs).unref();
   }
 
-  #serve(connection: ServerConnection, stream: Http2Stream, fields: readonly Field[]): StreamListener {
+  #serve(connection: ServerConnection, stream: Http2Stream, fields: readonly Field[]): void {
     if (!headerOf(fields, "content-type")?.startsWith("application/grpc")) {
       stream.headers(unsupportedMediaType, true);
-      return nobody;
+      return;
     }
     const method = this.#methods.get(headerOf(fields, ":path") ?? "");
-    if (method) return new GrpcServerCall(connection, stream, fields, method, this.#bytes);
-    refuseCall(stream, Code.Unimplemented, "There is no such method here.");
-    return nobody;
+    if (method) new GrpcServerCall(connection, stream, fields, method, this.#bytes).begin();
+    else refuseCall(stream, Code.Unimplemented, "There is no such method here.");
   }
 }
 

@@ -1,0 +1,177 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ClientConnection } from "./client-connection.ts";
+import { FrameReader } from "./frame-reader.ts";
+import { frame, settingsFrame } from "./frames.ts";
+import { encodeHeaders } from "./header-encoder.ts";
+import { errorCodes, flags, frameTypes, preface, streamIdMax } from "./protocol.ts";
+
+// The server's side is written by hand, frame by frame.
+
+const requestHead = encodeHeaders([":method", "POST", ":scheme", "http", ":path", "/", ":authority", "a"]);
+const answerHead = encodeHeaders([":status", "200"]);
+
+let server: Server;
+let peer: Socket;
+let connection: ClientConnection;
+/** What the client has said. */
+let heard: { type: number; bits: number; streamId: number; payload: Buffer }[];
+/** What has become of the requests and of the connection, in order. */
+let told: string[];
+
+/** Of which stream ids are left for so many requests. */
+class WornConnection extends ClientConnection {
+  protected override newestStreamId = streamIdMax - 4;
+}
+
+async function open(Connection = ClientConnection): Promise<void> {
+  const accepted = once(server, "connection") as Promise<[Socket]>;
+  connection = new Connection(connect((server.address() as AddressInfo).port, "127.0.0.1"), {
+    onReady: () => told.push("ready"),
+    onGoaway: () => told.push("goaway"),
+    onClose: () => told.push("closed"),
+  });
+  [peer] = await accepted;
+  let greetingBytes = preface.length;
+  const reader = new FrameReader((type, bits, streamId, payload) => heard.push({ type, bits, streamId, payload }));
+  peer.on("data", (chunk: Buffer) => {
+    reader.read(chunk.subarray(greetingBytes));
+    greetingBytes = Math.max(0, greetingBytes - chunk.length);
+  });
+  peer.on("error", () => {});
+}
+
+beforeEach(async () => {
+  heard = [];
+  told = [];
+  server = createServer();
+  await once(server.listen(0, "127.0.0.1"), "listening");
+});
+
+afterEach(async () => {
+  connection.destroy();
+  await expect.poll(() => told).toContain("closed");
+  peer.destroy();
+  server.close();
+});
+
+/** Tells of it under this name. */
+function ask(name: string, body = Buffer.from(name)): void {
+  connection.request(requestHead, body, {
+    onHeaders() {},
+    onData() {},
+    onEnd: () => told.push(`${name} answered`),
+    onClose: (code) => told.push(`${name} ${code}`),
+  });
+}
+
+function answer(streamId: number): Buffer {
+  return frame(frameTypes.headers, flags.endHeaders | flags.endStream, streamId, answerHead);
+}
+
+async function greet(values: Parameters<typeof settingsFrame>[0]): Promise<void> {
+  peer.write(settingsFrame(values));
+  await expect.poll(() => told).toContain("ready");
+}
+
+const said = (type: number) => heard.filter((one) => one.type === type);
+const streamIds = () => said(frameTypes.headers).map(({ streamId }) => streamId);
+const bytesOf = (id: number) =>
+  said(frameTypes.data).reduce((sum, { streamId, payload }) => sum + (streamId === id ? payload.length : 0), 0);
+
+describe("a request", () => {
+  it("without a body comes to its end", async () => {
+    await open();
+    ask("a", Buffer.alloc(0));
+    await expect.poll(() => heard.some(({ bits, streamId }) => streamId === 1 && bits & flags.endStream)).toBe(true);
+  });
+
+  it("that waits for its turn has no larger window than the server gives it", async () => {
+    await open();
+    await greet({ maxConcurrentStreams: 1, initialWindowSize: 10 });
+    ask("a", Buffer.alloc(20));
+    ask("b", Buffer.alloc(100));
+    await expect.poll(() => bytesOf(1)).toBe(10);
+    // It is answered before all of it was sent; with the rest of it, the next one's turn comes.
+    peer.write(Buffer.concat([answer(1), settingsFrame({ initialWindowSize: 25 })]));
+    await expect.poll(() => bytesOf(1)).toBe(20);
+    await expect.poll(() => bytesOf(3)).toBeGreaterThan(0);
+    expect(bytesOf(3)).toBe(25);
+  });
+
+  it("that was given up before its turn is not sent", async () => {
+    await open();
+    await greet({ maxConcurrentStreams: 1 });
+    ask("a");
+    const given = connection.request(requestHead, Buffer.from("b"), {
+      onHeaders() {},
+      onData() {},
+      onEnd() {},
+      onClose: (code) => told.push(`b ${code}`),
+    });
+    ask("c");
+    given.reset(errorCodes.cancel);
+    expect(told.at(-1)).toBe(`b ${errorCodes.cancel}`);
+    await expect.poll(streamIds).toEqual([1]);
+    peer.write(answer(1));
+    await expect.poll(() => bytesOf(3)).toBe(1);
+    expect(said(frameTypes.data).at(-1)?.payload.toString()).toBe("c");
+    expect(said(frameTypes.rstStream)).toEqual([]);
+  });
+});
+
+describe("a connection that is to end", () => {
+  it("sends what waits for its turn, and ends once that is answered", async () => {
+    await open();
+    await greet({ maxConcurrentStreams: 1 });
+    ask("a");
+    ask("b");
+    connection.close();
+    await expect.poll(streamIds).toEqual([1]);
+    peer.write(answer(1));
+    await expect.poll(streamIds).toEqual([1, 3]);
+    peer.write(answer(3));
+    await expect.poll(() => told).toContain("closed");
+    expect(told.filter((text) => text.endsWith("answered"))).toEqual(["a answered", "b answered"]);
+  });
+
+  it("tells everyone before it is closed, also those that wait for their turn", async () => {
+    await open();
+    await greet({ maxConcurrentStreams: 1 });
+    ask("a");
+    ask("b");
+    peer.destroy();
+    await expect.poll(() => told).toContain("closed");
+    expect(told.at(-1)).toBe("closed");
+    expect(told).toEqual(expect.arrayContaining(["a undefined", `b ${errorCodes.refusedStream}`]));
+  });
+
+  it("ends when no number is left for another stream, and refuses what waits", async () => {
+    await open(WornConnection);
+    await greet({ maxConcurrentStreams: 2 });
+    ask("a");
+    expect(connection.isClosing).toBe(false);
+    ask("b");
+    expect(connection.isClosing).toBe(true);
+    expect(told).toContain("goaway");
+    await expect.poll(streamIds).toEqual([streamIdMax - 2, streamIdMax]);
+    peer.write(Buffer.concat([answer(streamIdMax - 2), answer(streamIdMax)]));
+    await expect.poll(() => told).toContain("closed");
+    expect(told.filter((text) => text.endsWith("answered"))).toEqual(["a answered", "b answered"]);
+  });
+});
+
+describe("a connection is ended by", () => {
+  it.each<[string, Buffer]>([
+    ["an answer that nobody asked for", answer(1)],
+    ["an answer of a stream that only the server might begin", answer(2)],
+    ["data that nobody asked for", frame(frameTypes.data, 0, 1, Buffer.from("x"))],
+    ["a push", frame(frameTypes.pushPromise, flags.endHeaders, 1, Buffer.alloc(4))],
+  ])("%s, with a last word", async (_, bytes) => {
+    await open();
+    peer.write(Buffer.concat([settingsFrame({}), bytes]));
+    await expect.poll(() => told).toContain("closed");
+    expect(said(frameTypes.goaway).map(({ payload }) => payload.readUInt32BE(4))).toEqual([errorCodes.protocol]);
+  });
+});
