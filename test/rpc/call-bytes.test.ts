@@ -1,4 +1,4 @@
-import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
 import { connect as connectTcp, type Socket } from "node:net";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { anyUnpack } from "@bufbuild/protobuf/wkt";
@@ -128,6 +128,23 @@ describe("requests in flight, over gRPC", () => {
     await expect.poll(() => waiting.length).toBe(2);
     expect(await statusOf(send(sessions[2], opened, creationPath, creation(0.9 * mebibyte)))).toBe(unavailable);
     expect(await statusOf(send(sessions[2], opened, checkPath, Buffer.alloc(0)))).toBe(0);
+  });
+
+  it("count from their headers on, also where nothing else ever comes", async () => {
+    const { opened } = await openHeld(2 * mebibyte);
+    const session = newSession(opened);
+    const streams = Array.from({ length: 200 }, () => {
+      const path = { ":method": "POST", ":path": creationPath, "content-type": "application/grpc" };
+      const stream = session.request({ ...path, "x-large": "x".repeat(50_000) }, { endStream: false });
+      return stream.on("error", () => {});
+    });
+    await expect.poll(() => streams.filter(({ closed }) => closed).length).toBeGreaterThan(100);
+    expect(new Set(streams.map(({ rstCode }) => rstCode))).toEqual(new Set([0, constants.NGHTTP2_ENHANCE_YOUR_CALM]));
+    await expect
+      .poll(() => opened.counted("setpoint.preset.v1.PresetService/CreateVersion", "RESOURCE_EXHAUSTED"))
+      .toBeGreaterThan(100);
+    session.destroy();
+    expect(await statusOf(send(newSession(opened), opened, readPath, Buffer.alloc(0)))).toBe(0);
   });
 
   it("are forgotten when they are over", async () => {

@@ -3,7 +3,7 @@ import { ConnectError } from "@connectrpc/connect";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
 import type { DomainError } from "../domain/domain-error.ts";
 import { encodeHeaders } from "../http2/header-encoder.ts";
-import { type Field, headerOf } from "../http2/header-table.ts";
+import { type Field, headerBytes, headerOf } from "../http2/header-table.ts";
 import { errorCodes } from "../http2/protocol.ts";
 import type { Http2Stream, StreamListener } from "../http2/stream.ts";
 import { monotonicMs } from "../process/clock.ts";
@@ -87,6 +87,9 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
   begin(): void {
     callMoments.received.publish(undefined);
     this.#stream.listener = this;
+    // Kept for as long as the call is, which may never go on.
+    this.hold.received(headerBytes(this.#fields));
+    if (this.#bytes.isFlooded) this.#stream.reset(errorCodes.enhanceYourCalm);
   }
 
   readonly isCanceled = (): boolean => this.#isOver || this.#stream.isClosed;
