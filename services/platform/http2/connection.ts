@@ -15,10 +15,10 @@ import {
   ConnectionError,
   errorCodes,
   flowControlError,
+  pingBytes,
   protocolError,
   settings,
   windowDefault,
-  windowMax,
 } from "./protocol.ts";
 import type { Http2Stream, StreamOwner } from "./stream.ts";
 
@@ -82,7 +82,7 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
   /** Asks whether the peer is there. */
   ping(onAnswer: () => void): void {
     this.#onPingAnswers.push(onAnswer);
-    this.outbox.push(pingFrame(Buffer.alloc(8), false));
+    this.outbox.push(pingFrame(Buffer.alloc(pingBytes), false));
   }
 
   /** Ends once its streams have. */
@@ -115,8 +115,8 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
   abstract onGoaway(lastStreamId: number): void;
 
   onSettings(values: ReadonlyMap<number, number>): void {
-    const streamWindow = values.get(settings.initialWindowSize) ?? this.outbox.streamWindow;
-    if (streamWindow !== this.outbox.streamWindow) this.#resizeWindows(streamWindow);
+    const streamWindow = values.get(settings.initialWindowSize);
+    if (streamWindow !== undefined && !this.outbox.resize(streamWindow, this.streams)) throw flowControlError();
     this.outbox.push(settingsAckFrame());
   }
 
@@ -165,10 +165,8 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     }
     const stream = this.#find(streamId);
     if (!stream) return;
-    stream.sendWindow += bytes;
     if (bytes === 0) this.resetFaulty(stream, errorCodes.protocol);
-    else if (stream.sendWindow > windowMax) this.resetFaulty(stream, errorCodes.flowControl);
-    else if (stream.writableLength > 0) this.outbox.data(stream);
+    else if (!this.outbox.allowOn(stream, bytes)) this.resetFaulty(stream, errorCodes.flowControl);
   }
 
   /** Headers of a stream that is not open: it may be a new one. */
@@ -183,7 +181,7 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
 
   protected open(id: number, stream: Http2Stream): void {
     stream.id = id;
-    stream.sendWindow = this.outbox.streamWindow;
+    this.outbox.open(stream);
     stream.receiveWindow = this.#side.streamWindow;
     this.streams.set(id, stream);
   }
@@ -267,17 +265,6 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     if (growth === 0) return;
     this.outbox.push(windowUpdateFrame(stream.id, growth));
     stream.receiveWindow += growth;
-  }
-
-  #resizeWindows(streamWindow: number): void {
-    const difference = streamWindow - this.outbox.streamWindow;
-    this.outbox.streamWindow = streamWindow;
-    for (const stream of this.streams.values()) {
-      stream.sendWindow += difference;
-      if (stream.sendWindow > windowMax) throw flowControlError();
-    }
-    // Only then: with what is sent now streams may end, and others begin, whose windows are of the new size.
-    for (const stream of this.streams.values()) if (stream.writableLength > 0) this.outbox.data(stream);
   }
 
   #fail(code: number): void {

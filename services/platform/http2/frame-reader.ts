@@ -1,4 +1,4 @@
-import { ConnectionError, errorCodes, frameBytesMax, frameHeadBytes } from "./protocol.ts";
+import { ConnectionError, errorCodes, frameBytesMax, frameHeadBytes, streamIdMax } from "./protocol.ts";
 
 type OnFrame = (type: number, flags: number, streamId: number, payload: Buffer) => void;
 
@@ -53,7 +53,7 @@ export class FrameReader {
   }
 
   #emit(bytes: Buffer, start: number, end: number): void {
-    const streamId = bytes.readUInt32BE(start + 5) & 0x7fff_ffff;
+    const streamId = bytes.readUInt32BE(start + 5) & streamIdMax;
     this.#onFrame(
       bytes[start + 3] as number,
       bytes[start + 4] as number,

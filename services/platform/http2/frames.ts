@@ -1,4 +1,4 @@
-import { flags, frameHeadBytes, frameTypes, settings } from "./protocol.ts";
+import { flags, frameHeadBytes, frameTypes, settingBytes, settings } from "./protocol.ts";
 
 /** A frame as it goes over the wire. */
 export function frame(type: number, flagBits: number, streamId: number, payload: Uint8Array): Buffer {
@@ -15,10 +15,10 @@ const noBytes = Buffer.alloc(0);
 
 export function settingsFrame(values: Partial<Record<keyof typeof settings, number>>): Buffer {
   const entries = Object.entries(values) as [keyof typeof settings, number][];
-  const payload = Buffer.allocUnsafe(6 * entries.length);
+  const payload = Buffer.allocUnsafe(settingBytes * entries.length);
   for (const [index, [name, value]] of entries.entries()) {
-    payload.writeUInt16BE(settings[name], 6 * index);
-    payload.writeUInt32BE(value, 6 * index + 2);
+    payload.writeUInt16BE(settings[name], settingBytes * index);
+    payload.writeUInt32BE(value, settingBytes * index + 2);
   }
   return frame(frameTypes.settings, 0, 0, payload);
 }

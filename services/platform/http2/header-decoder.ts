@@ -38,6 +38,7 @@ export class HeaderDecoder {
     return fields;
   }
 
+  /** By its first bits (RFC 7541, 6): one that is known; or one that is new, and either to be kept or not. */
   #field(first: number): Field {
     if (first >= 0x80) return this.#find(this.#integer(7));
     const isKept = first >= 0x40;

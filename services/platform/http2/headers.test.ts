@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { HeaderDecoder, headerListBytesMax } from "./header-decoder.ts";
 import { encodeHeaders } from "./header-encoder.ts";
 import { staticTable } from "./header-table.ts";
-import { type ConnectionError, errorCodes } from "./protocol.ts";
+import { ConnectionError, errorCodes } from "./protocol.ts";
 
 type Pairs = readonly (readonly [string, string])[];
 
@@ -15,7 +15,8 @@ function codeOf(run: () => unknown): number | undefined {
     run();
     return undefined;
   } catch (error) {
-    return (error as ConnectionError).code;
+    if (error instanceof ConnectionError) return error.code;
+    throw error;
   }
 }
 

@@ -9,7 +9,9 @@ import {
   frameBytesLimit,
   frameBytesMax,
   frameTypes,
+  pingBytes,
   protocolError,
+  settingBytes,
   settings,
   streamIdMax,
   windowMax,
@@ -40,9 +42,7 @@ interface OpenBlock {
   bytes: number;
 }
 
-const settingBytes = 6;
 const priorityBytes = 5;
-const pingBytes = 8;
 const goawayBytes = 8;
 /** So that headers in many frames without content are not endless. */
 const frameOverhead = 32;

@@ -16,8 +16,8 @@ const noBytes = Buffer.alloc(0);
 export class Outbox {
   /** How much more data the peer takes on the connection. */
   #window = windowDefault;
-  /** How much more it takes on a stream that is new. */
-  streamWindow = windowDefault;
+  /** How much it takes on a stream that is new. */
+  #streamWindow = windowDefault;
   readonly #socket: Socket;
   readonly #onSentAll: (stream: Http2Stream) => void;
   #frames: Buffer[] = [];
@@ -74,11 +74,38 @@ export class Outbox {
     if (!this.#blocked.has(stream)) this.#sendFrom(stream, Number.POSITIVE_INFINITY);
   }
 
-  /** Returns false where the peer has allowed more than there can be. */
+  /** Begins a stream. */
+  open(stream: Http2Stream): void {
+    stream.sendWindow = this.#streamWindow;
+  }
+
+  /** The peer takes more on the connection. Returns false where that is more than there can be, as do the next two. */
   allow(bytes: number): boolean {
     this.#window += bytes;
     if (this.#window > windowMax) return false;
     this.#sendBlocked();
+    return true;
+  }
+
+  /** It takes more on a stream. */
+  allowOn(stream: Http2Stream, bytes: number): boolean {
+    stream.sendWindow += bytes;
+    if (stream.sendWindow > windowMax) return false;
+    if (stream.writableLength > 0) this.data(stream);
+    return true;
+  }
+
+  /** It takes another number of bytes on a new stream, and more or less on those that there are. */
+  resize(streamWindow: number, streams: ReadonlyMap<number, Http2Stream>): boolean {
+    const difference = streamWindow - this.#streamWindow;
+    if (difference === 0) return true;
+    this.#streamWindow = streamWindow;
+    for (const stream of streams.values()) {
+      stream.sendWindow += difference;
+      if (stream.sendWindow > windowMax) return false;
+    }
+    // Only then: with what is sent now streams may end, and others begin, whose windows are of the new size.
+    for (const stream of streams.values()) if (stream.writableLength > 0) this.data(stream);
     return true;
   }
 

@@ -39,6 +39,9 @@ export const settings = {
 
 export const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 
+/** How long a setting is, and what a ping holds. */
+export const settingBytes = 6;
+export const pingBytes = 8;
 /** Before each payload: its length, and the kind, the flags and the stream of the frame. */
 export const frameHeadBytes = 9;
 /** What a peer may send in one frame, and we, until it allows more. */

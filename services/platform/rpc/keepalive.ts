@@ -5,16 +5,16 @@ const pingTimeoutMs = 10_000;
 
 /** Ends a connection whose peer has vanished without a word. Returns what stops it; to be called when it closes. */
 export function keepAlive(connection: Http2Connection): () => void {
-  let patience: NodeJS.Timeout | undefined;
+  let timeout: NodeJS.Timeout | undefined;
   const ping = () => {
     // It takes a moment from its end until it is closed.
     if (connection.destroyed) return;
-    patience = setTimeout(() => connection.destroy(), pingTimeoutMs).unref();
-    connection.ping(() => clearTimeout(patience));
+    timeout = setTimeout(() => connection.destroy(), pingTimeoutMs).unref();
+    connection.ping(() => clearTimeout(timeout));
   };
   const interval = setInterval(ping, pingIntervalMs).unref();
   return () => {
     clearInterval(interval);
-    clearTimeout(patience);
+    clearTimeout(timeout);
   };
 }
