@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { connect as connectHttp2 } from "node:http2";
+import { connect as connectTcp } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
@@ -14,6 +17,7 @@ import { Health as ProcessHealth } from "../../services/platform/process/health.
 import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
 import { openChannel } from "../../services/platform/rpc/channel.ts";
 import { grpcClient } from "../../services/platform/rpc/grpc-client.ts";
+import { grpcPathOf } from "../../services/platform/rpc/grpc-messages.ts";
 import { GrpcServer } from "../../services/platform/rpc/grpc-server.ts";
 import { serveHealth } from "../../services/platform/rpc/health-service.ts";
 import type { TlsFiles, TlsMode } from "../../services/platform/rpc/tls.ts";
@@ -24,6 +28,7 @@ import { RawConnection } from "../support/raw-connection.ts";
 import { request } from "../support/rest.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
+const watchPath = grpcPathOf(Health.method.watch);
 const renewalMs = 50;
 const ours = createAuthority("Ours");
 const theirs = createAuthority("Theirs");
@@ -180,6 +185,25 @@ describe("on the way from clear text to TLS", () => {
     await expect.poll(() => callOnce(port, filesOf("client", "strict"))).toBe(1);
     const stranger = theirs.issue(join(folder, "stranger"));
     expect(await callOnce(port, stranger)).toBe("unavailable");
+  });
+
+  it("has those go that say their first word while it closes", async () => {
+    const port = await serve("accept");
+    const socket = connectTcp(port, "127.0.0.1");
+    const busy = connectHttp2(`http://127.0.0.1:${port}`);
+    const watch = busy.request({ ":method": "POST", ":path": watchPath, "content-type": "application/grpc" });
+    watch.on("error", () => {}).end(Buffer.alloc(5));
+    await once(watch, "data");
+    const closed = servers[0]?.close(60_000);
+    const late = connectHttp2(`http://127.0.0.1:${port}`, { createConnection: () => socket });
+    let isToldToGo = false;
+    late.on("goaway", () => {
+      isToldToGo = true;
+    });
+    await expect.poll(() => isToldToGo).toBe(true);
+    busy.destroy();
+    await closed;
+    expect(late.destroyed).toBe(true);
   });
 
   it("closes connections that have said nothing, when it closes", async () => {

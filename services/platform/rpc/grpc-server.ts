@@ -34,6 +34,7 @@ export class GrpcServer {
   /** Also those that have not said yet what they want. */
   readonly #sockets = new Set<Socket>();
   readonly #closers: (() => void)[] = [];
+  /** While it closes. */
   #onLastClosed: (() => void) | undefined;
 
   constructor(services: readonly ServedService[], bytes = new CallBytes()) {
@@ -112,6 +113,8 @@ export class GrpcServer {
       retire(connection);
       grace = setTimeout(() => connection.destroy(), connectionGraceMs).unref();
     }, ageMaxMs).unref();
+    // Its first word came too late for it to be told with the others.
+    if (this.#onLastClosed) retire(connection);
   }
 
   #serve(connection: ServerConnection, stream: Http2Stream, fields: readonly Field[]): void {
