@@ -35,10 +35,17 @@ export function addHeader(headers: Record<string, string | string[] | undefined>
   const [, name = "", value = ""] = headerLine.exec(line) ?? fail("a line that is no header");
   const key = name.toLowerCase();
   const before = headers[key];
-  const trimmed = value.trimEnd();
+  const trimmed = trimmedEnd(value);
   if (before === undefined) headers[key] = trimmed;
   else if (typeof before === "string") headers[key] = [before, trimmed];
   else before.push(trimmed);
+}
+
+/** Not by `trimEnd`: that also takes 0xa0, with which many a letter of UTF-8 ends. */
+function trimmedEnd(value: string): string {
+  let end = value.length;
+  while (end > 0 && (value[end - 1] === " " || value[end - 1] === "\t")) end -= 1;
+  return value.slice(0, end);
 }
 
 /** The status that the first line of a head tells, and whether the connection may stay open. */

@@ -51,10 +51,10 @@ describe.each(steps)("an answer that comes %d bytes at a time", (step) => {
 
   it("has headers by lower-case names, their values as they are, and several of one name in turn", () => {
     const { headers, parser } = parsed(
-      `${ok}X-A:  b c\t\r\nx-a: é\r\nX-a:\r\n__proto__: p\r\ncontent-length: 0\r\n\r\n`,
+      `${ok}X-A:  b c\t \r\nx-a: é\xa0\r\nX-a:\r\n__proto__: p\r\ncontent-length: 0\r\n\r\n`,
       step,
     );
-    expect(headers["x-a"]).toEqual(["b c", "é", ""]);
+    expect(headers["x-a"]).toEqual(["b c", "é\xa0", ""]);
     expect(Object.entries(parser.head?.headers ?? {})).toContainEqual(["__proto__", "p"]);
   });
 
