@@ -20,7 +20,7 @@ let heard: { type: number; bits: number; streamId: number; payload: Buffer }[];
 /** What has become of the requests and of the connection, in order. */
 let told: string[];
 
-/** Of which stream ids are left for so many requests. */
+/** A connection that has numbers left for two streams. */
 class WornConnection extends ClientConnection {
   protected override newestStreamId = streamIdMax - 4;
 }
@@ -149,14 +149,15 @@ describe("a connection that is to end", () => {
 
   it("ends when no number is left for another stream, and refuses what waits", async () => {
     await open(WornConnection);
-    await greet({ maxConcurrentStreams: 2 });
-    ask("a");
+    await greet({ maxConcurrentStreams: 1 });
+    for (const name of ["a", "b", "c"]) ask(name);
+    await expect.poll(streamIds).toEqual([streamIdMax - 2]);
     expect(connection.isClosing).toBe(false);
-    ask("b");
-    expect(connection.isClosing).toBe(true);
-    expect(told).toContain("goaway");
+    peer.write(answer(streamIdMax - 2));
     await expect.poll(streamIds).toEqual([streamIdMax - 2, streamIdMax]);
-    peer.write(Buffer.concat([answer(streamIdMax - 2), answer(streamIdMax)]));
+    expect(connection.isClosing).toBe(true);
+    expect(told).toEqual(expect.arrayContaining(["goaway", `c ${errorCodes.refusedStream}`]));
+    peer.write(answer(streamIdMax));
     await expect.poll(() => told).toContain("closed");
     expect(told.filter((text) => text.endsWith("answered"))).toEqual(["a answered", "b answered"]);
   });

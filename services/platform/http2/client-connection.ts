@@ -13,7 +13,7 @@ const side = {
   window: 16 * 1024 * 1024,
 };
 
-export interface ClientListener {
+interface ClientListener {
   /** The server has said its first word. */
   onReady(): void;
   /** It takes no more requests. */

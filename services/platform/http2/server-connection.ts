@@ -26,7 +26,7 @@ const side = {
 const nuisancesMax = 1_000;
 const nuisancesPerSecond = 33;
 
-export interface ServerListener {
+interface ServerListener {
   /** Who wants to hear of the rest of it becomes the stream's `listener`. */
   onRequest(stream: Http2Stream, fields: readonly Field[]): void;
   /** Once; every stream has been told before. */

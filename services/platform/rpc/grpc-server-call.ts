@@ -43,7 +43,7 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
   readonly #method: ServedMethod;
   readonly #bytes: CallBytes;
   readonly #reader = new MessageReader(requestBytesMax, this);
-  /** Of a stream. */
+  /** Of a method that answers with a stream, which nobody might read any more. */
   readonly #canceled: AbortController | undefined;
   #receivedBytes = 0;
   #message: Buffer | undefined;
