@@ -13,7 +13,7 @@ const requestHead = encodeHeaders([":method", "POST", ":scheme", "http", ":path"
 const answerHead = encodeHeaders([":status", "200"]);
 
 let server: Server;
-let peer: Socket;
+let peer: Socket | undefined;
 let connection: ClientConnection;
 /** What the client has said. */
 let heard: { type: number; bits: number; streamId: number; payload: Buffer }[];
@@ -25,21 +25,24 @@ class WornConnection extends ClientConnection {
   protected override newestStreamId = streamIdMax - 4;
 }
 
+const listener = {
+  onReady: () => told.push("ready"),
+  onGoaway: () => told.push("goaway"),
+  onClose: () => told.push("closed"),
+};
+
 async function open(Connection = ClientConnection): Promise<void> {
   const accepted = once(server, "connection") as Promise<[Socket]>;
-  connection = new Connection(connect((server.address() as AddressInfo).port, "127.0.0.1"), {
-    onReady: () => told.push("ready"),
-    onGoaway: () => told.push("goaway"),
-    onClose: () => told.push("closed"),
-  });
-  [peer] = await accepted;
+  connection = new Connection(connect((server.address() as AddressInfo).port, "127.0.0.1"), listener);
+  const [socket] = await accepted;
+  peer = socket;
   let greetingBytes = preface.length;
   const reader = new FrameReader((type, bits, streamId, payload) => heard.push({ type, bits, streamId, payload }));
-  peer.on("data", (chunk: Buffer) => {
+  socket.on("data", (chunk: Buffer) => {
     reader.read(chunk.subarray(greetingBytes));
     greetingBytes = Math.max(0, greetingBytes - chunk.length);
   });
-  peer.on("error", () => {});
+  socket.on("error", () => {});
 }
 
 beforeEach(async () => {
@@ -52,7 +55,7 @@ beforeEach(async () => {
 afterEach(async () => {
   connection.destroy();
   await expect.poll(() => told).toContain("closed");
-  peer.destroy();
+  peer?.destroy();
   server.close();
 });
 
@@ -71,7 +74,7 @@ function answer(streamId: number): Buffer {
 }
 
 async function greet(values: Parameters<typeof settingsFrame>[0]): Promise<void> {
-  peer.write(settingsFrame(values));
+  peer?.write(settingsFrame(values));
   await expect.poll(() => told).toContain("ready");
 }
 
@@ -94,7 +97,7 @@ describe("a request", () => {
     ask("b", Buffer.alloc(100));
     await expect.poll(() => bytesOf(1)).toBe(10);
     // It is answered before all of it was sent; with the rest of it, the next one's turn comes.
-    peer.write(Buffer.concat([answer(1), settingsFrame({ initialWindowSize: 25 })]));
+    peer?.write(Buffer.concat([answer(1), settingsFrame({ initialWindowSize: 25 })]));
     await expect.poll(() => bytesOf(1)).toBe(20);
     await expect.poll(() => bytesOf(3)).toBeGreaterThan(0);
     expect(bytesOf(3)).toBe(25);
@@ -114,7 +117,7 @@ describe("a request", () => {
     given.reset(errorCodes.cancel);
     expect(told.at(-1)).toBe(`b ${errorCodes.cancel}`);
     await expect.poll(streamIds).toEqual([1]);
-    peer.write(answer(1));
+    peer?.write(answer(1));
     await expect.poll(() => bytesOf(3)).toBe(1);
     expect(said(frameTypes.data).at(-1)?.payload.toString()).toBe("c");
     expect(said(frameTypes.rstStream)).toEqual([]);
@@ -129,11 +132,17 @@ describe("a connection that is to end", () => {
     ask("b");
     connection.close();
     await expect.poll(streamIds).toEqual([1]);
-    peer.write(answer(1));
+    peer?.write(answer(1));
     await expect.poll(streamIds).toEqual([1, 3]);
-    peer.write(answer(3));
+    peer?.write(answer(3));
     await expect.poll(() => told).toContain("closed");
     expect(told.filter((text) => text.endsWith("answered"))).toEqual(["a answered", "b answered"]);
+  });
+
+  it("does not wait for a server that it has not reached", async () => {
+    connection = new ClientConnection(connect({ host: "nowhere", port: 1, lookup() {} }), listener);
+    connection.close();
+    await expect.poll(() => told).toContain("closed");
   });
 
   it("tells everyone before it is closed, also those that wait for their turn", async () => {
@@ -141,7 +150,7 @@ describe("a connection that is to end", () => {
     await greet({ maxConcurrentStreams: 1 });
     ask("a");
     ask("b");
-    peer.destroy();
+    peer?.destroy();
     await expect.poll(() => told).toContain("closed");
     expect(told.at(-1)).toBe("closed");
     expect(told).toEqual(expect.arrayContaining(["a undefined", `b ${errorCodes.refusedStream}`]));
@@ -153,11 +162,11 @@ describe("a connection that is to end", () => {
     for (const name of ["a", "b", "c"]) ask(name);
     await expect.poll(streamIds).toEqual([streamIdMax - 2]);
     expect(connection.isClosing).toBe(false);
-    peer.write(answer(streamIdMax - 2));
+    peer?.write(answer(streamIdMax - 2));
     await expect.poll(streamIds).toEqual([streamIdMax - 2, streamIdMax]);
     expect(connection.isClosing).toBe(true);
     expect(told).toEqual(expect.arrayContaining(["goaway", `c ${errorCodes.refusedStream}`]));
-    peer.write(answer(streamIdMax));
+    peer?.write(answer(streamIdMax));
     await expect.poll(() => told).toContain("closed");
     expect(told.filter((text) => text.endsWith("answered"))).toEqual(["a answered", "b answered"]);
   });
@@ -171,7 +180,7 @@ describe("a connection is ended by", () => {
     ["a push", frame(frameTypes.pushPromise, flags.endHeaders, 1, Buffer.alloc(4))],
   ])("%s, with a last word", async (_, bytes) => {
     await open();
-    peer.write(Buffer.concat([settingsFrame({}), bytes]));
+    peer?.write(Buffer.concat([settingsFrame({}), bytes]));
     await expect.poll(() => told).toContain("closed");
     expect(said(frameTypes.goaway).map(({ payload }) => payload.readUInt32BE(4))).toEqual([errorCodes.protocol]);
   });

@@ -279,11 +279,12 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     if (this.#isClosing && this.streams.size === 0) this.#end();
   }
 
-  /** The peer may take its time to read what is left. */
+  /** The peer may take its time to read what is left; but one that has not said a word might not be there at all. */
   #end(): void {
     if (this.destroyed || this.#socket.writableEnded) return;
     this.outbox.flush();
     this.#socket.end(() => this.#destroySoon());
+    if (!this.#inbox.hasSettings) this.#destroySoon();
   }
 
   #destroySoon(): void {

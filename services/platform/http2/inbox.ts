@@ -62,6 +62,11 @@ export class Inbox {
     this.#listener = listener;
   }
 
+  /** Whether the peer has said its first word. */
+  get hasSettings(): boolean {
+    return this.#hasSettings;
+  }
+
   /** Throws ConnectionError where the peer breaks a rule, and whatever the listener throws. */
   read(chunk: Buffer): void {
     if (this.#greeting.length === 0) {
