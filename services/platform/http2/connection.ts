@@ -239,7 +239,10 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
       this.outbox.release();
       if (this.outbox.isFlooded) this.destroy();
     } catch (error) {
-      this.#fail(error instanceof ConnectionError ? error.code : errorCodes.internal);
+      const isPeers = error instanceof ConnectionError;
+      // A fault of ours: it ends this connection, not the process, but must not go unnoticed.
+      if (!isPeers) process.emitWarning(error as Error);
+      this.#fail(isPeers ? error.code : errorCodes.internal);
     }
   }
 

@@ -46,6 +46,7 @@ beforeEach(async () => {
           requests += 1;
           const path = headerOf(fields, ":path") ?? "";
           if (path === "/silent") return;
+          if (path === "/faulty") throw new Error("a fault of ours");
           if (path === "/large") large = stream;
           stream.headers(answer);
           stream.data(bodies.get(path) ?? Buffer.from("answered"));
@@ -102,6 +103,15 @@ const said = (type: number) => heard.filter((one) => one.type === type);
 const goawayCode = () => said(frameTypes.goaway).at(-1)?.payload.readUInt32BE(4);
 const resetCode = () => said(frameTypes.rstStream).at(-1)?.payload.readUInt32BE(0);
 const hasPong = () => said(frameTypes.ping).some(({ bits }) => bits === ack);
+
+describe("a fault of ours", () => {
+  it("ends the connection alone, and is warned of", async () => {
+    const warning = once(process, "warning");
+    send(headers(1, [":method", "POST", ":scheme", "http", ":path", "/faulty", ":authority", "a"]));
+    await expect.poll(goawayCode).toBe(errorCodes.internal);
+    expect((await warning)[0].message).toBe("a fault of ours");
+  });
+});
 
 describe("a request", () => {
   it("is answered: headers, data and trailers at once", async () => {
