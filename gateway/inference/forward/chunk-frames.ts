@@ -1,8 +1,10 @@
+import { Buffer } from "node:buffer";
 import type { ServerResponse } from "node:http";
 
 const [carriageReturn, lineFeed] = [0x0d, 0x0a];
+const hexDigits = Buffer.from("0123456789abcdef");
 
-/** Larger ones are written as they are: to copy them would cost more than to write in parts. */
+/** Larger ones are written as they are: to copy them would cost more than to write in parts. The size has at most four digits. */
 const framedBytesMax = 16 * 1024;
 
 /**
@@ -20,12 +22,14 @@ export function writeChunk(response: ServerResponse, chunk: Buffer): boolean {
 }
 
 function framed(chunk: Buffer): Buffer {
-  const size = `${chunk.length.toString(16)}\r\n`;
-  const end = size.length + chunk.length;
-  const frame = Buffer.allocUnsafe(end + 2);
-  frame.write(size, 0, "latin1");
-  frame.set(chunk, size.length);
-  frame[end] = carriageReturn;
-  frame[end + 1] = lineFeed;
+  const { length } = chunk;
+  const digits = length < 0x10 ? 1 : length < 0x100 ? 2 : length < 0x1000 ? 3 : 4;
+  const frame = Buffer.allocUnsafe(digits + length + 4);
+  for (let at = digits - 1, left = length; at >= 0; at -= 1, left >>= 4) frame[at] = hexDigits[left & 0xf] as number;
+  frame[digits] = carriageReturn;
+  frame[digits + 1] = lineFeed;
+  frame.set(chunk, digits + 2);
+  frame[digits + 2 + length] = carriageReturn;
+  frame[digits + 3 + length] = lineFeed;
   return frame;
 }

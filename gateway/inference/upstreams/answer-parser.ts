@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import {
   type AnswerHead,
   addHeader,
@@ -39,22 +40,25 @@ export class AnswerParser {
   #sizeDigits = 0;
   #extensionBytes = 0;
 
-  /** Reads what has come. Returns what it has of the body, in one piece of its own. */
-  read(bytes: Buffer): Buffer | undefined {
-    let body: Buffer | undefined;
-    let length = 0;
+  /**
+   * Reads what has come, the first `count` bytes. Returns what they have of the body, in one piece of its own: for that,
+   * pieces of it are put together in place.
+   */
+  read(bytes: Buffer, count = bytes.length): Buffer | undefined {
+    let bodyAt = 0;
+    let bodyEnd = 0;
     let at = 0;
     try {
-      while (at < bytes.length && !this.isComplete) {
+      while (at < count && !this.isComplete) {
         if (this.#part === "body" || this.#part === "chunk") {
-          const end = Math.min(bytes.length, at + this.#left);
-          body ??= Buffer.allocUnsafe(bytes.length - at);
-          bytes.copy(body, length, at, end);
-          length += end - at;
+          const end = Math.min(count, at + this.#left);
+          if (bodyEnd === 0) bodyAt = bodyEnd = at;
+          else bytes.copyWithin(bodyEnd, at, end);
+          bodyEnd += end - at;
           this.#tookBody(end - at);
           at = end;
         } else if (this.#part === "head" || this.#part === "trailers") {
-          at = this.#readLine(bytes, at);
+          at = this.#readLine(bytes, at, count);
         } else {
           this.#readFrame(bytes[at] as number);
           at++;
@@ -63,8 +67,8 @@ export class AnswerParser {
     } catch (error) {
       this.fault = error as Error;
     }
-    this.hasMore = at < bytes.length;
-    return length > 0 ? body?.subarray(0, length) : undefined;
+    this.hasMore = at < count;
+    return bodyEnd > bodyAt ? copyOf(bytes, bodyAt, bodyEnd) : undefined;
   }
 
   /** The connection has ended: so has a body that has no other end. */
@@ -79,9 +83,10 @@ export class AnswerParser {
     else this.#part = "chunk-end";
   }
 
-  #readLine(bytes: Buffer, from: number): number {
-    const found = bytes.indexOf(lineFeed, from);
-    const to = found < 0 ? bytes.length : found + 1;
+  #readLine(bytes: Buffer, from: number, count: number): number {
+    const index = bytes.indexOf(lineFeed, from);
+    const found = index < count ? index : -1;
+    const to = found < 0 ? count : found + 1;
     this.#lineBytes += to - from;
     this.#line += bytes.toString("latin1", from, to);
     if (this.#lineBytes > headBytesMax) throw new MalformedAnswer("It has a head without an end");
@@ -160,6 +165,12 @@ export class AnswerParser {
       throw malformedChunk();
     }
   }
+}
+
+function copyOf(bytes: Buffer, from: number, to: number): Buffer {
+  const copy = Buffer.allocUnsafe(to - from);
+  bytes.copy(copy, 0, from, to);
+  return copy;
 }
 
 function hexDigit(byte: number): number {

@@ -52,7 +52,7 @@ export class Connection {
   /** The socket is one that opens, and tells of it by that event. */
   constructor(open: (onread: OnReadOpts) => Socket, openEvent: "connect" | "secureConnect", owner: ConnectionOwner) {
     this.#owner = owner;
-    this.#socket = open({ buffer, callback: (count) => this.#received(buffer.subarray(0, count)) })
+    this.#socket = open({ buffer, callback: (count) => this.#received(count) })
       .once(openEvent, () => {
         this.#isOpen = true;
         this.#sendWaiting();
@@ -149,8 +149,8 @@ export class Connection {
     }
   }
 
-  /** Whether more may come at once. */
-  #received(bytes: Buffer): boolean {
+  /** Reads so many bytes of the buffer. Whether more may come at once. */
+  #received(count: number): boolean {
     const listener = this.#listener;
     if (!listener || this.#waiting) {
       // Nobody has asked for it.
@@ -160,7 +160,7 @@ export class Connection {
     this.#isHeard = true;
     const parser = this.#parser;
     const isBegun = parser.head !== undefined;
-    const body = parser.read(bytes);
+    const body = parser.read(buffer, count);
     if (parser.head && !isBegun) listener.onResponseStart(parser.head.status, parser.head.headers);
     if (body && this.#listener === listener) listener.onResponseData(body);
     this.#settle();
