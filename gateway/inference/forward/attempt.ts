@@ -49,6 +49,8 @@ export class Attempt implements RequestListener, Deadlined {
   #isOver = false;
   #droppedBytes = 0;
   #phaseUntilMs = 0;
+  /** A piece has come since it was last asked whether its time is up. */
+  #isHeard = false;
 
   constructor(upstream: Upstream, owner: AttemptOwner, deadlines: Deadlines, times: AttemptTimes) {
     this.upstream = upstream;
@@ -69,8 +71,13 @@ export class Attempt implements RequestListener, Deadlined {
     }
   }
 
-  get deadlineMs(): number {
-    return Math.min(this.#phaseUntilMs, this.#times.untilMs);
+  isLate(nowMs: number): boolean {
+    // Some may still come after a pause, and then no more is waited for.
+    if (this.#isHeard && this.#phaseUntilMs !== Number.POSITIVE_INFINITY) {
+      this.#phaseUntilMs = nowMs + this.#times.betweenChunksMs;
+    }
+    this.#isHeard = false;
+    return Math.min(this.#phaseUntilMs, this.#times.untilMs) < nowMs;
   }
 
   onDeadline(): void {
@@ -143,9 +150,7 @@ export class Attempt implements RequestListener, Deadlined {
       if (this.#droppedBytes > droppedBytesMax) this.#cut();
       return;
     }
-    // Some may still come after a pause, and then no more is waited for.
-    if (this.#phaseUntilMs !== Number.POSITIVE_INFINITY)
-      this.#phaseUntilMs = monotonicMs() + this.#times.betweenChunksMs;
+    this.#isHeard = true;
     this.#owner.received(chunk);
   }
 

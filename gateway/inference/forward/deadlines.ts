@@ -2,8 +2,8 @@ import { monotonicMs } from "../../../services/platform/process/clock.ts";
 
 /** What must not go on for ever. */
 export interface Deadlined {
-  /** Looked at now and then, so that it may change with every chunk at no cost. */
-  readonly deadlineMs: number;
+  /** Whether its time is up. Asked now and then, so that a chunk that gives it more need not look at the clock. */
+  isLate(nowMs: number): boolean;
   onDeadline(): void;
   /** The process stops. */
   onStop(): void;
@@ -39,7 +39,7 @@ export class Deadlines {
     }
     const nowMs = monotonicMs();
     for (const call of this.#watched) {
-      if (call.deadlineMs < nowMs) call.onDeadline();
+      if (call.isLate(nowMs)) call.onDeadline();
     }
   }
 }
