@@ -39,7 +39,8 @@ export async function inferenceRoutes(
           const read = readRequestBody(requireBody(request.body));
           const body = read instanceof Promise ? await read : read;
           const reference = presetReferenceOf(body);
-          const preset = reference && (await presetCache.get(caller, reference, dialect));
+          const found = reference && presetCache.get(caller, reference, dialect);
+          const preset = found instanceof Promise ? await found : found;
           if (preset) reply.header("x-setpoint-preset", nameOf(preset));
           const pinned = reference?.version !== undefined;
           const outgoing = mergeRequest(body, preset?.prepared, dialect, { pinned, replaceSystemPrompt });
