@@ -66,6 +66,14 @@ describe("a list of models", () => {
     expect([first.received.length, second.received.length]).toEqual([1, 1]);
   });
 
+  it("may be sent again to each, where the connection that it went over was closed meanwhile", async () => {
+    const request = { models: ["gone/x", "b/y"] };
+    expect((await stack.send("chat/completions", request)).status).toBe(200);
+    second.next.push(closes);
+    expect((await stack.send("chat/completions", request)).status).toBe(200);
+    expect(second.received.map(({ earlierOnConnection }) => earlierOnConnection > 0).slice(1)).toEqual([true, false]);
+  });
+
   it("goes on where the first has as much to do as it may", async () => {
     first.script = silence;
     const held = stack.send("chat/completions", { model: "a/x" });

@@ -71,6 +71,22 @@ describe("a request is sent again, once", () => {
     expect(await retries("safe")).toBe(before + 1);
   });
 
+  it("over a new connection, where others that are idle may be closed, too", async () => {
+    upstream.script = (request, socket) => {
+      // Only together, so that each has a connection of its own.
+      held.push(() => answerWith(200, "{}")(request, socket));
+      if (held.length === 3) for (const answer of held) void answer();
+    };
+    const held: (() => void)[] = [];
+    await Promise.all([1, 2, 3].map(() => warmUp("safe")));
+    upstream.script = (request, socket) => {
+      if (request.earlierOnConnection > 0) socket.resetAndDestroy();
+      else void answerWith(200, "{}")(request, socket);
+    };
+    expect((await stack.send("chat/completions", { model: "safe" })).status).toBe(200);
+    expect(upstream.received.map(({ earlierOnConnection }) => earlierOnConnection > 0)).toEqual([true, false]);
+  });
+
   it.each([
     [429, "0"],
     [503, "1"],
@@ -95,6 +111,11 @@ describe("a request is sent again, once", () => {
       error: { code: 502, message: "The upstream gone cannot be reached (ECONNREFUSED). Try again in a moment." },
     });
     expect(await retries("gone")).toBe(before + 1);
+    const lines = stack.log().split("\n");
+    const told = lines.filter((line) => line.includes(answer.headers.get("x-request-id") as string));
+    expect(told.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({ upstream: "gone", status: 502, reason: "cannot be reached (ECONNREFUSED)" }),
+    );
     expect((await stack.send("chat/completions", { model: "nowhere" })).status).toBe(502);
   });
 
@@ -167,10 +188,23 @@ describe("a request is not sent again", () => {
   });
 
   it.each([
-    ["no HTTP", "hello\r\n\r\n", "did not answer in HTTP"],
+    ["no HTTP", "hello\r\n\r\n", "did not answer in HTTP (another protocol)"],
     ["another protocol", headOf(101, { connection: "upgrade", upgrade: "x" }), "broke off its answer"],
-    ["a head without an end", `HTTP/1.1 200 OK\r\nx: ${"x".repeat(100_000)}`, "did not answer in HTTP"],
-    ["an interim answer without an end", `HTTP/1.1 100 OK\r\nx: ${"x".repeat(100_000)}`, "did not answer in HTTP"],
+    [
+      "a head without an end",
+      `HTTP/1.1 200 OK\r\nx: ${"x".repeat(100_000)}`,
+      "did not answer in HTTP (a head without an end)",
+    ],
+    [
+      "an interim answer without an end",
+      `HTTP/1.1 100 OK\r\nx: ${"x".repeat(100_000)}`,
+      "did not answer in HTTP (a head without an end)",
+    ],
+    [
+      "a head and at once a chunk without a size",
+      `${streamHead}x\r\n`,
+      "did not answer in HTTP (a chunk without a size or an end)",
+    ],
   ])("where the answer is %s: 502", async (_name, bytes, reason) => {
     await expectNewConnection();
     upstream.script = (_request, socket) => {

@@ -103,5 +103,6 @@ it("is left when the client goes", async () => {
 it("is none without a certificate that is trusted", async () => {
   const answer = await stack.send("chat/completions", { ...request, model: "stranger" });
   expect(answer.status).toBe(502);
+  expect(await answer.text()).toContain("The upstream stranger cannot be reached (UNABLE_TO_VERIFY_LEAF_SIGNATURE).");
   expect(stranger.received).toEqual([]);
 });

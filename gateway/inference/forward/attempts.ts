@@ -45,6 +45,8 @@ export class Attempts implements AttemptOwner {
   #candidates: readonly Candidate[];
   #upstream: Upstream;
   #isRetried = false;
+  /** One that was idle was closed: others may have been, too. */
+  #needsNewConnection = false;
   #attempt: Attempt | undefined;
   /** Of the attempt, where it is recorded. */
   #span: Span | undefined;
@@ -108,6 +110,7 @@ export class Attempts implements AttemptOwner {
       headers: requestHeaders(headers, upstream, byteLength, this.#span ?? trace),
       parts,
       byteLength,
+      needsNewConnection: this.#needsNewConnection,
     });
   }
 
@@ -190,6 +193,7 @@ export class Attempts implements AttemptOwner {
 
   #retry(failure: Failure, waitMs: number): void {
     this.#isRetried = true;
+    this.#needsNewConnection = failure.kind !== "refused";
     this.#metrics.retried(this.#upstream.name, failure.kind);
     this.#tryAfter(waitMs, failure);
   }
@@ -197,6 +201,8 @@ export class Attempts implements AttemptOwner {
   #fallBack(failure: Failure): void {
     this.#metrics.fellBack(this.#upstream.name, failure.kind);
     this.#candidates = this.#candidates.slice(1);
+    this.#isRetried = false;
+    this.#needsNewConnection = false;
     this.#tryAfter(0, failure);
   }
 

@@ -54,7 +54,8 @@ export function failureError(failure: Failure, upstreamName: string): HttpError 
   return new HttpError(status, `${message} Wait as long as Retry-After says.`, wait);
 }
 
-const connectCodes = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT"]);
+/** Of the operating system, or of TLS: a certificate that is not trusted, a protocol that is not spoken. */
+const sane = /^[A-Z][A-Z0-9_]{1,63}$/;
 
 /** How far a call had come. */
 export interface CallProgress {
@@ -72,11 +73,11 @@ export interface CallProgress {
 export function failureOf(error: Error, { isSent, mayBeStale, isHeard, isAnswered }: CallProgress): Failure {
   const code = String((error as NodeJS.ErrnoException).code ?? "");
   if (!isSent) {
-    const detail = connectCodes.has(code) ? ` (${code})` : "";
+    const detail = sane.test(code) ? ` (${code})` : "";
     return { kind: "unreachable", reason: `cannot be reached${detail}` };
   }
   if (!isAnswered && error instanceof MalformedAnswer) {
-    return { kind: "bad_answer", reason: "did not answer in HTTP" };
+    return { kind: "bad_answer", reason: `did not answer in HTTP (${error.message})` };
   }
   if (mayBeStale && !isHeard) return { kind: "stale_connection", reason: "closed the connection without an answer" };
   return { kind: "broken", reason: isHeard ? "broke off its answer" : "closed the connection without an answer" };

@@ -104,6 +104,8 @@ export class Forwarding implements AttemptsOwner {
     if (this.#answer) {
       this.#breakOff(this.#answer, failure);
     } else {
+      // How often one has too much to do is counted.
+      if (failure.kind !== "full") this.#log(failure, "no answer");
       this.#over(statusOf(failure), failure.kind);
       this.#reject(failureError(failure, this.#attempts.upstream.name));
     }
@@ -121,18 +123,23 @@ export class Forwarding implements AttemptsOwner {
     const reply = this.#reply;
     const status = statusOf(failure);
     this.#parts.settle(reply, status);
+    this.#log(failure, "answer broke off");
+    this.#over(status, failure.kind);
+    answer.breakOff(failure);
+  }
+
+  #log(failure: Failure, message: string): void {
+    const { id, exchange } = this.#reply.request;
     this.#parts.logger.warn(
       {
         upstream: this.#attempts.upstream.name,
-        status,
+        status: statusOf(failure),
         reason: failure.reason,
-        request_id: reply.request.id,
-        trace_id: reply.request.exchange?.trace?.traceId,
+        request_id: id,
+        trace_id: exchange?.trace?.traceId,
       },
-      "answer broke off",
+      message,
     );
-    this.#over(status, failure.kind);
-    answer.breakOff(failure);
   }
 
   readonly #clientGone = (): void => {

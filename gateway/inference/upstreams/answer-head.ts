@@ -1,7 +1,7 @@
 /** By lower-case name; of a header that is there several times, its values in turn. */
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What came is not HTTP/1.1, or not so that its end is certain. */
+/** What came is not HTTP/1.1, or not so that its end is certain. It tells what is wrong, and nothing that was sent. */
 export class MalformedAnswer extends Error {}
 
 /** The head of an answer. */
@@ -62,13 +62,13 @@ export function answerHead(status: number, mayStay: boolean, headers: AnswerHead
 
 function bodyLengthOf(status: number, headers: AnswerHeaders): number | "chunked" {
   const { "transfer-encoding": encoding, "content-length": length } = headers;
-  if (encoding !== undefined && length !== undefined) fail("two ways to find its end");
+  if (encoding !== undefined && length !== undefined) fail("a length beside a transfer encoding");
   if (status === 204 || status === 304) return 0;
   if (encoding !== undefined) {
     return joined(encoding).toLowerCase() === "chunked" ? "chunked" : fail("a transfer encoding that is not known");
   }
   if (length === undefined) return Number.POSITIVE_INFINITY;
-  return typeof length === "string" && /^\d{1,15}$/.test(length) ? Number(length) : fail("a length that is none");
+  return typeof length === "string" && /^\d{1,15}$/.test(length) ? Number(length) : fail("a length that is no number");
 }
 
 function idleMsOf(headers: AnswerHeaders): number {
@@ -82,5 +82,5 @@ function joined(value: string | string[] | undefined): string {
 }
 
 function fail(what: string): never {
-  throw new MalformedAnswer(`It has ${what}`);
+  throw new MalformedAnswer(what);
 }

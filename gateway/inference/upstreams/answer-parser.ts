@@ -48,6 +48,7 @@ export class AnswerParser {
     let bodyAt = 0;
     let bodyEnd = 0;
     let at = 0;
+    if (this.fault) return undefined;
     try {
       while (at < count && !this.isComplete) {
         if (this.#part === "body" || this.#part === "chunk") {
@@ -89,12 +90,12 @@ export class AnswerParser {
     const to = found < 0 ? count : found + 1;
     this.#lineBytes += to - from;
     this.#line += bytes.toString("latin1", from, to);
-    if (this.#lineBytes > headBytesMax) throw new MalformedAnswer("It has a head without an end");
-    if (!this.#status && !beginsAnswer(this.#line)) throw new MalformedAnswer("It is of another protocol");
+    if (this.#lineBytes > headBytesMax) throw new MalformedAnswer("a head without an end");
+    if (!this.#status && !beginsAnswer(this.#line)) throw new MalformedAnswer("another protocol");
     if (found < 0) return to;
     const line = this.#line;
     this.#line = "";
-    if (!line.endsWith("\r\n")) throw new MalformedAnswer("It has a line that does not end with CR LF");
+    if (!line.endsWith("\r\n")) throw new MalformedAnswer("a line that does not end with CR LF");
     this.#tookLine(line.slice(0, -2));
     return to;
   }
@@ -180,5 +181,5 @@ function hexDigit(byte: number): number {
 }
 
 function malformedChunk(): MalformedAnswer {
-  return new MalformedAnswer("It has a chunk without a size or an end");
+  return new MalformedAnswer("a chunk without a size or an end");
 }

@@ -161,6 +161,11 @@ export class Connection {
     const parser = this.#parser;
     const isBegun = parser.head !== undefined;
     const body = parser.read(buffer, count);
+    if (!isBegun && parser.fault) {
+      // Nothing of it was told, so it can still be told as no answer at all.
+      this.#fail(parser.fault);
+      return false;
+    }
     if (parser.head && !isBegun) listener.onResponseStart(parser.head.status, parser.head.headers);
     if (body && this.#listener === listener) listener.onResponseData(body);
     this.#settle();

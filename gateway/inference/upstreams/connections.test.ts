@@ -84,7 +84,10 @@ function dispatch<Handler extends Recorder>(
 ): Handler {
   const byteLength = parts.reduce((sum, { length }) => sum + length, 0);
   const headers = ["content-type", "application/json", "content-length", String(byteLength), ...more];
-  handler.connection = connections.dispatch({ path: "/v1/messages", headers, parts, byteLength }, handler);
+  handler.connection = connections.dispatch(
+    { path: "/v1/messages", headers, parts, byteLength, needsNewConnection: false },
+    handler,
+  );
   return handler;
 }
 
@@ -282,10 +285,22 @@ it.each([
 );
 
 it("tells what came ahead of what cannot be understood, and then that", async () => {
-  upstream.script = (_request, socket) =>
-    void socket.write(`${streamHead}${chunkOf("one")}${chunkOf("two")}no size\r\n`);
-  const recorder = await sendOne();
+  upstream.script = async (_request, socket) => {
+    socket.write(streamHead);
+    await expect.poll(() => recorder.told).toContain("head");
+    socket.write(`${chunkOf("one")}${chunkOf("two")}no size\r\n`);
+  };
+  const recorder = dispatch(new Recorder());
+  await recorder.ended;
   expect([recorder.body, recorder.chunks.length]).toEqual(["onetwo", 1]);
+  expect(recorder.error).toBeInstanceOf(MalformedAnswer);
+  await upstream.last.closed;
+});
+
+it("tells nothing of an answer whose first bytes cannot be understood: then another can still be given", async () => {
+  upstream.script = (_request, socket) => void socket.write(`${streamHead}${chunkOf("one")}no size\r\n`);
+  const recorder = await sendOne();
+  expect([recorder.told.at(-1), recorder.body]).toEqual(["sent", ""]);
   expect(recorder.error).toBeInstanceOf(MalformedAnswer);
   await upstream.last.closed;
 });

@@ -36,7 +36,7 @@ export class Connections implements ConnectionOwner {
   /** Sends a request over a connection of its own. Throws where it cannot be sent to anybody. */
   dispatch(request: UpstreamRequest, listener: RequestListener): Connection {
     const head = requestHead(request, this.#origin.host);
-    const connection = this.#takeIdle() ?? this.#openNew();
+    const connection = (request.needsNewConnection ? undefined : this.#takeIdle()) ?? this.#openNew();
     connection.send(head, request, listener);
     return connection;
   }
@@ -69,10 +69,11 @@ export class Connections implements ConnectionOwner {
   }
 
   #takeIdle(): Connection | undefined {
-    const idle = this.#idle.pop();
-    if (!idle || idle.untilMs > monotonicMs()) return idle?.connection;
-    idle.connection.close();
-    return this.#takeIdle();
+    for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
+      if (idle.untilMs > monotonicMs()) return idle.connection;
+      idle.connection.close();
+    }
+    return undefined;
   }
 
   #sweep(): void {

@@ -5,6 +5,8 @@ export interface UpstreamRequest {
   readonly headers: readonly string[];
   readonly parts: readonly Buffer[];
   readonly byteLength: number;
+  /** Over a connection that was not used before. */
+  readonly needsNewConnection: boolean;
 }
 
 const unsendable = /[^\t\x20-\x7e\x80-\xff]/;
