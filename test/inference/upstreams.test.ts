@@ -156,6 +156,17 @@ describe("a credential", () => {
     expect(await shown()).toBe("second-secret");
     expect(stack.log()).not.toMatch(/sk-upstream-secret|second-secret/);
   });
+
+  it("is not shown to a client by an error of the upstream that repeats it", async () => {
+    const file = stack.file.beside("key");
+    await writeFile(file, secret);
+    await stack.file.write({ upstreams: [entry("keyed", { credential: { file } })] });
+    await expect.poll(() => statusOf("keyed/x"), soon).toBe(200);
+    upstream.script = answerWith(401, `{"error":"${secret} is wrong: ${secret}"}`);
+    const answer = await stack.send("chat/completions", { model: "keyed/x" });
+    const stars = "*".repeat(secret.length);
+    expect([answer.status, await answer.text()]).toEqual([401, `{"error":"${stars} is wrong: ${stars}"}`]);
+  });
 });
 
 describe("a request that no upstream serves", () => {

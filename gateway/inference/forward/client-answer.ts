@@ -28,7 +28,7 @@ export class ClientAnswer {
   usage: Usage | undefined;
   readonly #request: AnsweredRequest;
   readonly #response: ServerResponse;
-  readonly #upstreamName: string;
+  readonly #upstream: Upstream;
   readonly #isEncoded: boolean;
   /** Where it is made of events that can be added to. */
   readonly #events: WholeEvents | undefined;
@@ -36,7 +36,7 @@ export class ClientAnswer {
 
   constructor(
     request: AnsweredRequest,
-    { name, timeouts }: Upstream,
+    upstream: Upstream,
     status: number,
     headers: AnswerHeaders,
     isDraining: boolean,
@@ -45,13 +45,13 @@ export class ClientAnswer {
     const response = reply.raw;
     this.#request = request;
     this.#response = response;
-    this.#upstreamName = name;
+    this.#upstream = upstream;
     const isStream = isEventStream(headers);
     this.#isEncoded = headers["content-encoding"] !== undefined;
     this.#events = isStream && !this.#isEncoded ? new WholeEvents() : undefined;
     const own = reply.hijack().getHeaders() as Record<string, string>;
     passOnHeaders(headers, own);
-    own["x-setpoint-upstream"] = name;
+    own["x-setpoint-upstream"] = upstream.name;
     if (isStream) own["x-accel-buffering"] = "no";
     else if (explanation !== undefined) own["x-setpoint-provenance"] = explanation;
     // While draining, an answer is still given; its connection closes with it.
@@ -59,7 +59,7 @@ export class ClientAnswer {
     if (this.#events || status === 204) delete own["content-length"];
     response.writeHead(status, own);
     // It is this that tells of a client that does not read; elsewhere it is told sooner.
-    response.socket?.setTimeout(timeouts.clientReadMs);
+    response.socket?.setTimeout(upstream.timeouts.clientReadMs);
     if (this.#events && explanation !== undefined) this.#send(Buffer.from(`: ${explanation}\n\n`));
     // What has come together with the head goes out together with it.
     else process.nextTick(() => this.#sendHead());
@@ -72,6 +72,7 @@ export class ClientAnswer {
   /** Whether the client takes more at once. */
   write(chunk: Buffer): boolean {
     this.bytes += chunk.length;
+    if (this.status >= 400) this.#upstream.hideCredential(chunk);
     const whole = this.#events ? this.#events.add(chunk) : chunk;
     if (!whole) return true;
     this.tail.add(whole);
@@ -97,7 +98,7 @@ export class ClientAnswer {
     const event = errorEvent({
       dialect,
       status: statusOf(failure),
-      message: `The upstream ${this.#upstreamName} ${failure.reason}.`,
+      message: `The upstream ${this.#upstream.name} ${failure.reason}.`,
       model,
       requestId: reply.request.id,
       tail: this.tail.text(),

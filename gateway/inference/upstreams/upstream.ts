@@ -3,6 +3,9 @@ import type { Connections } from "./connections.ts";
 import type { UpstreamTimeouts } from "./upstream-timeouts.ts";
 import type { UpstreamDefinition } from "./upstreams-file.ts";
 
+/** What is shorter is none: servers without credentials are given any word, which may be one of an error, too. */
+const secretLengthMin = 16;
+
 /** A server that requests are sent to. */
 export class Upstream {
   readonly connections: Connections;
@@ -80,6 +83,14 @@ export class Upstream {
   get credential(): readonly [name: string, value: string] | undefined {
     const { credential } = this.#definition;
     return credential && this.#secret !== undefined ? [credential.header, credential.prefix + this.#secret] : undefined;
+  }
+
+  /** Puts stars in the place of the credential, where an answer repeats it. */
+  hideCredential(bytes: Buffer): void {
+    const secret = this.#secret ?? "";
+    if (secret.length < secretLengthMin) return;
+    for (let at = bytes.indexOf(secret); at >= 0; at = bytes.indexOf(secret, at + secret.length))
+      bytes.fill("*", at, at + secret.length);
   }
 
   /** For the table alone: where the file of a secret has changed. */
