@@ -153,6 +153,12 @@ it("hands on all that comes at once in one piece, and what came ahead of a fault
   expect(parser.fault).toBeInstanceOf(MalformedAnswer);
 });
 
+it("reads nothing behind a fault: what follows may look like its end", () => {
+  const { parser, fault } = parsed(`${chunked}5\r\nhello!`);
+  expect(parser.read(Buffer.from("\r\n5\r\nworld\r\n0\r\n\r\n"))).toBeUndefined();
+  expect([parser.isComplete, parser.fault === fault]).toEqual([false, true]);
+});
+
 it.each([
   ["", 30_000],
   ["connection: keep-alive\r\nkeep-alive: timeout=5, max=100\r\n", 3_000],
