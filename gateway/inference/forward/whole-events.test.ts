@@ -45,6 +45,15 @@ describe.each([
   });
 });
 
+it("a long comment is looked at once, however small the pieces are", () => {
+  const comment = `: ${"x".repeat(60_000)}\n`;
+  const startedAt = performance.now();
+  const { sent } = letThrough([...comment]);
+  expect([sent.slice(0, -1).join(""), sent.at(-1) === comment]).toEqual(["", true]);
+  // To look at all of it again with each piece takes about 20 seconds.
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+});
+
 it("the end of a stream is all that has come, whole or not", () => {
   expect(letThrough(["data: 1\n\ndata: [DONE]"])).toEqual({
     sent: ["data: 1\n\n"],

@@ -64,9 +64,11 @@ export class WholeEvents {
     if (end === 0 && this.#isInside) return 0;
     // Ahead of an event, a comment is whole with its line. Some are sent to show that there is still somebody.
     while (kept[end] === colon || isLineEnd(kept[end])) {
-      const lineEnd = kept.subarray(end).findIndex(isLineEnd);
-      if (lineEnd < 0) break;
-      end += lineEnd + 1;
+      // What was looked at before has no end of a line.
+      let lineEnd = Math.max(end, from);
+      while (lineEnd < kept.length && !isLineEnd(kept[lineEnd])) lineEnd++;
+      if (lineEnd === kept.length) break;
+      end = lineEnd + 1;
     }
     return end;
   }
