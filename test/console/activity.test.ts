@@ -81,8 +81,8 @@ describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 
     await stack.request("PATCH", "/presets/rolled", { key: stack.apiKey, body: { designated_version: 1 } });
     await open();
     const [rollback] = await entries().all();
-    expect(await rollback?.locator("del").innerText()).toBe("2");
-    expect(await rollback?.locator("ins").innerText()).toBe("1");
+    expect(await rollback?.locator("del").innerText()).toBe("v2");
+    expect(await rollback?.locator("ins").innerText()).toBe("v1");
     const change = entries().filter({ hasText: "changed the key logged" });
     expect(await change.locator("del").allInnerTexts()).toEqual(["− presets:write"]);
     expect(await change.locator("ins").count()).toBe(0);

@@ -166,6 +166,26 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
     expect(await dialog().getByLabel("Slug").getAttribute("aria-invalid")).toBe("true");
   });
 
+  it("lists members to choose from below one another, however long they are called and how many they are", async () => {
+    const { makeMember, makeWorkspace } = administrator(underTest.stack);
+    const { slug } = await makeWorkspace(freshName("crowded"));
+    for (let index = 0; index < 15; index++)
+      await makeMember(`${freshName("l".repeat(60))}@${"l".repeat(60)}.example.com`);
+    await on.open(`/default/team/${slug}`);
+    await on.page.getByRole("button", { name: "Add members" }).click();
+    await dialog().getByRole("checkbox").nth(14).waitFor();
+    const overlaps = await dialog()
+      .locator(".choice")
+      .evaluateAll((rows) =>
+        rows.filter((row) => {
+          const next = row.nextElementSibling?.getBoundingClientRect();
+          const text = row.lastElementChild?.getBoundingClientRect();
+          return next && text && text.bottom > next.top + 1;
+        }),
+      );
+    expect(overlaps).toHaveLength(0);
+  });
+
   it("puts members of the organization into a workspace, and takes them out with a way back", async () => {
     const { slug } = await administrator(underTest.stack).makeWorkspace(freshName("joint"));
     const userId = await administrator(underTest.stack).makeMember(`${slug}@example.com`);

@@ -6,8 +6,13 @@ import type { One, Session, SessionWorkspace } from "./types.ts";
 /** Who is signed in: undefined until that is known, null where nobody is. */
 export const session = signal<Session | null | undefined>(undefined);
 
+/** Whether the last session ended without being asked to. */
+export const hasEnded = signal(false);
+
 whenRefused(() => {
-  if (session.value) session.value = null;
+  if (!session.value) return;
+  session.value = null;
+  hasEnded.value = true;
 });
 
 const path = "/console/session";
@@ -16,6 +21,7 @@ export async function loadSession(): Promise<void> {
   try {
     const { json } = await request<One<Session>>(path);
     session.value = json.data;
+    hasEnded.value = false;
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
     session.value = null;

@@ -7,6 +7,7 @@ export interface Loaded<T> {
   readonly answer: Answer<T> | undefined;
   readonly error: ApiError | undefined;
   readonly isLoading: boolean;
+  /** Loads it again; what went wrong before is not shown meanwhile. */
   reload(): void;
 }
 
@@ -59,13 +60,19 @@ export function useLoaded<T>(path: string | undefined, pollMs?: number): Loaded<
     return () => abort.abort();
   }, [path, round]);
 
-  const reload = (): void => setRound((count) => count + 1);
+  const load = (): void => setRound((count) => count + 1);
+  const reload = (): void => {
+    setState((old) => (old.error ? { ...old, error: undefined } : old));
+    load();
+  };
   useEffect(() => {
     if (pollMs === undefined) return;
-    const timer = setInterval(() => document.visibilityState === "visible" && reload(), pollMs);
+    const timer = setInterval(() => document.visibilityState === "visible" && load(), pollMs);
     return () => clearInterval(timer);
   }, [pollMs]);
-  return { answer: state.answer, error: state.error, isLoading: state.path !== path, reload };
+  const isLoading = state.path !== path;
+  // What went wrong at another path says nothing of this one.
+  return { answer: state.answer, error: isLoading ? undefined : state.error, isLoading, reload };
 }
 
 function seenAt<T>(path: string | undefined): Answer<T> | undefined {

@@ -61,11 +61,15 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
       {error && (
         <ErrorPanel
           error={error}
-          title="The versions could not be loaded"
-          retry={() => {
-            left.reload();
-            right.reload();
-          }}
+          title={error.status === 404 ? "There is no such version" : "The versions could not be loaded"}
+          retry={
+            error.status === 404
+              ? undefined
+              : () => {
+                  left.reload();
+                  right.reload();
+                }
+          }
         />
       )}
       {before && after ? (

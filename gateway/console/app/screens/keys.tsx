@@ -77,6 +77,7 @@ export function Keys({ workspace, query }: ScreenProps) {
           page={page}
           pageSize={pageSize}
           total={total}
+          isStale={isLoading}
           hrefOf={(to) => hrefWith(isWhole ? undefined : "hidden", to)}
         />
       )}

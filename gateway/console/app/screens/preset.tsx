@@ -57,7 +57,10 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
   // The version before stays while the next one is on its way, so that nothing moves.
   const last = useRef(loaded);
   if (loaded) last.current = loaded;
-  const shown = last.current;
+  // Of a version that cannot be shown, the rest of the preset still is.
+  const isLost = other.error !== undefined && !loaded;
+  const shown = last.current ?? (isLost ? served : undefined);
+  const looked = isLost ? served?.version : wanted;
   const newest = count.answer?.json.total_count;
   const { designate, isBusy, dialog } = useDesignation({
     workspace,
@@ -69,6 +72,7 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
 
   // All at once, so that nothing moves when the last part comes.
   const isReady = shown && (count.answer || count.error) && (changes.answer || changes.error);
+  const noSuchVersion = other.error?.status === 404;
   const missing = preset.error?.status === 404 ? preset.error : undefined;
   const title = (isReady && data?.name) || slug;
   const pageTitle = isServed || wanted === undefined ? title : `${title} v${wanted}`;
@@ -92,7 +96,7 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
             etag={preset.answer?.etag}
             workspace={workspace}
             changed={reloadAll}
-            shown={wanted ?? 1}
+            shown={looked ?? 1}
           />
         )
       }
@@ -125,18 +129,30 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
             )}
           </div>
           <ServingBar
+            status={data.status}
             served={served.version}
             newest={newest}
-            shown={wanted}
+            shown={looked}
             isBusy={isBusy}
             reason={reasonNotTo("write")}
             designate={(version) => designate(version, served.version)}
             hrefOf={(version) => hrefTo([workspace.slug, "presets", slug], { v: version })}
           />
           <div class="preset-columns">
-            <div class={`stack ${loaded ? "" : "is-stale"}`} aria-busy={!loaded}>
+            <div class={`stack ${loaded || isLost ? "" : "is-stale"}`} aria-busy={!loaded && !isLost}>
               {other.error && !loaded ? (
-                <ErrorPanel error={other.error} title={`Version ${wanted} could not be loaded`} retry={other.reload} />
+                <>
+                  <ErrorPanel
+                    error={other.error}
+                    title={noSuchVersion ? `There is no v${wanted}` : `v${wanted} could not be loaded`}
+                    retry={noSuchVersion ? undefined : other.reload}
+                  />
+                  <p>
+                    <a class="button" href={hrefTo([workspace.slug, "presets", slug])}>
+                      Show v{served.version}, which is served
+                    </a>
+                  </p>
+                </>
               ) : (
                 <>
                   <VersionView content={shown} query={query} workspace={workspace} slug={slug} />
@@ -148,6 +164,7 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
               workspace={workspace}
               slug={slug}
               loaded={changes}
+              isOff={data.status !== "active"}
               served={served.version}
               shown={wanted}
               showMore={() => setHistoryLength(100)}
@@ -155,10 +172,7 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
           </div>
         </>
       ) : (
-        !preset.error && !other.error && <PresetSkeleton key="skeleton" />
-      )}
-      {other.error && !shown && (
-        <ErrorPanel error={other.error} title={`Version ${wanted} could not be loaded`} retry={other.reload} />
+        !preset.error && <PresetSkeleton key="skeleton" />
       )}
       {dialog}
     </Page>

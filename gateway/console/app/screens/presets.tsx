@@ -28,7 +28,7 @@ const statuses: readonly (readonly [PresetStatus | "", string])[] = [
 
 export function Presets({ workspace, query }: ScreenProps) {
   const q = query.get("q") ?? "";
-  const status = query.get("status") ?? "";
+  const status = statuses.find(([each]) => each === query.get("status"))?.[0] ?? "";
   const page = Math.max(1, Number.parseInt(query.get("page") ?? "1", 10) || 1);
   const isFiltered = q !== "" || status !== "";
   const parameters = new URLSearchParams({ limit: String(pageSize), offset: String((page - 1) * pageSize) });
@@ -103,7 +103,13 @@ export function Presets({ workspace, query }: ScreenProps) {
             )
           )}
           {total !== undefined && total > 0 && (
-            <Pager page={page} pageSize={pageSize} total={total} hrefOf={(to) => hrefWith({ page: to })} />
+            <Pager
+              page={page}
+              pageSize={pageSize}
+              total={total}
+              isStale={isLoading}
+              hrefOf={(to) => hrefWith({ page: to })}
+            />
           )}
         </>
       )}

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../api/api-error.ts";
-import { signIn } from "../api/session.ts";
+import { hasEnded, signIn } from "../api/session.ts";
 import { BrandMark } from "../shell/header.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 
@@ -47,6 +47,11 @@ export function SignIn({ ticketError }: { readonly ticketError: ApiError | undef
             With a management key for all of your organization, or with an API key for the presets of its workspace.
           </p>
         </div>
+        {hasEnded.value && !error && (
+          <p class="notice" role="status">
+            Your session has ended. Sign in to go on where you were: drafts are kept.
+          </p>
+        )}
         {error && <ErrorPanel error={error} />}
         <div class="field">
           <label for="key">Key</label>

@@ -13,7 +13,18 @@ export function Team({ workspace, query }: ScreenProps) {
   const path = `/api/v1/organization/members?${new URLSearchParams(pageParameters(pageIn(query)))}`;
   const members = useList<Member>(reason ? undefined : path, ["member", "members"]);
   return (
-    <Page title="Team">
+    <Page
+      title="Team"
+      actions={
+        // Below a long list nobody would look for it.
+        members.total !== undefined &&
+        members.total > 10 && (
+          <a class="button" href="#workspaces-title">
+            Workspaces
+          </a>
+        )
+      }
+    >
       {reason ? (
         <NotYours reason={reason} actions={["Add a member", "Create a workspace"]} />
       ) : (

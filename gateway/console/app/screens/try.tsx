@@ -11,6 +11,7 @@ import { Page } from "../shell/page.tsx";
 import { ActionButton } from "../ui/action-button.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import type { PresetScreenProps } from "./preset.tsx";
+import { findMessage, keepMessage } from "./try/kept-message.ts";
 import { ResolvedView } from "./try/resolved-view.tsx";
 import { type StreamedAnswer, streamAnswer } from "./try/stream-answer.ts";
 import { trialBody } from "./try/trial-body.ts";
@@ -26,7 +27,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
   const content = pinned === undefined ? served : version.answer && versionContent(version.answer);
   const loadError = preset.error ?? version.error;
 
-  const [message, setMessage] = useState("");
+  const [message, setMessage] = useState(() => findMessage(workspace, slug));
   const [resolved, setResolved] = useState<Answer<One<ResolvedRequest>>>();
   const [answer, setAnswer] = useState<StreamedAnswer>();
   const [error, setError] = useState<ApiError>();
@@ -106,7 +107,10 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
           rows={4}
           placeholder="What somebody would ask"
           value={message}
-          onInput={(event) => setMessage(event.currentTarget.value)}
+          onInput={(event) => {
+            setMessage(event.currentTarget.value);
+            keepMessage(workspace, slug, event.currentTarget.value);
+          }}
         />
         <div class="panel-foot row edit-actions">
           {reasonNotTo("infer") && <span class="edit-note muted small">{reasonNotTo("infer")}</span>}

@@ -122,6 +122,7 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
           page={page}
           pageSize={pageSize}
           total={total}
+          isStale={isLoading}
           hrefOf={(to) => hrefTo([current.slug, "team", slug], { page: to > 1 ? to : undefined })}
         />
       )}

@@ -3,6 +3,7 @@ import { ApiError } from "../api/api-error.ts";
 import type { AdministrationProps } from "../screens/administration.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { Page } from "./page.tsx";
+import { sections } from "./sections.ts";
 
 type Screens = typeof import("../screens/administration.tsx");
 
@@ -23,7 +24,16 @@ export function Administration(props: AdministrationProps) {
     );
   }, []);
   if (screens) return <screens.AdministrationScreen {...props} />;
-  if (!hasFailed) return <main class="page" id="content" aria-busy="true" tabIndex={-1} />;
+  if (!hasFailed) {
+    const [section, detail] = props.parts;
+    const label = sections.find(([path]) => path === section)?.[1];
+    return (
+      <main class="page" id="content" aria-busy="true" tabIndex={-1}>
+        <div class="page-head">{detail === undefined && <h1>{label}</h1>}</div>
+        <p class="muted late">Loading …</p>
+      </main>
+    );
+  }
   // A gateway that was brought up to date since has other files.
   const error = new ApiError(0, "This part of the console could not be loaded. Load the page again.");
   return (

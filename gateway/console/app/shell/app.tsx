@@ -52,8 +52,12 @@ export function App() {
         </main>
       ) : session.value === null ? (
         <SignIn ticketError={ticketError} />
+      ) : session.value ? (
+        <Frame session={session.value} />
       ) : (
-        session.value && <Frame session={session.value} />
+        <main class="sign-in" aria-busy="true">
+          <p class="muted late">Opening the console …</p>
+        </main>
       )}
       <Secret />
       <Toasts />

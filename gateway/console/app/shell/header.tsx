@@ -8,7 +8,7 @@ import { hrefTo } from "./location.ts";
 import { openPalette } from "./palette.tsx";
 import { type Theme, theme } from "./preferences.ts";
 import { sections } from "./sections.ts";
-import { openShortcuts } from "./shortcuts.tsx";
+import { heldKey, openShortcuts } from "./shortcuts.tsx";
 import { showToast } from "./toasts.tsx";
 
 interface HeaderProps {
@@ -39,10 +39,10 @@ export function Header({ session, workspace, section }: HeaderProps) {
           ))}
         </nav>
         <div class="header-end">
-          <button type="button" class="button small" onClick={openPalette} title="Search and commands (Ctrl K)">
+          <button type="button" class="button small" onClick={openPalette} title={`Search and commands (${heldKey} K)`}>
             <Icon name="search" />
             <span class="visually-hidden">Search and commands</span>
-            <kbd class="only-wide">Ctrl K</kbd>
+            <kbd class="only-wide">{heldKey} K</kbd>
           </button>
           <Account session={session} />
         </div>
@@ -112,6 +112,7 @@ function Account({ session }: { readonly session: Session }) {
         {key.kind === "management" ? "Management key" : "API key"} <code>{key.label}</code>
       </p>
       <hr />
+      <p class="menu-note">Colours</p>
       {themes.map(([value, label]) => (
         <button
           key={value}

@@ -7,6 +7,9 @@ import { hasShortcuts } from "./preferences.ts";
 
 const isOpen = signal(false);
 
+/** The key that is held for the palette, as the keyboard of this machine has it. */
+export const heldKey = /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘" : "Ctrl";
+
 export function openShortcuts(): void {
   isOpen.value = true;
 }
@@ -61,9 +64,9 @@ export function Shortcuts({ workspace }: { readonly workspace: SessionWorkspace 
     <Dialog title="Keyboard shortcuts" close={close}>
       <dl class="shortcut-list">
         <dt>
-          <kbd>Ctrl</kbd> <kbd>K</kbd>
+          <kbd>{heldKey}</kbd> <kbd>K</kbd>
         </dt>
-        <dd>Search and commands (⌘ K on a Mac)</dd>
+        <dd>Search and commands</dd>
         {rows.map(([keys, what]) => (
           <>
             <dt>
@@ -81,7 +84,7 @@ export function Shortcuts({ workspace }: { readonly workspace: SessionWorkspace 
             hasShortcuts.value = event.currentTarget.checked;
           }}
         />
-        <span>Single keys are shortcuts. Ctrl K always works.</span>
+        <span>Single keys are shortcuts. {heldKey} K always works.</span>
       </label>
       <div class="dialog-actions">
         <button type="button" class="button" onClick={close}>

@@ -1,20 +1,24 @@
 import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { Icon } from "../ui/icon.tsx";
+import { place } from "./location.ts";
 
 interface Toast {
   readonly id: number;
   readonly text: string;
+  /** The path that it was shown at. */
+  readonly path: string;
   readonly action?: { readonly label: string; readonly run: () => void } | undefined;
 }
 
 const toasts = signal<readonly Toast[]>([]);
 let lastId = 0;
 
-/** Shows a sentence until it is dismissed. */
+/** Shows a sentence until it is dismissed; one that asks for nothing goes with the screen that it is about. */
 export function showToast(text: string, action?: Toast["action"]): void {
   lastId++;
   // Two are enough to see what came of the last steps; more would cover the page.
-  toasts.value = [...toasts.value.slice(-1), { id: lastId, text, action }];
+  toasts.value = [...toasts.value.slice(-1), { id: lastId, text, path: location.pathname, action }];
 }
 
 function dismiss(id: number): void {
@@ -26,6 +30,11 @@ export function clearToasts(): void {
 }
 
 export function Toasts() {
+  const current = place.value;
+  useEffect(() => {
+    const stays = ({ action, path }: Toast): boolean => action !== undefined || path === location.pathname;
+    if (!toasts.value.every(stays)) toasts.value = toasts.value.filter(stays);
+  }, [current]);
   return (
     <section class="toasts" aria-label="Notifications">
       <div role="status">

@@ -13,6 +13,7 @@ interface DialogProps {
 export function Dialog({ title, close, isEasyToClose = true, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
+  const isTouched = useRef(false);
   // Before the next key comes: whoever types on at once loses no letter.
   useLayoutEffect(() => {
     const opener = document.activeElement;
@@ -35,8 +36,12 @@ export function Dialog({ title, close, isEasyToClose = true, children }: DialogP
         event.preventDefault();
         if (isEasyToClose) close();
       }}
+      onInput={() => {
+        isTouched.current = true;
+      }}
       onMouseDown={(event) => {
-        if (isEasyToClose && event.target === dialog.current) close();
+        // A click that missed does not cost what was written.
+        if (isEasyToClose && !isTouched.current && event.target === dialog.current) close();
       }}
     >
       <div class="dialog-body">

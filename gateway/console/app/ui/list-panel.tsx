@@ -44,7 +44,7 @@ export function ListPanel<T>({ title, caption, columns, list, row, add, page, hr
       )}
       {total !== undefined && total > pageSize && (
         <div class="panel-foot">
-          <Pager page={page} pageSize={pageSize} total={total} hrefOf={hrefOf} />
+          <Pager page={page} pageSize={pageSize} total={total} isStale={isLoading} hrefOf={hrefOf} />
         </div>
       )}
       {children}

@@ -1,14 +1,23 @@
+import { useEffect } from "preact/hooks";
+import { navigate } from "../shell/location.ts";
 import { Icon } from "./icon.tsx";
 
 interface PagerProps {
   readonly page: number;
   readonly pageSize: number;
   readonly total: number;
+  /** Whether the total is that of another list, which is shown until this one is there. */
+  readonly isStale: boolean;
   readonly hrefOf: (page: number) => string;
 }
 
-export function Pager({ page, pageSize, total, hrefOf }: PagerProps) {
+export function Pager({ page, pageSize, total, isStale, hrefOf }: PagerProps) {
   const pages = Math.max(1, Math.ceil(total / pageSize));
+  // An old link, or the list has become shorter: a page behind the last would be blank.
+  const isBehind = page > pages && !isStale;
+  useEffect(() => {
+    if (isBehind) navigate(hrefOf(pages), "replace");
+  }, [isBehind]);
   const first = Math.min((page - 1) * pageSize + 1, total);
   const last = Math.min(page * pageSize, total);
   return (

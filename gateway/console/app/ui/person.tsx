@@ -37,5 +37,7 @@ export function personName(userId: string | null): string {
 }
 
 export function Person({ id }: { readonly id: string | null }) {
-  return <span title={id ?? undefined}>{personName(id)}</span>;
+  const name = personName(id);
+  // The name too, for it may be cut.
+  return <span title={id === null ? undefined : `${name} (${id})`}>{name}</span>;
 }

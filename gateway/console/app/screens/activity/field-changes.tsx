@@ -10,21 +10,28 @@ export function FieldChanges({ changes }: Pick<Entry, "changes">) {
     <ul class="field-changes">
       {changes.map(({ field, from, to }) => (
         <li key={field}>
-          <span class="muted">{field}:</span> {changeOf(from, to)}
+          <span class="muted">{labelOf(field)}:</span> {changeOf(from, to, (value) => shown(field, value))}
         </li>
       ))}
     </ul>
   );
 }
 
-function changeOf(from: unknown, to: unknown): ComponentChildren {
+const labels: Readonly<Record<string, string>> = { designated_version: "serves", expires_at: "expires" };
+
+/** What people call a field of the API: `creator_user_id` is the creator. */
+function labelOf(field: string): string {
+  return labels[field] ?? field.replace(/(_user)?_id$/, "").replaceAll("_", " ");
+}
+
+function changeOf(from: unknown, to: unknown, write: (value: unknown) => string): ComponentChildren {
   if (isList(from) || isList(to)) return listChange(isList(from) ? from : [], isList(to) ? to : []);
-  if (from === null) return <ins title={shown(to)}>{shown(to)}</ins>;
+  if (from === null) return <ins title={write(to)}>{write(to)}</ins>;
   return (
     <>
-      <del title={shown(from)}>{shown(from)}</del> <span aria-hidden="true">→</span>
+      <del title={write(from)}>{write(from)}</del> <span aria-hidden="true">→</span>
       <span class="visually-hidden"> to </span>{" "}
-      {to === null ? <span class="muted">none</span> : <ins title={shown(to)}>{shown(to)}</ins>}
+      {to === null ? <span class="muted">none</span> : <ins title={write(to)}>{write(to)}</ins>}
     </>
   );
 }
@@ -36,12 +43,12 @@ function listChange(from: readonly unknown[], to: readonly unknown[]): Component
   return (
     <span class="list-change">
       {gone.map((each) => (
-        <del key={String(each)}>− {shown(each)}</del>
+        <del key={String(each)}>− {String(each)}</del>
       ))}
       {come.map((each) => (
         <ins key={String(each)}>
           {from.length > 0 && "+ "}
-          {shown(each)}
+          {String(each)}
         </ins>
       ))}
     </span>
@@ -52,9 +59,15 @@ function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);
 }
 
-/** Ids of people and workspaces are shown as their names. */
-function shown(value: unknown): string {
+const moments = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+
+/** A value as people say it: ids of people and workspaces are shown as their names. */
+function shown(field: string, value: unknown): string {
   const text = String(value);
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (field === "designated_version") return `v${text}`;
+  if (field === "expires_at") return moments.format(new Date(text));
+  if (field === "role") return text === "org:admin" ? "Admin" : "Member";
   if (/^user_\w+$/.test(text)) return personName(text);
   return session.value?.workspaces.find(({ id }) => id === text)?.name ?? text;
 }

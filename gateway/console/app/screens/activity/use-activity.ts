@@ -46,10 +46,14 @@ export function useActivity(logs: readonly Log[], position: Position | undefined
   }, [address, round]);
 
   const isNewest = position === undefined;
-  const reload = (): void => setRound((count) => count + 1);
+  const load = (): void => setRound((count) => count + 1);
+  const reload = (): void => {
+    setState((old) => ({ ...old, error: undefined }));
+    load();
+  };
   useEffect(() => {
     if (!isNewest) return;
-    const timer = setInterval(() => document.visibilityState === "visible" && reload(), pollMs);
+    const timer = setInterval(() => document.visibilityState === "visible" && load(), pollMs);
     return () => clearInterval(timer);
   }, [isNewest]);
   return { page: state.page, error: state.error, isLoading: state.address !== address, reload };

@@ -1,4 +1,4 @@
-import { useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import type { Issue } from "../../api/api-error.ts";
 import { reasonNotTo } from "../../api/session.ts";
 import type { SessionWorkspace } from "../../api/types.ts";
@@ -51,6 +51,9 @@ export function DraftEditor({ start, isKept, workspace, slug, isReview, startAne
     navigate(hrefOf(false), "replace");
   };
   const issues = save.error?.issues ?? noIssues;
+
+  // Below a long editor one would land in the middle of what changes.
+  useLayoutEffect(() => scrollTo(0, 0), [isReview]);
 
   if (save.meanwhile) {
     return (

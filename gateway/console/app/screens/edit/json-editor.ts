@@ -37,7 +37,16 @@ const colors = HighlightStyle.define([
 
 const look = EditorView.theme({
   "&": { fontSize: "0.8125rem", color: "var(--text)", backgroundColor: "var(--surface)", height: "100%" },
-  "&.cm-focused": { outline: "2px solid var(--focus)", outlineOffset: "-2px" },
+  "&.cm-focused": { outline: "none" },
+  // Above the gutter, which would hide an outline.
+  "&.cm-focused::after": {
+    content: '""',
+    position: "absolute",
+    inset: "0",
+    zIndex: "300",
+    border: "2px solid var(--focus)",
+    pointerEvents: "none",
+  },
   ".cm-scroller": { fontFamily: "var(--font-mono)", lineHeight: "1.6", overflow: "auto" },
   ".cm-content": { padding: "0.75rem 0", caretColor: "var(--text)" },
   ".cm-cursor": { borderLeftColor: "var(--text)" },

@@ -8,12 +8,13 @@ interface ChangeListProps {
   readonly changes: readonly PresetChange[];
   readonly workspace: SessionWorkspace;
   readonly slug: string;
+  readonly isOff?: boolean;
   readonly served?: number | undefined;
   readonly shown?: number | undefined;
 }
 
 /** Who changed what of a preset, and when; the newest first. */
-export function ChangeList({ changes, workspace, slug, served, shown }: ChangeListProps) {
+export function ChangeList({ changes, workspace, slug, isOff = false, served, shown }: ChangeListProps) {
   return (
     <ol class="change-list">
       {changes.map((change) => {
@@ -32,7 +33,9 @@ export function ChangeList({ changes, workspace, slug, served, shown }: ChangeLi
                   v{made}
                 </a>
               )}
-              {made !== undefined && made === served && <span class="badge good">Serving</span>}
+              {made !== undefined && made === served && (
+                <span class={isOff ? "badge" : "badge good"}>{isOff ? "Designated" : "Serving"}</span>
+              )}
               {made !== undefined && made > 1 && (
                 <a
                   class="change-compare"

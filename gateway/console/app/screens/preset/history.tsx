@@ -8,12 +8,14 @@ interface HistoryProps {
   readonly workspace: SessionWorkspace;
   readonly slug: string;
   readonly loaded: Loaded<Page<PresetChange>>;
+  /** Whether the preset serves nobody. */
+  readonly isOff: boolean;
   readonly served: number | undefined;
   readonly shown: number | undefined;
   readonly showMore: () => void;
 }
 
-export function History({ workspace, slug, loaded, served, shown, showMore }: HistoryProps) {
+export function History({ workspace, slug, loaded, isOff, served, shown, showMore }: HistoryProps) {
   const { answer, error, reload } = loaded;
   const changes = answer?.json.data;
   const total = answer?.json.total_count ?? 0;
@@ -27,8 +29,14 @@ export function History({ workspace, slug, loaded, served, shown, showMore }: Hi
           </a>
         )}
       </div>
-      {error && <ErrorPanel error={error} title="The history could not be loaded" retry={reload} />}
-      {changes && <ChangeList changes={changes} workspace={workspace} slug={slug} served={served} shown={shown} />}
+      {error && (
+        <div class="panel-body">
+          <ErrorPanel error={error} title="The history could not be loaded" retry={reload} />
+        </div>
+      )}
+      {changes && (
+        <ChangeList changes={changes} workspace={workspace} slug={slug} isOff={isOff} served={served} shown={shown} />
+      )}
       {changes && changes.length < total && (
         <p class="panel-body">
           {changes.length < 100 ? (

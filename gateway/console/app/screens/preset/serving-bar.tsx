@@ -1,7 +1,9 @@
 import { useEffect, useRef } from "preact/hooks";
+import type { PresetStatus } from "../../api/types.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
 
 interface ServingBarProps {
+  readonly status: PresetStatus;
   readonly served: number | undefined;
   readonly newest: number | undefined;
   /** The version that is looked at. */
@@ -13,19 +15,27 @@ interface ServingBarProps {
 }
 
 /** What the preset serves, always in sight, and what one looks at where that is something else. */
-export function ServingBar({ served, newest, shown, isBusy, reason, designate, hrefOf }: ServingBarProps) {
+export function ServingBar({ status, served, newest, shown, isBusy, reason, designate, hrefOf }: ServingBarProps) {
   const isKnown = served !== undefined && newest !== undefined;
+  const isOff = status !== "active";
   const text = useRef<HTMLParagraphElement>(null);
   // The button that was pressed is gone then, and whoever uses the keyboard must not begin at the top again.
   useEffect(() => {
     if (document.activeElement === document.body) text.current?.focus({ preventScroll: true });
   }, [served, shown]);
   return (
-    <div class="serving-bar">
+    <div class={`serving-bar ${isOff ? "is-off" : ""}`}>
       <p class="serving-text" ref={text} tabIndex={-1}>
         {isKnown ? (
           <>
-            <strong>Serves v{served}</strong>
+            {isOff ? (
+              <>
+                <strong>{status === "disabled" ? "Disabled" : "Archived"}: requests that name it are refused.</strong>{" "}
+                It would serve v{served}
+              </>
+            ) : (
+              <strong>Serves v{served}</strong>
+            )}
             {newest === served ? (
               <span class="muted">, the newest</span>
             ) : (

@@ -25,8 +25,8 @@ export function WorkspaceMenu({ shown, isDefault, current, changed }: WorkspaceM
   const remove = async (): Promise<void> => {
     await request(`/api/v1/workspaces/${shown.id}`, { method: "DELETE" });
     close();
-    showToast(`“${shown.name}” is deleted.`);
     forgetWorkspace(shown.id, current);
+    showToast(`“${shown.name}” is deleted.`);
     changed();
   };
   return (

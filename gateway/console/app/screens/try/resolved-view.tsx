@@ -77,7 +77,14 @@ function Origin({ origins, field }: { readonly origins: Origins; readonly field:
     <ul class="stack-tight">
       {found.map(([path, { from, overrides }]) => (
         <li key={path} class="row">
-          {path !== pointer && <code class="small">{path.slice(pointer.length + 1)}</code>}
+          {path !== pointer && (
+            <code class="small">
+              {path
+                .slice(pointer.length)
+                .replaceAll(/\/(\d+)/g, "[$1]")
+                .replaceAll("/", ".")}
+            </code>
+          )}
           <span class={`badge ${looks[from] ?? ""}`}>{from}</span>
           {overrides && <span class="muted small">over the {overrides}</span>}
         </li>

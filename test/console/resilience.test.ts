@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findBrowser } from "../support/browser.ts";
+import { type ConsolePage, type ConsoleUnderTest, openConsole } from "../support/console-browser.ts";
+import { freshName } from "../support/fresh-name.ts";
+
+const browserPath = await findBrowser();
+
+let underTest: ConsoleUnderTest;
+
+describe.skipIf(!browserPath)("the console, where something gets in the way", { timeout: 180_000 }, () => {
+  beforeAll(async () => {
+    underTest = await openConsole(browserPath ?? "");
+  }, 180_000);
+
+  afterAll(() => underTest?.close());
+
+  async function createPreset(): Promise<string> {
+    const slug = freshName("resilient");
+    const messages = [{ role: "system", content: "Be brief." }];
+    for (const temperature of [0.2, 0.7])
+      expect((await underTest.stack.create(slug, { model: "a", temperature, messages })).status).toBe(200);
+    return slug;
+  }
+
+  function signedIn(): Promise<ConsolePage> {
+    return underTest.newPage({ key: underTest.stack.managementKey });
+  }
+
+  it("says that a session has ended, and loses nothing of what was written", async () => {
+    const slug = await createPreset();
+    const on = await signedIn();
+    const { page, context } = on;
+    await on.open(`/default/presets/${slug}/edit?from=2`);
+    await page.getByLabel("System prompt").fill("Be very brief.");
+    await page.getByRole("button", { name: "Review the changes" }).click();
+    await context.clearCookies();
+    await page.getByRole("button", { name: "Save new version" }).click();
+    await page.getByText("Your session has ended").waitFor();
+    expect(await on.axeViolations()).toEqual([]);
+    await page.getByLabel("Key", { exact: true }).fill(underTest.stack.managementKey);
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Save new version" }).click();
+    await page.getByText("Serves v3").waitFor();
+    await page.getByText("Be very brief.").first().waitFor();
+    // Whoever signs out themselves knows why they are out.
+    await page.getByRole("button", { name: "Account" }).click();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    expect(await page.getByText("Your session has ended").count()).toBe(0);
+  });
+
+  it("begins a review at its top, where it can be saved", async () => {
+    const slug = await createPreset();
+    const on = await underTest.newPage({ key: underTest.stack.managementKey, width: 390 });
+    const { page } = on;
+    await on.open(`/default/presets/${slug}/edit?from=2`);
+    await page.getByLabel("System prompt").fill("Be kind.\n".repeat(80));
+    await page.getByRole("button", { name: "Review the changes" }).click();
+    const save = page.getByRole("button", { name: "Save new version" });
+    await save.waitFor();
+    await page.locator(".diff").first().waitFor();
+    const box = await save.boundingBox();
+    expect(box?.y).toBeGreaterThan(0);
+    expect(box?.y).toBeLessThan(800);
+  });
+
+  it("leads from a page behind the last to the last", async () => {
+    await createPreset();
+    const on = await signedIn();
+    for (const path of ["/default/presets", "/default/keys", "/default/team/default"]) {
+      await on.open(`${path}?page=99`);
+      await on.page.waitForURL((url) => !url.search.includes("99"));
+      await on.page.getByText(/^1–\d+ of \d+/).waitFor();
+      expect(await on.page.locator("tbody tr").count()).toBeGreaterThan(0);
+    }
+  });
+
+  it("shows the preset also where the version of the address is not there", async () => {
+    const slug = await createPreset();
+    const on = await signedIn();
+    const { page } = on;
+    await on.open(`/default/presets/${slug}?v=999`);
+    await page.getByText("There is no v999").waitFor();
+    await page.getByText("Serves v2").waitFor();
+    expect(await page.getByRole("button", { name: /999/ }).count()).toBe(0);
+    expect(await on.axeViolations()).toEqual([]);
+    await page.getByRole("link", { name: "Show v2, which is served" }).click();
+    await page.getByText("Be brief.").first().waitFor();
+    expect(page.url()).not.toContain("v=");
+  });
+
+  it("shows that it tries again while it does", async () => {
+    const on = await signedIn();
+    const { page } = on;
+    await page.route("**/api/v1/presets?**", (route) => route.abort());
+    await on.open("/default/presets");
+    await page.getByText("The gateway cannot be reached").waitFor();
+    await page.unroute("**/api/v1/presets?**");
+    let answer = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route("**/api/v1/presets?**", async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.locator(".skeleton").first().waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+    answer();
+    await page.getByText(/^1–\d+ of \d+/).waitFor();
+  });
+
+  it("keeps a form that was written in where a click misses it", async () => {
+    const on = await signedIn();
+    const { page } = on;
+    await on.open("/default/keys");
+    const dialog = page.getByRole("dialog");
+    await page.getByRole("button", { name: "Create a key" }).click();
+    await dialog.waitFor();
+    await page.mouse.click(5, 5);
+    await dialog.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Create a key" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("nightly evaluation");
+    await page.mouse.click(5, 5);
+    await page.waitForTimeout(100);
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("nightly evaluation");
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+  });
+
+  it("takes a notice that asks for nothing away with its screen, and keeps the one with Undo", async () => {
+    const slug = await createPreset();
+    const on = await signedIn();
+    const { page } = on;
+    await on.open(`/default/presets/${slug}`);
+    await page.getByRole("button", { name: "Settings" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Renamed");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The settings were saved.").waitFor();
+    await page.getByRole("link", { name: "v1", exact: true }).click();
+    await page.getByRole("button", { name: "Roll back to v1" }).click();
+    await page.getByRole("button", { name: "Undo" }).waitFor();
+    expect(await page.getByText("The settings were saved.").count()).toBe(1);
+    await page.getByRole("link", { name: "Activity" }).click();
+    await page.getByRole("heading", { name: "Activity" }).waitFor();
+    await page.getByText("The settings were saved.").waitFor({ state: "detached" });
+    expect(await page.getByRole("button", { name: "Undo" }).count()).toBe(1);
+  });
+
+  it("never says that a preset serves which refuses every request", async () => {
+    const slug = await createPreset();
+    const on = await signedIn();
+    const { page } = on;
+    for (const [status, word] of [
+      ["disabled", "Disabled"],
+      ["archived", "Archived"],
+    ]) {
+      const { apiKey } = underTest.stack;
+      await underTest.stack.request("PATCH", `/presets/${slug}`, { key: apiKey, body: { status } });
+      await on.open(`/default/presets/${slug}`);
+      await page.getByText(`${word}: requests that name it are refused. It would serve v2`).waitFor();
+      expect(await page.getByText(/Serves v|^Serving$/).count()).toBe(0);
+      expect(await on.axeViolations()).toEqual([]);
+    }
+  });
+
+  it("shows all presets at an address whose status there is not", async () => {
+    await createPreset();
+    const on = await signedIn();
+    await on.open("/default/presets?status=lost");
+    await on.page.getByText(/^1–\d+ of \d+/).waitFor();
+    expect(await on.page.getByRole("alert").count()).toBe(0);
+  });
+
+  it("tries the message of before after the next edit", async () => {
+    const slug = await createPreset();
+    const on = await signedIn();
+    const { page } = on;
+    await on.open(`/default/presets/${slug}/try`);
+    await page.getByLabel("Message").fill("Where is my order?");
+    await on.open(`/default/presets/${slug}`);
+    await page.getByRole("link", { name: "Try it" }).click();
+    expect(await page.getByLabel("Message").inputValue()).toBe("Where is my order?");
+  });
+});
