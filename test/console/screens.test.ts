@@ -43,7 +43,10 @@ describe.skipIf(!browserPath)("each screen of the console", () => {
     const { stack } = underTest;
     const prompts = ["Be brief.\nNever promise refunds.", "Be brief and kind.\nNever promise refunds.\nSay why."];
     for (const content of prompts) {
-      const tools = [{ type: "function", function: { name: "find", parameters: { type: "object" } } }];
+      const tools = Array.from({ length: 9 }, (_, index) => ({
+        type: "function",
+        function: { name: `find_${index}`, parameters: { type: "object" } },
+      }));
       await stack.create("support-bot", {
         model: "a",
         temperature: 1.0,
@@ -111,6 +114,9 @@ describe.skipIf(!browserPath)("each screen of the console", () => {
     await open("/default/presets", "Account");
     await open("/default/presets", /Workspace/);
     await open("/default/presets/support-bot", "Settings");
+    await on.open("/default/presets/support-bot");
+    await page.locator("summary").first().click();
+    expect(await on.axeViolations()).toEqual([]);
     await open("/default/keys", "Create a key");
     await open("/default/keys", /Actions for/);
     await open("/default/team", "Add a member");

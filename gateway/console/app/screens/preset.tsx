@@ -166,7 +166,7 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
               loaded={changes}
               isOff={data.status !== "active"}
               served={served.version}
-              shown={wanted}
+              shown={looked}
               showMore={() => setHistoryLength(100)}
             />
           </div>

@@ -70,7 +70,12 @@ export function whatChanged({ changes }: Pick<PresetChange, "changes">): Compone
     if (field === "designated_version")
       return `${lead}${Number(to) < Number(from) ? "Rolled back" : "Served"} v${from} → v${to}`;
     if (field === "status") return `${lead}Status: ${from} → ${to}`;
-    if (field === "name") return `${lead}Renamed to “${to}”`;
+    if (field === "name")
+      return (
+        <>
+          {lead}Renamed to “<bdi>{to}</bdi>”
+        </>
+      );
     return `${lead}${to === null ? "Description removed" : "Description changed"}`;
   });
 }

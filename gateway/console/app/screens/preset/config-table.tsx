@@ -35,13 +35,15 @@ export function ConfigTable({ config }: { readonly config: string }) {
 
 const shortLength = 64;
 const linesAtFirst = 12;
+/** What is longer than this may wrap into more lines than are seen at once. */
+const lengthAtFirst = 600;
 
 export function ConfigValue({ text }: Pick<Piece, "text">) {
   if (text.length <= shortLength && !text.startsWith('"')) return <code class="wrap">{text}</code>;
   if (!/^[[{]/.test(text)) return <code class="wrap">{text.startsWith('"') ? String(JSON.parse(text)) : text}</code>;
   const shown = indented(text);
   const lines = shown.split("\n").length;
-  if (lines <= linesAtFirst) return <pre class="config-value">{shown}</pre>;
+  if (lines <= linesAtFirst) return <Code text={shown} />;
   const items = JSON.parse(text) as object;
   const count = Object.keys(items).length;
   return (
@@ -50,7 +52,19 @@ export function ConfigValue({ text }: Pick<Piece, "text">) {
         {count.toLocaleString("en")} {Array.isArray(items) ? "item" : "field"}
         {count === 1 ? "" : "s"}, {lines.toLocaleString("en")} lines
       </summary>
-      <pre class="config-value">{shown}</pre>
+      <Code text={shown} />
     </details>
+  );
+}
+
+function Code({ text }: Pick<Piece, "text">) {
+  // A prompt in it is read by its lines.
+  const broken = text.replaceAll(/\\./g, (pair) => (pair === "\\n" ? "\\n\n" : pair));
+  const mayScroll = text.length > lengthAtFirst || broken.split("\n").length > linesAtFirst;
+  return (
+    // What scrolls must be reached by the keyboard.
+    <pre class="config-value" tabIndex={mayScroll ? 0 : undefined}>
+      {broken}
+    </pre>
   );
 }

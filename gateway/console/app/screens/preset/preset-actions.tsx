@@ -56,7 +56,7 @@ export function PresetActions(props: PresetActionsProps) {
 const statuses: readonly (readonly [PresetStatus, label: string, what: string])[] = [
   ["active", "Active", "in use"],
   ["disabled", "Disabled", "requests that name it are refused; it takes new versions"],
-  ["archived", "Archived", "retired; it takes no new version until it is active again"],
+  ["archived", "Archived", "requests are refused, and it takes no new version until it is active again"],
 ];
 
 function SettingsDialog({

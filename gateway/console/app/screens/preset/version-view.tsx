@@ -37,7 +37,7 @@ export function VersionView({ content, query, workspace, slug }: VersionViewProp
         {prompt === null ? (
           <p class="panel-body muted">This version has no system prompt.</p>
         ) : (
-          <LongText key={version} text={prompt} label="System prompt" />
+          <LongText key={version} text={prompt} label="Text of the prompt" />
         )}
       </section>
       <section class="panel" aria-labelledby="config-title">
