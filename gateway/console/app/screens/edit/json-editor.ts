@@ -102,7 +102,8 @@ export function createJsonEditor({ root, text, label, onChange }: JsonEditorPart
         linter(findFaults, { delay: 300 }),
         keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap]),
         EditorView.lineWrapping,
-        EditorView.contentAttributes.of({ "aria-label": label }),
+        // What scrolls is reached by the keyboard, and says so.
+        EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
         look,
         EditorView.updateListener.of((update) => {
           if (update.docChanged) onChange(update.state.doc.toString());
