@@ -49,6 +49,23 @@ describe.skipIf(!browserPath)("the console, where something gets in the way", { 
     expect(await page.getByText("Your session has ended").count()).toBe(0);
   });
 
+  it("keeps what was written in a session that has ended for the one who wrote it", async () => {
+    const slug = await createPreset();
+    const other = await underTest.stack.tenants.createOrganization();
+    const on = await signedIn();
+    const { page, context } = on;
+    const kept = () => page.evaluate("JSON.stringify(sessionStorage)");
+    await on.open(`/default/presets/${slug}/edit?from=2`);
+    await page.getByLabel("System prompt").fill("Between us.");
+    await expect.poll(kept).toContain("Between us.");
+    await context.clearCookies();
+    await on.open("/default/presets");
+    await page.getByLabel("Key", { exact: true }).fill(other.managementKey);
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Account" }).waitFor();
+    expect(await kept()).not.toContain("Between us.");
+  });
+
   it("begins a review at its top, where it can be saved", async () => {
     const slug = await createPreset();
     const on = await underTest.newPage({ key: underTest.stack.managementKey, width: 390 });

@@ -20,12 +20,22 @@ const path = "/console/session";
 export async function loadSession(): Promise<void> {
   try {
     const { json } = await request<One<Session>>(path);
+    forgetOthers(json.data);
     session.value = json.data;
     hasEnded.value = false;
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
     session.value = null;
   }
+}
+
+const personName = "setpoint-person";
+
+/** Drafts are the person's own: who signs in next in this tab, once a session has ended, does not see them. */
+function forgetOthers({ organization, user_id, key }: Session): void {
+  const person = `${organization.id}/${user_id ?? key.id}`;
+  if (sessionStorage.getItem(personName) !== person) sessionStorage.clear();
+  sessionStorage.setItem(personName, person);
 }
 
 /** Signs in with a key that was pasted, or with the ticket of a link. */
@@ -36,7 +46,6 @@ export async function signIn(credential: { readonly key: string } | { readonly t
 
 export async function signOut(): Promise<void> {
   await request(path, { method: "DELETE" });
-  // Drafts are the person's own: who signs in next in this tab does not see them.
   sessionStorage.clear();
   session.value = null;
 }
