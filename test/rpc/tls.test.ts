@@ -68,6 +68,9 @@ function callWithoutCertificate(port: number, caCertificateFile: string): Promis
   });
 }
 
+/** On a busy machine, a call may be over before the handshake is refused. */
+const refused = /^(unavailable|deadline_exceeded)$/;
+
 describe("gRPC with certificates", () => {
   const servers: GrpcServer[] = [];
 
@@ -103,7 +106,7 @@ describe("gRPC with certificates", () => {
     const tls = ours.issue(join(folder, "server"));
     const port = await serve(tls);
     await expect.poll(() => callOnce(port, tls)).toBe(1);
-    expect(await callOnce(port, channel())).toBe("unavailable");
+    expect(await callOnce(port, channel())).toMatch(refused);
   });
 
   it("refuses a client without a certificate", async () => {
@@ -118,7 +121,7 @@ describe("gRPC with certificates", () => {
     const port = await serve(tls);
     await expect.poll(() => callOnce(port, tls)).toBe(1);
     const client = ours.issue(join(folder, "client"));
-    expect(await callOnce(port, client)).toBe("unavailable");
+    expect(await callOnce(port, client)).toMatch(refused);
   });
 
   it("takes over files that are replaced, on both sides, without a restart", async () => {
