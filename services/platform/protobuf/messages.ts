@@ -3,9 +3,9 @@ import { MessageInput } from "./message-input.ts";
 import { MessageOutput } from "./message-output.ts";
 import { messageType } from "./message-type.ts";
 
-// What the library @bufbuild/protobuf does as well, for the messages that our RPCs carry: under load, a fifth of all that a
-// read took went into the garbage that the library makes, five times as much as this. It still knows the types of all
-// messages, and reads and writes them for everybody else, as JSON too.
+// What the library @bufbuild/protobuf does as well, for the messages that our RPCs carry: under load, a read takes a fifth
+// less processor time by this, because the library makes five times the garbage. It still knows the types of all messages,
+// and reads and writes them for everybody else, as JSON too.
 
 const output = new MessageOutput();
 
