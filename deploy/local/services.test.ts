@@ -16,7 +16,7 @@ function load(entry: string, cache: string): Promise<string> {
   return runProgram(process.execPath, [join(repositoryRoot, entry), "help"], { env });
 }
 
-it("leaves the processes no types to strip", { timeout: 60_000 }, async () => {
+it("leaves the processes no types to strip", async () => {
   const path = mkdtempSync(join(tmpdir(), "setpoint-compiled-"));
   onTestFinished(() => rmSync(path, { recursive: true }));
   const home = openHome({ SETPOINT_HOME: path });

@@ -8,7 +8,7 @@ import { expect, it, onTestFinished } from "vitest";
 const run = promisify(execFile);
 
 it("measures both sides without an error and finds every acknowledged creation stored", {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const args = ["--only", "create-hot-50,sparse-keys", "--rounds", "1", "--seconds", "0.5", "--json"];
   const { stdout } = await run(process.execPath, [join(import.meta.dirname, "bench.ts"), ...args]);
@@ -21,7 +21,7 @@ it("measures both sides without an error and finds every acknowledged creation s
   }
 });
 
-it("measures what a lone caller waits for, and follows the way of a request", { timeout: 120_000 }, async () => {
+it("measures what a lone caller waits for, and follows the way of a request", { timeout: 300_000 }, async () => {
   const args = [
     "--latency",
     "--only",

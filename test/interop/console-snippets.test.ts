@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => stack?.close());
 
 describe.each(snippets)("what the console shows for %s", (label, make) => {
-  it("has the preset answer, as it stands, with a key of the environment", { timeout: 60_000 }, async () => {
+  it("has the preset answer, as it stands, with a key of the environment", async () => {
     const text = make("@preset/greeter@1", stack.baseUrl);
     expect(text).toContain("SETPOINT_API_KEY");
     const options = { cwd: root, env: { PATH: process.env.PATH, SETPOINT_API_KEY: stack.apiKey } };
