@@ -101,6 +101,21 @@ describe("createVersion", () => {
 });
 
 describe("getPreset", () => {
+  it("says of each read in a batch which version is known", async () => {
+    const batches: unknown[] = [];
+    const presets = {
+      batchGetPresets: async (batch: { slugs?: string[]; reads?: Named[] }) => {
+        batches.push(batch);
+        return { outcomes: (batch.slugs ?? batch.reads?.map(({ slug = "" }) => slug))?.map(found) };
+      },
+    } as unknown as Methods<typeof PresetService>;
+    const client = presetClient(presets);
+    const reads = [{ slug: "a", knownVersionId: "1" }, { slug: "b" }, { slug: "a" }];
+    const answers = await Promise.all(reads.map((read) => client.getPreset(read, options())));
+    expect(answers.map(({ slug }) => slug)).toEqual(["a", "b", "a"]);
+    expect(batches).toMatchObject([{ reads }]);
+  });
+
   it("asks for what does not fit into the answer of a batch alone, few at a time", async () => {
     const tooLarge = create(StatusSchema, {
       code: resourceExhaustedCode,
@@ -125,7 +140,7 @@ describe("getPreset", () => {
     } as unknown as Methods<typeof PresetService>;
     const slugs = Array.from({ length: 20 }, (_, index) => `large-${index}`);
     const client = presetClient(presets);
-    const answers = await Promise.all(slugs.map((slug) => client.getPreset(slug, options())));
+    const answers = await Promise.all(slugs.map((slug) => client.getPreset({ slug }, options())));
     expect(answers.map(({ slug }) => slug)).toEqual(slugs);
     expect(alone).toEqual(slugs.slice(1));
     expect(mostUnderWay).toBeLessThanOrEqual(4);

@@ -23,6 +23,12 @@ import {
 type Creation = MessageInitShape<typeof CreateVersionRequestSchema>;
 type PresetMethods = Methods<typeof PresetService>;
 
+/** Which preset. Where its designated version is the known one, that comes without its content. */
+interface PresetRead {
+  readonly slug: string;
+  readonly knownVersionId?: string;
+}
+
 /** The way into the preset service. What every application asks for all the time is gathered. */
 export interface PresetClient
   extends Pick<
@@ -37,7 +43,7 @@ export interface PresetClient
     | "listWorkspaceChanges"
   > {
   readonly createVersion: (creation: Creation, options: CallOptions) => Promise<Preset>;
-  readonly getPreset: (slug: string, options: CallOptions) => Promise<Preset>;
+  readonly getPreset: (read: PresetRead, options: CallOptions) => Promise<Preset>;
 }
 
 /** What a call weighs beside its content. */
@@ -49,10 +55,10 @@ export function presetClient(methods: PresetMethods, metrics?: Metrics): PresetC
   const createAlone = async (creation: Creation, options: CallOptions) =>
     answered(await methods.createVersion(creation, options));
 
-  const getAlone = async (slug: string, options: CallOptions) => answered(await methods.getPreset({ slug }, options));
+  const getAlone = async (read: PresetRead, options: CallOptions) => answered(await methods.getPreset(read, options));
 
   // What is too large for a batch comes by itself, and little of it at a time: nobody knows its size before it is here.
-  const getLarge = gatherCalls<string, Preset>({
+  const getLarge = gatherCalls<PresetRead, Preset>({
     countMax: 1,
     batchesMax: largeAtOnceMax,
     bytesOf: () => requestBytes,
@@ -76,15 +82,16 @@ export function presetClient(methods: PresetMethods, metrics?: Metrics): PresetC
       },
     }),
 
-    getPreset: gatherAlike<string, Preset>({
+    getPreset: gatherAlike<PresetRead, Preset>({
       watch: metrics?.watchBatches("GetPreset"),
       bytesOf: () => requestBytes,
       callTogether: async (calls) => {
         const [first] = calls;
         if (first && calls.length === 1) return [await getAlone(first.request, first.options)];
-        const batch = areOfOne(calls)
-          ? { slugs: calls.map(({ request }) => request) }
-          : { reads: calls.map(({ request, options }) => ({ ...nameOf(options), slug: request })) };
+        const batch =
+          areOfOne(calls) && !calls.some(({ request }) => request.knownVersionId)
+            ? { slugs: calls.map(({ request }) => request.slug) }
+            : { reads: calls.map(({ request, options }) => ({ ...nameOf(options), ...request })) };
         const { outcomes } = await methods.batchGetPresets(batch, optionsTogether(calls));
         return answersOf(calls, outcomes, getAlone, getLarge);
       },

@@ -118,7 +118,7 @@ export function presetRoutes(
 
   app.get<OnePreset>("/api/v1/presets/:slug", { schema: getSchema, onRequest: reading }, async (request, reply) => {
     const { slug } = request.params;
-    const preset = await request.caller.call((options) => presets.getPreset(slug, options));
+    const preset = await request.caller.call((options) => presets.getPreset({ slug }, options));
     return sendPreset(reply, preset, request.headers["if-none-match"]);
   });
 

@@ -4,6 +4,7 @@ import type { Preset } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { type PresetOutcome, PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { fromStatusMessage } from "../../services/platform/rpc/status.ts";
 import { freshName } from "../support/fresh-name.ts";
+import { upTo } from "../support/preset-store.ts";
 import { failureOf, openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import type { Tenant } from "../support/tenants.ts";
@@ -102,6 +103,19 @@ describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
       "TOKEN_INVALID",
       newest,
     ]);
+  });
+
+  it("leaves out the content of a version that is known, however large it is", async () => {
+    const slug = freshName(`known-${protocol}`);
+    const content = { configJson: `{"model":"${"a".repeat(1_000_000)}"}`, systemPrompt: "b".repeat(1_000_000) };
+    const created = await calls[protocol](batchCreateVersions, { requests: [{ slug, ...content }] }, token);
+    const { designatedVersionId } = seenOf(created.outcomes[0] as PresetOutcome) as Preset;
+    const reads = upTo(100).map(() => ({ accessToken: token, slug, knownVersionId: designatedVersionId }));
+    const read = await calls[protocol](batchGetPresets, { reads }, token);
+    const contents = read.outcomes.map((outcome) => (seenOf(outcome) as Preset).designatedVersion);
+    expect(contents.map((version) => [version?.id, version?.configJson, version?.systemPrompt])).toEqual(
+      upTo(100).map(() => [designatedVersionId, "", undefined]),
+    );
   });
 
   it("refuses a part without a creation as one without content", async () => {

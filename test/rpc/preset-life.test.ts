@@ -2,7 +2,12 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
-import { type Preset, PresetChangeAction, PresetStatus } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
+import {
+  type Preset,
+  PresetChangeAction,
+  PresetStatus,
+  type PresetVersion,
+} from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { PresetService, type UpdatePresetRequestSchema } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { mintAccessToken, tokenContent } from "../../services/organization/domain/access-token.ts";
 import type { Permission } from "../../services/platform/auth/principal.ts";
@@ -89,6 +94,24 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
       expect(preset?.statusUpdateTime).toBeUndefined();
       expect(preset?.etag.length).toBeGreaterThan(0);
       expect(preset?.etag.length).toBeLessThanOrEqual(32);
+    });
+
+    it("leaves out the content of the version that the caller knows, and of no other", async () => {
+      const slug = freshName(`${prefix}-known`);
+      const first = await create(slug, '{"seed":1}', "Be brief.");
+      const known = { slug, knownVersionId: first.designatedVersionId };
+      const { configJson, systemPrompt, ...others } = first.designatedVersion as PresetVersion;
+      expect((await call(getPreset, known)).preset).toEqual({
+        ...first,
+        designatedVersion: { ...others, configJson: "" },
+      });
+      const disabled = await update(slug, { status: PresetStatus.DISABLED });
+      expect((await call(getPreset, known)).preset).toMatchObject({
+        status: PresetStatus.DISABLED,
+        etag: disabled.etag,
+      });
+      const second = await create(slug, '{"seed":2}');
+      expect((await call(getPreset, known)).preset).toEqual(second);
     });
 
     it("knows no preset that is not there", async () => {

@@ -172,6 +172,20 @@ describe("PresetReader, of large content", () => {
     expect((await costOf(() => reader.hasPreset(workspaceId, "p", patient()))).statements).toBe(1);
   });
 
+  it("does not read what the caller has, and all of it where another version is designated", async () => {
+    const admitted: number[] = [];
+    const find = (knownVersionId: string) =>
+      reader.findPresetUnlessKnown(workspaceId, "p", knownVersionId, patient(), (bytes) => admitted.push(bytes));
+    const preset = (await find(newId())) as ServedPreset;
+    expect(preset.designatedVersion.configJson).toBe(large("p").configJson);
+    expect(admitted).toEqual([large("p").configJson.length]);
+
+    const bare = { ...preset, designatedVersion: { ...preset.designatedVersion, configJson: "" } };
+    expect(await find(preset.designatedVersionId)).toEqual(bare);
+    expect((await costOf(() => find(preset.designatedVersionId))).statements).toBe(1);
+    expect(admitted).toHaveLength(1);
+  });
+
   it("reads nothing that its reader does not admit", async () => {
     const admit = (bytes: number) => {
       throw new Error(`not ${bytes}`);

@@ -21,7 +21,7 @@ export function presetFetcher(presets: PresetClient): FetchPreset {
   async function getPreset(caller: InferenceCaller, slug: string): Promise<KnownPreset> {
     const askedAtMs = monotonicMs();
     try {
-      const preset = await caller.call((options) => presets.getPreset(slug, options));
+      const preset = await caller.call((options) => presets.getPreset({ slug }, options));
       return new KnownPreset(preset, askedAtMs, undefined);
     } catch (error) {
       throw isOfKind(error, "not_found") ? await nearest.refusalOf(slug, caller) : error;

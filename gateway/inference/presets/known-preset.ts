@@ -54,7 +54,7 @@ export class KnownPreset {
   /** Versions that it does not have, with what to say of them. As short-lived as the rest. */
   readonly absentVersions = new Map<number, DomainError>();
 
-  /** What was known before is taken over where it is the same version, and with it what was made of it. */
+  /** What was known before is taken over where it is the same version, which then came without its content. */
   constructor({ id, slug, status, designatedVersion }: Preset, askedAtMs: number, before: KnownPreset | undefined) {
     if (!designatedVersion) throw new Error("The preset service answered without a designated version");
     this.id = id;

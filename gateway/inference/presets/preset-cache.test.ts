@@ -1,6 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { PresetSchema, PresetStatus, PresetVersionSchema } from "../../../proto/gen/setpoint/preset/v1/preset_pb.ts";
+import {
+  PresetSchema,
+  PresetStatus,
+  type PresetVersion,
+  PresetVersionSchema,
+} from "../../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { DomainError, deadlineExceeded, unavailable } from "../../../services/platform/domain/domain-error.ts";
 import { Metrics } from "../../../services/platform/observe/metrics.ts";
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
@@ -26,9 +31,10 @@ class PresetDouble {
   /** Refused by the token that they show. */
   readonly refused = new Map<string, Error>();
   #held: (() => void)[] | undefined;
+  #heldSlug: string | undefined;
 
   readonly client = {
-    getPreset: (slug: string, options: CallOptions) =>
+    getPreset: ({ slug, knownVersionId }: { slug: string; knownVersionId?: string }, options: CallOptions) =>
       this.#answer(options, slug, (workspace) => {
         const stored = this.stored.get(`${workspace} ${slug}`);
         if (!stored) throw notFound("PRESET_NOT_FOUND");
@@ -37,7 +43,7 @@ class PresetDouble {
           slug,
           workspaceId: workspace,
           status: stored.status,
-          designatedVersion: this.#version(workspace, slug, stored.version),
+          designatedVersion: withoutKnown(this.#version(workspace, slug, stored.version), knownVersionId),
         });
       }),
     getVersion: ({ slug = "", version = 0 }, options: CallOptions) =>
@@ -57,9 +63,10 @@ class PresetDouble {
     this.stored.set(key, { ...before, ...change });
   }
 
-  /** From here on calls see what is stored now, but their answers do not come. */
-  hold(): void {
+  /** From here on calls, or those for one preset, see what is stored now, but their answers do not come. */
+  hold(slug?: string): void {
     this.#held ??= [];
+    this.#heldSlug = slug;
   }
 
   release(): void {
@@ -87,9 +94,15 @@ class PresetDouble {
       if (failure) throw failure;
       return make(workspace);
     });
-    if (this.#held) await new Promise<void>((resolve) => this.#held?.push(resolve));
+    if (this.#held && (this.#heldSlug ?? what) === what)
+      await new Promise<void>((resolve) => this.#held?.push(resolve));
     return outcome();
   }
+}
+
+function withoutKnown(version: PresetVersion, knownVersionId: string | undefined): PresetVersion {
+  const { id, presetId, version: number } = version;
+  return id === knownVersionId ? create(PresetVersionSchema, { id, presetId, version: number }) : version;
 }
 
 function attempt<T>(make: () => T): () => T {
@@ -588,6 +601,22 @@ describe("the memory of the cache", () => {
   it("holds presets that are prepared once, however often they are confirmed", async () => {
     const { prepared } = await find();
     await pass(60_000);
+    expect((await find()).prepared).toBe(prepared);
+  });
+
+  it("loses nothing of a preset that it had to let go while that was confirmed", async () => {
+    open({ presetCacheBytesMax: 4 * mebibyte });
+    service.put("bot", { systemPrompt: "s".repeat(mebibyte) });
+    const { prepared } = await find();
+    service.hold("bot");
+    await pass(1_000);
+    const confirmed = find();
+    for (let n = 0; n < 4; n += 1) {
+      service.put(`other-${n}`, { systemPrompt: "s".repeat(mebibyte) });
+      await find(`other-${n}`);
+    }
+    service.release();
+    expect((await confirmed).prepared).toBe(prepared);
     expect((await find()).prepared).toBe(prepared);
   });
 });

@@ -192,10 +192,12 @@ export class PresetCache {
 
   async #fetch({ caller, reference, key, workspaceId }: Lookup, question: Question<Answer>): Promise<Answer> {
     const { slug } = reference;
+    const before = this.#known(key);
+    const read = before ? { slug, knownVersionId: before.designated.content.versionId } : { slug };
     try {
-      const preset = await caller.call((options) => this.#reach.watch(this.#client.getPreset(slug, options)));
+      const preset = await caller.call((options) => this.#reach.watch(this.#client.getPreset(read, options)));
       if (preset.workspaceId !== workspaceId) throw new Error("The preset service answered for another workspace");
-      const known = new KnownPreset(preset, question.askedAtMs, this.#known(key));
+      const known = new KnownPreset(preset, question.askedAtMs, before);
       if (!question.isOutdated) this.#entries.set(key, known);
       return known;
     } catch (error) {

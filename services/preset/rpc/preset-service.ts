@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import {
   type CreateVersionRequest,
   CreateVersionRequestSchema,
+  type GetPresetRequest,
   type PresetService,
 } from "../../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { requirePermission, requireWorkspace } from "../../platform/auth/principal.ts";
@@ -47,6 +48,8 @@ interface PresetStore {
   readonly writer: VersionWriter;
 }
 
+type PresetRead = Pick<GetPresetRequest, "slug" | "knownVersionId">;
+
 export function presetService({
   updatePool,
   lists,
@@ -68,10 +71,16 @@ export function presetService({
   const createVersion = async (request: CreateVersionRequest, context: CallContext): Promise<ServedPreset> =>
     writer.createVersion(newVersion(context.principal, fromCreateVersionRequest(request)), context);
 
-  const getPreset = async (slug: string, context: CallContext, admit: Admit = context.admit): Promise<ServedPreset> => {
+  const getPreset = async (
+    { slug, knownVersionId }: PresetRead,
+    context: CallContext,
+    admit: Admit = context.admit,
+  ): Promise<ServedPreset> => {
     const workspaceId = workspaceToUse(context);
     checkSlug(slug);
-    const preset = await reader.findPreset(workspaceId, slug, context, admit);
+    const preset = await (knownVersionId
+      ? reader.findPresetUnlessKnown(workspaceId, slug, knownVersionId, context, admit)
+      : reader.findPreset(workspaceId, slug, context, admit));
     if (!preset) throw presetNotFound(slug);
     return preset;
   };
@@ -92,15 +101,18 @@ export function presetService({
       return { outcomes: await outcomesOf(parts, context, createVersion, sentBytesOf) };
     },
 
-    async getPreset({ slug }, context) {
-      return { preset: toPresetMessage(await getPreset(slug, context)) };
+    async getPreset(request, context) {
+      return { preset: toPresetMessage(await getPreset(request, context)) };
     },
 
     async batchGetPresets({ slugs, reads }, context) {
       checkBatch(["slugs", slugs], ["reads", reads]);
-      const parts = [...slugs.map((part) => ({ part })), ...reads.map(({ slug, ...name }) => ({ name, part: slug }))];
+      const parts = [
+        ...slugs.map((slug) => ({ part: { slug, knownVersionId: "" } })),
+        ...reads.map((read) => ({ name: read, part: read })),
+      ];
       const admit = admitForAnswer(context.admit);
-      return { outcomes: await outcomesOf(parts, context, (slug, named) => getPreset(slug, named, admit)) };
+      return { outcomes: await outcomesOf(parts, context, (read, named) => getPreset(read, named, admit)) };
     },
 
     async listPresets(request, context) {

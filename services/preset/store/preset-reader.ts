@@ -34,7 +34,7 @@ export class PresetReader {
       watch,
       keyOf: presetKey,
       find: async (keys, trace) =>
-        new Map((await findPresetRows(pool.within(trace), keys, selectMeasuredPresets)).map(presetOrSize)),
+        new Map((await findPresetRows(pool.within(trace), keys, selectMeasuredPresets)).map(presetOrLarge)),
       findLarge: async (keys, trace) =>
         new Map((await findPresetRows(pool.within(trace), keys, selectPresets)).map(presetEntry)),
     });
@@ -42,7 +42,7 @@ export class PresetReader {
       ...grouping,
       keyOf: versionKey,
       find: async (keys, trace) =>
-        new Map((await findVersionRows(pool.within(trace), keys, selectMeasuredVersions)).map(versionOrSize)),
+        new Map((await findVersionRows(pool.within(trace), keys, selectMeasuredVersions)).map(versionOrLarge)),
       findLarge: async (keys, trace) =>
         new Map((await findVersionRows(pool.within(trace), keys, selectVersions)).map(versionEntry)),
     });
@@ -50,6 +50,19 @@ export class PresetReader {
 
   findPreset(workspaceId: string, slug: string, caller: Deadline, admit?: Admit): Promise<ServedPreset | undefined> {
     return this.#presets.find({ workspaceId, slug }, caller, admit);
+  }
+
+  /** The same; where the designated version is the known one, it comes without its content. */
+  async findPresetUnlessKnown(
+    workspaceId: string,
+    slug: string,
+    knownVersionId: string,
+    caller: Deadline,
+    admit?: Admit,
+  ): Promise<ServedPreset | undefined> {
+    const isKnown = ({ designatedVersion }: ServedPreset) => designatedVersion.id === knownVersionId;
+    const preset = await this.#presets.find({ workspaceId, slug }, caller, admit, isKnown);
+    return preset && isKnown(preset) ? withoutContent(preset) : preset;
   }
 
   hasPreset(workspaceId: string, slug: string, caller: Deadline): Promise<boolean> {
@@ -84,8 +97,12 @@ type FoundRow<Columns> = VersionRow & Columns & { readonly content_bytes?: numbe
 type FoundPresetRow = FoundRow<PresetRow>;
 type FoundVersionRow = FoundRow<Pick<PresetRow, "workspace_id" | "slug">>;
 
-function sizeOf({ config, content_bytes }: FoundRow<unknown>): Large | undefined {
-  return config === null && content_bytes !== undefined ? { largeBytes: content_bytes } : undefined;
+function valueOrLarge<Value>({ config, content_bytes }: FoundRow<unknown>, value: Value): Value | Large<Value> {
+  return config === null && content_bytes !== undefined ? { largeBytes: content_bytes, bare: value } : value;
+}
+
+function withoutContent({ designatedVersion, ...preset }: ServedPreset): ServedPreset {
+  return { ...preset, designatedVersion: { ...designatedVersion, configJson: "", systemPrompt: undefined } };
 }
 
 function presetEntry(row: FoundPresetRow): [string, ServedPreset] {
@@ -93,9 +110,9 @@ function presetEntry(row: FoundPresetRow): [string, ServedPreset] {
   return [presetKey(preset), preset];
 }
 
-function presetOrSize(row: FoundPresetRow): [string, ServedPreset | Large] {
+function presetOrLarge(row: FoundPresetRow): [string, ServedPreset | Large<ServedPreset>] {
   const [key, preset] = presetEntry(row);
-  return [key, sizeOf(row) ?? preset];
+  return [key, valueOrLarge(row, preset)];
 }
 
 function versionEntry(row: FoundVersionRow): [string, PresetVersion] {
@@ -103,9 +120,9 @@ function versionEntry(row: FoundVersionRow): [string, PresetVersion] {
   return [versionKey({ workspaceId: idFromBytes(workspace_id), slug, version }), versionFromRow(row)];
 }
 
-function versionOrSize(row: FoundVersionRow): [string, PresetVersion | Large] {
+function versionOrLarge(row: FoundVersionRow): [string, PresetVersion | Large<PresetVersion>] {
   const [key, version] = versionEntry(row);
-  return [key, sizeOf(row) ?? version];
+  return [key, valueOrLarge(row, version)];
 }
 
 const selectingPresets = (columns: string) =>

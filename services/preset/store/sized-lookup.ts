@@ -8,9 +8,10 @@ import type { Deadline } from "../../platform/process/deadline.ts";
 /** Called before large content is read for someone, with its size; throws where that is too much for them. */
 export type Admit = (bytes: number) => void;
 
-/** What was found, but not read yet, because of its size. */
-export interface Large {
+/** What was found, but not read yet, because of its size: all but its content. */
+export interface Large<Value> {
   readonly largeBytes: number;
+  readonly bare: Value;
 }
 
 /** Content up to this size is read where it is found; what is larger is measured there, and then read by its size. */
@@ -36,7 +37,7 @@ interface Finders<Key, Value> {
   readonly groupOf?: (key: Key) => string;
   readonly watch?: BatchWatch | undefined;
   /** Finds all of these at once, by the text of their key; of large ones only the size. */
-  readonly find: (keys: readonly Key[], trace: Trace | undefined) => Promise<ReadonlyMap<string, Value | Large>>;
+  readonly find: (keys: readonly Key[], trace: Trace | undefined) => Promise<ReadonlyMap<string, Value | Large<Value>>>;
   readonly findLarge: (keys: readonly Key[], trace: Trace | undefined) => Promise<ReadonlyMap<string, Value>>;
 }
 
@@ -45,8 +46,8 @@ interface Finders<Key, Value> {
  * how much is read at once is bounded in bytes, whatever is asked for.
  */
 export class SizedLookup<Key, Value extends object> {
-  readonly #batcher: Batcher<Key, Value | Large | undefined>;
-  readonly #largeBatcher: Batcher<Large & { readonly key: Key }, Value | undefined>;
+  readonly #batcher: Batcher<Key, Value | Large<Value> | undefined>;
+  readonly #largeBatcher: Batcher<{ readonly key: Key; readonly largeBytes: number }, Value | undefined>;
 
   constructor({ keyOf, groupOf, watch, find, findLarge }: Finders<Key, Value>) {
     this.#batcher = new Batcher(
@@ -78,9 +79,16 @@ export class SizedLookup<Key, Value extends object> {
     return (await this.#batcher.ask(key, caller)) !== undefined;
   }
 
-  async find(key: Key, caller: Deadline, admit?: Admit): Promise<Value | undefined> {
+  /** Where `isKnown` says so, large content is not read: what is found then has none. */
+  async find(
+    key: Key,
+    caller: Deadline,
+    admit?: Admit,
+    isKnown?: (bare: Value) => boolean,
+  ): Promise<Value | undefined> {
     const found = await this.#batcher.ask(key, caller);
     if (found === undefined || !("largeBytes" in found)) return found;
+    if (isKnown?.(found.bare)) return found.bare;
     admit?.(found.largeBytes);
     return this.#largeBatcher.ask({ key, largeBytes: found.largeBytes }, caller);
   }
