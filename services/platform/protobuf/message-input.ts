@@ -10,6 +10,9 @@ export interface UnknownField {
 const tagBytesMax = 5;
 const varintBytesMax = 10;
 
+/** Groups within groups. Nobody sends any, and the library takes less than a hundred, and less where they are further inside. */
+const groupDepthMax = 90;
+
 /** The bytes of a message as values, one after the other. Throws where they end too early or mean nothing. */
 export class MessageInput {
   readonly #bytes: Buffer;
@@ -101,7 +104,7 @@ export class MessageInput {
   unknownField(tag: number): UnknownField {
     const [no, wireType] = [tag >>> 3, tag & 7];
     const reader = new BinaryReader(this.#bytes.subarray(this.#at, this.#end));
-    const data = reader.skip(wireType, no);
+    const data = reader.skip(wireType, no, groupDepthMax);
     this.#at += reader.pos;
     return { no, wireType, data };
   }

@@ -2,7 +2,7 @@ import { create, type DescField, type DescMessage, type Message, type ScalarType
 import { WireType } from "@bufbuild/protobuf/wire";
 import { type MessageInput, type UnknownField, unreadable } from "./message-input.ts";
 import type { MessageOutput } from "./message-output.ts";
-import { int32Type, scalarType, type ValueType } from "./value-types.ts";
+import { int32Type, scalarType, type ValueType, wrongType } from "./value-types.ts";
 
 type Fields = Record<string, unknown> & { $unknown?: UnknownField[] };
 
@@ -59,6 +59,8 @@ class MessageType {
   }
 
   write(output: MessageOutput, message: Fields): void {
+    // Anything else would look like a message of which no field is there.
+    if (typeof message !== "object" || message === null || Array.isArray(message)) throw wrongType("a message");
     for (const field of this.#fields) field.write(output, message);
   }
 }
@@ -113,7 +115,7 @@ class SingularField extends Field {
   write(output: MessageOutput, message: Fields): void {
     const value = message[this.name];
     if (value === undefined || value === null || value === this.#zero) return;
-    if (this.#isBytes && (value as Uint8Array).length === 0) return;
+    if (this.#isBytes && value instanceof Uint8Array && value.length === 0) return;
     this.writeValue(output, value);
   }
 }
@@ -153,7 +155,9 @@ class ListField extends Field {
   }
 
   protected itemsOf(message: Fields): unknown[] {
-    return (message[this.name] ?? []) as unknown[];
+    const items = message[this.name] ?? [];
+    if (!Array.isArray(items)) throw wrongType("a list");
+    return items;
   }
 }
 

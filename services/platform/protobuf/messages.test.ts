@@ -8,6 +8,7 @@ import {
   ScalarType,
   toBinary,
 } from "@bufbuild/protobuf";
+import { AnySchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { describe, expect, it } from "vitest";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
 import { Health } from "../../../proto/gen/grpc/health/v1/health_pb.ts";
@@ -20,6 +21,7 @@ import {
   CreateVersionRequestSchema,
   file_setpoint_preset_v1_preset_service,
   ListPresetsRequestSchema,
+  ListPresetsResponseSchema,
 } from "../../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { readMessage, writeMessage } from "./messages.ts";
 
@@ -211,6 +213,7 @@ describe("a message", () => {
     ["a number where a text belongs", [0x20, 1]],
     ["an end of a group", [0x0c]],
     ["a group without an end", [0xfb, 0x01, 0x08, 1]],
+    ["a hundred groups, one in another", [...Array<number>(100).fill(0x7b), ...Array<number>(100).fill(0x7c)]],
     [
       "groups without an end",
       Array<number>(400)
@@ -232,7 +235,21 @@ describe("a message", () => {
     ["a number as a text", { offset: "1" }],
     ["a text as a number", { query: 1 }],
     ["an item that is not there", { statuses: [undefined] }],
+    ["a set as a list", { statuses: new Set([1]) }],
   ])("is not written with %s", (_what, message) => {
     expect(() => writeMessage(ListPresetsRequestSchema, message as never)).toThrow(TypeError);
+  });
+
+  it.each(["a text", 1, true, undefined, null, [{}]])("is not written of %o", (message) => {
+    expect(() => writeMessage(ListPresetsRequestSchema, message as never)).toThrow(TypeError);
+    expect(() => writeMessage(ListPresetsResponseSchema, { presets: [message as never] })).toThrow(TypeError);
+  });
+
+  it.each([2n ** 63n, -(2n ** 63n) - 1n, 2n ** 64n])("is not written with %d, which 64 bits cannot hold", (seconds) => {
+    expect(() => writeMessage(TimestampSchema, { seconds })).toThrow(TypeError);
+  });
+
+  it("is not written with an empty text as bytes", () => {
+    expect(() => writeMessage(AnySchema, { value: "" as never })).toThrow(TypeError);
   });
 });

@@ -9,7 +9,10 @@ import { messageType } from "./message-type.ts";
 
 const output = new MessageOutput();
 
-/** The bytes of a message, behind so much room for what goes before them. Throws where a value is of a wrong type. */
+/**
+ * The bytes of a message, behind so much room for what goes before them. Throws where a value is of a wrong type. What was
+ * read and is not known is not written again: no message is handed on.
+ */
 export function writeMessage<Desc extends DescMessage>(
   descriptor: Desc,
   message: MessageInitShape<Desc>,

@@ -14,6 +14,8 @@ export interface ValueType {
 
 const int32Min = -(2 ** 31);
 const int32Max = 2 ** 31 - 1;
+const int64Min = -(2n ** 63n);
+const int64Max = 2n ** 63n - 1n;
 
 export const int32Type: ValueType = {
   wireType: WireType.Varint,
@@ -37,6 +39,7 @@ const scalarTypes = new Map<ScalarType, ValueType>([
       read: (input) => input.int64(),
       write(output, value) {
         if (typeof value !== "bigint") throw wrongType("a bigint");
+        if (value < int64Min || value > int64Max) throw wrongType("an integer of 64 bits");
         output.int64(value);
       },
     },
@@ -82,6 +85,6 @@ export function scalarType(scalar: ScalarType): ValueType {
   return type;
 }
 
-function wrongType(expected: string): TypeError {
+export function wrongType(expected: string): TypeError {
   return new TypeError(`must be ${expected}`);
 }
