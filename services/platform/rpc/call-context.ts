@@ -5,6 +5,7 @@ import { invalidRequest } from "../domain/domain-error.ts";
 import type { Trace } from "../observe/trace.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { CallHold } from "./call-bytes.ts";
+import type { Code } from "./codes.ts";
 import { overloaded } from "./refusals.ts";
 
 /** What a transport knows about one call. */
@@ -16,6 +17,8 @@ export interface IncomingCall {
   readonly deadlineMs: number | undefined;
   /** Whether the caller has given up. */
   readonly isCanceled: () => boolean;
+  /** How it has ended for its caller, where that was before its method did. */
+  readonly earlyEnd: Code | undefined;
   /** Aborted when the caller is gone. Streams always have one. */
   readonly signal: AbortSignal | undefined;
   /** What it holds in memory; undefined where that is not counted. */

@@ -44,14 +44,17 @@ export class CallRecord {
     this.#nameRequest();
   }
 
+  /** That is, the method: its caller may have been told something else before. */
   succeeded(): void {
-    this.#ended("OK");
+    this.#ended(codeName(this.#call.earlyEnd));
   }
 
   /** What the caller may see of anything that was thrown. The log sees the rest. */
   failed(thrown: unknown): ConnectError {
     const error = toRpcError(thrown);
-    this.#ended(codeName(error.code), isOurFault(error) && !isForNow(thrown) ? error : undefined);
+    // A fault of ours is one, whoever waits for it.
+    if (isOurFault(error) && !isForNow(thrown)) this.#ended(codeName(error.code), error);
+    else this.#ended(codeName(this.#call.earlyEnd ?? error.code));
     return error;
   }
 

@@ -90,6 +90,8 @@ function incomingCall(context: HandlerContext): IncomingCall {
     header: (name) => context.requestHeader.get(name) ?? undefined,
     deadlineMs: timeoutMs === undefined ? undefined : monotonicMs() + timeoutMs,
     isCanceled: () => context.signal.aborted,
+    // connect-node answers when the method does.
+    earlyEnd: undefined,
     signal: context.signal,
     hold: context.values.get(holdKey),
   };

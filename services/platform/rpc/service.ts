@@ -132,7 +132,7 @@ function wrap<Context>(
         throw record.failed(thrown);
       } finally {
         // Whoever reads it has stopped.
-        if (!isOver) record.refused(Code.Canceled);
+        if (!isOver) record.refused(call.earlyEnd ?? Code.Canceled);
       }
     };
 

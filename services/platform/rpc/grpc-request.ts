@@ -1,0 +1,75 @@
+import type { Message } from "@bufbuild/protobuf";
+import type { DomainError } from "../domain/domain-error.ts";
+import { readRequest } from "./field-count.ts";
+import { MessageReader } from "./grpc-messages.ts";
+import { requestBytesMax } from "./message-sizes.ts";
+import { requestTooLarge, unreadableRequest, unsupportedRequest } from "./refusals.ts";
+import type { ServedMethod } from "./service.ts";
+
+/** Room for the length and the flags of the messages. */
+const envelopesBytesMax = 1024;
+
+/** The one message that a call comes with, in pieces; or why there is none. */
+export class GrpcRequest {
+  readonly #method: ServedMethod;
+  readonly #reader = new MessageReader(requestBytesMax, this);
+  #receivedBytes = 0;
+  #message: Buffer | undefined;
+  #refusal: DomainError | undefined;
+  #isTooLarge = false;
+
+  constructor(method: ServedMethod) {
+    this.#method = method;
+  }
+
+  /** Whether it says of itself that it is larger than any: nothing more is read of it. */
+  get isTooLarge(): boolean {
+    return this.#isTooLarge;
+  }
+
+  /** Whether more has come than any request has. */
+  get isEndless(): boolean {
+    return this.#receivedBytes > requestBytesMax + envelopesBytesMax;
+  }
+
+  /** There is no message for this reason, unless there is another already. */
+  refuse(refusal: DomainError): void {
+    this.#refusal ??= refusal;
+  }
+
+  /** Of all that comes, also of what is not read any more. */
+  count(bytes: number): void {
+    this.#receivedBytes += bytes;
+  }
+
+  add(chunk: Buffer): void {
+    this.#reader.read(chunk);
+  }
+
+  /** Nothing more comes. */
+  end(): void {
+    if (!this.#message || this.#reader.isInside) this.refuse(unsupportedRequest());
+  }
+
+  /** The message; throws why there is none. */
+  readonly read = (): Message => {
+    const { descriptor, requestBytesMax } = this.#method;
+    const message = this.#message ?? Buffer.alloc(0);
+    // Decoded, it is larger than it was.
+    this.#message = undefined;
+    if (this.#refusal) throw this.#refusal;
+    if (message.length > requestBytesMax) throw requestTooLarge(requestBytesMax);
+    return readRequest(descriptor.input, message);
+  };
+
+  onMessage(bytes: Buffer, isCompressed: boolean): void {
+    if (this.#message) this.refuse(unsupportedRequest());
+    if (isCompressed) this.refuse(unreadableRequest(this.#method.descriptor.input));
+    this.#message = bytes;
+  }
+
+  onTooLarge(): void {
+    this.refuse(requestTooLarge(this.#method.requestBytesMax));
+    this.#isTooLarge = true;
+  }
+}
