@@ -1,5 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ClientConnection } from "./client-connection.ts";
 import { FrameReader } from "./frame-reader.ts";
@@ -58,6 +60,8 @@ afterEach(async () => {
   peer?.destroy();
   server.close();
 });
+
+const silent = { onHeaders() {}, onData() {}, onEnd() {}, onClose() {} };
 
 /** Tells of it under this name. */
 function ask(name: string, body = Buffer.from(name)): void {
@@ -121,6 +125,27 @@ describe("a request", () => {
     await expect.poll(() => bytesOf(3)).toBe(1);
     expect(said(frameTypes.data).at(-1)?.payload.toString()).toBe("c");
     expect(said(frameTypes.rstStream)).toEqual([]);
+  });
+});
+
+describe("requests that are given up before their turn", () => {
+  it("leave nothing behind, however long the server takes none", async () => {
+    await open();
+    await greet({ maxConcurrentStreams: 0 });
+    setFlagsFromString("--expose-gc");
+    const collectGarbage = runInNewContext("gc") as () => void;
+    const collect = () => {
+      collectGarbage();
+      return process.memoryUsage().arrayBuffers;
+    };
+    const before = collect();
+    for (let count = 0; count < 100; count += 1) {
+      connection.request(requestHead, Buffer.alloc(1_000_000), silent).reset(errorCodes.cancel);
+    }
+    await expect.poll(() => collect() - before).toBeLessThan(10_000_000);
+    ask("a");
+    peer?.write(settingsFrame({ maxConcurrentStreams: 1 }));
+    await expect.poll(streamIds).toEqual([1]);
   });
 });
 

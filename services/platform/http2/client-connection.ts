@@ -23,7 +23,6 @@ interface ClientListener {
 }
 
 interface WaitingRequest {
-  readonly stream: Http2Stream;
   readonly headers: Buffer;
   readonly body: Buffer;
 }
@@ -34,7 +33,7 @@ export class ClientConnection extends Http2Connection {
   readonly #listener: ClientListener;
   /** As many as the server answers at a time. */
   #streamsMax = Number.POSITIVE_INFINITY;
-  readonly #waiting: WaitingRequest[] = [];
+  readonly #waiting = new Map<Http2Stream, WaitingRequest>();
 
   constructor(socket: Socket, listener: ClientListener) {
     super(socket, side);
@@ -45,8 +44,13 @@ export class ClientConnection extends Http2Connection {
   request(headers: Buffer, body: Buffer, listener: StreamListener): Http2Stream {
     const stream = new Http2Stream(this, listener);
     if (this.#hasRoom) this.#send(stream, headers, body);
-    else this.#waiting.push({ stream, headers, body });
+    else this.#waiting.set(stream, { headers, body });
     return stream;
+  }
+
+  override reset(stream: Http2Stream, code: number): void {
+    this.#waiting.delete(stream);
+    super.reset(stream, code);
   }
 
   override onFirstSettings(): void {
@@ -72,7 +76,7 @@ export class ClientConnection extends Http2Connection {
   }
 
   protected override onHeadersOf(stream: Http2Stream, fields: readonly Field[], isLast: boolean): void {
-    stream.listener.onHeaders(fields);
+    stream.listener.onHeaders(fields, isLast);
     if (isLast && !stream.isClosed) this.receivedAll(stream);
   }
 
@@ -84,9 +88,10 @@ export class ClientConnection extends Http2Connection {
   }
 
   protected override onRoom(): void {
-    while (this.#waiting.length > 0 && this.#hasRoom) {
-      const { stream, headers, body } = this.#waiting.shift() as WaitingRequest;
-      if (!stream.isClosed) this.#send(stream, headers, body);
+    for (const [stream, { headers, body }] of this.#waiting) {
+      if (!this.#hasRoom) return;
+      this.#waiting.delete(stream);
+      this.#send(stream, headers, body);
     }
   }
 
@@ -110,6 +115,8 @@ export class ClientConnection extends Http2Connection {
   }
 
   #refuseWaiting(): void {
-    for (const { stream } of this.#waiting.splice(0)) stream.close(errorCodes.refusedStream);
+    const streams = [...this.#waiting.keys()];
+    this.#waiting.clear();
+    for (const stream of streams) stream.close(errorCodes.refusedStream);
   }
 }

@@ -3,8 +3,8 @@ import { errorCodes } from "./protocol.ts";
 
 /** What a stream tells the one who uses it. */
 export interface StreamListener {
-  /** Of the message, or after it. */
-  onHeaders(fields: readonly Field[]): void;
+  /** Of the message, or after it. `isLast`: nothing follows them. */
+  onHeaders(fields: readonly Field[], isLast: boolean): void;
   onData(bytes: Buffer): void;
   /** The peer has sent all that it will. */
   onEnd(): void;

@@ -55,6 +55,14 @@ describe("toRpcError", () => {
     expect(error.rawMessage).toContain("(and 999 more)");
   });
 
+  it("tells no more of a message than a header holds, and half a character of none", () => {
+    const error = toRpcError(
+      new DomainError("not_found", { reason: "REASON", message: `a${"\u{1f600}".repeat(50_000)}` }),
+    );
+    expect(encodeURI(error.rawMessage).length).toBeLessThan(10_000);
+    expect(error.rawMessage.isWellFormed()).toBe(true);
+  });
+
   it.each([new Error("inside"), "inside", undefined])(
     "hides anything else that was thrown, and keeps it for the log",
     (thrown) => {

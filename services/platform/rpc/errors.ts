@@ -12,6 +12,9 @@ const errorDomain = "setpoint";
 /** Details travel in a header, and many clients refuse more than 8 KiB of those. What is left out is counted in the message. */
 const violationBytesMax = 4_096;
 
+/** The message is a header, too, of up to nine bytes for a character; and one that is too large ends all calls of a connection. */
+const messageLengthMax = 1_000;
+
 /**
  * What a caller may see of anything that was thrown. Only a DomainError speaks for itself; all else is an
  * "internal error" whose cause stays here for the log.
@@ -38,7 +41,11 @@ export function toRpcError(thrown: unknown): ConnectError {
   ];
   // The header is for plain HTTP clients.
   const header = retryAfterMs === undefined ? undefined : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
-  return new ConnectError(thrown.message, codeByKind[thrown.kind], header, details, thrown.cause);
+  return new ConnectError(shown(thrown.message), codeByKind[thrown.kind], header, details, thrown.cause);
+}
+
+function shown(message: string): string {
+  return message.length > messageLengthMax ? `${message.slice(0, messageLengthMax)}…`.toWellFormed() : message;
 }
 
 /** The error as a message: what goes into `grpc-status-details-bin`, and into the outcomes of a batch. */

@@ -45,19 +45,25 @@ export class GrpcCall implements StreamListener {
     this.#stream?.reset(errorCodes.cancel);
   }
 
-  onHeaders(fields: readonly Field[]): void {
+  onHeaders(fields: readonly Field[], isLast: boolean): void {
     const status = headerOf(fields, ":status");
     if (status?.startsWith("1")) return;
     // Where there is nothing but a status, it comes at once.
-    if (headerOf(fields, "grpc-status") !== undefined) this.#end(endFrom(fields));
-    else if (status !== undefined && status !== "200") this.#giveUp(endOfHttp(Number(status)));
+    if (headerOf(fields, "grpc-status") !== undefined) {
+      this.#end(endFrom(fields));
+      // Nothing that counts can follow.
+      if (!isLast) this.cancel();
+    } else if (status !== undefined && status !== "200") this.#giveUp(endOfHttp(Number(status)));
   }
 
   onData(bytes: Buffer): void {
     if (!this.#hasEnded) this.#reader.read(bytes);
   }
 
-  onEnd(): void {}
+  onEnd(): void {
+    // It was answered before all of it was sent, and perhaps never will be.
+    if (!this.#stream?.hasSentAll) this.cancel();
+  }
 
   onClose(code: number | undefined): void {
     this.#end(lost(code));

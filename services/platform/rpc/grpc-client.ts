@@ -143,22 +143,22 @@ function callOnce(
     const settle = (code: Code | undefined): boolean => {
       if (isSettled) return false;
       isSettled = true;
-      clearTimeout(timer);
       if (span) endSpan(span, codeName(code));
       return true;
     };
     const giveUp = (code: Code, error: DomainError): void => {
-      if (!settle(code)) return;
-      reject(error);
+      if (settle(code)) reject(error);
       call.cancel();
     };
     const call = connection.call(path, headers, frame, {
-      // Not waited for: its status, which comes in a packet of its own. Our services send a message only with OK.
+      // Not waited for: its status, which comes in a packet of its own. Our services send a message only with OK. Until it
+      // comes the time is counted, or a call whose status never does would stay for as long as its connection.
       onMessage: (bytes) => {
         const message = readMessage(output, bytes);
         if (settle(undefined)) resolve(message);
       },
       onEnd: (end) => {
+        clearTimeout(timer);
         if (settle(end.code)) reject(errorFrom(end));
       },
     });

@@ -171,6 +171,42 @@ describe("an answer", () => {
   });
 });
 
+describe("a stream is given up", () => {
+  it.each<[string, Serve, string]>([
+    [
+      "that never ends after its answer, when its time is over",
+      (stream) => {
+        stream.respond(head);
+        stream.write(answer);
+      },
+      "answered",
+    ],
+    [
+      "that answers without end, when its time is over",
+      (stream) => {
+        stream.respond(head);
+        const more = setInterval(() => stream.write(answer), 10);
+        stream.on("close", () => clearInterval(more));
+      },
+      "answered",
+    ],
+    [
+      "that does not end with its status, at once",
+      (stream) => stream.respond({ ...head, "grpc-status": "9", "grpc-message": "no" }),
+      "no",
+    ],
+  ])("%s", async (_, serveOpen, expected) => {
+    const { promise: closed, resolve } = Promise.withResolvers<number>();
+    serve = (stream, count) => {
+      stream.on("close", () => resolve(stream.rstCode));
+      serveOpen(stream, count);
+    };
+    expect(await call(500).catch(({ message }) => message)).toBe(expected);
+    expect(await closed).toBe(constants.NGHTTP2_CANCEL);
+    expect(sessions).toHaveLength(1);
+  });
+});
+
 describe("a service that says what nobody understands of its health", () => {
   it("is called all the same, and ends nothing", async () => {
     health = (stream) => {
