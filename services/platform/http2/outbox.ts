@@ -120,22 +120,23 @@ export class Outbox {
 
   #sendFrom(stream: Http2Stream, framesMax: number): void {
     if (stream.isClosed) return;
-    for (let frames = 0; stream.waiting.length > 0; frames += 1) {
+    const { unsent } = stream;
+    for (let frames = 0; unsent.bytes > 0; frames += 1) {
       const bytesMax = Math.min(this.#window, stream.sendWindow, frameBytesMax);
       if (bytesMax <= 0 || frames >= framesMax || this.#isFull) {
         // Where its own window is what it waits for, that will say so.
         if (stream.sendWindow > 0) this.#blocked.add(stream);
         return;
       }
-      const bytes = stream.take(bytesMax);
+      const bytes = unsent.take(bytesMax);
       this.#window -= bytes.length;
       stream.sendWindow -= bytes.length;
-      const isLast = stream.isEnding && !stream.trailers && stream.waiting.length === 0;
+      const isLast = unsent.isEnding && !unsent.trailers && unsent.bytes === 0;
       this.#pushFrame(frameTypes.data, isLast ? flags.endStream : 0, stream.id, bytes);
       if (isLast) stream.hasSentAll = true;
     }
-    if (stream.isEnding && !stream.hasSentAll) {
-      if (stream.trailers) this.headers(stream.id, stream.trailers, true);
+    if (unsent.isEnding && !stream.hasSentAll) {
+      if (unsent.trailers) this.headers(stream.id, unsent.trailers, true);
       else this.#pushFrame(frameTypes.data, flags.endStream, stream.id, noBytes);
       stream.hasSentAll = true;
     }

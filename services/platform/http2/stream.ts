@@ -1,5 +1,6 @@
 import type { Field } from "./header-table.ts";
 import { errorCodes } from "./protocol.ts";
+import { Unsent } from "./unsent.ts";
 
 /** What a stream tells the one who uses it. */
 export interface StreamListener {
@@ -35,14 +36,8 @@ export class Http2Stream {
   hasSentAll = false;
   hasReceivedAll = false;
   isClosed = false;
+  readonly unsent = new Unsent();
   readonly #owner: StreamOwner;
-  /** What waits for the windows, or for the socket. */
-  readonly waiting: Buffer[] = [];
-  #waitingBytes = 0;
-  /** Sent after all data; undefined: the last data is the end. */
-  trailers: Buffer | undefined;
-  isEnding = false;
-  #onDrained: (() => void) | undefined;
 
   constructor(owner: StreamOwner, listener = nobody) {
     this.#owner = owner;
@@ -51,7 +46,7 @@ export class Http2Stream {
 
   /** Bytes that were written and have not left yet. */
   get writableLength(): number {
-    return this.#waitingBytes;
+    return this.unsent.bytes;
   }
 
   headers(block: Buffer, isLast = false): void {
@@ -61,33 +56,30 @@ export class Http2Stream {
   /** Returns whether it has left; where it has not, `drained` says when. */
   data(bytes: Buffer): boolean {
     if (this.isClosed || bytes.length === 0) return true;
-    this.#add(bytes);
+    this.unsent.add(bytes);
     this.#owner.sendData(this);
-    return this.#waitingBytes === 0;
+    return this.unsent.bytes === 0;
   }
 
   /** Sends the last data, and with it the end. */
   endWith(bytes: Buffer): void {
     if (this.isClosed) return;
-    if (bytes.length > 0) this.#add(bytes);
-    this.isEnding = true;
+    if (bytes.length > 0) this.unsent.add(bytes);
+    this.unsent.isEnding = true;
     this.#owner.sendData(this);
   }
 
   /** Ends what is sent, after all data. */
   end(trailers: Buffer): void {
     if (this.isClosed) return;
-    this.isEnding = true;
-    this.trailers = trailers;
+    this.unsent.isEnding = true;
+    this.unsent.trailers = trailers;
     this.#owner.sendData(this);
   }
 
   /** Waits until all data has left, or never will. */
   drained(): Promise<void> {
-    if (this.#waitingBytes === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#onDrained = resolve;
-    });
+    return this.unsent.drained();
   }
 
   reset(code: number): void {
@@ -98,34 +90,11 @@ export class Http2Stream {
     this.reset(errorCodes.cancel);
   }
 
-  /** For the connection: takes so much of what waits, and at most one piece. */
-  take(bytesMax: number): Buffer {
-    const [first] = this.waiting as [Buffer];
-    if (first.length <= bytesMax) this.waiting.shift();
-    else this.waiting[0] = first.subarray(bytesMax);
-    const taken = first.length <= bytesMax ? first : first.subarray(0, bytesMax);
-    this.#waitingBytes -= taken.length;
-    if (this.#waitingBytes === 0) this.#tellDrained();
-    return taken;
-  }
-
   /** For the connection. */
   close(code: number | undefined): void {
     if (this.isClosed) return;
     this.isClosed = true;
-    this.waiting.length = 0;
-    this.#waitingBytes = 0;
-    this.#tellDrained();
+    this.unsent.drop();
     this.listener.onClose(code);
-  }
-
-  #add(bytes: Buffer): void {
-    this.waiting.push(bytes);
-    this.#waitingBytes += bytes.length;
-  }
-
-  #tellDrained(): void {
-    this.#onDrained?.();
-    this.#onDrained = undefined;
   }
 }

@@ -1,0 +1,110 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { FrameReader } from "../../services/platform/http2/frame-reader.ts";
+import { frame, settingsFrame } from "../../services/platform/http2/frames.ts";
+import { encodeHeaders } from "../../services/platform/http2/header-encoder.ts";
+import { type Field, headerOf } from "../../services/platform/http2/header-table.ts";
+import { flags, frameTypes, preface } from "../../services/platform/http2/protocol.ts";
+import { ServerConnection } from "../../services/platform/http2/server-connection.ts";
+import type { Http2Stream } from "../../services/platform/http2/stream.ts";
+
+const answer = encodeHeaders([":status", "200"]);
+
+export const largeBytes = 60_000_000;
+export const mediumBytes = 30_000;
+const bodies = new Map([
+  ["/large", Buffer.alloc(largeBytes)],
+  ["/medium", Buffer.alloc(mediumBytes)],
+]);
+
+/** A client that is written by hand, frame by frame, and a server that answers what it is asked. */
+export class RawHttp2 {
+  readonly client: Socket;
+  /** What the server has said. */
+  readonly heard: { type: number; bits: number; streamId: number; payload: Buffer }[] = [];
+  readonly connections: ServerConnection[];
+  /** Their sockets. */
+  readonly sockets: Socket[];
+  /** How many requests came to their end. */
+  requests = 0;
+  readonly received: Buffer[] = [];
+  large: Http2Stream | undefined;
+  readonly #server: Server;
+
+  private constructor(server: Server) {
+    this.#server = server;
+    this.connections = [];
+    this.sockets = [];
+    server.on("connection", (socket) => {
+      this.sockets.push(socket);
+      const onRequest = (stream: Http2Stream, fields: readonly Field[]) => this.#serve(stream, fields);
+      this.connections.push(new ServerConnection(socket, { onRequest, onClose() {} }));
+    });
+    this.client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+    const reader = new FrameReader((type, bits, streamId, payload) =>
+      this.heard.push({ type, bits, streamId, payload }),
+    );
+    this.client.on("data", (chunk: Buffer) => reader.read(chunk));
+    this.client.on("error", () => {});
+  }
+
+  static async open(): Promise<RawHttp2> {
+    const server = createServer();
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    return new RawHttp2(server);
+  }
+
+  close(): void {
+    this.client.destroy();
+    for (const connection of this.connections) connection.destroy();
+    this.#server.close();
+  }
+
+  /** Greets, and sends these. */
+  send(...frames: Buffer[]): void {
+    this.client.write(Buffer.concat([preface, settingsFrame({}), ...frames]));
+  }
+
+  readonly said = (type: number) => this.heard.filter((one) => one.type === type);
+  readonly goawayCode = () => this.said(frameTypes.goaway).at(-1)?.payload.readUInt32BE(4);
+  readonly resetCode = () => this.said(frameTypes.rstStream).at(-1)?.payload.readUInt32BE(0);
+  readonly hasPong = () => this.said(frameTypes.ping).some(({ bits }) => bits === flags.ack);
+
+  #serve(stream: Http2Stream, fields: readonly Field[]): void {
+    stream.listener = {
+      onHeaders() {},
+      onData: (bytes) => this.received.push(bytes),
+      onEnd: () => {
+        this.requests += 1;
+        const path = headerOf(fields, ":path") ?? "";
+        if (path === "/silent") return;
+        if (path === "/faulty") throw new Error("a fault of ours");
+        if (path === "/large") this.large = stream;
+        stream.headers(answer);
+        stream.data(bodies.get(path) ?? Buffer.from("answered"));
+        stream.end(encodeHeaders(["x-trailer", "1"]));
+      },
+      onClose() {},
+    };
+  }
+}
+
+export function headers(
+  streamId: number,
+  pairs: readonly string[] = request(),
+  bits: number = flags.endStream | flags.endHeaders,
+): Buffer {
+  return frame(frameTypes.headers, bits, streamId, encodeHeaders(pairs));
+}
+
+export function request(...more: string[]): string[] {
+  return [":method", "POST", ":scheme", "http", ":path", "/", ":authority", "a", ...more];
+}
+
+export function data(streamId: number, bytes: Buffer | string, bits = 0): Buffer {
+  return frame(frameTypes.data, bits, streamId, Buffer.from(bytes));
+}
+
+export function ping(text = "12345678"): Buffer {
+  return frame(frameTypes.ping, 0, 0, Buffer.from(text));
+}
