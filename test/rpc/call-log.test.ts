@@ -7,7 +7,7 @@ import { grpcDefinitionOf } from "../support/grpc-definition.ts";
 import { openStubService, type StubService } from "../support/stub-service.ts";
 import { everyWay } from "../support/transports.ts";
 
-const { getVersion, getPreset } = PresetService.method;
+const { getVersion, listVersions, getPreset } = PresetService.method;
 
 let service: StubService;
 
@@ -16,6 +16,7 @@ beforeAll(async () => {
     methods: {
       // Protobuf has no place for the number, and JSON none for the time.
       getVersion: async () => ({ version: { version: 2 ** 40, createTime: { seconds: 10n ** 15n } } }),
+      listVersions: async () => undefined as never,
       getPreset: async () => ({}),
     },
   });
@@ -31,17 +32,18 @@ async function linesOf(call: () => Promise<unknown>, count = 1): Promise<Record<
   return service.lines.slice(before).map((line) => JSON.parse(line));
 }
 
-describe("an answer that cannot be encoded", () => {
-  const ways = Object.entries(everyWay(createRegistry())).filter(([, { takes }]) => takes(getVersion));
-  const rpc = "setpoint.preset.v1.PresetService/GetVersion";
+describe.each([
+  ["cannot be encoded", getVersion, { slug: "a", version: 1 }],
+  ["is none", listVersions, { slug: "a" }],
+] as const)("an answer that %s", (_what, method, request) => {
+  const ways = Object.entries(everyWay(createRegistry())).filter(([, { takes }]) => takes(method));
+  const rpc = `setpoint.preset.v1.PresetService/${method.name}`;
 
   it.each(ways)("is a fault of ours in the log and the metrics, over %s", async (_way, { open }) => {
     const counts = () => Promise.all(["INTERNAL", "OK"].map((code) => service.counted(rpc, code)));
     const [faultsBefore = 0] = await counts();
     const lines = await linesOf(async () => {
-      await expect(open(service)(getVersion, { slug: "a", version: 1 }, service.token)).rejects.toMatchObject({
-        code: "INTERNAL",
-      });
+      await expect(open(service)(method, request, service.token)).rejects.toMatchObject({ code: "INTERNAL" });
     });
     expect(lines).toMatchObject([{ rpc, code: "INTERNAL", msg: "rpc failed", err: {} }]);
     expect(await counts()).toEqual([faultsBefore + 1, 0]);

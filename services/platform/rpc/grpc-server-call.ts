@@ -129,10 +129,17 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
     queueMicrotask(encoded);
   }
 
-  async #answerEach(messages: AsyncIterable<MessageInitShape<DescMessage>>): Promise<void> {
+  async #answerEach(messages: AsyncGenerator<MessageInitShape<DescMessage>>): Promise<void> {
     try {
       for await (const message of messages) {
-        const frame = answerFrame(this.#method.descriptor.output, message);
+        let frame: Buffer;
+        try {
+          frame = answerFrame(this.#method.descriptor.output, message);
+        } catch (thrown) {
+          // As if the method had thrown it: so it is logged.
+          await messages.throw(thrown);
+          throw thrown;
+        }
         if (this.isCanceled()) return;
         await this.#answer.send(frame);
       }

@@ -34,7 +34,7 @@ export interface ServedService {
 export type ServedMethod = MethodParts &
   (
     | { readonly kind: "unary"; readonly handle: (read: ReadRequest, call: IncomingCall) => Promise<Answer> }
-    | { readonly kind: "stream"; readonly handle: (read: ReadRequest, call: IncomingCall) => AsyncIterable<AnyAnswer> }
+    | { readonly kind: "stream"; readonly handle: (read: ReadRequest, call: IncomingCall) => AsyncGenerator<AnyAnswer> }
   );
 
 interface MethodParts {
@@ -113,13 +113,15 @@ function wrap<Context>(
       try {
         const context = await contextOf(call, record);
         const message = await (run as AnyUnary<Context>)(read(), context);
+        // connect-node would take it for an empty message.
+        if (typeof message !== "object" || message === null) throw new TypeError("The method did not answer");
         return { message, encoded: () => record.succeeded(), notEncoded: (thrown) => record.failed(thrown) };
       } catch (thrown) {
         throw record.failed(thrown);
       }
     };
 
-    const stream = async function* (read: ReadRequest, call: IncomingCall): AsyncIterable<AnyAnswer> {
+    const stream = async function* (read: ReadRequest, call: IncomingCall): AsyncGenerator<AnyAnswer> {
       const record = new CallRecord(rpc, call, parts);
       let isOver = false;
       try {
