@@ -103,6 +103,11 @@ describe("a connection is ended by", () => {
       errorCodes.enhanceYourCalm,
     ],
     [
+      "requests that are none, all the time",
+      () => Array.from({ length: 1_100 }, (_, index) => headers(2 * index + 1, request().slice(2))),
+      errorCodes.enhanceYourCalm,
+    ],
+    [
       "streams that we must reset all the time",
       () =>
         Array.from({ length: 1_100 }, (_, index) => [

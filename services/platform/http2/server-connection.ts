@@ -79,6 +79,7 @@ export class ServerConnection extends Http2Connection {
     }
     if (!isRequest(fields)) {
       this.outbox.push(rstStreamFrame(streamId, errorCodes.protocol));
+      this.onNuisance();
       return;
     }
     const stream = new Http2Stream(this);
