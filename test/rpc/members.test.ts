@@ -1,15 +1,18 @@
+import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
+import { OrganizationChangeAction } from "../../proto/gen/setpoint/organization/v1/change_pb.ts";
 import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
 import { MemberRole } from "../../proto/gen/setpoint/organization/v1/member_pb.ts";
 import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
 import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
-import { newId } from "../../services/platform/domain/ids.ts";
+import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
+import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { type Administrator, openOrganizations, type TestOrganizations } from "../support/administration.ts";
 import { failureOf } from "../support/rpc-calls.ts";
 import type { Tenant } from "../support/tenants.ts";
 
-const { listMembers, addMember, updateMember, removeMember } = OrganizationService.method;
+const { listMembers, addMember, updateMember, removeMember, listChanges } = OrganizationService.method;
 const { createKey, getKey } = KeyService.method;
 const { createWorkspace, addWorkspaceMembers, listWorkspaceMembers } = WorkspaceService.method;
 const lastAdmin = { code: "FAILED_PRECONDITION", reason: "LAST_ADMIN" };
@@ -33,6 +36,18 @@ async function add(role: MemberRole = MemberRole.MEMBER, email = `${newId()}@exa
   const { member } = await admin(addMember, { email, role });
   if (!member) throw new Error("no member");
   return member;
+}
+
+/** More keys like this one. */
+async function copyKey(id: string, count: number): Promise<void> {
+  for (let copied = 0; copied < count; copied += 1) {
+    await organizations.pool.execute(
+      `INSERT INTO api_keys (id, key_hash, name, kind, permissions, organization_id, workspace_id, creator_user_id, disabled,
+        created_at) SELECT ?, ?, name, kind, permissions, organization_id, workspace_id, creator_user_id, disabled, created_at
+        FROM api_keys WHERE id = ?`,
+      [idToBytes(newId()), randomBytes(32), idToBytes(id)],
+    );
+  }
 }
 
 const setRole = (userId: string, role: MemberRole) =>
@@ -74,6 +89,15 @@ describe("AddMember", () => {
       violations: ["email", "first_name", "last_name"].map((field) => ({ field })),
     });
     expect(await failureOf(add(9 as MemberRole))).toMatchObject({ violations: [{ field: "role" }] });
+  });
+
+  it("refuses an address that is too long in lower case, or with its accents put together", async () => {
+    for (const letter of ["İ", "\ufb2c"]) {
+      expect(await failureOf(add(MemberRole.MEMBER, `${letter.repeat(160)}@example.com`))).toMatchObject({
+        code: "INVALID_ARGUMENT",
+        violations: [{ field: "email" }],
+      });
+    }
   });
 
   it("tells nothing of what another organization knows of the user", async () => {
@@ -167,6 +191,21 @@ describe("RemoveMember", () => {
     }
     expect((await admin(getKey, { key: key?.id ?? "" })).key).toMatchObject({ disabled: true, creatorUserId: userId });
     await organizations.exchange(tenant.managementKey);
+  });
+
+  it("disables any number of keys, and logs each", async () => {
+    const { id: userId } = await add();
+    const { key } = await admin(createKey, { name: "Theirs", creatorUserId: userId });
+    const keyCount = 6_000;
+    await copyKey(key?.id ?? "", keyCount - 1);
+    expect((await admin(removeMember, { userId, disableKeys: true })).disabledKeyCount).toBe(keyCount);
+    const [rows] = await organizations.pool.query<RowDataPacket[]>(
+      "SELECT disabled, COUNT(*) AS total FROM api_keys WHERE creator_user_id = ? GROUP BY disabled",
+      [userId],
+    );
+    expect(rows).toEqual([{ disabled: 1, total: keyCount }]);
+    const { totalCount } = await admin(listChanges, { action: OrganizationChangeAction.KEY_UPDATED });
+    expect(totalCount).toBe(keyCount);
   });
 
   it("does not disable the last management key, and then does nothing", async () => {

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { base62Digits } from "../../platform/auth/key-format.ts";
 import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
+import { isLongerThan } from "../../platform/domain/text-violations.ts";
 import type { LoggedFields } from "./changes.ts";
 import { nameViolations } from "./field-rules.ts";
 
@@ -69,7 +70,9 @@ const emailLengthMax = 320;
 
 /** Whether a text looks like an address; whether mail arrives there, only mail can tell. */
 export function isEmail(text: string): boolean {
-  return [...text].length <= emailLengthMax && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(text);
+  // Some characters are two or three in the key.
+  const isShort = [text, emailKey(text)].every((each) => !isLongerThan(each, emailLengthMax));
+  return isShort && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(text);
 }
 
 /** Two spellings of one address have the same key. */

@@ -1,10 +1,10 @@
 import type { Executor } from "../../platform/mysql/pool.ts";
 import { type Change, type ChangeAction, differencesOf, type FieldChange } from "../domain/changes.ts";
 import { lastAdmin, memberExists, memberHasKeys, memberNotFound } from "../domain/errors.ts";
-import { loggedKey, workingKeys } from "../domain/keys.ts";
+import { workingKeys } from "../domain/keys.ts";
 import { checkMember, loggedMember, type Member, type MemberUpdate, type NewMember } from "../domain/members.ts";
 import type { Work } from "./change-organization.ts";
-import { listEnabledKeys } from "./keys.ts";
+import { listEnabledKeys, updateKeysDisabled } from "./keys.ts";
 import {
   deleteMembership,
   findMember,
@@ -13,7 +13,7 @@ import {
   insertMembership,
   updateMembership,
 } from "./members.ts";
-import { writeKeys } from "./update-key.ts";
+import { checkManagement } from "./update-key.ts";
 import { deleteMemberFromWorkspaces } from "./workspace-members.ts";
 
 /** Makes someone a member, and first a user where the address is new. */
@@ -60,19 +60,20 @@ export function removeMember(userId: string, disableKeys: boolean): Work<Removed
     if (working.length > 0 && !disableKeys) {
       throw memberHasKeys(working, "Disable or delete them first, or have them disabled with the removal.");
     }
-    const disabled = working.map((key) => ({ ...key, disabled: true, updatedAt: now }));
-    await writeKeys(connection, disabled, now);
+    const disabled = working.map((key) => ({ ...key, disabled: true }));
+    await checkManagement(connection, disabled, now);
+    await updateKeysDisabled(connection, working, now);
     await deleteMemberFromWorkspaces(connection, organization.id, userId);
     await deleteMembership(connection, organization.id, userId);
     const changes = working.map(
-      (key): Change => ({
+      ({ id, name }): Change => ({
         action: "key_updated",
-        target: { kind: "key", id: key.id, name: key.name },
-        fields: differencesOf(loggedKey(key), loggedKey({ ...key, disabled: true })),
+        target: { kind: "key", id, name },
+        fields: [{ field: "disabled", from: false, to: true }],
       }),
     );
     return {
-      result: { member, disabledKeyCount: disabled.length },
+      result: { member, disabledKeyCount: working.length },
       changes: [memberChange("member_removed", member, []), ...changes],
     };
   };

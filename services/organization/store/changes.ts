@@ -1,5 +1,6 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
+import { rowChunks } from "../../platform/mysql/row-chunks.ts";
 import type { LoggedChange } from "../domain/changes.ts";
 
 /** Which rows of the log are counted together; a column that is absent: all. */
@@ -47,6 +48,15 @@ export async function insertChanges(
   changes: readonly LoggedChange[],
 ): Promise<void> {
   const numberOf = numbering(executor, organizationId, last);
+  for (const chunk of rowChunks(changes)) await insertChunk(executor, organizationId, numberOf, chunk);
+}
+
+async function insertChunk(
+  executor: Executor,
+  organizationId: string,
+  numberOf: NumberOf,
+  changes: readonly LoggedChange[],
+): Promise<void> {
   const values = [];
   for (const { id, action, actor, target, fields, createdAt } of changes) {
     const user_id = actor.userId;
@@ -75,12 +85,11 @@ export async function insertChanges(
   );
 }
 
-/** Gives out the next number of a group. What is stored is asked for once for each; of all, it is known. */
-function numbering(
-  executor: Executor,
-  organizationId: string,
-  lastOfAll: number,
-): (group: ChangeGroup) => Promise<number> {
+/** Gives out the next number of a group. */
+type NumberOf = (group: ChangeGroup) => Promise<number>;
+
+/** What is stored is asked for once for each group; of all, it is known. */
+function numbering(executor: Executor, organizationId: string, lastOfAll: number): NumberOf {
   const last = new Map([[JSON.stringify({}), lastOfAll]]);
   return async (group) => {
     const key = JSON.stringify(group);

@@ -4,6 +4,7 @@ import type { Page } from "../../platform/domain/page.ts";
 import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
+import { rowChunks } from "../../platform/mysql/row-chunks.ts";
 import { keyAlreadyMade } from "../domain/errors.ts";
 import type { Key } from "../domain/keys.ts";
 
@@ -189,6 +190,15 @@ export async function updateKey(executor: Executor, key: Key): Promise<void> {
       idToBytes(key.id),
     ],
   );
+}
+
+export async function updateKeysDisabled(executor: Executor, keys: readonly Key[], now: Date): Promise<void> {
+  for (const chunk of rowChunks(keys)) {
+    await executor.execute(
+      `UPDATE api_keys SET disabled = TRUE, updated_at = ? WHERE id IN (${chunk.map(() => "?").join(", ")})`,
+      [now, ...chunk.map(({ id }) => idToBytes(id))],
+    );
+  }
 }
 
 /** The secret that a key has until now becomes its previous one where the key has a grace, and is forgotten otherwise. */

@@ -23,7 +23,8 @@ export function updateKey(name: string, update: KeyUpdate): Work<Key> {
     if (startsToWork(before, key, now) && !(await findMember(connection, organization.id, key.creatorUserId))) {
       throw keyOfNoMember();
     }
-    await writeKeys(connection, [key], now);
+    await checkManagement(connection, [key], now);
+    await updateKeyRow(connection, key);
     const target = { kind: "key", id: key.id, name: key.name } as const;
     const fields = differencesOf(loggedKey(before), loggedKey(key));
     return { result: key, changes: [{ action: "key_updated", target, fields }] };
@@ -35,20 +36,20 @@ export function deleteKey(name: string): Work<Key> {
   return async (connection, organization, now) => {
     const before = await getKey(connection, organization.id, name);
     const key = { ...before, revokedAt: now };
-    await writeKeys(connection, [key], now);
+    await checkManagement(connection, [key], now);
+    await updateKeyRow(connection, key);
     const target = { kind: "key", id: key.id, name: key.name } as const;
     return { result: key, changes: [{ action: "key_deleted", target, fields: [] }] };
   };
 }
 
-/** Writes keys that were changed, unless that leaves their organization without a management key. */
-export async function writeKeys(connection: PoolConnection, keys: readonly Key[], now: Date): Promise<void> {
-  const [management] = keys.filter(({ kind }) => kind === "management");
-  if (management) {
-    const all = await listEnabledKeys(connection, management.organizationId, { kind: "management" });
-    checkManagementRemains(all, keys, now);
-  }
-  for (const key of keys) await updateKeyRow(connection, key);
+/** Throws where what keys have become leaves their organization without a management key. */
+export async function checkManagement(connection: PoolConnection, keys: readonly Key[], now: Date): Promise<void> {
+  const management = keys.filter(({ kind }) => kind === "management");
+  const [first] = management;
+  if (!first) return;
+  const before = await listEnabledKeys(connection, first.organizationId, { kind: "management" });
+  checkManagementRemains(before, management, now);
 }
 
 export async function getKey(connection: PoolConnection, organizationId: string, name: string): Promise<Key> {

@@ -52,7 +52,10 @@ export class StandardOutput {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#begun.length === 0) this.#begun = this.#takeTogether();
-    if (this.#begun.length === 0) return this.#flushed();
+    if (this.#begun.length === 0) {
+      this.#flushed();
+      return;
+    }
     this.#isWriting = true;
     write(descriptor, this.#begun, this.#written);
   }
