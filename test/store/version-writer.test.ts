@@ -225,6 +225,23 @@ describe("VersionWriter", () => {
     }
   });
 
+  it("does not take what it has just written for the answer to an earlier attempt, where the change log refuses", async () => {
+    const { id } = await writer.createVersion(creation("ahead"), patient());
+    await pool.execute(
+      `INSERT INTO preset_changes (workspace_id, preset_id, revision, action, user_id, key_id, fields, created_at)
+        SELECT workspace_id, preset_id, 2, action, user_id, key_id, fields, created_at FROM preset_changes
+        WHERE workspace_id = ? AND preset_id = ?`,
+      [idToBytes(workspaceId), idToBytes(id)],
+    );
+    const results = await Promise.allSettled([
+      writer.createVersion(creation("ahead"), patient()),
+      writer.createVersion(creation("beside"), patient()),
+    ]);
+    expect(results).toMatchObject([{ reason: { errno: 1062 } }, { value: { latestVersion: 1 } }]);
+    expect(await storedVersions("ahead")).toHaveLength(1);
+    expect(await storedVersions("beside")).toHaveLength(1);
+  });
+
   it("refuses a request id that was used for another request, and stores the rest of the batch", async () => {
     const used = creation("used");
     await writer.createVersion(used, patient());
@@ -374,6 +391,26 @@ describe("VersionWriter", () => {
     ]);
     expect(settled.at(-1)).toBe("held");
     expect(await storedVersions("held")).toHaveLength(2);
+  });
+
+  it("takes creations of others while many wait for a preset that someone holds", async () => {
+    await writer.createVersion(creation("held"), patient());
+    const impatientPool = openPool(database.url, 2, { lockTimeoutSeconds: 1 });
+    const impatient = new VersionWriter(impatientPool, { batchByWorkspace: isSharded });
+    const holder = await otherPool.getConnection();
+    await holder.query("START TRANSACTION");
+    await holder.execute("SELECT id FROM presets WHERE workspace_id = ? AND slug = 'held' FOR UPDATE", [
+      idToBytes(workspaceId),
+    ]);
+    const conflict = { reason: { reason: "CONFLICT" } };
+    expect(await Promise.allSettled([impatient.createVersion(creation("held"), patient())])).toMatchObject([conflict]);
+    const slugs = [...upTo(50).map(() => "held"), "free"];
+    const results = await Promise.allSettled(slugs.map((slug) => impatient.createVersion(creation(slug), patient())));
+    await holder.query("ROLLBACK");
+    holder.release();
+    await impatientPool.end();
+    expect(results.slice(0, -1)).toMatchObject(upTo(50).map(() => conflict));
+    expect(results.at(-1)).toMatchObject({ value: { latestVersion: 1 } });
   });
 
   it("survives connections that are killed under it", async () => {

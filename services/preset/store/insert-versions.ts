@@ -74,8 +74,9 @@ export async function insertVersions(
     const changed = written.filter((key) => found.has(key)).map((key) => presets.get(key) as Preset);
     const statements = [
       ...(made.length > 0 ? [insertingPresets(made)] : []),
-      insertingVersions(additions),
+      // Before the versions: where it is refused, none of ours is there that could be taken for an earlier attempt's.
       insertingChanges(changes),
+      insertingVersions(additions),
       ...(changed.length > 0 ? [updatingPresets(changed)] : []),
       ...(made.length > 0 ? [addingToCounts(made)] : []),
     ];

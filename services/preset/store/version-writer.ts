@@ -22,6 +22,7 @@ const policy = {
   batchesMax: writersMax,
   waitingMax: 10_000,
   waitingBytesMax: 64 * 1024 * 1024,
+  bytesOf: sizeOf,
   laneOf: presetKey,
   expiresRunning: false,
 };
@@ -41,16 +42,12 @@ export class VersionWriter {
 
   constructor(pool: Pool, { batchByWorkspace, watch }: BatchOptions) {
     const held = new HeldPresets();
-    this.#batcher = new Batcher(
-      {
-        ...policy,
-        watch,
-        // Where a row is held for long, its creations go by themselves, so that nobody waits for it with them.
-        bytesOf: (creation) => (held.has(creation) ? policy.bytesMax : sizeOf(creation)),
-        ...(batchByWorkspace ? { groupOf: ({ workspaceId }: NewVersion) => workspaceId } : {}),
-      },
-      (parts) => writeVersions(pool, held, parts),
-    );
+    const groupOf = (creation: NewVersion): string => {
+      // Where a row is held for long, its creations go by themselves, so that nobody waits for it with them.
+      if (held.has(creation)) return presetKey(creation);
+      return batchByWorkspace ? creation.workspaceId : "";
+    };
+    this.#batcher = new Batcher({ ...policy, watch, groupOf }, (parts) => writeVersions(pool, held, parts));
   }
 
   /**
