@@ -56,7 +56,7 @@ describe("credentials", () => {
     expect(findKeys(file)).toBeUndefined();
   });
 
-  it.each(["", "{", "{}", '{"api_key": "sk-api"}', '{"api_key": 1, "management_key": 2}'])(
+  it.each(["", "{", "null", "{}", '{"api_key": "sk-api"}', '{"api_key": 1, "management_key": 2}'])(
     "are refused when they hold %j, and not overwritten",
     (content) => {
       writeFileSync(file, content);

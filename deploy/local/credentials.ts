@@ -15,12 +15,14 @@ export function findKeys(file: string): Keys | undefined {
   if (!existsSync(file)) return undefined;
   const { api_key, management_key } = parseKeys(file);
   if (typeof api_key === "string" && typeof management_key === "string") return { api_key, management_key };
-  throw new StartError(`${file} holds no "api_key" and "management_key". Restore it, or remove it to read what to do.`);
+  throw new StartError(
+    `${file} holds no "api_key" and "management_key". Restore it, or remove it: then new ones are made.`,
+  );
 }
 
 function parseKeys(file: string): Partial<Record<keyof Keys, unknown>> {
   try {
-    return JSON.parse(readFileSync(file, "utf8"));
+    return JSON.parse(readFileSync(file, "utf8")) ?? {};
   } catch {
     return {};
   }

@@ -22,8 +22,8 @@ export function tellingLine(file: string): string {
 /** What went wrong, of a line of a log in JSON. */
 function errorMessageOf(line: string): string | undefined {
   try {
-    const { err, msg } = JSON.parse(line);
-    return err?.message ?? msg;
+    const { err, message } = JSON.parse(line);
+    return err?.message ?? message;
   } catch {
     return undefined;
   }

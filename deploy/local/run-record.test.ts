@@ -74,6 +74,28 @@ describe("takeHome", () => {
     expect(stranger.exitCode ?? stranger.signalCode).toBeNull();
   });
 
+  it("goes to one of two that take over from a killed run at the same moment", async () => {
+    const script = `
+      import { takeHome } from ${JSON.stringify(new URL("./run-record.ts", import.meta.url))};
+      process.on("message", ({ file, atMs }) => {
+        while (Date.now() < atMs);
+        takeHome(file, "mark").then(() => process.send("taken"), () => process.send("refused"));
+      });
+      process.send("up");`;
+    const args = ["--input-type=module", "--eval", script, "--", "deploy/local/start.ts"];
+    const starts = [1, 2].map(() => spawn(process.execPath, args, { stdio: ["ignore", "inherit", "inherit", "ipc"] }));
+    spawned.push(...starts);
+    await Promise.all(starts.map((start) => once(start, "message")));
+    for (let round = 0; round < 100; round += 1) {
+      writeFileSync(file, JSON.stringify({ pid: 2 ** 22, children: {} }));
+      const outcomes = Promise.all(starts.map((start) => once(start, "message")));
+      for (const start of starts) start.send({ file, atMs: Date.now() + 5 });
+      expect((await outcomes).map(([outcome]) => outcome).sort(), `round ${round}`).toEqual(["refused", "taken"]);
+      expect(starts.map(({ pid }) => pid)).toContain((record() as { pid: number }).pid);
+    }
+    expect(readdirSync(folder)).toEqual(["run.json"]);
+  });
+
   it.each(["", "{", JSON.stringify({ pid: process.pid, children: {} })])(
     "takes over from the record %j",
     async (content) => {

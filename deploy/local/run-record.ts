@@ -1,4 +1,4 @@
-import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { commandLineOf, stopLeftover } from "./background-process.ts";
 import { writePrivateFile } from "./private-file.ts";
 import { StartError } from "./start-error.ts";
@@ -49,10 +49,23 @@ function claim(file: string, run: Run): Run {
       }
       left = readRun(file);
       if (isRunning(left.pid)) throw alreadyRunning(left, file);
-      rmSync(file, { force: true });
+      removeEnded(file, `${ours}.ended`);
     }
   } finally {
     rmSync(ours, { force: true });
+  }
+}
+
+/** By way of another name: where someone was faster, it is their record that stands there by now, and it goes back. */
+function removeEnded(file: string, aside: string): void {
+  try {
+    renameSync(file, aside);
+    if (isRunning(readRun(aside).pid)) linkSync(aside, file);
+  } catch (error) {
+    // Gone already, or written again by whose it is.
+    if (!["ENOENT", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+  } finally {
+    rmSync(aside, { force: true });
   }
 }
 

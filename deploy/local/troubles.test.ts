@@ -53,9 +53,10 @@ describe("what is told of a process in trouble", () => {
   it.each([
     [
       "a log in JSON",
-      '{"level":"fatal","err":{"message":"no memory","stack":"…"},"msg":"could not start"}\n',
+      '{"level":"fatal","err":{"message":"no memory","stack":"…"},"message":"could not start"}\n',
       "no memory",
     ],
+    ["a log in JSON that names no error", '{"level":"fatal","message":"no port is free"}\n', "no port is free"],
     ["a database", "[ERROR] InnoDB: no lock\n[Note] bye\n[ERROR] Aborting\n", "[ERROR] InnoDB: no lock"],
     ["a database without a folder", "[Warning] x\nCan't change dir\n[ERROR] Aborting\n", "Can't change dir"],
     ["anything else", "one\ntwo\n", "two"],
