@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -99,7 +99,7 @@ describe("the compose file", () => {
     ]);
   });
 
-  it("makes the signing key once", async () => {
+  it("makes the signing key once, however often it is broken off before", async () => {
     const folder = mkdtempSync(join(tmpdir(), "setpoint-compose-"));
     try {
       const pem = join(folder, "signing-key.pem");
@@ -107,6 +107,9 @@ describe("the compose file", () => {
       const script = (get("signing-key").command[2] ?? "")
         .replace(/"\/etc\/[^"]+"/, JSON.stringify(pem))
         .replace("10001, 10001", `${process.getuid?.()}, ${process.getgid?.()}`);
+      const killed = `require("node:fs").chownSync = () => process.kill(process.pid, "SIGKILL");\n${script}`;
+      await expect(runProgram(process.execPath, ["--eval", killed])).rejects.toThrow("SIGKILL");
+      expect(existsSync(pem)).toBe(false);
       await runProgram(process.execPath, ["--eval", script]);
       const made = readFileSync(pem, "utf8");
       await runProgram(process.execPath, ["--eval", script]);
