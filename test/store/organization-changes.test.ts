@@ -8,18 +8,19 @@ import { updateMember } from "../../services/organization/store/change-members.t
 import { changeOrganization, type Work } from "../../services/organization/store/change-organization.ts";
 import { countChanges, insertChanges } from "../../services/organization/store/changes.ts";
 import { createKey } from "../../services/organization/store/create-key.ts";
-import { listKeys } from "../../services/organization/store/keys.ts";
+import { insertKey, listKeys } from "../../services/organization/store/keys.ts";
 import { listChanges } from "../../services/organization/store/list-changes.ts";
 import { findOldestAdminUserId } from "../../services/organization/store/members.ts";
-import { findOrganization } from "../../services/organization/store/organizations.ts";
+import { findOrganization, lockOrganization } from "../../services/organization/store/organizations.ts";
 import { deleteKey } from "../../services/organization/store/update-key.ts";
-import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
+import { idFromBytes, idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { openPool, type Pool, type PoolConnection, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { Deadline } from "../../services/platform/process/deadline.ts";
 import { isSharded, type TestDatabase } from "../support/database.ts";
 import { type DatabaseProxy, type Fault, openDatabaseProxy } from "../support/database-proxy.ts";
+import { waitsForLock } from "../support/lock-waits.ts";
 import { createOrganizationDatabase } from "../support/organization-database.ts";
 import { rowReads } from "../support/row-reads.ts";
 import { type Tenant, Tenants } from "../support/tenants.ts";
@@ -129,6 +130,27 @@ function changeThroughAnotherNode<T>(work: Work<T>): Promise<T> {
   });
 }
 
+/** Waits for the organization, as what was committed through another node does not have to, so that it comes next. */
+function applyElsewhere({ key: made }: NewKey, logId: Buffer): Promise<void> {
+  return inTransaction(pool, async (connection) => {
+    const { organizationId, userId } = tenant;
+    await lockOrganization(connection, organizationId);
+    await insertKey(connection, made);
+    const last = await countChanges(connection, organizationId, {});
+    const target = { kind: "key", id: made.id, name: made.name } as const;
+    const actor = { userId, keyId: undefined };
+    const entry = {
+      id: idFromBytes(logId),
+      action: "key_created",
+      target,
+      fields: [],
+      actor,
+      createdAt: new Date(),
+    } as const;
+    await insertChanges(connection, organizationId, last, [entry]);
+  });
+}
+
 describe("a change whose commit is not answered", () => {
   let proxy: DatabaseProxy;
   let faulty: Pool;
@@ -161,6 +183,43 @@ describe("a change whose commit is not answered", () => {
     const deleted = await change(deleteKey(made.id), faulty);
     expect(deleted.id).toBe(made.id);
     expect((await logged()).filter(({ target }) => target.id === made.id)).toHaveLength(2);
+  });
+
+  it("is answered with what is stored, where a node applies it only after a second attempt was refused", async () => {
+    const logIds: Buffer[] = [];
+    const watched = Object.create(faulty, {
+      getConnection: {
+        value: async (caller: Deadline) => {
+          const connection = await faulty.getConnection(caller);
+          const execute = connection.execute.bind(connection);
+          return Object.assign(connection, {
+            execute: (sql: string, values: unknown[]) => {
+              if (sql.startsWith("INSERT INTO organization_changes")) logIds.push(values[5] as Buffer);
+              return execute(sql, values);
+            },
+          });
+        },
+      },
+    });
+    const make = createKey({ ...key, requestId: "" }, tenant.userId);
+    const made: NewKey[] = [];
+    let applied: Promise<void> | undefined;
+    proxy.fail("commit", "reset", 1);
+    const answer = await change(async (...parts) => {
+      const changed = await make(...parts);
+      made.push(changed.result);
+      if (made.length === 2) {
+        applied = applyElsewhere(made[0] as NewKey, logIds[0] as Buffer);
+        await expect.poll(() => waitsForLock(pool)).toBe(true);
+        proxy.fail("commit", 1213, 1);
+      }
+      return changed;
+    }, watched);
+    await applied;
+    expect(made).toHaveLength(2);
+    expect(answer).toEqual(made[0]);
+    const stored = await listKeys(pool, tenant.organizationId);
+    expect(stored.filter(({ name }) => name === "CI").map(({ id }) => id)).toEqual([answer.key.id]);
   });
 
   it("never claims that nothing was stored, where the time is up before that is known", async () => {

@@ -10,7 +10,7 @@ import { keyInvalid } from "../domain/errors.ts";
 import { keyStatus } from "../domain/keys.ts";
 import type { Organization } from "../domain/organizations.ts";
 import { findAnswer, insertAnswer, type NamedRequest } from "./change-requests.ts";
-import { countChanges, hasChange, insertChanges } from "./changes.ts";
+import { countChanges, findLogged, insertChanges } from "./changes.ts";
 import { findKeyById } from "./keys.ts";
 import { lockOrganization } from "./organizations.ts";
 
@@ -30,19 +30,16 @@ export function changeOrganization<T>(
   work: Work<T>,
   request?: NamedRequest<T>,
 ): Promise<T> {
-  const changeId = newId();
-  let attempted: { readonly result: T } | undefined;
+  /** What each attempt would answer, by its first entry in the log. */
+  const attempts = new Map<string, T>();
   const makeAndLog = async (connection: PoolConnection, organization: Organization, last: number, now: Date) => {
     const { result, changes } = await work(connection, organization, now);
-    const entries = changes.map((change, index) => ({
-      ...change,
-      id: index === 0 ? changeId : newId(),
-      actor,
-      createdAt: now,
-    }));
-    if (entries.length > 0) {
+    const entries = changes.map((change) => ({ ...change, id: newId(), actor, createdAt: now }));
+    const [first] = entries;
+    if (first) {
       await insertChanges(connection, organizationId, last, entries);
       if (request) await insertAnswer(connection, organizationId, request, result, now);
+      attempts.set(first.id, result);
     }
     return result;
   };
@@ -50,11 +47,13 @@ export function changeOrganization<T>(
     const organization = await lockOrganization(connection, organizationId);
     if (!organization) throw organizationNotFound();
     const last = await countChanges(connection, organizationId, {});
-    // Where the connection was lost during the commit of the attempt before, the log knows whether that was stored.
-    if (attempted && (await hasChange(connection, changeId))) return attempted.result;
+    // Where a connection was lost during the commit of an attempt, the log knows whether that was stored. Not of the last
+    // one alone: a node of a cluster may apply what came through another only after it has refused a second attempt.
+    const stored = await findLogged(connection, [...attempts.keys()]);
+    if (stored !== undefined) return attempts.get(stored) as T;
     // Before anything is checked: the change may have ended the key that asks for it.
-    const first = request && (await findAnswer(connection, organizationId, request));
-    if (first) return first.answer;
+    const answered = request && (await findAnswer(connection, organizationId, request));
+    if (answered) return answered.answer;
     const now = new Date();
     await checkActor(connection, actor, now);
     const result = await makeAndLog(connection, organization, last, now).catch((error: unknown) => {
@@ -63,7 +62,6 @@ export function changeOrganization<T>(
     });
     // The lock may have been waited for: who was not answered in time must not find the change later.
     if (hasGivenUp(caller)) throw deadlineExceeded();
-    attempted = { result };
     return result;
   };
   return retryTransient(caller.deadlineMs, () => inTransaction(pool, attempt, caller));

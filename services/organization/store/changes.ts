@@ -1,4 +1,4 @@
-import { idToBytes } from "../../platform/domain/ids.ts";
+import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { rowChunks } from "../../platform/mysql/row-chunks.ts";
 import type { LoggedChange } from "../domain/changes.ts";
@@ -99,9 +99,12 @@ function numbering(executor: Executor, organizationId: string, lastOfAll: number
   };
 }
 
-export async function hasChange(executor: Executor, id: string): Promise<boolean> {
-  const [rows] = await executor.execute<RowDataPacket[]>("SELECT 1 FROM organization_changes WHERE id = ?", [
-    idToBytes(id),
-  ]);
-  return rows.length > 0;
+/** The one of these ids that an entry of the log has. */
+export async function findLogged(executor: Executor, ids: readonly string[]): Promise<string | undefined> {
+  if (ids.length === 0) return undefined;
+  const [rows] = await executor.execute<RowDataPacket[]>(
+    `SELECT id FROM organization_changes WHERE id IN (${ids.map(() => "?").join(", ")})`,
+    ids.map(idToBytes),
+  );
+  return rows[0] && idFromBytes(rows[0].id);
 }
