@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { type KeyKind, knownPermissions, type Permission } from "../../platform/auth/principal.ts";
 import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
+import { requestIdViolations } from "../../platform/domain/text-violations.ts";
 import { lastManagementKey } from "./errors.ts";
-import { futureViolations, nameViolations, requestIdViolations } from "./field-rules.ts";
+import { futureViolations, nameViolations } from "./field-rules.ts";
 import { type Key, type KeyRateLimit, keyStatus, type NewSecret, permissionsOf, workingKeys } from "./keys.ts";
 
 /** A key that a caller wants. */

@@ -1,7 +1,8 @@
 import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
 import { isId, newId } from "../../platform/domain/ids.ts";
+import { lengthViolations } from "../../platform/domain/text-violations.ts";
 import type { LoggedFields } from "./changes.ts";
-import { nameViolations, textViolations } from "./field-rules.ts";
+import { nameViolations } from "./field-rules.ts";
 
 /** What people say of a workspace. */
 export interface WorkspaceFields {
@@ -38,10 +39,10 @@ export function checkWorkspace(fields: WorkspaceUpdate): void {
   const violations: FieldViolation[] = [
     ...(name === undefined ? [] : nameViolations("name", name, nameLengthMax)),
     ...(slug === undefined ? [] : slugViolations(slug)),
-    ...textViolations("description", description ?? "", descriptionLengthMax),
-    ...textViolations("default_text_model", defaultTextModel ?? "", defaultLengthMax),
-    ...textViolations("default_image_model", defaultImageModel ?? "", defaultLengthMax),
-    ...textViolations("default_provider_sort", defaultProviderSort ?? "", defaultLengthMax),
+    ...lengthViolations("description", description ?? "", descriptionLengthMax),
+    ...lengthViolations("default_text_model", defaultTextModel ?? "", defaultLengthMax),
+    ...lengthViolations("default_image_model", defaultImageModel ?? "", defaultLengthMax),
+    ...lengthViolations("default_provider_sort", defaultProviderSort ?? "", defaultLengthMax),
   ];
   if (violations.length > 0) throw invalidRequest(violations);
 }

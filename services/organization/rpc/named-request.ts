@@ -10,7 +10,7 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { invalidRequest } from "../../platform/domain/domain-error.ts";
-import { requestIdViolations } from "../domain/field-rules.ts";
+import { requestIdViolations } from "../../platform/domain/text-violations.ts";
 import type { NamedRequest } from "../store/change-requests.ts";
 
 /** A request that may have a name. */

@@ -1,5 +1,5 @@
 import type { FieldViolation } from "./domain-error.ts";
-import { contentBytesMax } from "./limits.ts";
+import { contentBytesMax, requestIdLengthMax, requestIdPattern } from "./limits.ts";
 
 /** Lengths are counted in characters, as people count them, and not in UTF-16 units, of which a character has one or two. */
 export function isLongerThan(text: string, lengthMax: number): boolean {
@@ -23,4 +23,10 @@ export function sizeViolations(path: string, text: string): FieldViolation[] {
 /** For text that becomes UTF-8, which cannot hold it. */
 export function surrogateViolations(path: string, text: string): FieldViolation[] {
   return text.isWellFormed() ? [] : [{ path, message: "must not hold half of a surrogate pair" }];
+}
+
+/** Empty counts as not given. */
+export function requestIdViolations(requestId: string): FieldViolation[] {
+  if (requestId === "" || requestIdPattern.test(requestId)) return [];
+  return [{ path: "request_id", message: `must be at most ${requestIdLengthMax} printable ASCII characters` }];
 }

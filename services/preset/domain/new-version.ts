@@ -3,13 +3,12 @@ import { type Principal, requirePermission, requireWorkspace } from "../../platf
 import { configChecks } from "../../platform/config-fields/config-fields.ts";
 import { DomainError, type FieldViolation, invalidRequest, violationsMax } from "../../platform/domain/domain-error.ts";
 import { isId, newId } from "../../platform/domain/ids.ts";
-import { sizeViolations } from "../../platform/domain/text-violations.ts";
+import { requestIdViolations, sizeViolations } from "../../platform/domain/text-violations.ts";
 import { fieldPath } from "../../platform/json/field-path.ts";
 import { ambiguities, parseJsonObject } from "../../platform/json/json-text.ts";
 import type { Actor } from "./change.ts";
 import { etagsViolations } from "./etags.ts";
 import { type Dialect, dialects } from "./preset.ts";
-import { requestIdViolations } from "./request-id.ts";
 import { slugViolations } from "./slug.ts";
 
 /** The content of a version as a caller gives it. */

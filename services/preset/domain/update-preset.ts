@@ -1,12 +1,11 @@
 import { hash } from "node:crypto";
 import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
 import { presetDescriptionLengthMax, presetNameLengthMax } from "../../platform/domain/limits.ts";
-import { lengthViolations } from "../../platform/domain/text-violations.ts";
+import { lengthViolations, requestIdViolations } from "../../platform/domain/text-violations.ts";
 import type { FieldChange } from "./change.ts";
 import { etagStale, statusTransition, versionNotFound } from "./errors.ts";
 import { etagsViolations, isAsExpected } from "./etags.ts";
 import { type Preset, type PresetStatus, timeOfChange } from "./preset.ts";
-import { requestIdViolations } from "./request-id.ts";
 import { slugViolations } from "./slug.ts";
 import { versionNumberViolations } from "./version-number.ts";
 
