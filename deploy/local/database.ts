@@ -7,6 +7,7 @@ import { lookForConnectionFault } from "./database-connection.ts";
 import type { DatabaseServer, Flavor } from "./database-server.ts";
 import { prepareDockerDatabase } from "./docker-database.ts";
 import type { DatabaseOptions, PrivateDatabase } from "./private-database.ts";
+import { writePrivateFile } from "./private-file.ts";
 import { ProgramFailure, runProgram } from "./program.ts";
 import { waitUntilUp } from "./readiness.ts";
 import { StartError } from "./start-error.ts";
@@ -29,7 +30,7 @@ export async function prepareDatabase(options: DatabaseOptions): Promise<Private
   await mkdir(dirname(dataDir), { recursive: true, mode: 0o700 });
   if (server.flavor === "docker") {
     const database = await prepareDockerDatabase(options);
-    await writeFile(join(dataDir, flavorFileName), server.flavor);
+    writePrivateFile(join(dataDir, flavorFileName), server.flavor);
     return database;
   }
   const pidFile = join(dataDir, "server.pid");

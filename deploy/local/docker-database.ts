@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startInBackground } from "./background-process.ts";
 import { lookForConnectionFault } from "./database-connection.ts";
 import { findFreePort } from "./ports.ts";
 import type { PrivateDatabase } from "./private-database.ts";
+import { writePrivateFile } from "./private-file.ts";
 import { ProgramFailure, runProgram } from "./program.ts";
 import { waitUntilUp } from "./readiness.ts";
 import { StartError } from "./start-error.ts";
@@ -46,7 +47,7 @@ async function readOrMakeIdentity(file: string, dataDir: string): Promise<{ name
   if (existsSync(file)) return JSON.parse(await readFile(file, "utf8"));
   const identity = { name: `setpoint-${randomBytes(4).toString("hex")}`, password: randomBytes(24).toString("hex") };
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  await writeFile(file, JSON.stringify(identity), { mode: 0o600 });
+  writePrivateFile(file, JSON.stringify(identity));
   return identity;
 }
 

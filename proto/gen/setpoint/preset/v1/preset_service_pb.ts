@@ -504,7 +504,7 @@ export type UpdatePresetRequest = Message<"setpoint.preset.v1.UpdatePresetReques
 
   /**
    * Names this change within the workspace, so that a retry returns the first answer and changes nothing:
-   * 1 to 255 printable ASCII characters, spaces included. Default: a new one. Kept as long as the preset.
+   * 1 to 255 printable ASCII characters, spaces included. Default: a new one. Kept for 24 hours at least.
    *
    * @generated from field: string request_id = 8;
    */
