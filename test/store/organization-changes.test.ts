@@ -6,6 +6,7 @@ import type { NewKey } from "../../services/organization/domain/keys.ts";
 import type { Organization } from "../../services/organization/domain/organizations.ts";
 import { updateMember } from "../../services/organization/store/change-members.ts";
 import { changeOrganization, type Work } from "../../services/organization/store/change-organization.ts";
+import { insertAnswer, type NamedRequest } from "../../services/organization/store/change-requests.ts";
 import { countChanges, insertChanges } from "../../services/organization/store/changes.ts";
 import { createKey } from "../../services/organization/store/create-key.ts";
 import { insertKey, listKeys } from "../../services/organization/store/keys.ts";
@@ -54,9 +55,10 @@ const key = {
   requestId: "once",
 } as const;
 
-function change<T>(work: Work<T>, on: Pool = pool, forMs = 15_000): Promise<T> {
+function change<T>(work: Work<T>, on: Pool = pool, forMs = 15_000, request?: NamedRequest<T>): Promise<T> {
   const caller = { deadlineMs: monotonicMs() + forMs, isCanceled: () => false };
-  return changeOrganization(on, tenant.organizationId, { userId: tenant.userId, keyId: undefined }, caller, work);
+  const actor = { userId: tenant.userId, keyId: undefined };
+  return changeOrganization(on, tenant.organizationId, actor, caller, work, request);
 }
 
 const logged = async () =>
@@ -115,8 +117,25 @@ it("gives both of two requests with one seed, through two nodes at once, the sam
   expect((await listKeys(pool, tenant.organizationId)).filter(({ name }) => name === "CI")).toHaveLength(1);
 });
 
+it("gives a repeat the first answer, where that came through another node after its look", async () => {
+  const { key: made } = await change(createKey(key, tenant.userId));
+  const request: NamedRequest<{ id: string }> = {
+    requestId: "deletion",
+    digest: randomBytes(32),
+    toBytes: ({ id }) => Buffer.from(id),
+    fromBytes: (bytes) => ({ id: Buffer.from(bytes).toString() }),
+  };
+  const remove = deleteKey(made.id);
+  const removeAgain: Work<{ id: string }> = async (...parts) => {
+    await changeThroughAnotherNode(remove, request);
+    return remove(...parts);
+  };
+  expect(await change(removeAgain, pool, 15_000, request)).toEqual({ id: made.id });
+  expect((await logged()).filter(({ action }) => action === "key_deleted")).toHaveLength(1);
+});
+
 /** What a node applies of another's transaction waits for no row that is merely locked here. */
-function changeThroughAnotherNode<T>(work: Work<T>): Promise<T> {
+function changeThroughAnotherNode<T>(work: Work<T>, request?: NamedRequest<T>): Promise<T> {
   return inTransaction(pool, async (connection) => {
     const { organizationId, userId } = tenant;
     const organization = (await findOrganization(connection, organizationId)) as Organization;
@@ -126,6 +145,7 @@ function changeThroughAnotherNode<T>(work: Work<T>): Promise<T> {
     const actor = { userId, keyId: undefined };
     const entries = changes.map((change) => ({ ...change, id: newId(), actor, createdAt: now }));
     await insertChanges(connection, organizationId, last, entries);
+    if (request) await insertAnswer(connection, organizationId, request, result, now);
     return result;
   });
 }

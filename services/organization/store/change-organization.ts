@@ -1,5 +1,5 @@
 import { organizationNotFound } from "../../platform/auth/principal.ts";
-import { deadlineExceeded } from "../../platform/domain/domain-error.ts";
+import { DomainError, deadlineExceeded } from "../../platform/domain/domain-error.ts";
 import { newId } from "../../platform/domain/ids.ts";
 import { isDuplicateKey, WrittenElsewhere } from "../../platform/mysql/errors.ts";
 import type { Pool, PoolConnection } from "../../platform/mysql/pool.ts";
@@ -32,7 +32,9 @@ export function changeOrganization<T>(
 ): Promise<T> {
   /** What each attempt would answer, by its first entry in the log. */
   const attempts = new Map<string, T>();
-  const makeAndLog = async (connection: PoolConnection, organization: Organization, last: number, now: Date) => {
+  const makeAndLog = async (connection: PoolConnection, organization: Organization, last: number) => {
+    const now = new Date();
+    await checkActor(connection, actor, now);
     const { result, changes } = await work(connection, organization, now);
     const entries = changes.map((change) => ({ ...change, id: newId(), actor, createdAt: now }));
     const [first] = entries;
@@ -54,11 +56,12 @@ export function changeOrganization<T>(
     // Before anything is checked: the change may have ended the key that asks for it.
     const answered = request && (await findAnswer(connection, organizationId, request));
     if (answered) return answered.answer;
-    const now = new Date();
-    await checkActor(connection, actor, now);
-    const result = await makeAndLog(connection, organization, last, now).catch((error: unknown) => {
+    const result = await makeAndLog(connection, organization, last).catch(async (error: unknown) => {
       // What may be written, and under which numbers and names, was looked up under the lock of the organization.
-      throw isDuplicateKey(error) ? new WrittenElsewhere(error) : error;
+      if (isDuplicateKey(error)) throw new WrittenElsewhere(error);
+      // It may be refused by what it has done itself: through another node of a cluster, since we looked.
+      const isDone = request && error instanceof DomainError && (await findAnswer(connection, organizationId, request));
+      throw isDone ? new WrittenElsewhere(error) : error;
     });
     // The lock may have been waited for: who was not answered in time must not find the change later.
     if (hasGivenUp(caller)) throw deadlineExceeded();
