@@ -1,10 +1,10 @@
 import type { QueryResult } from "mysql2";
-import { canceled } from "../domain/domain-error.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { Trace } from "../observe/trace.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { Deadline } from "../process/deadline.ts";
 import { type Answer, type ConnectionOwner, type ConnectionSettings, PoolConnection } from "./connection.ts";
+import { ConnectionQueue } from "./connection-queue.ts";
 import { connectionOptions, type Protocol, protocolOf, sessionStatements } from "./database-url.ts";
 import { ConnectionError } from "./errors.ts";
 import { statementObserver } from "./statement-metrics.ts";
@@ -73,22 +73,13 @@ export function openPool(url: string, size: number, options: PoolOptions = {}): 
   return new Pool(settings, { size, idleTimeoutMs, waitingMax });
 }
 
-interface Waiting {
-  /** In order of arrival. */
-  readonly number: number;
-  readonly isCanceled: () => boolean;
-  readonly resolve: (connection: PoolConnection) => void;
-  readonly reject: (error: Error) => void;
-  readonly timer: NodeJS.Timeout;
-}
-
 interface PoolLimits {
   readonly size: number;
   readonly idleTimeoutMs: number;
   readonly waitingMax: number;
 }
 
-/** A bounded number of connections. Whoever gives up waiting for one leaves the queue, and takes none later. */
+/** A bounded number of connections. */
 export class Pool {
   readonly #settings: ConnectionSettings;
   readonly #limits: PoolLimits;
@@ -101,8 +92,7 @@ export class Pool {
   /** The fewest that were idle at once since the last look: as many were not needed. */
   #idleLow = 0;
   readonly #idleTimer: NodeJS.Timeout;
-  readonly #waiting = new Set<Waiting>();
-  #arrived = 0;
+  readonly #waiting = new ConnectionQueue();
   #opening = 0;
   #connectFault: { readonly error: ConnectionError; readonly atMs: number } | undefined;
   /** Set once the pool is being closed. */
@@ -167,18 +157,17 @@ export class Pool {
       const idle = this.#takeIdle();
       if (idle) return resolve(idle);
       if (this.#onEmpty) return reject(new ConnectionError("The pool is closed"));
-      if (this.#waiting.size >= this.#limits.waitingMax) this.#dismissCanceled();
+      if (this.#waiting.size >= this.#limits.waitingMax) this.#waiting.dismissCanceled();
       if (this.#waiting.size >= this.#limits.waitingMax)
         return reject(new ConnectionError("Too many wait for a connection to the database", this.#connectFault?.error));
-      const waitMs = caller ? caller.deadlineMs - monotonicMs() : this.#settings.statementTimeoutMs;
-      const timer = setTimeout(() => {
-        this.#waiting.delete(waiting);
-        reject(new ConnectionError("No connection to the database was free in time", this.#connectFault?.error));
-      }, waitMs);
-      this.#arrived += 1;
-      const isCanceled = caller?.isCanceled ?? (() => false);
-      const waiting = { number: this.#arrived, isCanceled, resolve, reject, timer };
-      this.#waiting.add(waiting);
+      this.#waiting.add({
+        isCanceled: caller?.isCanceled ?? (() => false),
+        resolve,
+        reject,
+        waitMs: caller ? caller.deadlineMs - monotonicMs() : this.#settings.statementTimeoutMs,
+        lateError: () =>
+          new ConnectionError("No connection to the database was free in time", this.#connectFault?.error),
+      });
       this.#openMore();
     });
   }
@@ -204,7 +193,7 @@ export class Pool {
     const empty = new Promise<void>((resolve) => {
       this.#onEmpty = resolve;
     });
-    this.#failWaiting(new ConnectionError("The pool is closed"));
+    this.#waiting.failAll(new ConnectionError("The pool is closed"));
     for (const connection of this.#idle.splice(0)) connection.quit();
     if (this.#open.size + this.#opening === 0) return;
     const timer = setTimeout(() => {
@@ -220,22 +209,10 @@ export class Pool {
     return connection?.take();
   }
 
-  /** Gives a connection to who has waited longest. */
   #handOut(connection: PoolConnection): void {
-    if (this.#open.size > this.#size) {
-      this.#discard(connection);
-      return;
-    }
-    for (const waiting of this.#waiting) {
-      this.#dismiss(waiting);
-      if (waiting.isCanceled()) {
-        waiting.reject(canceled());
-        continue;
-      }
-      waiting.resolve(connection.take());
-      return;
-    }
-    if (this.#onEmpty) connection.quit();
+    if (this.#open.size > this.#size) this.#discard(connection);
+    else if (this.#waiting.give(connection)) return;
+    else if (this.#onEmpty) connection.quit();
     else this.#idle.push(connection);
   }
 
@@ -250,7 +227,7 @@ export class Pool {
   }
 
   async #openOne(): Promise<void> {
-    const lastArrived = this.#arrived;
+    const { lastNumber } = this.#waiting;
     try {
       const connection = await PoolConnection.open(this.#settings, this.#owner);
       this.#opening -= 1;
@@ -264,7 +241,7 @@ export class Pool {
       const error = new ConnectionError(`No connection to the database: ${message || code}`, cause);
       this.#connectFault = { error, atMs: monotonicMs() };
       // Who came later hears of an attempt that was made for them.
-      if (this.#open.size === 0) this.#failWaiting(error, lastArrived);
+      if (this.#open.size === 0) this.#waiting.failAll(error, lastNumber);
       this.#openMore();
       this.#settleEnd();
     }
@@ -288,27 +265,6 @@ export class Pool {
   #closeUnneeded(): void {
     for (const connection of this.#idle.splice(0, this.#idleLow - idleMin)) connection.quit();
     this.#idleLow = this.#idle.length;
-  }
-
-  #dismissCanceled(): void {
-    for (const waiting of this.#waiting) {
-      if (!waiting.isCanceled()) continue;
-      this.#dismiss(waiting);
-      waiting.reject(canceled());
-    }
-  }
-
-  #dismiss(waiting: Waiting): void {
-    this.#waiting.delete(waiting);
-    clearTimeout(waiting.timer);
-  }
-
-  #failWaiting(error: ConnectionError, lastNumber = Number.POSITIVE_INFINITY): void {
-    for (const waiting of this.#waiting) {
-      if (waiting.number > lastNumber) return;
-      this.#dismiss(waiting);
-      waiting.reject(error);
-    }
   }
 
   #settleEnd(): void {
