@@ -155,9 +155,9 @@ export class KeyExchange {
   }
 }
 
-/** A space is in no key. */
+/** A line break is in no header, so nothing that is looked up as a key is taken for one with its workspace. */
 function cacheKeyOf({ key, workspaceId }: Pick<ExchangeRequest, "key" | "workspaceId">): string {
-  return workspaceId === "" ? key : `${key} ${workspaceId}`;
+  return workspaceId === "" ? key : `${key}\n${workspaceId}`;
 }
 
 /** The service looked at the key and said no, as opposed to not answering. */

@@ -188,6 +188,11 @@ describe("workspace_id", () => {
     }
   });
 
+  it("is not taken from behind the key, also where both have been used before", async () => {
+    expect((await create(stack.managementKey, `?workspace_id=${secondWorkspaceId}`)).status).toBe(200);
+    expectError(await create(`${stack.managementKey} ${secondWorkspaceId}`, ""), 401);
+  });
+
   it("may name an API key's own workspace", async () => {
     const { json } = await create(stack.apiKey, `?workspace_id=${stack.workspaceId}`);
     expect(json.data.workspace_id).toBe(stack.workspaceId);
