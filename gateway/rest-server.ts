@@ -186,7 +186,8 @@ function readBodies(app: FastifyInstance): void {
 function answerErrors(app: FastifyInstance, logger: Logger, refusals: Refusals): void {
   app.setErrorHandler(async (error, request, reply) => {
     // Nobody is left to answer: the caller hung up in the middle of their body, or while a call was made for them.
-    if (error === request.raw.errored || isOfKind(error, "canceled")) return reply.hijack();
+    const isGone = reply.raw.destroyed || request.raw.socket.destroyed;
+    if (error === request.raw.errored || (isGone && isOfKind(error, "canceled"))) return reply.hijack();
     const { status, headers, body } = errorAnswer(error, request.id, errorShapeOf(request));
     // What is refused on purpose is counted, and need not fill the log.
     if (status >= 500 && !(error instanceof HttpError))
