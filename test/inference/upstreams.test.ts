@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
 import { mkdir, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
 import { ConfigError } from "../../services/platform/process/environment.ts";
-import { answerWith, HostileUpstream, silence } from "../support/hostile-upstream.ts";
+import { answerWith, chunkOf, HostileUpstream, headOf, lastChunk, silence } from "../support/hostile-upstream.ts";
 import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
 let upstream: HostileUpstream;
@@ -157,15 +158,36 @@ describe("a credential", () => {
     expect(stack.log()).not.toMatch(/sk-upstream-secret|second-secret/);
   });
 
-  it("is not shown to a client by an error of the upstream that repeats it", async () => {
+  async function useKeyed(): Promise<void> {
     const file = stack.file.beside("key");
     await writeFile(file, secret);
     await stack.file.write({ upstreams: [entry("keyed", { credential: { file } })] });
     await expect.poll(() => statusOf("keyed/x"), soon).toBe(200);
+  }
+
+  it("is not shown to a client by an error of the upstream that repeats it", async () => {
+    await useKeyed();
     upstream.script = answerWith(401, `{"error":"${secret} is wrong: ${secret}"}`);
     const answer = await stack.send("chat/completions", { model: "keyed/x" });
     const stars = "*".repeat(secret.length);
     expect([answer.status, await answer.text()]).toEqual([401, `{"error":"${stars} is wrong: ${stars}"}`]);
+  });
+
+  it("is not shown either where the error comes in pieces", async () => {
+    await useKeyed();
+    const text = `{"error":"${secret} is wrong: ${secret.slice(0, 9)}, ${secret}`;
+    for (const type of ["application/json", "text/event-stream"]) {
+      upstream.script = async (_request, socket) => {
+        socket.write(headOf(401, { "content-type": type, "transfer-encoding": "chunked" }));
+        for (let at = 0; at < text.length; at += 7) {
+          await new Promise((resolve) => socket.write(chunkOf(text.slice(at, at + 7)), resolve));
+          await sleep(5);
+        }
+        socket.write(lastChunk);
+      };
+      const answer = await stack.send("chat/completions", { model: "keyed/x" });
+      expect(await answer.text()).toBe(text.replaceAll(secret, "*".repeat(secret.length)));
+    }
   });
 });
 

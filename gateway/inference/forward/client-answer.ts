@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import type { AnswerHeaders } from "../upstreams/answer-head.ts";
+import type { HiddenSecret } from "../upstreams/hidden-secret.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
 import { AnswerTail } from "./answer-tail.ts";
 import { writeChunk } from "./chunk-frames.ts";
@@ -30,6 +31,8 @@ export class ClientAnswer {
   readonly #response: ServerResponse;
   readonly #upstream: Upstream;
   readonly #isEncoded: boolean;
+  /** Of an error, which may repeat the credential of the upstream. */
+  readonly #hidden: HiddenSecret | undefined;
   /** Where it is made of events that can be added to. */
   readonly #events: WholeEvents | undefined;
   #isHeadSent = false;
@@ -48,6 +51,7 @@ export class ClientAnswer {
     this.#upstream = upstream;
     const isStream = isEventStream(headers);
     this.#isEncoded = headers["content-encoding"] !== undefined;
+    this.#hidden = status >= 400 ? upstream.hiddenSecret() : undefined;
     this.#events = isStream && !this.#isEncoded ? new WholeEvents() : undefined;
     const own = reply.hijack().getHeaders() as Record<string, string>;
     passOnHeaders(headers, own);
@@ -72,14 +76,13 @@ export class ClientAnswer {
   /** Whether the client takes more at once. */
   write(chunk: Buffer): boolean {
     this.bytes += chunk.length;
-    if (this.status >= 400) this.#upstream.hideCredential(chunk);
-    const whole = this.#events ? this.#events.add(chunk) : chunk;
-    if (!whole) return true;
-    this.tail.add(whole);
-    return this.#send(whole);
+    const shown = this.#hidden ? this.#hidden.add(chunk) : chunk;
+    return shown ? this.#pass(shown) : true;
   }
 
   end(): void {
+    const kept = this.#hidden?.rest();
+    if (kept) this.#pass(kept);
     const rest = this.#events?.rest();
     if (rest) this.tail.add(rest);
     this.#response.end(rest);
@@ -106,6 +109,13 @@ export class ClientAnswer {
     });
     const { socket } = response;
     response.end(event, () => socket?.destroySoon());
+  }
+
+  #pass(chunk: Buffer): boolean {
+    const whole = this.#events ? this.#events.add(chunk) : chunk;
+    if (!whole) return true;
+    this.tail.add(whole);
+    return this.#send(whole);
   }
 
   #send(chunk: Buffer): boolean {

@@ -1,5 +1,6 @@
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import type { Connections } from "./connections.ts";
+import { HiddenSecret } from "./hidden-secret.ts";
 import type { UpstreamTimeouts } from "./upstream-timeouts.ts";
 import type { UpstreamDefinition } from "./upstreams-file.ts";
 
@@ -85,12 +86,10 @@ export class Upstream {
     return credential && this.#secret !== undefined ? [credential.header, credential.prefix + this.#secret] : undefined;
   }
 
-  /** Puts stars in the place of the credential, where an answer repeats it. */
-  hideCredential(bytes: Buffer): void {
+  /** What hides the credential in an answer that repeats it; undefined where there is nothing to hide. */
+  hiddenSecret(): HiddenSecret | undefined {
     const secret = this.#secret ?? "";
-    if (secret.length < secretLengthMin) return;
-    for (let at = bytes.indexOf(secret); at >= 0; at = bytes.indexOf(secret, at + secret.length))
-      bytes.fill("*", at, at + secret.length);
+    return secret.length < secretLengthMin ? undefined : new HiddenSecret(secret);
   }
 
   /** For the table alone: where the file of a secret has changed. */
