@@ -22,6 +22,7 @@ beforeAll(async () => {
       at("a", first.url, { timeouts: { first_byte_ms: 300 }, concurrency_max: 1 }),
       at("b", second.url),
       at("native", first.url, { fallbacks: "native", strip_prefix: undefined }),
+      at("stripped", first.url, { fallbacks: "native" }),
       at("gone", "http://127.0.0.1:9"),
     ],
   });
@@ -125,5 +126,14 @@ describe("a list of models", () => {
     expect((await stack.send("chat/completions", body)).status).toBe(500);
     expect(first.last.body()).toBe(body);
     expect(second.received).toEqual([]);
+  });
+
+  it.each([
+    ['{"model":"stripped/x","models":["stripped/y","b/y"]}', '{"model":"x","models":["y","b/y"]}'],
+    ['{"models":["stripped/x", "stripped/y"],"top_k":1}', '{"models":["x","y"],"top_k":1}'],
+    ['{"models":["b/y"],"model":"stripped/x"}', '{"models":["b/y"],"model":"x"}'],
+  ])("is sent there by the names that the upstream has: %s", async (body, sent) => {
+    expect((await stack.send("chat/completions", body)).status).toBe(200);
+    expect(first.last.body()).toBe(sent);
   });
 });

@@ -40,7 +40,7 @@ export class Forwarder {
     const { upstreams } = this.#parts;
     const { model, models } = outgoing;
     const first = upstreams.find(dialect, model);
-    if (first && (models.length === 0 || first.hasNativeFallbacks)) return [candidate(first, outgoing, model)];
+    if (first && (models.length === 0 || first.hasNativeFallbacks)) return [candidate(first, outgoing)];
     const names = [...new Set([model, ...models])];
     if (names.length > triedMax) throw invalidRequest([{ path: "models", message: tooMany }]);
     // Made one by one as they are needed would save nothing: they share the pieces of the body.
@@ -59,9 +59,12 @@ export class Forwarder {
 const triedMax = 16;
 const tooMany = `must name at most ${triedMax} models, which are tried one by one`;
 
-function candidate(upstream: Upstream, outgoing: OutgoingRequest, name: string): Candidate {
-  const model = upstream.modelFor(name);
-  return { upstream, name, model, parts: model === name ? outgoing.parts : outgoing.withModel(model) };
+/** With all of the models that are listed, which the upstream tries itself. */
+function candidate(upstream: Upstream, outgoing: OutgoingRequest): Candidate {
+  const nameOf = (each: string) => upstream.modelFor(each);
+  const { model: name, models } = outgoing;
+  const isAsItIs = nameOf(name) === name && models.every((each) => nameOf(each) === each);
+  return { upstream, name, model: nameOf(name), parts: isAsItIs ? outgoing.parts : outgoing.renamed(nameOf) };
 }
 
 function noUpstream(dialect: DialectName, model: string, isAnyThere: boolean): HttpError {

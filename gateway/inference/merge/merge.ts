@@ -19,6 +19,8 @@ export interface OutgoingRequest {
   readonly isStreamed: boolean;
   /** The same with this model alone, without `models`. */
   withModel(model: string): readonly Buffer[];
+  /** The same with other names for all of its models. */
+  renamed(nameOf: (model: string) => string): readonly Buffer[];
   /** Made only when it is asked for. */
   provenance(): Provenance;
 }
@@ -72,14 +74,29 @@ class Merged implements OutgoingRequest {
   }
 
   withModel(model: string): readonly Buffer[] {
-    const { body, changes, added } = this.#plan;
-    const name = Buffer.from(JSON.stringify(model));
-    const otherChanges = new Map(changes).set("models", undefined);
-    const otherAdded = new Map(added);
-    otherAdded.delete("models");
-    if (body.has("model")) otherChanges.set("model", [name]);
-    else otherAdded.set("model", [modelKey, name]);
-    return writeBody({ body, changes: otherChanges, added: otherAdded });
+    return this.#with({ model, models: undefined });
+  }
+
+  renamed(nameOf: (model: string) => string): readonly Buffer[] {
+    const { model, models } = this.#plan.models;
+    return this.#with({
+      model: model === undefined ? undefined : nameOf(model),
+      models: models.length === 0 ? undefined : models.map(nameOf),
+    });
+  }
+
+  /** The same with these members; one that is undefined is left out. */
+  #with(members: Readonly<Record<"model" | "models", unknown>>): readonly Buffer[] {
+    const { body } = this.#plan;
+    const changes = new Map(this.#plan.changes);
+    const added = new Map(this.#plan.added);
+    for (const [key, value] of Object.entries(members)) {
+      const json = value === undefined ? undefined : Buffer.from(JSON.stringify(value));
+      if (body.has(key)) changes.set(key, json && [json]);
+      else if (json) added.set(key, [Buffer.from(`"${key}":`), json]);
+      else added.delete(key);
+    }
+    return writeBody({ body, changes, added });
   }
 
   provenance(): Provenance {
@@ -88,4 +105,3 @@ class Merged implements OutgoingRequest {
 }
 
 const letterT = 0x74;
-const modelKey = Buffer.from('"model":');
