@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
-import { chunkOf, HostileUpstream, lastChunk, silence, streamHead } from "../support/hostile-upstream.ts";
+import { answerWith, chunkOf, HostileUpstream, lastChunk, silence, streamHead } from "../support/hostile-upstream.ts";
 import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+import { RawConnection } from "../support/raw-connection.ts";
 
 let upstream: HostileUpstream;
 let stack: InferenceStack;
@@ -66,5 +67,31 @@ describe("a gateway that is told to stop", () => {
     expect(await begun).toBe(503);
     await expect.poll(() => upstream.openConnections).toBe(0);
     await stack.gateway.start();
+  });
+
+  it("tells who waits for another attempt, and sends nothing more to an upstream", async () => {
+    await stack.gateway.stop();
+    await stack.gateway.start({ drainTimeoutMs: 1_800 });
+    upstream.script = silence;
+    upstream.next.push(answerWith(503, "{}", { "retry-after": "2" }));
+    const waiting = stack.send("chat/completions", { model: "m" }).then((response) => response.text());
+    await expect.poll(() => upstream.received.length).toBe(1);
+    const late = await RawConnection.open(stack.baseUrl);
+    const head = [
+      "POST /api/v1/messages HTTP/1.1",
+      "host: here",
+      `authorization: Bearer ${stack.apiKey}`,
+      "content-type: application/json",
+      "content-length: 13",
+    ];
+    late.send(`${head.join("\r\n")}\r\n\r\n{"model"`);
+    const stop = stack.gateway.stop();
+    expect(await waiting).toMatch(/"code":503,"message":"The upstream main was not waited for any longer/);
+    const sent = upstream.received.length;
+    late.send(':"m"}');
+    await late.closed();
+    await stop;
+    expect(upstream.received.length).toBe(sent);
+    await stack.gateway.start({ drainTimeoutMs: 5_000 });
   });
 });

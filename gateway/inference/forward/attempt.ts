@@ -4,9 +4,9 @@ import type { Connection, RequestListener } from "../upstreams/connection.ts";
 import type { UpstreamRequest } from "../upstreams/upstream-request.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
 import type { Deadlined, Deadlines } from "./deadlines.ts";
-import { type Failure, failureOf } from "./failures.ts";
+import { type Failure, failureOf, stopping } from "./failures.ts";
 
-export interface AttemptTimes {
+interface AttemptTimes {
   readonly firstByteMs: number;
   readonly betweenChunksMs: number;
   /** When all of it must be over. */
@@ -94,7 +94,7 @@ export class Attempt implements RequestListener, Deadlined {
   onStop(): void {
     if (this.#isLeft) return;
     this.leave();
-    this.#owner.failed({ kind: "stopping", reason: "was not waited for any longer: this gateway stops" });
+    this.#owner.failed(stopping);
   }
 
   /** Ends it at once, whatever it is at. The owner hears no more of it. */

@@ -7,14 +7,14 @@ import type { Upstream } from "../upstreams/upstreams.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import type { ClientAnswer } from "./client-answer.ts";
 import type { Deadlines } from "./deadlines.ts";
-import type { Failure } from "./failures.ts";
+import { type Failure, type FailureKind, stopping } from "./failures.ts";
 import type { Candidate } from "./forward-request.ts";
 import { requestHeaders } from "./request-headers.ts";
 import { mayBeServedByAnother, mayRetry, retryWaitMs } from "./retry-rules.ts";
 import { beginUpstreamSpan, recordAnswer, type UsedPreset } from "./upstream-span.ts";
 
 /** What all attempts have in common. Nothing of the body: that is let go as soon as it cannot be needed again. */
-export interface AttemptedRequest {
+interface AttemptedRequest {
   readonly dialect: DialectName;
   readonly headers: IncomingHttpHeaders;
   readonly isStreamed: boolean;
@@ -44,13 +44,12 @@ export class Attempts implements AttemptOwner {
   /** Those that are left, the one that is tried ahead of them; none where the body is let go. */
   #candidates: readonly Candidate[];
   #upstream: Upstream;
-  #isRetried = false;
-  /** One that was idle was closed: others may have been, too. */
-  #needsNewConnection = false;
+  /** Why the upstream is tried a second time. */
+  #retriedAfter: FailureKind | undefined;
   #attempt: Attempt | undefined;
   /** Of the attempt, where it is recorded. */
   #span: Span | undefined;
-  #retryTimer: NodeJS.Timeout | undefined;
+  #takeBackTry: (() => void) | undefined;
   #isBodySent = false;
   #isAnswered = false;
   #bytesSent = 0;
@@ -89,6 +88,10 @@ export class Attempts implements AttemptOwner {
     const { upstream, model, parts } = this.#candidate;
     const { dialect, headers, isStreamed, preset, trace, startedAtMs } = this.#request;
     this.#upstream = upstream;
+    if (this.#deadlines.isStopped) {
+      this.failed(stopping);
+      return;
+    }
     if (upstream.isFull) {
       this.failed({ kind: "full", reason: "has as many requests under way as it may" });
       return;
@@ -110,7 +113,8 @@ export class Attempts implements AttemptOwner {
       headers: requestHeaders(headers, upstream, byteLength, this.#span ?? trace),
       parts,
       byteLength,
-      needsNewConnection: this.#needsNewConnection,
+      // One that was idle was closed: others may have been, too.
+      needsNewConnection: this.#retriedAfter !== undefined && this.#retriedAfter !== "refused",
     });
   }
 
@@ -129,7 +133,7 @@ export class Attempts implements AttemptOwner {
 
   /** There is nothing more to do: records the outcome. */
   end(answer: ClientAnswer | undefined, error: string | undefined): void {
-    clearTimeout(this.#retryTimer);
+    this.#takeBackTry?.();
     if (this.#span && answer) recordAnswer(this.#span, answer);
     this.#endSpan(error);
   }
@@ -159,7 +163,7 @@ export class Attempts implements AttemptOwner {
   }
 
   failed(failure: Failure): void {
-    if (!this.#isAnswered && !this.#isRetried && mayRetry(failure, this.#upstream)) {
+    if (!this.#isAnswered && !this.#retriedAfter && mayRetry(failure, this.#upstream)) {
       this.#retry(failure, 0);
     } else if (!this.#isAnswered && this.#isAnotherLeft && failure.kind !== "stopping") {
       this.#fallBack(failure);
@@ -179,7 +183,7 @@ export class Attempts implements AttemptOwner {
   /** Whether an answer of an error is not passed on, because there is something better to do. */
   #isTriedAgain(status: number, headers: AnswerHeaders): boolean {
     const failure: Failure = { kind: "refused", reason: `answered with the status ${status}` };
-    const waitMs = this.#isRetried ? undefined : retryWaitMs(status, headers, this.#upstream);
+    const waitMs = this.#retriedAfter ? undefined : retryWaitMs(status, headers, this.#upstream);
     if (waitMs !== undefined) {
       this.#attempt?.drop();
       this.#retry(failure, waitMs);
@@ -192,8 +196,7 @@ export class Attempts implements AttemptOwner {
   }
 
   #retry(failure: Failure, waitMs: number): void {
-    this.#isRetried = true;
-    this.#needsNewConnection = failure.kind !== "refused";
+    this.#retriedAfter = failure.kind;
     this.#metrics.retried(this.#upstream.name, failure.kind);
     this.#tryAfter(waitMs, failure);
   }
@@ -201,8 +204,7 @@ export class Attempts implements AttemptOwner {
   #fallBack(failure: Failure): void {
     this.#metrics.fellBack(this.#upstream.name, failure.kind);
     this.#candidates = this.#candidates.slice(1);
-    this.#isRetried = false;
-    this.#needsNewConnection = false;
+    this.#retriedAfter = undefined;
     this.#tryAfter(0, failure);
   }
 
@@ -210,7 +212,7 @@ export class Attempts implements AttemptOwner {
   #tryAfter(waitMs: number, failure: Failure): void {
     this.#attempt = undefined;
     this.#endSpan(failure.kind);
-    this.#retryTimer = setTimeout(() => this.try(), waitMs);
+    this.#takeBackTry = this.#deadlines.after(waitMs, () => this.try());
   }
 
   #releaseBody(): void {

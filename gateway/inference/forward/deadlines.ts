@@ -14,7 +14,14 @@ const sweepMs = 100;
 /** One timer for all calls that are under way. */
 export class Deadlines {
   readonly #watched = new Set<Deadlined>();
+  readonly #waiting = new Set<() => void>();
   #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
+
+  /** Nothing is to be begun any more. */
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
 
   watch(call: Deadlined): void {
     this.#watched.add(call);
@@ -25,9 +32,26 @@ export class Deadlines {
     this.#watched.delete(call);
   }
 
+  /** Calls after so long, or at once where the process stops. Returns what takes that back. */
+  after(ms: number, call: () => void): () => void {
+    const run = (): void => {
+      takeBack();
+      call();
+    };
+    const takeBack = (): void => {
+      clearTimeout(timer);
+      this.#waiting.delete(run);
+    };
+    const timer = setTimeout(run, ms);
+    this.#waiting.add(run);
+    return takeBack;
+  }
+
   /** Ends all that is under way. */
   stop(): void {
+    this.#isStopped = true;
     for (const call of this.#watched) call.onStop();
+    for (const run of this.#waiting) run();
   }
 
   #sweep(): void {

@@ -25,6 +25,8 @@ export interface Failure {
   readonly reason: string;
 }
 
+export const stopping: Failure = { kind: "stopping", reason: "was not waited for any longer: this gateway stops" };
+
 const statuses: Readonly<Record<FailureKind, number>> = {
   unreachable: 502,
   stale_connection: 502,
@@ -58,7 +60,7 @@ export function failureError(failure: Failure, upstreamName: string): HttpError 
 const sane = /^[A-Z][A-Z0-9_]{1,63}$/;
 
 /** How far a call had come. */
-export interface CallProgress {
+interface CallProgress {
   /** The request, or a part of it, went out. */
   readonly isSent: boolean;
   /** It went out just now, on a connection that was used before. */
