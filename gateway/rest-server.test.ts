@@ -38,7 +38,7 @@ it("answers 500 where a service says that its caller has gone, who is still ther
     metrics,
   });
   const authorization = `Bearer ${keyFromBytes(Buffer.alloc(32, 1))}`;
-  const address = await rest.listen({ host: "127.0.0.1" });
+  const address = await rest.listen({ host: "127.0.0.1", port: 0 });
   const { status } = await fetch(`${address}/api/v1/presets/mine`, { headers: { authorization } });
   expect(status).toBe(500);
   expect(lines.join("")).toContain("request failed");
