@@ -174,8 +174,10 @@ export class Access {
     try {
       // A key that was sent counts, whatever cookie comes with it.
       const token = this.#mayBeSession(request, authentication) ? this.#cookie.tokenOf(request) : undefined;
-      // A cookie is no Authorization, which caches between us and the browser know to leave alone.
-      if (token !== undefined) reply.header("cache-control", "private, no-cache");
+      // Caches between us and the caller know to leave alone what Authorization is sent for, but no cookie and no x-api-key.
+      if (token !== undefined || request.headers.authorization === undefined) {
+        reply.header("cache-control", "private, no-cache");
+      }
       const key = token ?? sentKey(request, authentication);
       return await this.#exchangeKey(request, key, workspaceId, authentication);
     } catch (error) {

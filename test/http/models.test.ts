@@ -133,6 +133,8 @@ describe("a key", () => {
     expect((await list("", secret)).total).toBe(activeCount);
     const response = await fetch(`${stack.baseUrl}/api/v1/models/count`, { headers: { "x-api-key": secret } });
     expect(await response.json()).toEqual({ data: { count: activeCount } });
+    // No cache on the way knows that this header stands for somebody.
+    expect(response.headers.get("cache-control")).toBe("private, no-cache");
   });
 
   it("that may neither read nor use presets is shown none", async () => {
