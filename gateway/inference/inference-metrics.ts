@@ -7,7 +7,7 @@ import type { Upstream } from "./upstreams/upstreams.ts";
 const durationBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
 
 /** What ended a call that the upstream had not ended: its client went, or did not read. */
-export type AbortReason = "client_gone" | "client_stalled";
+type AbortReason = "client_gone" | "client_stalled";
 
 /**
  * The metrics of what is sent to upstreams. Labels hold names of the operator's table, statuses and words of ours; never

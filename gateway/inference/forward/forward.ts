@@ -7,7 +7,7 @@ import { Deadlines } from "./deadlines.ts";
 import type { Candidate, ForwardRequest } from "./forward-request.ts";
 import { Forwarding, type ForwardingParts } from "./forwarding.ts";
 
-export interface ForwarderParts extends ForwardingParts {
+interface ForwarderParts extends ForwardingParts {
   readonly upstreams: Upstreams;
 }
 

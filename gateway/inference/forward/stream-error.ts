@@ -2,7 +2,7 @@ import type { DialectName } from "../../dialects/dialect-name.ts";
 import { anthropicErrorType } from "../../json/anthropic-error.ts";
 
 /** What is known of a stream that broke. */
-export interface BrokenStream {
+interface BrokenStream {
   readonly dialect: DialectName;
   readonly status: number;
   readonly message: string;

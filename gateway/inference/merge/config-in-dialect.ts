@@ -7,7 +7,7 @@ import { membersOf, toolChoiceIn, toolIn } from "./tool-mapping.ts";
 import { toolsAt } from "./tools.ts";
 
 /** A config as one dialect writes it: the JSON text of each field, and what the dialect has no equivalent of. */
-export interface DialectConfig {
+interface DialectConfig {
   readonly fields: ReadonlyMap<string, string>;
   readonly dropped: readonly Dropped[];
 }

@@ -25,7 +25,7 @@ export interface OutgoingRequest {
   provenance(): Provenance;
 }
 
-export interface MergeOptions {
+interface MergeOptions {
   /** Whether the request names the version of its preset. */
   readonly pinned: boolean;
   /** Whether a system prompt of the request's own stands alone, in place of the preset's. */

@@ -32,8 +32,7 @@ export function planMerge(
   let tools: UnitedTools | undefined;
   let prompt: PromptSplice | undefined;
 
-  const model = body.sent("model");
-  const reference = model && modelReferenceOf(body);
+  const reference = modelReferenceOf(body);
   if (reference?.model === "") changes.set("model", undefined);
   else if (reference?.preset) changes.set("model", [Buffer.from(JSON.stringify(reference.model))]);
 

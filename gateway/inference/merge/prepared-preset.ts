@@ -26,7 +26,7 @@ export interface PreparedPreset {
 }
 
 /** A member of a config as it goes out. */
-export interface PresetField {
+interface PresetField {
   readonly key: string;
   /** The key with its colon, and the value. */
   readonly member: Buffer;

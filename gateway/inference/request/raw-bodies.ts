@@ -1,15 +1,13 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { bodyBytes } from "../../json/body.ts";
 
 /** Registers routes whose bodies reach their handlers as bytes, which are known to be UTF-8. */
 export async function withRawBodies(app: FastifyInstance, routes: (scope: FastifyInstance) => void): Promise<void> {
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser(
-      "application/json",
-      { parseAs: "buffer" },
-      async (request: FastifyRequest, bytes: Buffer) => bodyBytes(bytes, request.headers["content-encoding"]),
-    );
+    scope.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, ({ headers }, bytes, done) => {
+      done(null, bodyBytes(bytes, headers["content-encoding"]));
+    });
     routes(scope);
   });
 }

@@ -2,7 +2,7 @@
 export class HiddenSecret {
   readonly #secret: Buffer;
   /** The end of what has come, where it may be the beginning of the secret. */
-  #kept = Buffer.alloc(0);
+  #kept: Buffer = Buffer.alloc(0);
 
   constructor(secret: string) {
     this.#secret = Buffer.from(secret);

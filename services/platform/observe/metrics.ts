@@ -12,7 +12,7 @@ const statementBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 
 const refusalReasons = ["key_rate", "refused_keys", "key_inflight", "process_bytes"] as const;
 
 /** Which limit a request was refused by. */
-export type RefusalReason = (typeof refusalReasons)[number];
+type RefusalReason = (typeof refusalReasons)[number];
 
 /** What nobody foresaw, as RPC code and as HTTP status. */
 const faults = ["INTERNAL", "500"];
