@@ -7,7 +7,15 @@ import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
 import type { SessionCookie } from "../console/session-cookie.ts";
 import type { Limits } from "../limits/limits.ts";
-import { apiKeyRequired, keyFrom, keyFromEither, managementKeyRequired, nobodySignedIn, usualKey } from "./bearer.ts";
+import {
+  apiKeyRequired,
+  keyFrom,
+  keyFromEither,
+  managementKeyRequired,
+  nobodySignedIn,
+  requireKey,
+  usualKey,
+} from "./bearer.ts";
 import { Caller } from "./caller.ts";
 import type { InferenceGrants } from "./inference-grants.ts";
 import type { Grant, KeyExchange } from "./key-exchange.ts";
@@ -117,7 +125,7 @@ export class Access {
   ): Promise<T> {
     try {
       if (secret.case === "key") {
-        const authenticated = await this.#exchangeKey(request, keyFrom(`Bearer ${secret.value}`), "");
+        const authenticated = await this.#exchangeKey(request, requireKey(secret.value.trim()), "");
         this.#admit(request, reply, noWorkspace, authenticated);
       } else {
         this.#limits.refusedKeys.requireAllowance(request.raw);

@@ -47,6 +47,12 @@ describe("keyFromEither", () => {
   ])("refuses what is no key, or two: %j, %j", (authorization, apiKey, reason) => {
     expect(catchError(() => keyFromEither(authorization, apiKey))).toMatchObject({ kind: "unauthenticated", reason });
   });
+
+  it("says nothing of a header that was not sent", () => {
+    for (const apiKey of ["", "no key", `${key}, ${key}`]) {
+      expect(catchError(() => keyFromEither(undefined, apiKey)).message).not.toContain("Authorization");
+    }
+  });
 });
 
 function catchError(call: () => unknown): DomainError {

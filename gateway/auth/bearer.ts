@@ -2,7 +2,7 @@ import { isKey } from "../../services/platform/auth/key-format.ts";
 import { managementKeyRefusal } from "../../services/platform/auth/principal.ts";
 import { DomainError } from "../../services/platform/domain/domain-error.ts";
 
-/** The key of an `Authorization` header. A typo is refused here, without a look-up. */
+/** The key of an `Authorization` header. */
 export function keyFrom(authorization: string | undefined): string {
   if (authorization === undefined) {
     throw unauthorized("KEY_MISSING", "Send your key in the header `Authorization: Bearer <key>`.");
@@ -11,13 +11,16 @@ export function keyFrom(authorization: string | undefined): string {
   if (key === undefined) {
     throw unauthorized("KEY_MALFORMED", "The Authorization header must be `Bearer <key>`.");
   }
-  if (!isKey(key)) {
-    throw unauthorized(
-      "KEY_MALFORMED",
-      "This is not a Setpoint key: it is mistyped or cut short. Check it, or create a new one.",
-    );
-  }
-  return key;
+  return requireKey(key);
+}
+
+/** A typo is refused here, without a look-up. */
+export function requireKey(text: string): string {
+  if (isKey(text)) return text;
+  throw unauthorized(
+    "KEY_MALFORMED",
+    "This is not a Setpoint key: it is mistyped or cut short. Check it, or create a new one.",
+  );
 }
 
 /** As Anthropic's clients send it. What both headers hold must be the same key. */
@@ -29,7 +32,7 @@ export function keyFromEither(authorization: string | undefined, apiKey: string 
     );
   }
   if (apiKey === undefined) return keyFrom(authorization);
-  const key = keyFrom(`Bearer ${apiKey}`);
+  const key = requireKey(String(apiKey));
   if (authorization === undefined || keyFrom(authorization) === key) return key;
   throw unauthorized("KEY_AMBIGUOUS", "Authorization and x-api-key hold different keys. Send one of them.");
 }
