@@ -11,8 +11,7 @@ export function presetNotFound(slug: string, nearest?: string): DomainError {
   });
 }
 
-/** The version may be too large for a number. */
-export function versionNotFound(slug: string, version: number | string): DomainError {
+export function versionNotFound(slug: string, version: number): DomainError {
   return new DomainError("not_found", {
     reason: "VERSION_NOT_FOUND",
     message: `The preset ${slug} has no version ${version}. List its versions to see which there are: GET /api/v1/presets/${slug}/versions.`,

@@ -1,4 +1,5 @@
 import { knownPermissions } from "../../services/platform/auth/principal.ts";
+import { kindByName, spending } from "./key.ts";
 import { Type } from "./schema-builder.ts";
 import { nullable, time, uuid } from "./schema-parts.ts";
 
@@ -6,7 +7,7 @@ import { nullable, time, uuid } from "./schema-parts.ts";
 
 export const permissionSchema = Type.Enum([...knownPermissions], { type: "string" });
 
-export const kindSchema = Type.Enum(["api", "management"], {
+export const kindSchema = Type.Enum(Object.keys(kindByName) as (keyof typeof kindByName)[], {
   type: "string",
   description:
     "`api`: for the presets of one workspace. `management`: administers the organization, and reaches them all.",
@@ -30,21 +31,6 @@ const limits = {
   byok_usage_daily: Type.Number(),
   byok_usage_weekly: Type.Number(),
   byok_usage_monthly: Type.Number(),
-};
-
-const limitsExample = {
-  limit: null,
-  limit_remaining: null,
-  limit_reset: null,
-  include_byok_in_limit: false,
-  usage: 0,
-  usage_daily: 0,
-  usage_weekly: 0,
-  usage_monthly: 0,
-  byok_usage: 0,
-  byok_usage_daily: 0,
-  byok_usage_weekly: 0,
-  byok_usage_monthly: 0,
 };
 
 const common = {
@@ -96,7 +82,7 @@ export const keySchema = Type.Object(
         updated_at: null,
         last_used_at: null,
         external_user: null,
-        ...limitsExample,
+        ...spending,
       },
     ],
   },
@@ -141,7 +127,7 @@ export const currentKeySchema = Type.Object(
         allowed_data_regions: ["global"],
         free_model_daily_requests: { limit: 0, remaining: 0, used: 0 },
         rate_limit: { requests: -1, interval: "1s", note: "There is no limit." },
-        ...limitsExample,
+        ...spending,
       },
     ],
   },

@@ -2,6 +2,7 @@ import type { FastifyReply } from "fastify";
 import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import type { Key } from "../../proto/gen/setpoint/organization/v1/key_pb.ts";
 import type { GetCurrentKeyResponse } from "../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
+import type { RateLimit } from "../limits/token-buckets.ts";
 import { isoTime } from "./time.ts";
 
 /** The public name of each kind. */
@@ -10,7 +11,7 @@ export const kindByName = { api: KeyKind.API, management: KeyKind.MANAGEMENT } a
 const kindNames = new Map<number, string>(Object.entries(kindByName).map(([name, kind]) => [kind, name]));
 
 /** Spending is not metered here: nothing is used up, and nothing is limited. */
-const spending = {
+export const spending = {
   limit: null,
   limit_remaining: null,
   limit_reset: null,
@@ -43,11 +44,6 @@ export function keyJson(key: Key): string {
     external_user: null,
     ...spending,
   });
-}
-
-interface RateLimit {
-  readonly perSecond: number;
-  readonly burst: number;
 }
 
 /** A key as its holder sees it. The rate limit is that of the gateway that is asked. */

@@ -1,16 +1,12 @@
 import { bodyReader } from "./body-reader.ts";
 import { roleByName } from "./member.ts";
+import { roleSchema } from "./member-schema.ts";
 import { Type } from "./schema-builder.ts";
 import { nameRule, optionalText } from "./schema-parts.ts";
 
 const personNameRule = nameRule(255);
 const personName = optionalText({ ...personNameRule, description: `${personNameRule.description}, or null` });
-const role = Type.Optional(
-  Type.Enum(["org:admin", "org:member"], {
-    type: "string",
-    description: "`org:admin`: administers the organization. `org:member`: belongs to it.",
-  }),
-);
+const role = Type.Optional(roleSchema);
 
 export const memberCreationSchema = Type.Object(
   {

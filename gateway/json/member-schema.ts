@@ -1,5 +1,11 @@
+import { roleByName } from "./member.ts";
 import { Type } from "./schema-builder.ts";
 import { nullable } from "./schema-parts.ts";
+
+export const roleSchema = Type.Enum(Object.keys(roleByName) as (keyof typeof roleByName)[], {
+  type: "string",
+  description: "`org:admin`: administers the organization. `org:member`: belongs to it.",
+});
 
 /** The JSON that member.ts writes. */
 export const memberSchema = Type.Object(
@@ -8,7 +14,7 @@ export const memberSchema = Type.Object(
     email: Type.String({ maxLength: 320 }),
     first_name: nullable("string", { maxLength: 255, description: "Null where it is not known." }),
     last_name: nullable("string", { maxLength: 255, description: "Null where it is not known." }),
-    role: Type.Enum(["org:admin", "org:member"], { type: "string" }),
+    role: roleSchema,
   },
   {
     description: "A user as a member of the organization.",

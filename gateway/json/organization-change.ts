@@ -1,9 +1,9 @@
 import {
   OrganizationChangeAction as Action,
-  type FieldChange,
   type OrganizationChange,
   ChangeTargetKind as TargetKind,
 } from "../../proto/gen/setpoint/organization/v1/change_pb.ts";
+import { fieldChangesJson } from "./field-change.ts";
 import { isoTime } from "./time.ts";
 
 /** The public name of each action. */
@@ -41,10 +41,5 @@ export function organizationChangeJson(change: OrganizationChange): string {
     target: { kind: kindNames[target.kind] ?? null, id: target.id, name: target.name },
     created_at: isoTime(change.createTime),
   });
-  return `${fields.slice(0, -1)},"changes":[${change.fields.map(fieldChangeJson).join(",")}]}`;
-}
-
-/** The values are JSON already. */
-function fieldChangeJson({ field, fromJson, toJson }: FieldChange): string {
-  return `{"field":${JSON.stringify(field)},"from":${fromJson},"to":${toJson}}`;
+  return `${fields.slice(0, -1)},"changes":${fieldChangesJson(change.fields)}}`;
 }

@@ -1,12 +1,13 @@
 import type { TSchema } from "typebox";
 import { presetDescriptionLengthMax, presetNameLengthMax } from "../../services/platform/domain/limits.ts";
 import { dialectNames } from "../dialects/dialect-name.ts";
+import { presetActionByName, statusByName } from "./preset.ts";
 import { Type } from "./schema-builder.ts";
 import { componentSchema, nullable, time, uuid } from "./schema-parts.ts";
 
 // The JSON that preset.ts writes. Every field is always there; one without a value is null.
 
-export const statusSchema = Type.Enum(["active", "disabled", "archived"], {
+export const statusSchema = Type.Enum(Object.keys(statusByName) as (keyof typeof statusByName)[], {
   type: "string",
   description:
     "`active`: in use. `disabled`: out of use, but takes new versions. `archived`: retired, takes no new version until it is made active again.",
@@ -95,7 +96,9 @@ export const presetSchema = Type.Object(
   },
 );
 
-export const presetActionSchema = Type.Enum(["preset_created", "version_created", "preset_updated"], {
+type PresetActionName = keyof typeof presetActionByName;
+
+export const presetActionSchema = Type.Enum(Object.keys(presetActionByName) as PresetActionName[], {
   type: "string",
   description:
     "`preset_created`: with its version 1. `version_created`: and designated. `preset_updated`: fields were changed.",

@@ -1,6 +1,5 @@
 import type { FastifyReply } from "fastify";
 import {
-  type FieldChange,
   type Preset,
   type PresetChange,
   PresetChangeAction,
@@ -11,6 +10,7 @@ import {
 import type { DiffVersionsResponse } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { dialectNameOf } from "../dialects/dialect-name.ts";
 import { etagHeader, isNotModified } from "./etag.ts";
+import { fieldChangesJson } from "./field-change.ts";
 import { isoTime } from "./time.ts";
 
 /** A WeakMap would cost more than it saves where an answer is smaller. */
@@ -106,7 +106,7 @@ export function changeJson(change: PresetChange): string {
     key_id: change.keyId,
     created_at: isoTime(change.createTime),
   });
-  return withMember(fields, "changes", `[${change.fields.map(fieldChangeJson).join(",")}]`);
+  return withMember(fields, "changes", fieldChangesJson(change.fields));
 }
 
 /** A change beside those of other presets. */
@@ -114,10 +114,6 @@ export function workspaceChangeJson({ presetId, slug, name, change }: WorkspaceC
   if (!change) throw new Error("ListWorkspaceChanges answered without a change");
   const preset = JSON.stringify({ preset_id: presetId, preset_slug: slug, preset_name: name });
   return `${preset.slice(0, -1)},${changeJson(change).slice(1)}`;
-}
-
-function fieldChangeJson({ field, fromJson, toJson }: FieldChange): string {
-  return `{"field":${JSON.stringify(field)},"from":${fromJson},"to":${toJson}}`;
 }
 
 /** Which config fields were added, removed or changed between two versions. */

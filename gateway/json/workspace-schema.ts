@@ -1,5 +1,6 @@
 import { Type } from "./schema-builder.ts";
 import { nullable, time, uuid } from "./schema-parts.ts";
+import { switchedOff } from "./workspace.ts";
 
 // The JSON that workspace.ts writes. Every field is always there; one without a value is null.
 
@@ -38,11 +39,7 @@ export const workspaceSchema = Type.Object(
         default_image_model: null,
         default_provider_sort: null,
         default_guardrail_id: "7c1f0f52-6d5b-5b0e-9a39-2f6f6f0b2d11",
-        io_logging_api_key_ids: null,
-        io_logging_sampling_rate: 1,
-        is_data_discount_logging_enabled: false,
-        is_observability_broadcast_enabled: false,
-        is_observability_io_logging_enabled: false,
+        ...switchedOff,
         created_at: "2026-03-14T09:24:26.128Z",
         created_by: "user_2xQ7LhV0bTn4RkYc9WmDsEaP",
         updated_at: null,

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 
 /** As much of a request as tells where it comes from. */
-interface Received {
+interface AddressedRequest {
   readonly socket: { readonly remoteAddress?: string | undefined };
   readonly headers: IncomingMessage["headers"];
 }
@@ -26,7 +26,7 @@ export class TrustedProxies {
    * The address that a request is counted by: the last one in the chain that is no proxy of ours. What stands before it in
    * `X-Forwarded-For` is what the client itself has written. An IPv6 address counts by its /64, which is what one client has.
    */
-  clientOf({ socket, headers }: Received): string {
+  clientOf({ socket, headers }: AddressedRequest): string {
     let client = plainAddress(socket.remoteAddress ?? "") ?? "";
     if (this.#isEmpty || !this.#has(client)) return countedAs(client);
     const forwarded = String(headers["x-forwarded-for"] ?? "").split(",");

@@ -3,7 +3,7 @@ import type { FastifyReply } from "fastify";
 import type { Page } from "../../services/platform/domain/page.ts";
 
 /** As much of a page as one RPC carries. */
-interface Part<Item> {
+export interface ListPart<Item> {
   readonly items: readonly Item[];
   readonly totalCount: number;
 }
@@ -15,8 +15,8 @@ interface Part<Item> {
  */
 export async function* listParts<Item>(
   page: Page,
-  first: Part<Item>,
-  list: (rest: Page, lastCount: number) => Promise<Part<Item>>,
+  first: ListPart<Item>,
+  list: (rest: Page, lastCount: number) => Promise<ListPart<Item>>,
 ): AsyncGenerator<readonly Item[]> {
   let [{ offset, limit }, { items }] = [page, first];
   for (;;) {

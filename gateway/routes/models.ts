@@ -11,7 +11,7 @@ import { presetModelJson, upstreamModelJson } from "../json/model.ts";
 import { modelCountSchema, modelsSchema } from "../json/model-schema.ts";
 import { Type } from "../json/schema-builder.ts";
 import { refusedWith, success } from "../openapi/answers.ts";
-import { listParts, sendParts } from "./list-parts.ts";
+import { type ListPart, listParts, sendParts } from "./list-parts.ts";
 import { workspaceQuery } from "./preset-parameters.ts";
 
 const tags = ["Models"];
@@ -90,13 +90,8 @@ export function modelRoutes(app: FastifyInstance, access: Access, { presets }: C
   });
 }
 
-interface PresetPart {
-  readonly items: readonly Preset[];
-  readonly totalCount: number;
-}
-
 /** Lists as much of a page as one call takes. */
-type ListPresets = (page: Page) => Promise<PresetPart>;
+type ListPresets = (page: Page) => Promise<ListPart<Preset>>;
 
 const everything: Page = { offset: 0, limit: Number.POSITIVE_INFINITY };
 
@@ -122,7 +117,7 @@ function namedModels(upstreams: ModelTable): string[] {
 async function* modelParts(
   list: ListPresets,
   page: Page | undefined,
-  first: PresetPart,
+  first: ListPart<Preset>,
   names: readonly string[],
 ): AsyncGenerator<string> {
   yield '{"data":[';

@@ -5,12 +5,12 @@ import { int32Max } from "../../services/platform/domain/limits.ts";
 import type { Page } from "../../services/platform/domain/page.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
-import { HttpError } from "../json/errors.ts";
+import { versionNotFound } from "../inference/preset-refusals.ts";
 import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
 import { changeJson, diffJson, versionJson } from "../json/preset.ts";
 import { Type } from "../json/schema-builder.ts";
 import { dataOf, refusedWith, success } from "../openapi/answers.ts";
-import { listParts, sendParts } from "./list-parts.ts";
+import { type ListPart, listParts, sendParts } from "./list-parts.ts";
 import { slugParams, workspaceQuery } from "./preset-parameters.ts";
 
 const tags = ["Versions"];
@@ -93,7 +93,7 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
     "/api/v1/presets/:slug/versions/:version",
     { schema: getSchema, onRequest },
     async ({ params: { slug, version: number }, caller }, reply) => {
-      const request = { slug, version: versionFrom(number) };
+      const request = { slug, version: versionFrom(slug, number) };
       const { version } = await caller.call((options) => presets.getVersion(request, options));
       if (!version) throw new Error("GetVersion answered without a version");
       return reply.type("application/json").send(`{"data":${versionJson(version)}}`);
@@ -104,7 +104,7 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
     "/api/v1/presets/:slug/versions/:from/diff/:to",
     { schema: diffSchema, onRequest },
     async ({ params: { slug, from, to }, caller }, reply) => {
-      const request = { slug, fromVersion: versionFrom(from), toVersion: versionFrom(to) };
+      const request = { slug, fromVersion: versionFrom(slug, from), toVersion: versionFrom(slug, to) };
       const diff = await caller.call((options) => presets.diffVersions(request, options));
       return reply.type("application/json").send(`{"data":${diffJson(request.fromVersion, request.toVersion, diff)}}`);
     },
@@ -124,20 +124,15 @@ function pageOf({ offset, limit }: Page): Page {
   return { offset, limit };
 }
 
-interface VersionPart {
-  readonly items: readonly PresetVersion[];
-  readonly totalCount: number;
-}
-
-type ListVersions = (page: Page) => Promise<VersionPart>;
+type ListVersions = (page: Page) => Promise<ListPart<PresetVersion>>;
 
 /** How many versions belong on the page. */
-function countOn({ offset, limit }: Page, { totalCount }: VersionPart): number {
+function countOn({ offset, limit }: Page, { totalCount }: ListPart<PresetVersion>): number {
   return Math.max(0, Math.min(limit, totalCount - offset));
 }
 
 /** A page that one RPC does not carry, as it comes. */
-async function* versionParts(list: ListVersions, page: Page, first: VersionPart): AsyncGenerator<string> {
+async function* versionParts(list: ListVersions, page: Page, first: ListPart<PresetVersion>): AsyncGenerator<string> {
   // The service weighs all that it is asked for, so it is asked for little more than fits.
   const listSome = (rest: Page, lastCount: number) => list({ ...rest, limit: Math.min(rest.limit, 2 * lastCount) });
   yield '{"data":[';
@@ -151,8 +146,8 @@ async function* versionParts(list: ListVersions, page: Page, first: VersionPart)
 }
 
 /** No preset has as many versions as an int32 holds. */
-function versionFrom(digits: string): number {
+function versionFrom(slug: string, digits: string): number {
   const version = Number(digits);
-  if (version > int32Max) throw new HttpError(404, `There is no version ${digits} of this preset.`);
+  if (version > int32Max) throw versionNotFound(slug, version);
   return version;
 }

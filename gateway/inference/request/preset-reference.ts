@@ -60,14 +60,15 @@ const howToWrite = {
 
 function referenceFrom(name: string, field: keyof typeof howToWrite): PresetReference {
   const [slug = "", version, ...rest] = name.split("@", 3);
-  const isWritten = rest.length === 0 && slugPattern.test(slug) && (version === undefined || isNumber.test(version));
-  if (!isWritten) throw invalid(field, howToWrite[field]);
+  const isVersion = version === undefined || versionPattern.test(version);
+  if (rest.length > 0 || !slugPattern.test(slug) || !isVersion) throw invalid(field, howToWrite[field]);
   if (version === undefined) return { slug, version: undefined };
-  if (Number(version) > int32Max) throw versionNotFound(slug, version);
-  return { slug, version: Number(version) };
+  const number = Number(version);
+  if (number > int32Max) throw versionNotFound(slug, number);
+  return { slug, version: number };
 }
 
-const isNumber = /^[1-9][0-9]{0,9}$/;
+const versionPattern = /^[1-9][0-9]{0,9}$/;
 
 /** The longest that a vendor, a model, a slug and a version may be together, and much more. */
 const nameBytesMax = 4_096;

@@ -1,0 +1,15 @@
+/** A field that was changed, as both services tell it. The values are JSON already. */
+interface FieldChange {
+  readonly field: string;
+  readonly fromJson: string;
+  readonly toJson: string;
+}
+
+/** The JSON of a list of changes. */
+export function fieldChangesJson(changes: readonly FieldChange[]): string {
+  return `[${changes.map(fieldChangeJson).join(",")}]`;
+}
+
+function fieldChangeJson({ field, fromJson, toJson }: FieldChange): string {
+  return `{"field":${JSON.stringify(field)},"from":${fromJson},"to":${toJson}}`;
+}
