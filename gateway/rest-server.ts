@@ -81,14 +81,39 @@ interface RestParts {
 
 /** The REST server, not listening yet. */
 export async function createRestServer(parts: RestParts): Promise<FastifyInstance> {
-  const { config, clients, logger, metrics } = parts;
+  const { config, logger, metrics } = parts;
   const accessLog = new AccessLog(logger, metrics);
   const exchanges = new Exchanges(accessLog, parts.tracer);
   const refusals = new Refusals(exchanges, accessLog, config.httpTimeouts.lingerMs);
+  const app = createApp(config, exchanges, refusals);
+  const limits = new Limits(config, metrics);
+  readBodies(app);
+  limits.watch(app);
+  observe(app, parts, exchanges);
+  answerErrors(app, logger, refusals);
+
+  const forwarder = new Forwarder({
+    upstreams: parts.upstreams,
+    metrics: parts.inferenceMetrics,
+    logger,
+    stalled: new StalledAnswers(config.inFlightBytesMax),
+    isDraining: parts.health.isDraining,
+    settle: (reply, status) => exchanges.settle(reply, status),
+  });
+  app.decorate("stopForwarding", () => forwarder.stop());
+  await addRoutes(app, parts, limits, forwarder);
+  return app;
+}
+
+function createApp(
+  { bodyBytesMax, httpTimeouts }: RestParts["config"],
+  exchanges: Exchanges,
+  refusals: Refusals,
+): FastifyInstance {
   const app = fastify({
-    bodyLimit: config.bodyBytesMax,
+    bodyLimit: bodyBytesMax,
     logController: new LogController({ disableRequestLogging: true }),
-    serverFactory: (listener) => createEdgeServer(listener, exchanges, config.httpTimeouts),
+    serverFactory: (listener) => createEdgeServer(listener, exchanges, httpTimeouts),
     clientErrorHandler: (error, socket) => refusals.answerClientError(error, socket),
     frameworkErrors: (error, _request, reply) => {
       exchanges.begin(reply, () => {});
@@ -110,24 +135,14 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     return httpPart === "querystring" ? queryValidator(schema as TObject) : ajv.compile(schema as TObject);
   });
   app.setSerializerCompiler(() => JSON.stringify);
-  const limits = new Limits(config, parts.metrics);
-  readBodies(app);
-  limits.watch(app);
-  observe(app, parts, exchanges);
-  answerErrors(app, logger, refusals);
+  return app;
+}
 
+async function addRoutes(app: FastifyInstance, parts: RestParts, limits: Limits, forwarder: Forwarder): Promise<void> {
+  const { config, clients, upstreams, health, logger, metrics } = parts;
   const cookie = new SessionCookie(new ConsoleOrigin(config.publicOrigin));
   const access = openAccess(parts, limits, cookie);
   const presetCache = new PresetCache(clients.presets, config, metrics);
-  const forwarder = new Forwarder({
-    upstreams: parts.upstreams,
-    metrics: parts.inferenceMetrics,
-    logger,
-    stalled: new StalledAnswers(config.inFlightBytesMax),
-    isDraining: parts.health.isDraining,
-    settle: (reply, status) => exchanges.settle(reply, status),
-  });
-  app.decorate("stopForwarding", () => forwarder.stop());
   const described = describedRoutes(app);
   await withMethodsRefused(app, async () => {
     createPresetRoutes(app, access, clients, presetCache);
@@ -135,20 +150,19 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     presetRoutes(app, access, clients, presetCache);
     versionRoutes(app, access, clients);
     changeRoutes(app, access, clients);
-    modelRoutes(app, access, clients, parts.upstreams);
+    modelRoutes(app, access, clients, upstreams);
     keyRoutes(app, access, clients);
     workspaceRoutes(app, access, clients);
     workspaceMemberRoutes(app, access, clients);
     memberRoutes(app, access, clients);
     organizationChangeRoutes(app, access, clients);
-    probeRoutes(app, parts.health);
+    probeRoutes(app, health);
     await inferenceRoutes(app, access, presetCache, forwarder, config.inferenceBodyBytesMax);
     referenceRoutes(app, described);
     sessionRoutes(app, access, clients, cookie);
     const tellFault = (reason: string) => logger.warn({ reason }, "the console is not served");
     assetRoutes(app, readAssets(config.consoleFolder, tellFault));
   });
-  return app;
 }
 
 /** The organization service counts as out of reach where it is not heard of for so long. */
