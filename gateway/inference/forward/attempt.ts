@@ -40,9 +40,8 @@ export class Attempt implements RequestListener, Deadlined {
   readonly #deadlines: Deadlines;
   readonly #times: AttemptTimes;
   #connection: Connection | undefined;
-  #isSent = false;
-  #sentAtMs = 0;
-  #isReused = false;
+  /** Until when its connection may turn out to have been closed before it was used again; undefined where nothing is sent yet. */
+  #mayBeStaleUntilMs: number | undefined;
   #isAnswered = false;
   /** Nobody wants to know of it any more. */
   #isLeft = false;
@@ -123,9 +122,7 @@ export class Attempt implements RequestListener, Deadlined {
   }
 
   onRequestStart(earlierRequests: number): void {
-    this.#isReused = earlierRequests > 0;
-    this.#isSent = true;
-    this.#sentAtMs = monotonicMs();
+    this.#mayBeStaleUntilMs = earlierRequests > 0 ? monotonicMs() + staleWithinMs : 0;
   }
 
   /** An upload may be slow: its time begins again with each piece of it. */
@@ -163,8 +160,8 @@ export class Attempt implements RequestListener, Deadlined {
     this.#over();
     if (this.#isLeft) return;
     const progress = {
-      isSent: this.#isSent,
-      mayBeStale: this.#isReused && monotonicMs() - this.#sentAtMs < staleWithinMs,
+      isSent: this.#mayBeStaleUntilMs !== undefined,
+      mayBeStale: monotonicMs() < (this.#mayBeStaleUntilMs ?? 0),
       isHeard: this.#connection?.isHeard ?? false,
       isAnswered: this.#isAnswered,
     };

@@ -1,4 +1,3 @@
-import type { ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
 import { canceled } from "../../../services/platform/domain/domain-error.ts";
 import type { Logger } from "../../../services/platform/observe/logger.ts";
@@ -32,7 +31,6 @@ export class Forwarding implements AttemptsOwner {
   readonly #explanation: string | undefined;
   readonly #resolve: () => void;
   readonly #reject: (error: Error) => void;
-  readonly #response: ServerResponse;
   readonly #startedAtMs = monotonicMs();
   readonly #attempts: Attempts;
   readonly #reading: ClientReading;
@@ -54,7 +52,6 @@ export class Forwarding implements AttemptsOwner {
     this.#explanation = explanation;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#response = reply.raw;
     const { headers, exchange } = reply.request;
     const { isStreamed } = outgoing;
     const attempted = { dialect, headers, isStreamed, preset, trace: exchange?.trace, startedAtMs: this.#startedAtMs };
@@ -74,7 +71,7 @@ export class Forwarding implements AttemptsOwner {
       this.#clientGone();
       return;
     }
-    this.#response.once("close", this.#clientGone);
+    this.#reply.raw.once("close", this.#clientGone);
     // Elsewhere who has closed their side is still answered. Here it means that nobody waits for what is paid for.
     socket.once("end", this.#clientGone);
     this.#attempts.try();
@@ -97,7 +94,7 @@ export class Forwarding implements AttemptsOwner {
     this.#answer?.end();
     const usage = this.#answer?.usage;
     if (usage) this.#parts.metrics.used(this.#attempts.upstream.name, usage);
-    this.#over(this.#response.statusCode);
+    this.#over(this.#reply.raw.statusCode);
   }
 
   failed(failure: Failure): void {
@@ -120,9 +117,8 @@ export class Forwarding implements AttemptsOwner {
 
   /** The upstream failed after its answer had begun. */
   #breakOff(answer: ClientAnswer, failure: Failure): void {
-    const reply = this.#reply;
     const status = statusOf(failure);
-    this.#parts.settle(reply, status);
+    this.#parts.settle(this.#reply, status);
     this.#log(failure, "answer broke off");
     this.#over(status, failure.kind);
     answer.breakOff(failure);
@@ -149,7 +145,7 @@ export class Forwarding implements AttemptsOwner {
     this.#parts.metrics.aborted(name, hasStalled ? "client_stalled" : "client_gone");
     this.#attempts.leave();
     this.#over(clientClosedRequest, "client_gone");
-    this.#response.destroy();
+    this.#reply.raw.destroy();
     if (!this.#answer) this.#reject(canceled());
   };
 
@@ -157,7 +153,7 @@ export class Forwarding implements AttemptsOwner {
     this.#isOver = true;
     this.#reading.end();
     this.#attempts.end(this.#answer, error);
-    this.#response.off("close", this.#clientGone);
+    this.#reply.raw.off("close", this.#clientGone);
     this.#reply.request.raw.socket.off("end", this.#clientGone);
     const { upstream, bytesSent } = this.#attempts;
     const ms = monotonicMs() - this.#startedAtMs;
