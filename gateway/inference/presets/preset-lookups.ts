@@ -1,26 +1,21 @@
 import { Counter, Gauge } from "prom-client";
 import type { Metrics } from "../../../services/platform/observe/metrics.ts";
+import { showOutcomes } from "../../../services/platform/observe/outcome-counts.ts";
 
-const outcomes = ["hit", "renewed", "miss", "stale", "refused"] as const;
-export type LookupOutcome = (typeof outcomes)[number];
+export type LookupOutcome = "hit" | "renewed" | "miss" | "stale" | "refused";
 
-/** Counts what became of looking for presets. Plain numbers, because a label costs more than a lookup. */
+/** Counts what became of looking for presets. */
 export class PresetLookups {
   readonly #counts: Record<LookupOutcome, number> = { hit: 0, renewed: 0, miss: 0, stale: 0, refused: 0 };
   readonly #failures: Counter;
 
   constructor(metrics: Metrics, readBytes: () => number) {
-    const counts = this.#counts;
-    new Counter({
-      name: "setpoint_preset_lookups_total",
-      help: "Presets that requests named, by outcome: hit, renewed (waited for the service to confirm it), miss (was not in the cache), stale (older than it should be, because the service did not answer), refused (unknown, disabled, archived).",
-      labelNames: ["outcome"],
-      registers: [metrics.registry],
-      collect() {
-        this.reset();
-        for (const outcome of outcomes) this.inc({ outcome }, counts[outcome]);
-      },
-    });
+    showOutcomes(
+      metrics.registry,
+      "setpoint_preset_lookups_total",
+      "Presets that requests named, by outcome: hit, renewed (waited for the service to confirm it), miss (was not in the cache), stale (older than it should be, because the service did not answer), refused (unknown, disabled, archived).",
+      this.#counts,
+    );
     new Gauge({
       name: "setpoint_preset_cache_bytes",
       help: "Bytes of the presets in the cache.",

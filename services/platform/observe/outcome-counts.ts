@@ -1,0 +1,20 @@
+import { Counter, type Registry } from "prom-client";
+
+/** Shows how often each outcome came. To who counts they are plain numbers, because a label costs more than what is counted. */
+export function showOutcomes(
+  registry: Registry,
+  name: string,
+  help: string,
+  counts: Readonly<Record<string, number>>,
+): void {
+  new Counter({
+    name,
+    help,
+    labelNames: ["outcome"],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [outcome, count] of Object.entries(counts)) this.inc({ outcome }, count);
+    },
+  });
+}
