@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { explanationOf } from "../../gateway/inference/forward/explanation.ts";
 import { mergeRequest, preparePreset } from "../../gateway/inference/merge/merge.ts";
 import { presetReferenceOf } from "../../gateway/inference/request/preset-reference.ts";
 import { readRequestBody } from "../../gateway/inference/request/request-body.ts";
@@ -28,7 +29,9 @@ async function merge(bytes: Buffer): Promise<void> {
   presetReferenceOf(body);
   const outgoing = mergeRequest(body, preset, chat, { pinned: false, replaceSystemPrompt: false });
   await nextTurn();
-  outgoing.provenance();
+  const provenance = outgoing.provenance();
+  await nextTurn();
+  explanationOf(provenance);
   await nextTurn();
   outgoing.withModel("m");
 }
@@ -39,6 +42,9 @@ const messages = (first: string) => `{"messages":[${first}]}`;
 const system = (content: string) => messages(`{"role":"system","content":${content}}`);
 const escapedKeys = Array.from({ length: 30 }, (_, n) => `"\\u0061${n}":0`).join();
 const fields = Array.from({ length: 10_000 }, (_, n) => `"\\u006b${n}":"${"x".repeat(3_000)}"`).join();
+/** Fields of long names, so many bytes of them. */
+const named = (unit: string, bytes: number) =>
+  Array.from({ length: Math.floor(bytes / 1_000) }, (_, n) => `"${unit.repeat(450)}${n}":0`).join();
 
 // They are made when they are needed: all of them at once would take a gigabyte.
 const bodies: [string, () => string][] = [
@@ -60,6 +66,9 @@ const bodies: [string, () => string][] = [
   ["one key again and again", () => `{${'"a":0,'.repeat(room / 6)}"b":0}`],
   ["as many fields as are taken", () => `{${fields}}`],
   ["a long key", () => `{${string("\\n")}:0}`],
+  ["long keys beyond ASCII", () => `{${named("é", 9 * mebibyte)}}`],
+  ["long keys that a pointer writes otherwise", () => `{${named("//", 9 * mebibyte)}}`],
+  ["as many of them as are taken", () => `{${named("//", 100_000)}}`],
   ["a first message that is long", () => system(string('\\"'))],
   ["a first message of small values", () => messages(`{"x":${list("0")},"role":"system","content":"a"}`)],
   ["a first message of many fields", () => messages(`{${'"a":0,'.repeat(room / 6)}"role":"system"}`)],

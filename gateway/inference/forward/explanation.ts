@@ -5,13 +5,15 @@ const lengthMax = 8 * 1024;
 
 /** A provenance as one line of ASCII, fit for a header. Where it is too long for one, its fields are left out. */
 export function explanationOf(provenance: Provenance): string {
-  const whole = asciiJson(provenance);
-  if (whole.length <= lengthMax) return whole;
-  return asciiJson({ preset: provenance.preset, fields: {}, dropped: [], is_truncated: true });
+  const whole = JSON.stringify(provenance);
+  // Looked at first: it only becomes longer, and takes long where it is.
+  const explanation = whole.length <= lengthMax ? inAscii(whole) : whole;
+  if (explanation.length <= lengthMax) return explanation;
+  return JSON.stringify({ preset: provenance.preset, fields: {}, dropped: [], is_truncated: true });
 }
 
-function asciiJson(value: unknown): string {
-  return JSON.stringify(value).replaceAll(
+function inAscii(json: string): string {
+  return json.replaceAll(
     /[^\x20-\x7e]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );

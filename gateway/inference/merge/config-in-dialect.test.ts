@@ -301,6 +301,11 @@ describe("a config in another dialect", () => {
     ]);
   });
 
+  it("tells of a name that is far too long without repeating it all", () => {
+    const { dropped } = configIn(chat, `{"reasoning":{"${"/".repeat(1_000_000)}":1}}`, "responses");
+    expect(dropped.map(({ field }) => field)).toEqual([`/reasoning/${"~1".repeat(1_024)}…`]);
+  });
+
   it("keeps the text of values", () => {
     const config =
       '{"max_tokens":1e2,"stop":["\\u00e9"],"temperature":1.0,"tools":[{"type":"function","function":{"name":"f","parameters":{"10":1.0,"2":12345678901234567890}}}]}';

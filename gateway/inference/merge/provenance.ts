@@ -28,7 +28,14 @@ export interface Dropped {
   readonly reason: string;
 }
 
-/** A JSON pointer, RFC 6901. */
+/** Many times what a name has that means something. */
+const nameLengthMax = 1_024;
+
+/** A JSON pointer, RFC 6901. A longer name than any that means something is cut short. */
 export function pointer(...keys: readonly (string | number)[]): string {
-  return keys.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+  return keys.map((key) => `/${shown(String(key)).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}
+
+function shown(name: string): string {
+  return name.length > nameLengthMax ? `${name.slice(0, nameLengthMax)}…` : name;
 }

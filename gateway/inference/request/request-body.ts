@@ -21,6 +21,8 @@ export class RequestBody implements JsonSource {
   readonly #byKey = new Map<string, BodyMember>();
 
   constructor(bytes: Buffer, { members, longValues }: JsonScan) {
+    const nameBytes = members.reduce((sum, { keyStart, keyEnd }) => sum + keyEnd - keyStart, 0);
+    if (nameBytes > nameBytesMax) throw invalidRequest([{ path: "", message: namesTooLong }]);
     this.bytes = bytes;
     this.longValues = longValues;
     this.members = members.map((place) => this.#named(place));
@@ -38,8 +40,8 @@ export class RequestBody implements JsonSource {
   }
 
   #named({ keyStart, keyEnd, valueStart, valueEnd }: MemberPlace): BodyMember {
-    const key = textAt(this, keyStart, keyEnd, keyBytesMax);
-    if (key === undefined) throw invalidRequest([{ path: "", message: keyTooLong }]);
+    // No other value stands here, and none is longer.
+    const key = textAt(this, keyStart, keyEnd, nameBytesMax) as string;
     if (this.#byKey.has(key)) throw invalidRequest([{ path: fieldPath("", key), message: isRepeated }]);
     const isNull = isNullAt(this, valueStart);
     const member = { key, keyStart, keyEnd, valueStart, valueEnd, isNull };
@@ -48,8 +50,9 @@ export class RequestBody implements JsonSource {
   }
 }
 
-const keyBytesMax = 1_024;
-const keyTooLong = `must not have a field whose name is longer than ${keyBytesMax} bytes`;
+/** Of all names together, with their quotes: many times what those take that have a meaning. To tell where each field comes from takes long. */
+const nameBytesMax = 131_072;
+const namesTooLong = `must not have fields whose names are longer than ${nameBytesMax} bytes together`;
 
 /** A body of more bytes than this is read in several turns of the event loop. */
 const bytesPerTurn = 65_536 * 8;
