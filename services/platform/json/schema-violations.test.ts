@@ -71,4 +71,9 @@ describe("violationsFrom", () => {
       "plain[0]",
     ]);
   });
+
+  it("puts no more into words than are told", () => {
+    const lists = { type: "array", items: { enum: ["a"], type: "string" } };
+    expect(violationsOf(lists, Array(20_000).fill(0))).toHaveLength(100);
+  });
 });

@@ -1,14 +1,16 @@
 import type { ErrorObject } from "ajv";
-import type { FieldViolation } from "../domain/domain-error.ts";
+import { type FieldViolation, violationsMax } from "../domain/domain-error.ts";
 import { fieldPath } from "./field-path.ts";
 
 /**
  * What a JSON Schema validator found, in our words. A `pattern` or a `const` is explained by the `description` beside it,
- * which says what the value must be; ajv shows it to us only with its `verbose` option.
+ * which says what the value must be; ajv shows it to us only with its `verbose` option. Putting them into words takes
+ * longer than to find them, so no more are than are told.
  */
 export function violationsFrom(errors: readonly ErrorObject[], root = ""): FieldViolation[] {
   const listed = new Set(errors.filter(({ keyword }) => keyword === "enum").map(({ instancePath }) => instancePath));
-  return errors.filter((error) => !isRepetition(error, listed)).map((error) => violationFrom(error, root));
+  const told = errors.filter((error) => !isRepetition(error, listed)).slice(0, violationsMax);
+  return told.map((error) => violationFrom(error, root));
 }
 
 /** Whether an error that comes with this one says more: the rule that a key broke, or the list that a value is not in. */
