@@ -183,9 +183,9 @@ export class Access {
       // A key that was sent counts, whatever cookie comes with it.
       const token = this.#mayBeSession(request, authentication) ? this.#cookie.tokenOf(request) : undefined;
       // Caches between us and the caller know to leave alone what Authorization is sent for, but no cookie and no x-api-key.
-      if (token !== undefined || request.headers.authorization === undefined) {
-        reply.header("cache-control", "private, no-cache");
-      }
+      // Answers of inference are to POSTs, which they do not keep.
+      const isUnknown = request.headers.authorization === undefined && !authentication.isInference;
+      if (token !== undefined || isUnknown) reply.header("cache-control", "private, no-cache");
       const key = token ?? sentKey(request, authentication);
       return await this.#exchangeKey(request, key, workspaceId, authentication);
     } catch (error) {
