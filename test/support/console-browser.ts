@@ -19,6 +19,11 @@ export interface ConsoleUnderTest<S extends Stack = Stack> {
 interface PageOptions {
   readonly colorScheme?: "light" | "dark";
   readonly width?: number;
+  readonly height?: number;
+  /** A phone: fingers instead of a mouse. */
+  readonly isTouched?: boolean;
+  /** The person's own few colours take the place of the page's. */
+  readonly hasForcedColors?: boolean;
   /** Signs in with this key. */
   readonly key?: string;
 }
@@ -77,10 +82,13 @@ export async function openConsoleOf<S extends Stack>(
 }
 
 async function newPage(browser: Browser, stack: Stack, options: PageOptions = {}): Promise<ConsolePage> {
-  const { colorScheme = "light", width = 1280, key } = options;
+  const { colorScheme = "light", width = 1280, height = 800, isTouched = false, hasForcedColors = false, key } = options;
   const context = await browser.newContext({
     colorScheme,
-    viewport: { width, height: 800 },
+    viewport: { width, height },
+    hasTouch: isTouched,
+    isMobile: isTouched,
+    forcedColors: hasForcedColors ? "active" : "none",
     permissions: ["clipboard-read", "clipboard-write"],
   });
   await context.addInitScript(watchPage);

@@ -1,10 +1,16 @@
-/** Puts something of the top layer below a control, inside of the window; of one on the right side, to the left of its end. */
+/**
+ * Puts something of the top layer below a control, above it where there is no room, always inside of the window; of one on
+ * the right side, to the left of its end.
+ */
 export function placeBelow(element: HTMLElement, control: HTMLElement, gap: number): void {
-  const { bottom, left, right } = control.getBoundingClientRect();
+  const { top, bottom, left, right } = control.getBoundingClientRect();
   const { offsetWidth, offsetHeight, style } = element;
   const { clientWidth } = document.documentElement;
   const margin = 8;
   const wanted = left + right > clientWidth ? right - offsetWidth : left;
+  const lowest = innerHeight - offsetHeight - margin;
+  const above = top - gap - offsetHeight;
+  const isBelow = bottom + gap <= lowest || above < margin;
   style.left = `${Math.max(margin, Math.min(wanted, clientWidth - offsetWidth - margin))}px`;
-  style.top = `${Math.max(margin, Math.min(bottom + gap, innerHeight - offsetHeight - margin))}px`;
+  style.top = `${isBelow ? Math.max(margin, Math.min(bottom + gap, lowest)) : above}px`;
 }

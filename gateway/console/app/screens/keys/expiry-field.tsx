@@ -25,7 +25,7 @@ export function ExpiryField({ value, change, fault }: ExpiryFieldProps) {
     change(to === "never" ? null : new Date(Date.now() + days * dayMs).toISOString());
   };
   return (
-    <div class="stack-tight">
+    <div class="stack">
       <Field label="Expires" fault={choice === "date" ? undefined : fault}>
         {(ids) => (
           <select {...ids} class="input" value={choice} onChange={(event) => choose(event.currentTarget.value)}>

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { administrator } from "../support/administration-rest.ts";
+import { findBrowser } from "../support/browser.ts";
+import { type ConsolePage, type ConsoleUnderTest, openConsole } from "../support/console-browser.ts";
+
+const browserPath = await findBrowser();
+
+let underTest: ConsoleUnderTest;
+
+describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout: 180_000 }, () => {
+  beforeAll(async () => {
+    underTest = await openConsole(browserPath ?? "");
+    const { stack } = underTest;
+    for (const content of ["Be brief.", "Be kind."]) {
+      const tools = Array.from({ length: 9 }, () => ({ type: "function", function: { name: "find" } }));
+      await stack.create("support-bot", { model: "a", tools, messages: [{ role: "system", content }] });
+    }
+    for (let index = 0; index < 12; index++) await administrator(stack).makeKey({ name: `Key ${index}` });
+  }, 180_000);
+
+  afterAll(() => underTest?.close());
+
+  const signedIn = (look: object): Promise<ConsolePage> =>
+    underTest.newPage({ key: underTest.stack.managementKey, ...look });
+
+  /** What can be touched and is smaller than a finger. A link in a sentence is as high as its line. */
+  const smallTargets = (on: ConsolePage): Promise<string[]> =>
+    on.page.locator("a[href], button, select, summary, input, textarea, [role=option]").evaluateAll((targets) =>
+      targets.flatMap((target) => {
+        if (!target.checkVisibility() || target.matches("p a, .skip")) return [];
+        const { width, height } = (target.closest("label, tr.is-link") ?? target).getBoundingClientRect();
+        const isSmall = Math.min(width, height) < 43.9;
+        return isSmall ? [`${target.outerHTML.slice(0, 120)}: ${width} x ${height}`] : [];
+      }),
+    );
+
+  it("has nothing on a phone that a finger would miss, nor a field that the page is enlarged for", async () => {
+    const on = await signedIn({ width: 390, height: 844, isTouched: true });
+    const { page } = on;
+    const open = async (path: string, complete: string, click?: string | RegExp) => {
+      await on.open(`/default/${path}`);
+      await page.locator(complete).first().waitFor();
+      if (click) await page.getByRole("button", { name: click }).first().click();
+      expect(await smallTargets(on), `${path} ${click ?? ""}`).toEqual([]);
+      const sizes = await page
+        .locator("input:not([type=checkbox], [type=radio]), select, textarea")
+        .evaluateAll((fields) => fields.map((field) => Number.parseFloat(getComputedStyle(field).fontSize)));
+      expect(Math.min(16, ...sizes)).toBe(16);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+    };
+    await open("presets", "text=support-bot");
+    await open("presets", "text=support-bot", "Search and commands");
+    await open("presets", "text=support-bot", "Account");
+    await open("presets/support-bot", "text=Serves v2");
+    await open("presets/support-bot?v=1", "text=Roll back to v1");
+    await open("presets/support-bot", "text=Serves v2", "Settings");
+    await open("presets/support-bot/compare/1...2", ".diff");
+    await open("presets/support-bot/edit?from=2", ".cm-content");
+    await open("presets/support-bot/try", "text=chat/completions");
+    await open("presets/~new", ".cm-content");
+    await open("activity", ".activity-table .two-lines");
+    await open("keys", ".keys-table .two-lines");
+    await open("keys", ".keys-table .two-lines", /^Actions for/);
+    await open("keys", ".keys-table .two-lines", "Create a key");
+    await open("team", "#workspaces-title");
+    await open("team", "#workspaces-title", "Add a member");
+  });
+
+  it("opens a menu beside its button and not over it, even at the lower end of the page", async () => {
+    const on = await signedIn({ width: 390, height: 844, isTouched: true });
+    const { page } = on;
+    await on.open("/default/keys");
+    const buttons = page.getByRole("button", { name: /^Actions for/ });
+    await buttons.last().waitFor();
+    for (let index = 0; index < (await buttons.count()); index++) {
+      const button = buttons.nth(index);
+      await button.scrollIntoViewIfNeeded();
+      await button.tap();
+      const [menu, box] = [await page.locator(".menu:popover-open").boundingBox(), await button.boundingBox()];
+      if (!menu || !box) throw new Error("There is no menu.");
+      expect(menu.y >= box.y + box.height || menu.y + menu.height <= box.y).toBe(true);
+      await page.keyboard.press("Escape");
+    }
+  });
+
+  it("has the buttons of a dialog in sight on a phone that lies on its side", async () => {
+    const on = await signedIn({ width: 844, height: 390, isTouched: true });
+    const { page } = on;
+    const isSeen = async (path: string, button: string, action: string) => {
+      await on.open(`/default/${path}`);
+      await page.getByRole("button", { name: button }).click();
+      const box = await page.getByRole("dialog").getByRole("button", { name: action, exact: true }).boundingBox();
+      expect((box?.y ?? 1e6) + (box?.height ?? 0)).toBeLessThanOrEqual(390);
+    };
+    await isSeen("keys", "Create a key", "Create");
+    await isSeen("team", "Add a member", "Add member");
+    await isSeen("presets/support-bot", "Settings", "Save");
+    // What gets the focus is not below them.
+    const status = page.getByRole("radio", { name: /^Archived/ });
+    await status.focus();
+    const [field, save] = [await status.boundingBox(), await page.getByRole("button", { name: "Save" }).boundingBox()];
+    expect((field?.y ?? 1e6) + (field?.height ?? 0)).toBeLessThanOrEqual(save?.y ?? 0);
+  });
+
+  it("tells with a few colours, too, where one is, what is chosen and what cannot be used", async () => {
+    const on = await signedIn({ hasForcedColors: true });
+    const { page } = on;
+    /** How something is drawn, as far as it can differ from its neighbours. */
+    const drawn = (selector: string) =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate((element) => {
+          const { color, backgroundColor, borderBottomColor, outlineStyle } = getComputedStyle(element);
+          return [color, backgroundColor, borderBottomColor, outlineStyle].join();
+        });
+    const differ = async (one: string, other: string) => expect(await drawn(one), one).not.toBe(await drawn(other));
+    await page.getByText("support-bot").first().waitFor();
+    await differ(".nav a[aria-current]", ".nav a:not([aria-current])");
+    await differ(".chip[aria-current]", ".chip:not([aria-current])");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("option").first().waitFor();
+    await differ("[role=option][aria-selected=true]", "[role=option][aria-selected=false]");
+    await page.keyboard.press("Escape");
+    await on.open("/default/presets/support-bot/try");
+    await page.getByText("chat/completions").first().waitFor();
+    await differ(".button[aria-disabled]", ".header .button");
+    await on.open("/default/presets/support-bot?v=1");
+    await page.getByRole("button", { name: "Roll back to v1" }).click();
+    await page.getByRole("button", { name: "Undo" }).waitFor();
+    expect(await page.locator(".toast").evaluate((toast) => getComputedStyle(toast).borderStyle)).toBe("solid");
+    expect(await on.faults()).toEqual([]);
+  });
+});
