@@ -57,13 +57,15 @@ export function inWorkspace(path: string, workspace: SessionWorkspace): string {
   return `${path}${path.includes("?") ? "&" : "?"}workspace_id=${workspace.id}`;
 }
 
+const permissions = { read: "presets:read", write: "presets:write", infer: "inference" } as const;
+
 /** Why the one who is signed in may not do something; undefined where they may. */
-export function reasonNotTo(action: "write" | "infer" | "administer"): string | undefined {
+export function reasonNotTo(action: keyof typeof permissions | "administer"): string | undefined {
   const key = session.value?.key;
   if (!key) return "Sign in first.";
   if (action === "administer")
     return key.kind === "management" ? undefined : "This needs a management key; you are signed in with an API key.";
-  const permission = action === "write" ? "presets:write" : "inference";
+  const permission = permissions[action];
   if (key.permissions.includes(permission)) return undefined;
   if (action === "infer" && key.kind === "management")
     return "A management key cannot call models. Sign in with an API key that has the permission inference.";

@@ -5,6 +5,7 @@ import { Page } from "../shell/page.tsx";
 import { ActionButton } from "../ui/action-button.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { TextField } from "../ui/field.tsx";
+import { CannotSave } from "./edit/cannot-save.tsx";
 import { ContentFields, configFaultOf } from "./edit/content-fields.tsx";
 import { DialectChoice } from "./new-preset/dialect-choice.tsx";
 import {
@@ -66,6 +67,7 @@ export function NewPreset({ workspace, query }: ScreenProps) {
           if (reason === undefined) creation.run();
         }}
       >
+        <CannotSave />
         {kept === draft && !isUntouched(draft) && (
           <div class="notice row">
             <p>This is your draft from before; nothing of it was lost.</p>

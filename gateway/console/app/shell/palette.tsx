@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { inWorkspace } from "../api/session.ts";
+import { inWorkspace, reasonNotTo } from "../api/session.ts";
 import type { Page, Preset, Session, SessionWorkspace } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { useSettled } from "../ui/use-settled.ts";
@@ -155,12 +155,14 @@ function placeChoices(session: Session, workspace: SessionWorkspace, text: strin
     note: "Go to",
     run: () => navigate(hrefTo([workspace.slug, path])),
   }));
-  places.push({
-    id: "new-preset",
-    label: "New preset",
-    note: "Create",
-    run: () => navigate(hrefTo([workspace.slug, "presets", newPresetPart])),
-  });
+  if (!reasonNotTo("write")) {
+    places.push({
+      id: "new-preset",
+      label: "New preset",
+      note: "Create",
+      run: () => navigate(hrefTo([workspace.slug, "presets", newPresetPart])),
+    });
+  }
   for (const { id, name, slug } of session.workspaces) {
     if (id !== workspace.id)
       places.push({ id, label: name, note: "Workspace", run: () => navigate(hrefTo([slug, "presets"])) });

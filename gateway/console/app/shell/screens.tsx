@@ -1,4 +1,5 @@
 import type { VNode } from "preact";
+import { reasonNotTo } from "../api/session.ts";
 import type { SessionWorkspace } from "../api/types.ts";
 import { Compare } from "../screens/compare.tsx";
 import { Edit } from "../screens/edit.tsx";
@@ -6,8 +7,11 @@ import { NewPreset } from "../screens/new-preset.tsx";
 import { Preset } from "../screens/preset.tsx";
 import { Presets } from "../screens/presets.tsx";
 import { Try } from "../screens/try.tsx";
+import { NotYours } from "../ui/not-yours.tsx";
 import { Administration, isAdministrationPath } from "./administration.tsx";
 import { newPresetPart } from "./location.ts";
+import { Page } from "./page.tsx";
+import { sections } from "./sections.ts";
 
 /** The screen of a path behind the workspace; undefined where there is none. Each is new where its path is another. */
 export function findScreen(
@@ -18,6 +22,14 @@ export function findScreen(
   const [section, slug, part, detail] = parts;
   const key = `${workspace.id}/${parts.join("/")}`;
   const common = { key, workspace, query };
+  const unread = reasonNotTo("read");
+  if (unread && (section === "activity" || (section === "presets" && slug !== newPresetPart))) {
+    return (
+      <Page key={section} title={sections.find(([path]) => path === section)?.[1] ?? ""}>
+        <NotYours reason={unread} actions={[]} />
+      </Page>
+    );
+  }
   if (isAdministrationPath(parts)) return <Administration {...common} parts={parts} />;
   if (section === "presets" && slug === undefined) return <Presets {...common} />;
   if (section === "presets" && slug === newPresetPart && part === undefined) return <NewPreset {...common} />;

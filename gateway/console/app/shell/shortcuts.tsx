@@ -1,9 +1,11 @@
 import { signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
+import { reasonNotTo } from "../api/session.ts";
 import type { SessionWorkspace } from "../api/types.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { hrefTo, navigate, newPresetPart } from "./location.ts";
 import { hasShortcuts } from "./preferences.ts";
+import { showToast } from "./toasts.tsx";
 
 const isOpen = signal(false);
 
@@ -50,7 +52,11 @@ const rows: readonly (readonly [keys: string, what: string])[] = [
 export function Shortcuts({ workspace }: { readonly workspace: SessionWorkspace }) {
   useShortcut("?", openShortcuts);
   useShortcut("g", () => navigate(hrefTo([workspace.slug, "presets"])));
-  useShortcut("c", () => navigate(hrefTo([workspace.slug, "presets", newPresetPart])));
+  useShortcut("c", () => {
+    const reason = reasonNotTo("write");
+    if (reason) showToast(reason);
+    else navigate(hrefTo([workspace.slug, "presets", newPresetPart]));
+  });
   useShortcut("/", () => {
     const search = document.querySelector<HTMLInputElement>("#preset-search");
     if (search) search.focus();

@@ -7,6 +7,7 @@ import { compact } from "../../json/json-pieces.ts";
 import { hrefTo, navigate } from "../../shell/location.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
+import { CannotSave } from "./cannot-save.tsx";
 import { ContentFields, configFaultOf } from "./content-fields.tsx";
 import { type Draft, dropDraft, keepDraft } from "./draft.ts";
 import { MergePanel } from "./merge-panel.tsx";
@@ -118,6 +119,7 @@ export function DraftEditor({ start, isKept, workspace, slug, isReview, startAne
         if (fault === undefined && isChanged) navigate(hrefOf(true));
       }}
     >
+      <CannotSave />
       {isKept && isChanged && draft === start && (
         <div class="notice row">
           <p>This is your draft from before; nothing of it was lost.</p>

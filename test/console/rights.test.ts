@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { administrator } from "../support/administration-rest.ts";
+import { findBrowser } from "../support/browser.ts";
+import { type ConsolePage, type ConsoleUnderTest, openConsole } from "../support/console-browser.ts";
+
+const browserPath = await findBrowser();
+
+let underTest: ConsoleUnderTest;
+
+describe.skipIf(!browserPath)("the console of somebody with few rights", { timeout: 180_000 }, () => {
+  beforeAll(async () => {
+    underTest = await openConsole(browserPath ?? "");
+    for (const temperature of [0.2, 0.7])
+      await underTest.stack.create("support-bot", { model: "a", temperature, messages: [] });
+  }, 180_000);
+
+  afterAll(() => underTest?.close());
+
+  async function signedIn(permissions: readonly string[]): Promise<ConsolePage> {
+    const { key } = await administrator(underTest.stack).makeKey({ permissions });
+    return underTest.newPage({ key });
+  }
+
+  it("says at every screen what a key may not see that cannot read, and offers nothing that only fails", async () => {
+    const on = await signedIn(["inference"]);
+    const { page } = on;
+    const preset = "/default/presets/support-bot";
+    for (const path of ["/default/presets", preset, `${preset}/try`, `${preset}/compare/1...2`, "/default/activity"]) {
+      await on.open(path);
+      await page.getByText("Your key does not have the permission presets:read").waitFor();
+      await page.getByRole("button", { name: "Sign in with another key" }).waitFor();
+      expect(await page.getByRole("alert").count()).toBe(0);
+      expect(await page.getByRole("button", { name: "Try again" }).count()).toBe(0);
+    }
+    expect(await on.axeViolations()).toEqual([]);
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("leads nobody to a form that they cannot send, and says so to who goes there", async () => {
+    const on = await signedIn(["presets:read"]);
+    const { page } = on;
+    const reason = "Your key does not have the permission presets:write.";
+    await page.getByRole("link", { name: "support-bot" }).waitFor();
+    await page.keyboard.press("c");
+    await page.getByText(reason).last().waitFor();
+    expect(page.url()).toMatch(/\/default\/presets$/);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("option", { name: "Team" }).waitFor();
+    expect(await page.getByRole("option", { name: "New preset" }).count()).toBe(0);
+    await page.keyboard.press("Escape");
+    for (const path of ["/default/presets/~new", "/default/presets/support-bot/edit?from=2"]) {
+      await on.open(path);
+      await page.locator(".notice", { hasText: `${reason} What you write here cannot be saved.` }).waitFor();
+    }
+    expect(await on.faults()).toEqual([]);
+  });
+});
