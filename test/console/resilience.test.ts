@@ -200,4 +200,23 @@ describe.skipIf(!browserPath)("the console, where something gets in the way", { 
     await page.getByRole("link", { name: "Try it" }).click();
     expect(await page.getByLabel("Message").inputValue()).toBe("Where is my order?");
   });
+
+  it("goes on by itself once the gateway can be reached again", async () => {
+    const slug = await createPreset();
+    const on = await signedIn();
+    const { page, context } = on;
+    await page.getByRole("link", { name: slug }).waitFor();
+    await context.setOffline(true);
+    await page.getByRole("link", { name: slug }).click();
+    await page.getByText("The gateway cannot be reached").first().waitFor();
+    await context.setOffline(false);
+    await page.getByText("Serves v2").waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+    // At the very beginning, too.
+    await page.route("**/console/session", (route) => route.abort());
+    await on.open("/default/presets");
+    await page.getByText("The console could not be opened").waitFor();
+    await page.unroute("**/console/session");
+    await page.getByRole("link", { name: slug }).waitFor();
+  });
 });

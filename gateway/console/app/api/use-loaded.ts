@@ -70,9 +70,19 @@ export function useLoaded<T>(path: string | undefined, pollMs?: number): Loaded<
     const timer = setInterval(() => document.visibilityState === "visible" && load(), pollMs);
     return () => clearInterval(timer);
   }, [pollMs]);
+  useRetry(state.error, load);
   const isLoading = state.path !== path;
   // What went wrong at another path says nothing of this one.
   return { answer: state.answer, error: isLoading ? undefined : state.error, isLoading, reload };
+}
+
+/** Nobody has to ask for what could not be reached: it is there again as soon as it can be. */
+export function useRetry(error: ApiError | undefined, load: () => void): void {
+  useEffect(() => {
+    if (error?.status !== 0) return;
+    const timer = setTimeout(load, 5_000);
+    return () => clearTimeout(timer);
+  }, [error]);
 }
 
 function seenAt<T>(path: string | undefined): Answer<T> | undefined {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../api/api-error.ts";
 import { loadSession, session, signIn } from "../api/session.ts";
-import { forgetAnswers } from "../api/use-loaded.ts";
+import { forgetAnswers, useRetry } from "../api/use-loaded.ts";
 import { SignIn } from "../screens/sign-in.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { loadNames } from "../ui/person.tsx";
@@ -33,6 +33,14 @@ export function App() {
       load();
     });
   }, []);
+
+  // What is shown stays until it can be opened.
+  useRetry(error, () => {
+    loadSession().then(
+      () => setError(undefined),
+      (thrown: unknown) => setError(asApiError(thrown)),
+    );
+  });
 
   const userId = session.value?.user_id;
   const keyId = session.value?.key.id;
