@@ -186,6 +186,25 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
     expect(overlaps).toHaveLength(0);
   });
 
+  it("offers nobody to a workspace who is in it already", async () => {
+    const { makeMember, makeWorkspace } = administrator(underTest.stack);
+    const { slug } = await makeWorkspace(freshName("half-full"));
+    const [here, outside] = [`here.${slug}@example.com`, `outside.${slug}@example.com`];
+    const id = await makeMember(here);
+    await makeMember(outside);
+    expect((await call("POST", `/workspaces/${slug}/members/add`, { user_ids: [id] })).status).toBe(200);
+    await on.open(`/default/team/${slug}`);
+    await on.page.getByRole("button", { name: "Add members" }).click();
+    await dialog().getByLabel("Find a member").fill(slug);
+    await expect.poll(() => dialog().getByRole("checkbox").count()).toBe(2);
+    // Those who can be chosen come first.
+    expect(await dialog().locator(".choice").allInnerTexts()).toEqual([outside, `${here} in it already`]);
+    expect(await dialog().getByRole("checkbox").first().isEnabled()).toBe(true);
+    expect(await dialog().getByRole("checkbox").last().isDisabled()).toBe(true);
+    expect(await dialog().getByRole("checkbox").last().isChecked()).toBe(true);
+    expect(await on.axeViolations()).toEqual([]);
+  });
+
   it("puts members of the organization into a workspace, and takes them out with a way back", async () => {
     const { slug } = await administrator(underTest.stack).makeWorkspace(freshName("joint"));
     const userId = await administrator(underTest.stack).makeMember(`${slug}@example.com`);

@@ -82,7 +82,14 @@ export async function openConsoleOf<S extends Stack>(
 }
 
 async function newPage(browser: Browser, stack: Stack, options: PageOptions = {}): Promise<ConsolePage> {
-  const { colorScheme = "light", width = 1280, height = 800, isTouched = false, hasForcedColors = false, key } = options;
+  const {
+    colorScheme = "light",
+    width = 1280,
+    height = 800,
+    isTouched = false,
+    hasForcedColors = false,
+    key,
+  } = options;
   const context = await browser.newContext({
     colorScheme,
     viewport: { width, height },

@@ -14,7 +14,7 @@ import { Icon } from "../ui/icon.tsx";
 import { type Column, Listing } from "../ui/listing.tsx";
 import { NotYours } from "../ui/not-yours.tsx";
 import { Pager } from "../ui/pager.tsx";
-import { Person, personName } from "../ui/person.tsx";
+import { Person, personName, personNote } from "../ui/person.tsx";
 import { Time } from "../ui/time.tsx";
 import type { ScreenProps } from "./presets.tsx";
 import { AddToWorkspace } from "./team/add-to-workspace.tsx";
@@ -92,8 +92,8 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
                     <span class="row-name cut">
                       <Person id={user_id} />
                     </span>
-                    <span class="mono muted cut" title={user_id}>
-                      {user_id}
+                    <span class="muted small cut" title={personNote(user_id)}>
+                      {personNote(user_id)}
                     </span>
                     <span class="only-narrow muted small">{role === "admin" ? "Admin" : "Member"}</span>
                   </div>
@@ -129,7 +129,12 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
       {/* Not before the list above it has its length, so that nothing moves. */}
       {everybody && items && <p class="muted">{everybody}</p>}
       {isAdding && (
-        <AddToWorkspace name={name} close={() => setAdding(false)} add={(userIds) => change("add", userIds)} />
+        <AddToWorkspace
+          name={name}
+          path={path}
+          close={() => setAdding(false)}
+          add={(userIds) => change("add", userIds)}
+        />
       )}
       {error && <ErrorDialog title="The members were not changed" error={error} close={() => setError(undefined)} />}
     </Page>

@@ -1,26 +1,21 @@
 import { signal } from "@preact/signals";
-import { request } from "../api/request.ts";
+import { listAll } from "../api/list-all.ts";
 import { session } from "../api/session.ts";
-import type { Member, Page } from "../api/types.ts";
+import type { Member } from "../api/types.ts";
 
-/** The names of members by their id. Only a management key may ask for them. */
-const names = signal<ReadonlyMap<string, string>>(new Map());
+/** Members by their id. Only a management key may ask for them. */
+const members = signal<ReadonlyMap<string, Member>>(new Map());
 
 /** For whoever is signed in now; nothing stays of the one before. */
 export async function loadNames(): Promise<void> {
-  names.value = new Map();
+  members.value = new Map();
   if (session.value?.key.kind === "management") await listMembers();
 }
 
-/** A thousand are enough to tell people apart; whoever is further down is shown by their id. Their names are known then. */
+/** Their names are known then. Whoever is not among them is shown by their id. */
 export async function listMembers(): Promise<readonly Member[]> {
-  const found: Member[] = [];
-  for (let offset = 0; offset < 1_000; offset += 100) {
-    const { json } = await request<Page<Member>>(`/api/v1/organization/members?limit=100&offset=${offset}`);
-    found.push(...json.data);
-    if (offset + 100 >= json.total_count) break;
-  }
-  names.value = new Map(found.map((member) => [member.id, nameOf(member)]));
+  const found = await listAll<Member>("/api/v1/organization/members");
+  members.value = new Map(found.map((member) => [member.id, member]));
   return found;
 }
 
@@ -32,8 +27,15 @@ export function nameOf({ first_name, last_name, email }: Member): string {
 export function personName(userId: string | null): string {
   if (userId === null) return "A command";
   const own = session.value;
-  if (userId === own?.user_id) return own.name || own.email || names.value.get(userId) || "You";
-  return names.value.get(userId) ?? `${userId.slice(0, 11)}…`;
+  const member = members.value.get(userId);
+  if (userId === own?.user_id) return own.name || own.email || (member && nameOf(member)) || "You";
+  return member ? nameOf(member) : `${userId.slice(0, 11)}…`;
+}
+
+/** What tells people of one name apart: their address, else their id; undefined where it is their name already. */
+export function personNote(userId: string): string | undefined {
+  const note = members.value.get(userId)?.email ?? userId;
+  return note === personName(userId) ? undefined : note;
 }
 
 export function Person({ id }: { readonly id: string | null }) {

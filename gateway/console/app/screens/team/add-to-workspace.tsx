@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../../api/api-error.ts";
-import type { Member } from "../../api/types.ts";
+import { listAll } from "../../api/list-all.ts";
+import type { Member, WorkspaceMember } from "../../api/types.ts";
 import { showToast } from "../../shell/toasts.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { TextField } from "../../ui/field.tsx";
@@ -9,6 +10,8 @@ import { listMembers, nameOf } from "../../ui/person.tsx";
 
 interface AddToWorkspaceProps {
   readonly name: string;
+  /** Where the API lists who is in it. */
+  readonly path: string;
   readonly close: () => void;
   readonly add: (userIds: readonly string[]) => Promise<void>;
 }
@@ -16,14 +19,22 @@ interface AddToWorkspaceProps {
 /** As many as the API takes at once. */
 const chosenMax = 100;
 
-/** Members of the organization to choose from. Those who are in the workspace already stay, whoever is chosen. */
-export function AddToWorkspace({ name, close, add }: AddToWorkspaceProps) {
+/** Members of the organization to choose from; behind them, those who are in the workspace already. */
+export function AddToWorkspace({ name, path, close, add }: AddToWorkspaceProps) {
   const [members, setMembers] = useState<readonly Member[]>();
+  const [inside, setInside] = useState<ReadonlySet<string>>(new Set());
   const [error, setError] = useState<ApiError>();
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState<readonly string[]>([]);
   useEffect(() => {
-    listMembers().then(setMembers, (thrown: unknown) => setError(asApiError(thrown)));
+    Promise.all([listMembers(), listAll<WorkspaceMember>(path)]).then(
+      ([all, present]) => {
+        const ids = new Set(present.map(({ user_id }) => user_id));
+        setInside(ids);
+        setMembers(all.toSorted((one, other) => Number(ids.has(one.id)) - Number(ids.has(other.id))));
+      },
+      (thrown: unknown) => setError(asApiError(thrown)),
+    );
   }, []);
 
   const wanted = text.trim().toLowerCase();
@@ -51,15 +62,16 @@ export function AddToWorkspace({ name, close, add }: AddToWorkspaceProps) {
               <label key={member.id} class="choice">
                 <input
                   type="checkbox"
-                  checked={chosen.includes(member.id)}
-                  disabled={chosen.length >= chosenMax && !chosen.includes(member.id)}
+                  checked={inside.has(member.id) || chosen.includes(member.id)}
+                  disabled={inside.has(member.id) || (chosen.length >= chosenMax && !chosen.includes(member.id))}
                   onChange={(event) => {
                     const others = chosen.filter((each) => each !== member.id);
                     setChosen(event.currentTarget.checked ? [...others, member.id] : others);
                   }}
                 />
                 <span class="wrap">
-                  {nameOf(member)} {nameOf(member) !== member.email && <span class="muted">{member.email}</span>}
+                  {nameOf(member)} {nameOf(member) !== member.email && <span class="muted">{member.email}</span>}{" "}
+                  {inside.has(member.id) && <span class="badge">in it already</span>}
                 </span>
               </label>
             ))}
