@@ -148,6 +148,55 @@ describe.skipIf(!browserPath)("somebody who makes a preset in the console, by ke
     expect(await on.faults()).toEqual([]);
   });
 
+  it("begins with a copy of a version, which is stored as it was written", { timeout: timeoutMs }, async () => {
+    const { stack } = underTest;
+    const on = await underTest.newPage({ key: stack.managementKey });
+    const { page } = on;
+    const slug = freshName("original");
+    for (const system of ["First.", "Second."]) {
+      const body = `{"model":"m","max_tokens":7,"temperature":1.0,"system":"${system}","messages":[]}`;
+      const headers = { authorization: `Bearer ${stack.apiKey}`, "content-type": "application/json" };
+      const url = `${stack.baseUrl}/api/v1/presets/${slug}/messages`;
+      expect((await fetch(url, { method: "POST", headers, body })).status).toBe(200);
+    }
+    await on.open(`/default/presets/${slug}?v=1`);
+    await press(on, "Duplicate");
+    await page.getByRole("heading", { name: `New preset from ${slug} v1` }).waitFor();
+    await page.locator(".cm-content").waitFor();
+    expect(await page.getByLabel("Slug").inputValue()).toBe(`${slug}-copy`);
+    expect(await page.getByRole("radio", { name: /^Messages/ }).isChecked()).toBe(true);
+    expect(await page.getByLabel("System prompt").inputValue()).toBe("First.");
+    await expect.poll(() => page.locator(".cm-content").innerText()).toContain('"temperature": 1.0');
+    expect(await on.axeViolations()).toEqual([]);
+    // It is another draft than the one of a preset that is no copy, and there again after a reload.
+    await tabTo(on, "System prompt", "textbox");
+    await page.keyboard.insertText("Changed: ");
+    await page.reload();
+    await page.getByText("This is your draft from before").waitFor();
+    await on.open(path);
+    expect(await page.getByLabel("System prompt").inputValue()).toBe("");
+    await page.goBack();
+    await press(on, "Create preset");
+    await page.getByText(`${slug}-copy was created, and serves v1.`).waitFor();
+    const copy = await stored(`${slug}-copy`);
+    expect([copy.version, copy.dialect, copy.config]).toEqual([
+      1,
+      "messages",
+      { model: "m", max_tokens: 7, temperature: 1 },
+    ]);
+    expect(copy.system_prompt).toContain("Changed: ");
+    expect((await stored(slug)).version).toBe(2);
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("says that there is nothing to copy where there is not", { timeout: timeoutMs }, async () => {
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    await on.open(`${path}?like=taken&v=99`);
+    await on.page.getByRole("alert").waitFor();
+    expect(await on.page.getByLabel("Slug").count()).toBe(0);
+    expect(await on.faults()).toEqual([]);
+  });
+
   it("is shown what is wrong where it is wrong", { timeout: timeoutMs }, async () => {
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     const { page } = on;
@@ -185,7 +234,7 @@ describe.skipIf(!browserPath)("somebody who makes a preset in the console, by ke
     await page.keyboard.press("Enter");
     expect(page.url()).toMatch(/\/default\/presets$/);
     await on.open("/default/presets/taken");
-    for (const name of ["Settings", "Edit v1"]) {
+    for (const name of ["Settings", "Duplicate", "Edit v1"]) {
       await tabTo(on, name, "button");
       await reason.and(page.locator(":visible")).waitFor();
     }

@@ -1,124 +1,42 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { reasonNotTo } from "../api/session.ts";
+import { presetPath, versionContent } from "../api/presets.ts";
+import type { One, PresetVersion } from "../api/types.ts";
+import { useLoaded } from "../api/use-loaded.ts";
 import { hrefTo } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
-import { ActionButton } from "../ui/action-button.tsx";
+import { ContentSkeleton } from "../ui/content-skeleton.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
-import { TextField } from "../ui/field.tsx";
-import { CannotSave } from "./edit/cannot-save.tsx";
-import { ContentFields, configFaultOf } from "./edit/content-fields.tsx";
-import { DialectChoice } from "./new-preset/dialect-choice.tsx";
-import {
-  dropNewDraft,
-  findNewDraft,
-  isUntouched,
-  keepNewDraft,
-  type NewDraft,
-  newDraft,
-} from "./new-preset/new-draft.ts";
-import { useCreate } from "./new-preset/use-create.ts";
+import { draftLike, newDraft } from "./new-preset/new-draft.ts";
+import { NewPresetForm } from "./new-preset/new-preset-form.tsx";
 import type { ScreenProps } from "./presets.tsx";
 
-/** A preset that is not there yet: its slug, its dialect, and version 1. */
+/** A new preset, from nothing or as a copy of a version. */
 export function NewPreset({ workspace, query }: ScreenProps) {
-  const [kept] = useState(() => findNewDraft(workspace));
-  const [draft, setDraft] = useState(() => kept ?? newDraft(query.get("slug") ?? ""));
-  const configFault = useMemo(() => configFaultOf(draft.config), [draft.config]);
-  const keep = (changed: NewDraft): void => {
-    setDraft(changed);
-    keepNewDraft(workspace, changed);
-  };
-  const creation = useCreate({ workspace, draft, keep });
-  const edit = (change: Partial<NewDraft>): void => {
-    keep({ ...draft, ...change });
-    creation.forgetError();
-  };
-  const discard = (): void => {
-    dropNewDraft(workspace);
-    setDraft(newDraft(""));
-    creation.forgetError();
-  };
-
-  const form = useRef<HTMLFormElement>(null);
-  // Where something must be done, and what it is told by.
-  useEffect(() => {
-    if (creation.isTaken) form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
-  }, [creation.isTaken]);
-
-  const slugFault = creation.isTaken ? (
-    <>
-      There is a preset of this slug already:{" "}
-      <a href={hrefTo([workspace.slug, "presets", draft.slug])}>look at {draft.slug}</a>, or choose another.
-    </>
-  ) : (
-    slugFaultOf(draft.slug)
+  const [slug, version] = [query.get("like"), query.get("v") ?? "1"];
+  const { answer, error, reload } = useLoaded<One<PresetVersion>>(
+    slug === null ? undefined : presetPath(workspace, slug, `/versions/${encodeURIComponent(version)}`),
   );
-  const reason =
-    reasonNotTo("write") ??
-    (draft.slug === "" ? "Give it a slug first." : slugFaultOf(draft.slug) && "Correct the slug first.") ??
-    configFault;
+  const start = slug === null ? newDraft(query.get("slug") ?? "") : answer && draftLike(slug, versionContent(answer));
+  const like = slug === null ? "" : `${slug}@${version}`;
   return (
-    <Page title="New preset" crumbs={[["Presets", hrefTo([workspace.slug, "presets"])]]}>
-      <form
-        class="stack new-preset"
-        ref={form}
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (reason === undefined) creation.run();
-        }}
-      >
-        <CannotSave />
-        {kept === draft && !isUntouched(draft) && (
-          <div class="notice row">
-            <p>This is your draft from before; nothing of it was lost.</p>
-            <button type="button" class="button small" onClick={discard}>
-              Discard it and start anew
-            </button>
-          </div>
-        )}
-        {creation.error && <ErrorPanel error={creation.error} title="Nothing was created" />}
-        <div class="panel panel-body new-preset-fields">
-          <TextField
-            label="Slug"
-            hint={
-              <>
-                Programs name it <code class="wrap">@preset/{draft.slug || "…"}</code>. It cannot be changed later.
-              </>
-            }
-            fault={slugFault}
-            value={draft.slug}
-            change={(slug) => edit({ slug })}
-            maxLength={128}
-            isRequired
-          />
-          <DialectChoice
-            chosen={draft.dialect}
-            change={(dialect) => edit(isUntouched(draft) ? newDraft(draft.slug, dialect) : { dialect })}
-          />
-        </div>
-        <ContentFields
-          dialect={draft.dialect}
-          prompt={draft.prompt}
-          config={draft.config}
-          configFault={configFault}
-          issues={creation.contentIssues}
-          change={edit}
+    <Page
+      title={slug === null ? "New preset" : `New preset from ${slug} v${version}`}
+      crumbs={[
+        ["Presets", hrefTo([workspace.slug, "presets"])],
+        ...(slug === null ? [] : [[slug, hrefTo([workspace.slug, "presets", slug], { v: version })] as const]),
+      ]}
+    >
+      {error && (
+        <ErrorPanel
+          error={error}
+          title="There is nothing to copy"
+          retry={error.status === 400 || error.status === 404 ? undefined : reload}
         />
-        <div class="row edit-actions">
-          <a class="button" href={hrefTo([workspace.slug, "presets"])}>
-            Cancel
-          </a>
-          <ActionButton isSubmit class="primary" reason={reason} isBusy={creation.isBusy}>
-            {creation.isBusy ? "Creating …" : "Create preset"}
-          </ActionButton>
-        </div>
-      </form>
+      )}
+      {start ? (
+        <NewPresetForm key={like} place={{ workspace, like }} start={start} />
+      ) : (
+        !error && <ContentSkeleton key="skeleton" />
+      )}
     </Page>
   );
-}
-
-/** What keeps a text from being a slug, in the words of the API; undefined where nothing does, or nothing was typed yet. */
-function slugFaultOf(slug: string): string | undefined {
-  if (slug === "" || /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/.test(slug)) return undefined;
-  return "It may have letters, digits and . _ ~ -, and begins with a letter or digit.";
 }

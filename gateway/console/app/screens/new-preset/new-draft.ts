@@ -1,4 +1,6 @@
+import type { VersionContent } from "../../api/presets.ts";
 import type { Dialect, SessionWorkspace } from "../../api/types.ts";
+import { indented } from "../../json/json-pieces.ts";
 
 /** What somebody is about to make a preset of. It outlives a reload. */
 export interface NewDraft {
@@ -21,29 +23,46 @@ export function newDraft(slug: string, dialect: Dialect = "chat/completions"): N
   return { slug, dialect, config: JSON.stringify(configs[dialect], null, 2), prompt: "" };
 }
 
+/** A copy of a version; what it is to be called is only a proposal. */
+export function draftLike(slug: string, { dialect, config, prompt }: VersionContent): NewDraft {
+  return {
+    slug: `${slug.slice(0, 123)}-copy`,
+    dialect: dialect ?? "chat/completions",
+    config: indented(config),
+    prompt: prompt ?? "",
+  };
+}
+
 /** Whether nothing of its content was written by hand. */
 export function isUntouched({ slug, dialect, config, prompt }: NewDraft): boolean {
   return prompt === "" && config === newDraft(slug, dialect).config;
 }
 
-function nameOf(workspace: SessionWorkspace): string {
-  // No slug begins so: the drafts of versions have other names.
-  return `setpoint-draft/${workspace.id}/~new`;
+/** Where a draft is kept. A copy has one of its own: it takes the place of nothing else that was written. */
+export interface DraftPlace {
+  readonly workspace: SessionWorkspace;
+  /** The version that it is a copy of, such as `support-reply@3`; empty: of none. */
+  readonly like: string;
 }
 
-export function findNewDraft(workspace: SessionWorkspace): NewDraft | undefined {
-  const text = sessionStorage.getItem(nameOf(workspace));
+function nameOf({ workspace, like }: DraftPlace): string {
+  // No slug begins so: the drafts of versions have other names.
+  return `setpoint-draft/${workspace.id}/~new/${like}`;
+}
+
+export function findNewDraft(place: DraftPlace): NewDraft | undefined {
+  const text = sessionStorage.getItem(nameOf(place));
   return text === null ? undefined : (JSON.parse(text) as NewDraft);
 }
 
-export function keepNewDraft(workspace: SessionWorkspace, draft: NewDraft): void {
+export function keepNewDraft(place: DraftPlace, draft: NewDraft): void {
   try {
-    sessionStorage.setItem(nameOf(workspace), JSON.stringify(draft));
+    sessionStorage.setItem(nameOf(place), JSON.stringify(draft));
   } catch {
     // Too large for the browser: it lives as long as the page.
   }
 }
 
-export function dropNewDraft(workspace: SessionWorkspace): void {
-  sessionStorage.removeItem(nameOf(workspace));
+export function dropNewDraft(place: DraftPlace): void {
+  sessionStorage.removeItem(nameOf(place));
 }

@@ -2,21 +2,22 @@ import { useMemo, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../../api/api-error.ts";
 import { creationBody, presetPath } from "../../api/presets.ts";
 import { request } from "../../api/request.ts";
-import type { One, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
+import type { One, PresetWithVersion } from "../../api/types.ts";
 import { forgetAnswers } from "../../api/use-loaded.ts";
 import { hrefTo, navigate } from "../../shell/location.ts";
 import { showToast } from "../../shell/toasts.tsx";
 import { droppedFieldsNote } from "../edit/dropped-fields.ts";
-import { dropNewDraft, type NewDraft } from "./new-draft.ts";
+import { type DraftPlace, dropNewDraft, type NewDraft } from "./new-draft.ts";
 
 interface CreateParts {
-  readonly workspace: SessionWorkspace;
+  readonly place: DraftPlace;
   readonly draft: NewDraft;
   readonly keep: (draft: NewDraft) => void;
 }
 
 /** Makes a preset of a draft, and never a version of one that is there. */
-export function useCreate({ workspace, draft, keep }: CreateParts) {
+export function useCreate({ place, draft, keep }: CreateParts) {
+  const { workspace } = place;
   const [refusal, setRefusal] = useState<ApiError>();
   const [isBusy, setBusy] = useState(false);
 
@@ -30,7 +31,7 @@ export function useCreate({ workspace, draft, keep }: CreateParts) {
     const headers = { "idempotency-key": idempotencyKey, "if-none-match": "*" };
     const { json } = await request<One<PresetWithVersion>>(path, { method: "POST", body, headers });
     const { config } = json.data.designated_version;
-    dropNewDraft(workspace);
+    dropNewDraft(place);
     forgetAnswers();
     navigate(hrefTo([workspace.slug, "presets", slug]));
     showToast(`${slug} was created, and serves v1.${droppedFieldsNote(draft.config, config as object, dialect)}`);

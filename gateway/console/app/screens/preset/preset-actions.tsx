@@ -5,7 +5,7 @@ import { request } from "../../api/request.ts";
 import { reasonNotTo } from "../../api/session.ts";
 import type { PresetStatus, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
 import { forgetAnswers } from "../../api/use-loaded.ts";
-import { hrefTo, navigate } from "../../shell/location.ts";
+import { hrefTo, navigate, newPresetPart } from "../../shell/location.ts";
 import { showToast } from "../../shell/toasts.tsx";
 import { ActionButton } from "../../ui/action-button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -35,6 +35,12 @@ export function PresetActions(props: PresetActionsProps) {
       </a>
       <ActionButton run={() => setOpen(true)} reason={reasonNotTo("write")}>
         Settings
+      </ActionButton>
+      <ActionButton
+        run={() => navigate(hrefTo([workspace.slug, "presets", newPresetPart], { like: preset.slug, v: shown }))}
+        reason={reasonNotTo("write")}
+      >
+        Duplicate
       </ActionButton>
       <ActionButton
         class="primary"

@@ -1,0 +1,128 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { reasonNotTo } from "../../api/session.ts";
+import { hrefTo } from "../../shell/location.ts";
+import { ActionButton } from "../../ui/action-button.tsx";
+import { ErrorPanel } from "../../ui/error-panel.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { CannotSave } from "../edit/cannot-save.tsx";
+import { ContentFields, configFaultOf } from "../edit/content-fields.tsx";
+import { DialectChoice } from "./dialect-choice.tsx";
+import {
+  type DraftPlace,
+  dropNewDraft,
+  findNewDraft,
+  isUntouched,
+  keepNewDraft,
+  type NewDraft,
+  newDraft,
+} from "./new-draft.ts";
+import { useCreate } from "./use-create.ts";
+
+interface NewPresetFormProps {
+  readonly place: DraftPlace;
+  /** What one begins with, unless something was written before. */
+  readonly start: NewDraft;
+}
+
+/** A preset that is not there yet: its slug, its dialect, and version 1. */
+export function NewPresetForm({ place, start }: NewPresetFormProps) {
+  const { workspace } = place;
+  const [kept] = useState(() => findNewDraft(place));
+  const [draft, setDraft] = useState(kept ?? start);
+  const configFault = useMemo(() => configFaultOf(draft.config), [draft.config]);
+  const keep = (changed: NewDraft): void => {
+    setDraft(changed);
+    keepNewDraft(place, changed);
+  };
+  const creation = useCreate({ place, draft, keep });
+  const edit = (change: Partial<NewDraft>): void => {
+    keep({ ...draft, ...change });
+    creation.forgetError();
+  };
+  const discard = (): void => {
+    dropNewDraft(place);
+    setDraft(start);
+    creation.forgetError();
+  };
+
+  const form = useRef<HTMLFormElement>(null);
+  // Where something must be done, and what it is told by.
+  useEffect(() => {
+    if (creation.isTaken) form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
+  }, [creation.isTaken]);
+
+  const slugFault = creation.isTaken ? (
+    <>
+      There is a preset of this slug already:{" "}
+      <a href={hrefTo([workspace.slug, "presets", draft.slug])}>look at {draft.slug}</a>, or choose another.
+    </>
+  ) : (
+    slugFaultOf(draft.slug)
+  );
+  const reason =
+    reasonNotTo("write") ??
+    (draft.slug === "" ? "Give it a slug first." : slugFaultOf(draft.slug) && "Correct the slug first.") ??
+    configFault;
+  return (
+    <form
+      class="stack new-preset"
+      ref={form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (reason === undefined) creation.run();
+      }}
+    >
+      <CannotSave />
+      {kept === draft && !isUntouched(draft) && (
+        <div class="notice row">
+          <p>This is your draft from before; nothing of it was lost.</p>
+          <button type="button" class="button small" onClick={discard}>
+            Discard it and start anew
+          </button>
+        </div>
+      )}
+      {creation.error && <ErrorPanel error={creation.error} title="Nothing was created" />}
+      <div class="panel panel-body new-preset-fields">
+        <TextField
+          label="Slug"
+          hint={
+            <>
+              Programs name it <code class="wrap">@preset/{draft.slug || "…"}</code>. It cannot be changed later.
+            </>
+          }
+          fault={slugFault}
+          value={draft.slug}
+          change={(slug) => edit({ slug })}
+          maxLength={128}
+          isRequired
+        />
+        <DialectChoice
+          chosen={draft.dialect}
+          change={(dialect) => edit(isUntouched(draft) ? newDraft(draft.slug, dialect) : { dialect })}
+        />
+      </div>
+      <ContentFields
+        dialect={draft.dialect}
+        prompt={draft.prompt}
+        config={draft.config}
+        configFault={configFault}
+        issues={creation.contentIssues}
+        change={edit}
+      />
+      <div class="row edit-actions">
+        <a class="button" href={hrefTo([workspace.slug, "presets"])}>
+          Cancel
+        </a>
+        <ActionButton isSubmit class="primary" reason={reason} isBusy={creation.isBusy}>
+          {creation.isBusy ? "Creating …" : "Create preset"}
+        </ActionButton>
+      </div>
+    </form>
+  );
+}
+
+/** What keeps a text from being a slug, in the words of the API; undefined where nothing does, or nothing was typed yet. */
+function slugFaultOf(slug: string): string | undefined {
+  if (slug === "" || /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/.test(slug)) return undefined;
+  return "It may have letters, digits and . _ ~ -, and begins with a letter or digit.";
+}
