@@ -155,4 +155,19 @@ describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 
     expect(await other.faults()).toEqual([]);
     await other.context.close();
   });
+
+  it("names a few of many who came into a workspace, and all of them when asked to", async () => {
+    const { call, makeWorkspace } = administrator(underTest.stack);
+    const { id, slug } = await makeWorkspace(freshName("crowd"));
+    const { json } = await call<{ id: string; email: string }[]>("GET", "/organization/members?limit=30");
+    const people = json.data.filter(({ email }) => email.startsWith("person-"));
+    await call("POST", `/workspaces/${slug}/members/add`, { user_ids: people.map((each) => each.id) });
+    await open(`?log=organization&target=${id}&action=workspace_members_added`);
+    const entry = entries().first();
+    expect(await entry.locator("ins").count()).toBeLessThan(12);
+    await entry.getByRole("button", { name: /^\d+ more$/ }).press("Enter");
+    await expect.poll(() => entry.locator("ins").count()).toBe(people.length);
+    expect(await on.axeViolations()).toEqual([]);
+    expect(await on.faults()).toEqual([]);
+  });
 });

@@ -1,18 +1,30 @@
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { session } from "../../api/session.ts";
 import { personName } from "../../ui/person.tsx";
 import type { Entry } from "./entries.ts";
 
+/** A hundred members may come into a workspace at once. */
+const changesAtFirst = 8;
+
 /** What of something was changed: each field, from what to what. */
 export function FieldChanges({ changes }: Pick<Entry, "changes">) {
+  const [isWhole, setWhole] = useState(changes.length <= changesAtFirst + 1);
   if (changes.length === 0) return null;
   return (
     <ul class="field-changes">
-      {changes.map(({ field, from, to }) => (
-        <li key={field}>
+      {changes.slice(0, isWhole ? undefined : changesAtFirst).map(({ field, from, to }, index) => (
+        <li key={index}>
           <span class="muted">{labelOf(field)}:</span> {changeOf(from, to, (value) => shown(field, value))}
         </li>
       ))}
+      {!isWhole && (
+        <li>
+          <button type="button" class="text-button" onClick={() => setWhole(true)}>
+            {changes.length - changesAtFirst} more
+          </button>
+        </li>
+      )}
     </ul>
   );
 }
