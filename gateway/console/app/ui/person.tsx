@@ -32,10 +32,10 @@ export function personName(userId: string | null): string {
   return member ? nameOf(member) : `${userId.slice(0, 11)}…`;
 }
 
-/** What tells people of one name apart: their address, else their id; undefined where it is their name already. */
-export function personNote(userId: string): string | undefined {
-  const note = members.value.get(userId)?.email ?? userId;
-  return note === personName(userId) ? undefined : note;
+/** What tells people of one name apart: their address, and their id where that is their name already, or not known. */
+export function personNote(userId: string): string {
+  const email = members.value.get(userId)?.email;
+  return email === undefined || email === personName(userId) ? userId : email;
 }
 
 export function Person({ id }: { readonly id: string | null }) {
