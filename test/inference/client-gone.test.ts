@@ -145,6 +145,11 @@ describe.each([
 
 describe("a client that hangs up", () => {
   it("is nothing that is taken for a fault", () => {
-    expect(stack.log().slice(logStart).match(/"level":[456]0,.*/g)).toBeNull();
+    expect(
+      stack
+        .log()
+        .slice(logStart)
+        .match(/"level":[456]0,.*/g),
+    ).toBeNull();
   });
 });

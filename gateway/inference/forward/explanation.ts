@@ -13,8 +13,5 @@ export function explanationOf(provenance: Provenance): string {
 }
 
 function inAscii(json: string): string {
-  return json.replaceAll(
-    /[^\x20-\x7e]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return json.replaceAll(/[^\x20-\x7e]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
