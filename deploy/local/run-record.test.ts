@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -46,6 +46,15 @@ describe("takeHome", () => {
     expect(readdirSync(folder)).toEqual(["run.json"]);
     run.remove();
     expect(existsSync(file)).toBe(false);
+  });
+
+  it("keeps no process from being started where it cannot be written", async () => {
+    const run = await takeHome(file, "mark");
+    rmSync(folder, { recursive: true });
+    run.update({ children: { preset: 11 } });
+    mkdirSync(folder);
+    run.update({ children: { gateway: 12 } });
+    expect(record()).toMatchObject({ children: { preset: 11, gateway: 12 } });
   });
 
   it("refuses a home in which another one runs, and names it", async () => {

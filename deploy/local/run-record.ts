@@ -27,7 +27,11 @@ export async function takeHome(file: string, mark: string): Promise<RunRecord> {
   return {
     update: (change) => {
       run = { ...run, ...change, children: { ...run.children, ...change.children } };
-      writePrivateFile(file, JSON.stringify(run));
+      try {
+        writePrivateFile(file, JSON.stringify(run));
+      } catch {
+        // A disk that is full: what was started runs all the same, and on most systems it ends with us in any case.
+      }
     },
     remove: () => rmSync(file, { force: true }),
   };

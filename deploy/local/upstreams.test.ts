@@ -1,5 +1,5 @@
 import { pbkdf2 } from "node:crypto";
-import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -77,6 +77,20 @@ describe("the table of upstreams", () => {
     writeFileSync(ownFile, "{");
     await expect.poll(() => said).toEqual([expect.stringMatching(/own\.json cannot be used: .* last good one/)]);
     expect(writtenNames()).toEqual(["echo", "one", "two"]);
+  });
+
+  it("says where a change of the user's own cannot be written, and goes on", async () => {
+    const gone = join(folder, "gone");
+    mkdirSync(gone);
+    file = join(gone, "upstreams.json");
+    writeOwn("one");
+    await keep({ UPSTREAMS_FILE: ownFile });
+    rmSync(gone, { recursive: true });
+    writeOwn("one", "two");
+    await expect.poll(() => said).toEqual([expect.stringContaining(`${file} cannot be written: ENOENT`)]);
+    mkdirSync(gone);
+    writeOwn("one", "two", "three");
+    await expect.poll(writtenNames).toEqual(["echo", "one", "two", "three"]);
   });
 
   it("misses no change that comes as soon as it follows, however busy the machine is", async () => {

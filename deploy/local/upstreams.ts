@@ -27,7 +27,13 @@ const watchIntervalMs = 500;
 export async function keepUpstreams({ file, environment, echoPort, say }: UpstreamsOptions): Promise<() => void> {
   const write = (own: UpstreamTable): void => {
     const upstreams = [...(own.upstreams.some(isEcho) ? [] : [echoUpstream(echoPort)]), ...own.upstreams];
-    writePrivateFile(file, `${JSON.stringify({ ...own, upstreams }, null, 2)}\n`);
+    try {
+      writePrivateFile(file, `${JSON.stringify({ ...own, upstreams }, null, 2)}\n`);
+    } catch (error) {
+      throw new StartError(
+        `${file} cannot be written: ${(error as Error).message}. Make room, and save your table again.`,
+      );
+    }
   };
   const ownFile = environment.UPSTREAMS_FILE;
   if (!ownFile) {
@@ -42,9 +48,9 @@ export async function keepUpstreams({ file, environment, echoPort, say }: Upstre
     const stamp = stampOf(path);
     if (stamp === seen) return;
     seen = stamp;
-    readTable(path, environment).then(write, (error: Error) =>
-      say(`  ${error.message} Until then the last good one is used.`),
-    );
+    readTable(path, environment)
+      .then(write)
+      .catch((error: Error) => say(`  ${error.message} Until then the last good one is used.`));
   }, watchIntervalMs).unref();
   return () => clearInterval(timer);
 }
