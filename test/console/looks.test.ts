@@ -131,4 +131,20 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect(await page.locator(".toast").evaluate((toast) => getComputedStyle(toast).borderStyle)).toBe("solid");
     expect(await on.faults()).toEqual([]);
   });
+
+  it("prints a preset in dark ink, all of its prompt, and nothing to press", async () => {
+    const prompt = "A line of a prompt.\n".repeat(100);
+    await underTest.stack.create("printed", { model: "a", messages: [{ role: "system", content: prompt }] });
+    const on = await signedIn({ colorScheme: "dark" });
+    const { page } = on;
+    await on.open("/default/presets/printed");
+    const text = page.getByLabel("Text of the prompt");
+    await text.waitFor();
+    const isClipped = () => text.evaluate((block) => block.scrollHeight > block.clientHeight);
+    expect(await isClipped()).toBe(true);
+    await page.emulateMedia({ media: "print" });
+    expect(await isClipped()).toBe(false);
+    expect(await text.evaluate((block) => getComputedStyle(block).color)).toBe("rgb(23, 27, 34)");
+    expect(await page.getByRole("button").and(page.locator(":visible")).count()).toBe(0);
+  });
 });
