@@ -44,7 +44,9 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
       expect(await smallTargets(on), `${path} ${click ?? ""}`).toEqual([]);
       const sizes = await page
         .locator("input:not([type=checkbox], [type=radio]), select, textarea")
-        .evaluateAll((fields) => fields.map((field) => Number.parseFloat(getComputedStyle(field).fontSize)));
+        .evaluateAll((fields) =>
+          fields.map((field) => Number.parseFloat(field.ownerDocument.defaultView.getComputedStyle(field).fontSize)),
+        );
       expect(Math.min(16, ...sizes)).toBe(16);
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
     };
@@ -111,7 +113,8 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
         .locator(selector)
         .first()
         .evaluate((element) => {
-          const { color, backgroundColor, borderBottomColor, outlineStyle } = getComputedStyle(element);
+          const { color, backgroundColor, borderBottomColor, outlineStyle } =
+            element.ownerDocument.defaultView.getComputedStyle(element);
           return [color, backgroundColor, borderBottomColor, outlineStyle].join();
         });
     const differ = async (one: string, other: string) => expect(await drawn(one), one).not.toBe(await drawn(other));
@@ -128,7 +131,11 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     await on.open("/default/presets/support-bot?v=1");
     await page.getByRole("button", { name: "Roll back to v1" }).click();
     await page.getByRole("button", { name: "Undo" }).waitFor();
-    expect(await page.locator(".toast").evaluate((toast) => getComputedStyle(toast).borderStyle)).toBe("solid");
+    expect(
+      await page
+        .locator(".toast")
+        .evaluate((toast) => toast.ownerDocument.defaultView.getComputedStyle(toast).borderStyle),
+    ).toBe("solid");
     expect(await on.faults()).toEqual([]);
   });
 
@@ -144,7 +151,9 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect(await isClipped()).toBe(true);
     await page.emulateMedia({ media: "print" });
     expect(await isClipped()).toBe(false);
-    expect(await text.evaluate((block) => getComputedStyle(block).color)).toBe("rgb(23, 27, 34)");
+    expect(await text.evaluate((block) => block.ownerDocument.defaultView.getComputedStyle(block).color)).toBe(
+      "rgb(23, 27, 34)",
+    );
     expect(await page.getByRole("button").and(page.locator(":visible")).count()).toBe(0);
   });
 });
