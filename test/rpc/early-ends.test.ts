@@ -103,6 +103,15 @@ describe.each(ends)("a method that %s after its call has ended", (_how, end, lin
   });
 });
 
+describe("a caller that counts its time itself, and so gives up a moment before it is over here", () => {
+  it("has run out of time in the log", async () => {
+    const before = service.lines.length;
+    const stream = begin(getPreset, { "grpc-timeout": "8m" });
+    stream.close(constants.NGHTTP2_CANCEL);
+    await expect.poll(() => linesSince(before)).toMatchObject([{ code: "DEADLINE_EXCEEDED" }]);
+  });
+});
+
 describe("a call whose message never comes", () => {
   it("is logged once, as out of time", async () => {
     const before = service.lines.length;

@@ -15,6 +15,9 @@ import { timeoutMsFrom } from "./grpc-timeout.ts";
 import { invalidTimeout, overloaded, unsupportedRequest } from "./refusals.ts";
 import type { Answer, ServedMethod } from "./service.ts";
 
+/** A caller counts its time from before we do, and gives up as much earlier. */
+const headStartMs = 10;
+
 /** The server's side of one call: reads a message, has it answered, and tells what became of it. */
 export class GrpcServerCall implements IncomingCall, StreamListener {
   readonly rpcSystem = "grpc";
@@ -100,9 +103,8 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
     this.#phase = "over";
     this.hold.release();
     clearTimeout(this.#timer);
-    const end = code === errorCodes.enhanceYourCalm ? Code.ResourceExhausted : Code.Canceled;
-    if (phase === "reading") this.#method.refused(end, this);
-    if (phase === "working") this.earlyEnd = end;
+    if (phase === "reading") this.#method.refused(this.#endOf(code), this);
+    if (phase === "working") this.earlyEnd = this.#endOf(code);
     this.#canceled?.abort();
   }
 
@@ -158,6 +160,13 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
     this.earlyEnd = Code.DeadlineExceeded;
     this.#fail(new ConnectError("Deadline exceeded", Code.DeadlineExceeded));
     this.#canceled?.abort();
+  }
+
+  /** Of a stream that was closed before it was answered. */
+  #endOf(code: number | undefined): Code {
+    if (code === errorCodes.enhanceYourCalm) return Code.ResourceExhausted;
+    const isOutOfTime = this.deadlineMs !== undefined && monotonicMs() > this.deadlineMs - headStartMs;
+    return code === errorCodes.cancel && isOutOfTime ? Code.DeadlineExceeded : Code.Canceled;
   }
 
   /** Returns whether there is anyone to be told. */
