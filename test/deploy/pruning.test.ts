@@ -57,8 +57,8 @@ describe("the documented way to prune", () => {
   it("covers every kind that a component adds, but what pods may still refer to", () => {
     // A pod of the release before may start once more while it is replaced, or be gone back to.
     const kept = ["ConfigMap", "Secret", "Namespace", "ServiceAccount", "Service", "Deployment", "StatefulSet", "Job"];
-    // Of the whole cluster: others may use it.
-    kept.push("PriorityClass");
+    // Of the whole cluster: others may use it. And data.
+    kept.push("PriorityClass", "PersistentVolumeClaim");
     const used = new Set(
       [...renderings, productionWith("prometheus-operator")]
         .flatMap(({ objects }) => objects)
