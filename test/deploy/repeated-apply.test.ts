@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { visit } from "../support/kustomize.ts";
 import { objectsOf, productionWith, type Rendering, renderings, type Workload } from "../support/manifests.ts";
@@ -42,4 +43,10 @@ describe.each([...renderings, ...others.map(productionWith)])("$title", (renderi
       expect(spec).not.toHaveProperty("volumeClaimTemplates");
     }
   });
+});
+
+it("has a Secret that was created be replaced: applying would warn, and keep the keys that are gone", () => {
+  const operations = readFileSync("docs/operations.md", "utf8");
+  const made = [...operations.matchAll(/create secret [^`\n]+ --dry-run=client -o yaml \| kubectl (\w+)/g)];
+  expect(made.map(([, verb]) => verb)).toEqual(["replace", "replace"]);
 });
