@@ -2,6 +2,7 @@ import type { OnReadOpts, Socket } from "node:net";
 import type { AnswerHeaders } from "./answer-head.ts";
 import { AnswerParser } from "./answer-parser.ts";
 import { BodyPieces } from "./body-pieces.ts";
+import { readBeforeFailedWrite } from "./failed-writes.ts";
 import type { UpstreamRequest } from "./upstream-request.ts";
 
 /** Who has sent a request, and is told what becomes of it: of a request that was aborted, nothing more. */
@@ -73,6 +74,7 @@ export class Connection {
         if (this.#isPaused && this.#isEnded && !this.#error) return;
         this.#fail(this.#error ?? new Error("closed"));
       });
+    readBeforeFailedWrite(this.#socket);
   }
 
   /** Whether anything has come since the last request was sent on it. */

@@ -155,6 +155,36 @@ it.each([
   expect(upstream.last.body() === texts.join("")).toBe(true);
 });
 
+it("reads the answer of who refuses a large body and resets the connection at once", async () => {
+  /** The answer and the reset come between two writes, of which the second fails. */
+  class Refused extends Recorder {
+    override onBodySent(): void {
+      super.onBodySent();
+      const socket = upstream.received[0]?.socket;
+      if (!socket || socket.destroyed) return;
+      socket.write(`${headOf(413, { "content-length": "5" })}large`);
+      socket.resetAndDestroy();
+    }
+  }
+  // Whether the second write is made at once is chance.
+  for (let n = 0; n < 20; n++) {
+    upstream.reset();
+    const recorder = dispatch(new Refused(), [Buffer.alloc(16 * 1024 * 1024, "x")]);
+    await recorder.ended;
+    expect([recorder.error, recorder.body]).toEqual([undefined, "large"]);
+  }
+});
+
+it("tells of a connection that is reset in the middle of a body, and not answered", async () => {
+  upstream.atHead = (_request, socket) => void socket.resetAndDestroy();
+  const recorder = dispatch(new Recorder(), [Buffer.alloc(8 * 1024 * 1024, "x")]);
+  await recorder.ended;
+  expect([recorder.error?.message, recorder.connection?.isHeard]).toEqual([
+    expect.stringMatching(/EPIPE|RESET/),
+    false,
+  ]);
+});
+
 it.each(["a\r\nx: 1", "a\nx: 1", "a\rb", "a\0b", "\u0100"])("sends no header of the value %j", async (value) => {
   expect(() => dispatch(new Recorder(), [Buffer.from("{}")], ["x-title", value])).toThrow();
   await sendOne();
