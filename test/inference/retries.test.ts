@@ -236,4 +236,13 @@ describe("an upstream that has as much to do as it may", () => {
     upstream.script = answerWith(200, "{}");
     expect((await stack.send("chat/completions", { model: "full" })).status).toBe(200);
   });
+
+  it("may be asked again as soon as it has refused, although its refusal has not come to an end", async () => {
+    upstream.next.push((_request, socket) => {
+      socket.write(`${headOf(503, { "retry-after": "0", "content-length": "100" })}{`);
+    });
+    const answer = await stack.send("chat/completions", { model: "full" });
+    expect([answer.status, upstream.received.length]).toEqual([200, 2]);
+    expect(await stack.metric("setpoint_inference_in_flight", 'upstream="full"')).toBe(0);
+  });
 });

@@ -46,6 +46,8 @@ export class Attempt implements RequestListener, Deadlined {
   /** Nobody wants to know of it any more. */
   #isLeft = false;
   #isOver = false;
+  /** Counts as one of the requests that the upstream has under way. */
+  #isCounted = false;
   #droppedBytes = 0;
   #phaseUntilMs = 0;
   /** A piece has come since it was last asked whether its time is up. */
@@ -61,6 +63,7 @@ export class Attempt implements RequestListener, Deadlined {
   send(request: UpstreamRequest): void {
     const { connections } = this.upstream;
     connections.inFlight++;
+    this.#isCounted = true;
     this.#phaseUntilMs = monotonicMs() + this.#times.firstByteMs;
     this.#deadlines.watch(this);
     try {
@@ -102,9 +105,10 @@ export class Attempt implements RequestListener, Deadlined {
     this.#cut();
   }
 
-  /** Lets a short answer come to its end unread, so that its connection can be used again. */
+  /** Lets a short answer come to its end unread, so that its connection can be used again. The next may be sent before that. */
   drop(): void {
     this.#isLeft = true;
+    this.#uncount();
     this.#phaseUntilMs = monotonicMs() + dropMs;
   }
 
@@ -177,7 +181,12 @@ export class Attempt implements RequestListener, Deadlined {
   #over(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.upstream.connections.inFlight--;
+    this.#uncount();
     this.#deadlines.forget(this);
+  }
+
+  #uncount(): void {
+    if (this.#isCounted) this.upstream.connections.inFlight--;
+    this.#isCounted = false;
   }
 }
