@@ -35,8 +35,8 @@ export interface ExchangeRequest {
   readonly trace?: Trace | undefined;
 }
 
-/** Whether a key was changed, by whom it speaks for. */
-type IsChanged = (principal: Principal) => boolean;
+/** Whether a key was changed, by whom it speaks for and by its secret. */
+export type IsChanged = (principal: Principal, secret: string) => boolean;
 
 const refusalTtlMs = 5_000;
 /** No grant is used in the last tenth of its life, nor in the last second: lives are whole ones, of which a part may be over. */
@@ -113,8 +113,14 @@ export class KeyExchange {
    */
   forgetWhere(isChanged: IsChanged): void {
     // A list first: the cache cannot lose entries while they are gone through.
-    for (const [cacheKey, { principal }] of [...this.#grants.entries()]) {
-      if (isChanged(principal)) this.#grants.delete(cacheKey);
+    const grants = [...this.#grants.entries()];
+    // A key may have several secrets: two while it is rotated, and those of its sessions.
+    const keyIds = new Set<string>();
+    for (const [cacheKey, { principal }] of grants) {
+      if (isChanged(principal, secretOf(cacheKey))) keyIds.add(principal.keyId);
+    }
+    for (const [cacheKey, { principal }] of grants) {
+      if (keyIds.has(principal.keyId)) this.#grants.delete(cacheKey);
     }
     this.#refusals.clear();
     for (const changes of this.#changesMeanwhile) changes.push(isChanged);
@@ -136,7 +142,7 @@ export class KeyExchange {
         const askedAtMs = monotonicMs();
         const grant = grantFrom(await this.#access.exchangeKey({ key, workspaceId }, options), askedAtMs);
         this.counts.exchanges.granted += 1;
-        if (!changes.some((isChanged) => isChanged(grant.principal))) {
+        if (!changes.some((isChanged) => isChanged(grant.principal, key))) {
           this.#grants.set(cacheKey, grant);
           return grant;
         }
@@ -158,6 +164,10 @@ export class KeyExchange {
 /** A line break is in no header, so nothing that is looked up as a key is taken for one with its workspace. */
 function cacheKeyOf({ key, workspaceId }: Pick<ExchangeRequest, "key" | "workspaceId">): string {
   return workspaceId === "" ? key : `${key}\n${workspaceId}`;
+}
+
+function secretOf(cacheKey: string): string {
+  return cacheKey.split("\n", 1)[0] as string;
 }
 
 /** The service looked at the key and said no, as opposed to not answering. */

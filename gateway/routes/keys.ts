@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Static } from "typebox";
 import type { Key } from "../../proto/gen/setpoint/organization/v1/key_pb.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
 import { pageLimitMax } from "../../services/platform/domain/page.ts";
+import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
 import type { Access } from "../auth/access.ts";
+import { mayBeOfKey } from "../auth/named-key.ts";
 import type { Clients } from "../clients/clients.ts";
 import { untilGone } from "../http/until-gone.ts";
 import { smallBodyBytesMax } from "../json/body-reader.ts";
@@ -130,7 +132,20 @@ interface KeyChange extends OneKey {
 export function keyRoutes(app: FastifyInstance, access: Access, { keys }: Clients): void {
   const onRequest = access.withManagementKey();
   const bodyLimit = smallBodyBytesMax;
-  const forget = (changed: Key | undefined) => access.forgetWhere(({ keyId }) => keyId === changed?.id);
+  const changing = <Answer extends { readonly key?: Key | undefined }>(
+    { params, caller }: FastifyRequest<OneKey>,
+    change: (options: CallOptions) => Promise<Answer>,
+  ) => {
+    const changed = caller.call(change);
+    const mayBeChanged = mayBeOfKey(params.hash, caller.principal);
+    return access.changing(
+      changed,
+      ({ key }) =>
+        (principal) =>
+          principal.keyId === key?.id,
+      mayBeChanged,
+    );
+  };
 
   app.get<{ Querystring: Static<typeof listQuery> }>(
     "/api/v1/keys",
@@ -158,38 +173,34 @@ export function keyRoutes(app: FastifyInstance, access: Access, { keys }: Client
     return sendKey(reply, key);
   });
 
-  app.patch<KeyChange>(
-    "/api/v1/keys/:hash",
-    { schema: updateSchema, onRequest, bodyLimit },
-    async ({ params, body, caller }, reply) => {
-      const update = { key: params.hash, ...keyUpdateFrom(body), requestId: newId() };
-      const signal = untilGone(reply);
-      const { key } = await caller.call<{ readonly key?: Key | undefined }>((options) =>
-        update.updateMask.paths.length > 0
-          ? keys.updateKey(update, { ...options, signal })
-          : keys.getKey({ key: params.hash }, options),
-      );
-      forget(key);
-      return sendKey(reply, key);
-    },
-  );
-
-  app.delete<OneKey>("/api/v1/keys/:hash", { schema: deleteSchema, onRequest }, async ({ params, caller }, reply) => {
-    const deletion = { key: params.hash, requestId: newId() };
+  app.patch<KeyChange>("/api/v1/keys/:hash", { schema: updateSchema, onRequest, bodyLimit }, async (request, reply) => {
+    const { params, body, caller } = request;
+    const update = { key: params.hash, ...keyUpdateFrom(body), requestId: newId() };
+    const { paths } = update.updateMask;
     const signal = untilGone(reply);
-    const { key } = await caller.call((options) => keys.deleteKey(deletion, { ...options, signal }));
-    forget(key);
+    const change = (options: CallOptions): Promise<{ readonly key?: Key | undefined }> =>
+      paths.length > 0 ? keys.updateKey(update, { ...options, signal }) : keys.getKey({ key: params.hash }, options);
+    // A new name changes nothing of what a key may do.
+    const isRenamedAtMost = paths.every((path) => path === "name");
+    const { key } = await (isRenamedAtMost ? caller.call(change) : changing(request, change));
+    return sendKey(reply, key);
+  });
+
+  app.delete<OneKey>("/api/v1/keys/:hash", { schema: deleteSchema, onRequest }, async (request, reply) => {
+    const deletion = { key: request.params.hash, requestId: newId() };
+    const signal = untilGone(reply);
+    await changing(request, (options) => keys.deleteKey(deletion, { ...options, signal }));
     return reply.send({ deleted: true });
   });
 
   app.post<KeyChange>(
     "/api/v1/keys/:hash/rotate",
     { schema: rotateSchema, onRequest, bodyLimit },
-    async ({ params, body, headers, caller }, reply) => {
+    async (request, reply) => {
+      const { params, body, headers } = request;
       const rotation = { key: params.hash, ...rotationFrom(body), ...secretRequest(headers) };
       const signal = untilGone(reply);
-      const made = await caller.call((options) => keys.rotateKey(rotation, { ...options, signal }));
-      forget(made.key);
+      const made = await changing(request, (options) => keys.rotateKey(rotation, { ...options, signal }));
       return sendSecret(reply, made);
     },
   );

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
+import type { Principal } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import type { ListMembersResponse } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
 import type { Access } from "../auth/access.ts";
@@ -116,9 +117,10 @@ export function memberRoutes(app: FastifyInstance, access: Access, { organizatio
     async ({ params, query, caller }, reply) => {
       const removal = { userId: params.user_id, disableKeys: query.disable_keys, requestId: newId() };
       const signal = untilGone(reply);
-      const { member } = await caller.call((options) => organization.removeMember(removal, { ...options, signal }));
+      const change = caller.call((options) => organization.removeMember(removal, { ...options, signal }));
       // Also keys of other organizations that the user has: they are exchanged once more, and that is all.
-      access.forgetWhere(({ userId }) => userId === member?.id);
+      const isOf = (id: string | undefined) => (principal: Principal) => principal.userId === id;
+      await access.changing(change, ({ member }) => isOf(member?.id), isOf(params.user_id));
       return reply.send({ deleted: true });
     },
   );

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
+import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import type { Workspace } from "../../proto/gen/setpoint/organization/v1/workspace_pb.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
 import type { Access } from "../auth/access.ts";
@@ -132,10 +133,15 @@ export function workspaceRoutes(app: FastifyInstance, access: Access, { workspac
     async ({ params, caller }, reply) => {
       const deletion = { ...params, requestId: newId() };
       const signal = untilGone(reply);
-      const { workspace } = await caller.call((options) =>
-        workspaces.deleteWorkspace(deletion, { ...options, signal }),
+      const { organizationId } = caller.principal;
+      await access.changing(
+        caller.call((options) => workspaces.deleteWorkspace(deletion, { ...options, signal })),
+        ({ workspace }) =>
+          (principal) =>
+            principal.workspaceId === workspace?.id,
+        // It may be named by its slug. Only who administers has been there: one that keys work in is not deleted.
+        (principal) => principal.organizationId === organizationId && principal.keyKind === KeyKind.MANAGEMENT,
       );
-      access.forgetWhere(({ workspaceId }) => workspaceId === workspace?.id);
       return reply.send({ deleted: true });
     },
   );

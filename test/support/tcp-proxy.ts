@@ -8,19 +8,24 @@ export interface TcpProxy {
   cut(): void;
   /** Takes everything and answers nothing, as a machine does that has vanished. */
   hang(): void;
+  /** Passes on what is asked, and nothing of what is answered. */
+  mute(): void;
   restore(): void;
   close(): void;
 }
 
 export async function openTcpProxy(target: NetConnectOpts): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
-  let state: "open" | "cut" | "hanging" = "open";
+  const targets = new Set<Socket>();
+  let state: "open" | "cut" | "hanging" | "mute" = "open";
   const server = createServer((near) => {
     if (state === "cut") {
       near.destroy();
       return;
     }
     const far = connect(target);
+    targets.add(far);
+    far.on("close", () => targets.delete(far));
     for (const [from, to] of [
       [near, far],
       [far, near],
@@ -32,7 +37,7 @@ export async function openTcpProxy(target: NetConnectOpts): Promise<TcpProxy> {
         to.destroy();
       });
       from.on("data", (chunk) => to.write(chunk));
-      if (state === "hanging") from.pause();
+      if (state === "hanging" || (state === "mute" && from === far)) from.pause();
     }
   }).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
@@ -46,6 +51,10 @@ export async function openTcpProxy(target: NetConnectOpts): Promise<TcpProxy> {
     hang: () => {
       state = "hanging";
       for (const socket of sockets) socket.pause();
+    },
+    mute: () => {
+      state = "mute";
+      for (const target of targets) target.pause();
     },
     restore: () => {
       state = "open";

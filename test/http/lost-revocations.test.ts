@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { administrator } from "../support/administration-rest.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+import { openTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+
+let stack: Stack;
+let proxy: TcpProxy;
+let admin: ReturnType<typeof administrator>;
+
+/** The gateway reaches the organization service through a proxy, and does not wait long for it. */
+beforeAll(async () => {
+  stack = await startStack();
+  proxy = await openTcpProxy({ host: "127.0.0.1", port: stack.organization.config.grpcPort });
+  await stack.gateway.stop();
+  await stack.gateway.start({ organizationTarget: `127.0.0.1:${proxy.port}`, requestTimeoutMs: 4_000 });
+  admin = administrator(stack);
+});
+
+afterAll(async () => {
+  await stack.close();
+  proxy.close();
+});
+
+async function statusOf(key: string): Promise<number> {
+  return (await stack.request("GET", "/presets", { key })).status;
+}
+
+async function changeCount(): Promise<number> {
+  const [rows] = await stack.organizationPool.query<never>("SELECT COUNT(*) AS total FROM organization_changes");
+  return (rows as { total: number }[])[0]?.total ?? 0;
+}
+
+it("has keys that were ended refused by the gateway that asked for it, although the answer was lost", async () => {
+  const user = await admin.makeMember("leaves@example.com");
+  const keys = await Promise.all([1, 2, 3, 4, 5].map(() => admin.makeKey()));
+  const ofMember = await admin.makeKey({ creator_user_id: user });
+  const untouched = await admin.makeKey();
+  const secrets = [...keys, ofMember].map(({ key }) => key);
+  const [first, second, third, fourth, fifth] = keys.map(({ data }) => data);
+  for (const secret of [...secrets, untouched.key]) expect(await statusOf(secret)).toBe(200);
+
+  const before = await changeCount();
+  proxy.mute();
+  const changes = [
+    admin.call("DELETE", `/keys/${first?.hash}`),
+    admin.call("DELETE", `/keys/${second?.id.toUpperCase()}`),
+    admin.call("PATCH", `/keys/${third?.hash}`, { disabled: true }),
+    admin.call("PATCH", `/keys/${fourth?.id}`, { permissions: ["inference"] }),
+    admin.call("POST", `/keys/${fifth?.hash.toUpperCase()}/rotate`),
+    admin.call("DELETE", `/organization/members/${user}?disable_keys=true`),
+    admin.call("PATCH", `/keys/${untouched.data.id}`, { name: "Renamed" }),
+  ];
+  for (const { status } of await Promise.all(changes)) expect(status).toBe(503);
+  // A member's removal and the end of their key are two entries.
+  await expect.poll(changeCount).toBe(before + changes.length + 1);
+  // A new name ends nothing: the key works on while the service cannot be asked.
+  expect(await statusOf(untouched.key)).toBe(200);
+  proxy.restore();
+  const statuses = await Promise.all(secrets.map(statusOf));
+  expect(statuses).toEqual([401, 401, 401, 403, 401, 401]);
+});
