@@ -195,10 +195,13 @@ export class Access {
   #findKnown(
     { headers }: FastifyRequest,
     { workspaceId }: NamedWorkspace,
-    { takesApiKeyHeader = false, isSession = false }: Authentication,
+    { isInference = false, takesApiKeyHeader = false, isSession = false }: Authentication,
   ): Authenticated | undefined {
-    if (isSession || (takesApiKeyHeader && headers["x-api-key"] !== undefined)) return undefined;
-    const key = usualKey(headers.authorization);
+    if (isSession) return undefined;
+    const apiKey = takesApiKeyHeader ? headers["x-api-key"] : undefined;
+    // Caches must be told of what is got by it.
+    if (apiKey !== undefined && !isInference) return undefined;
+    const key = usualKey(headers.authorization, apiKey);
     const grant = this.#exchange.findGrant(key, workspaceId);
     return grant && { key, grant, isStale: false };
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { keyFromBytes } from "../../services/platform/auth/key-format.ts";
+import { keyFromBytes, secretFromBytes } from "../../services/platform/auth/key-format.ts";
 import { DomainError } from "../../services/platform/domain/domain-error.ts";
-import { keyFrom, keyFromEither } from "./bearer.ts";
+import { keyFrom, keyFromEither, usualKey } from "./bearer.ts";
 
 const key = keyFromBytes(Buffer.alloc(32, 1));
 
@@ -52,6 +52,29 @@ describe("keyFromEither", () => {
     for (const apiKey of ["", "no key", `${key}, ${key}`]) {
       expect(catchError(() => keyFromEither(undefined, apiKey)).message).not.toContain("Authorization");
     }
+  });
+});
+
+describe("usualKey", () => {
+  it.each([
+    [`Bearer ${key}`, undefined],
+    [undefined, key],
+  ])("is the key of the one header that is sent", (authorization, apiKey) => {
+    expect(usualKey(authorization, apiKey)).toBe(key);
+  });
+
+  const session = secretFromBytes("session", Buffer.alloc(32, 1));
+
+  it.each([
+    [undefined, undefined],
+    [`bearer ${key}`, undefined],
+    [`Bearer ${key}`, key],
+    ["", key],
+    [undefined, [key]],
+    [`Bearer ${session}`, undefined],
+    [undefined, session],
+  ])("is nothing where more has to be looked at: %j, %j", (authorization, apiKey) => {
+    expect(usualKey(authorization, apiKey)).toBe("");
   });
 });
 

@@ -1,4 +1,4 @@
-import { isKey } from "../../services/platform/auth/key-format.ts";
+import { isKey, keyPrefix } from "../../services/platform/auth/key-format.ts";
 import { managementKeyRefusal } from "../../services/platform/auth/principal.ts";
 import { DomainError } from "../../services/platform/domain/domain-error.ts";
 
@@ -37,11 +37,16 @@ export function keyFromEither(authorization: string | undefined, apiKey: string 
   throw unauthorized("KEY_AMBIGUOUS", "Authorization and x-api-key hold different keys. Send one of them.");
 }
 
-const usualBeginning = "Bearer ";
+const bearer = "Bearer ";
+const usualBeginning = bearer + keyPrefix;
 
-/** What stands for a key where the header is written as nearly all are. It need not be one: to be looked up, and no more. */
-export function usualKey(authorization = ""): string {
-  return authorization.startsWith(usualBeginning) ? authorization.slice(usualBeginning.length) : "";
+/**
+ * What stands for a key where it is sent as nearly all are: in one of the two headers. It need not be a key, but is none of
+ * the other secrets: to be looked up, and no more.
+ */
+export function usualKey(authorization: string | undefined, apiKey?: string | string[]): string {
+  if (authorization === undefined) return typeof apiKey === "string" && apiKey.startsWith(keyPrefix) ? apiKey : "";
+  return apiKey === undefined && authorization.startsWith(usualBeginning) ? authorization.slice(bearer.length) : "";
 }
 
 export function nobodySignedIn(): DomainError {

@@ -140,8 +140,10 @@ describe("a key that is sent wins over a cookie:", () => {
     expect((await browser.send("POST", "/api/v1/messages", inference)).status).toBe(401);
   });
 
-  it("and a token is no key", async () => {
-    const { cookie = "" } = await signedIn();
+  it.each(["before", "after"])("and a token is no key, %s it was used as what it is", async (moment) => {
+    const browser = await signedIn();
+    if (moment === "after") expect((await browser.send("GET", "/api/v1/models")).status).toBe(200);
+    const { cookie = "" } = browser;
     const token = cookie.slice("setpoint-session=".length);
     for (const headers of [{ authorization: `Bearer ${token}` }, { "x-api-key": token }]) {
       const { status, text } = await new Browser(stack.baseUrl).send("GET", "/api/v1/models", { headers });

@@ -4,6 +4,8 @@ import { crc32 } from "node:zlib";
 const prefixes = { key: "sk-sp-v1-", session: "sess-sp-v1-", ticket: "ticket-sp-v1-" } as const;
 type SecretKind = keyof typeof prefixes;
 
+export const keyPrefix = prefixes.key;
+
 const bodyPattern = /^[A-Za-z0-9_-]{43}[A-Za-z0-9]{6}$/;
 const checksumLength = 6;
 
