@@ -1,11 +1,21 @@
 import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { mkdir, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
 import { ConfigError } from "../../services/platform/process/environment.ts";
-import { answerWith, chunkOf, HostileUpstream, headOf, lastChunk, silence } from "../support/hostile-upstream.ts";
+import {
+  answerWith,
+  chunkOf,
+  HostileUpstream,
+  headOf,
+  lastChunk,
+  silence,
+  streamOf,
+} from "../support/hostile-upstream.ts";
 import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
 let upstream: HostileUpstream;
@@ -171,6 +181,52 @@ describe("a credential", () => {
     const answer = await stack.send("chat/completions", { model: "keyed/x" });
     const stars = "*".repeat(secret.length);
     expect([answer.status, await answer.text()]).toEqual([401, `{"error":"${stars} is wrong: ${stars}"}`]);
+  });
+
+  it("is not shown by an answer that is none of an error, nor by its headers", async () => {
+    await useKeyed();
+    const stars = "*".repeat(secret.length);
+    upstream.script = answerWith(200, `{"you_sent":"${secret}"}`, {
+      "content-type": `application/json; x="${secret}"`,
+      "openai-organization": secret,
+      "x-ratelimit-a": `${secret}, ${secret}`,
+    });
+    const answer = await stack.send("chat/completions", { model: "keyed/x" });
+    expect([answer.status, await answer.text()]).toEqual([200, `{"you_sent":"${stars}"}`]);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      "content-type": `application/json; x="${stars}"`,
+      "openai-organization": stars,
+      "x-ratelimit-a": `${stars}, ${stars}`,
+    });
+    const event = `data: {"model":"${secret}","choices":[]}\n\n`;
+    upstream.script = streamOf([event, event.slice(0, 25), event.slice(25), "data: [DONE]\n\n"]);
+    const streamed = await stack.send("chat/completions", { model: "keyed/x", stream: true });
+    const shown = event.replace(secret, stars);
+    expect(await streamed.text()).toBe(`${shown}${shown}data: [DONE]\n\n`);
+  });
+
+  it("is not shown by an error that comes compressed", async () => {
+    await useKeyed();
+    for (const [encoding, compress] of [
+      ["gzip", gzipSync],
+      ["deflate", deflateSync],
+      ["br", brotliCompressSync],
+      ["zstd", zstdCompressSync],
+    ] as const) {
+      upstream.script = answerWith(401, compress(`{"error":"${secret} is wrong"}`), { "content-encoding": encoding });
+      const answer = await stack.send("chat/completions", { model: "keyed/x" });
+      const text = `{"error":"${"*".repeat(secret.length)} is wrong"}`;
+      expect([answer.status, answer.headers.get("content-encoding"), await answer.text()]).toEqual([401, null, text]);
+    }
+  });
+
+  it("leaves nothing but the status of an error whose compressed text is not there, broken, or too much", async () => {
+    await useKeyed();
+    for (const body of ["", "{}", gzipSync("x".repeat(2 * 1024 * 1024)), randomBytes(70_000)]) {
+      upstream.script = answerWith(401, body, { "content-encoding": "gzip" });
+      const answer = await stack.send("chat/completions", { model: "keyed/x" });
+      expect([answer.status, await answer.text()]).toEqual([401, ""]);
+    }
   });
 
   it("is not shown either where the error comes in pieces", async () => {

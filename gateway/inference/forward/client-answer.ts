@@ -2,10 +2,11 @@ import type { ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import type { AnswerHeaders } from "../upstreams/answer-head.ts";
-import type { HiddenSecret } from "../upstreams/hidden-secret.ts";
+import { SecretFilter } from "../upstreams/hidden-secret.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
 import { AnswerTail } from "./answer-tail.ts";
 import { writeChunk } from "./chunk-frames.ts";
+import { EncodedError } from "./encoded-error.ts";
 import { type Failure, statusOf } from "./failures.ts";
 import { isEventStream, passOnHeaders } from "./response-headers.ts";
 import { errorEvent } from "./stream-error.ts";
@@ -31,8 +32,10 @@ export class ClientAnswer {
   readonly #response: ServerResponse;
   readonly #upstream: Upstream;
   readonly #isEncoded: boolean;
-  /** Of an error, which may repeat the credential of the upstream. */
-  readonly #hidden: HiddenSecret | undefined;
+  /** Hides the credential of the upstream, which an answer may repeat: most of all one of an error. */
+  readonly #filter: SecretFilter | undefined;
+  /** Of an error alone: it is short, and the one that may well repeat a credential. */
+  readonly #encoded: EncodedError | undefined;
   /** Where it is made of events that can be added to. */
   readonly #events: WholeEvents | undefined;
   #isHeadSent = false;
@@ -50,17 +53,21 @@ export class ClientAnswer {
     this.#response = response;
     this.#upstream = upstream;
     const isStream = isEventStream(headers);
-    this.#isEncoded = headers["content-encoding"] !== undefined;
-    this.#hidden = status >= 400 ? upstream.hiddenSecret() : undefined;
+    const { hiddenSecret } = upstream;
+    this.#filter = hiddenSecret && new SecretFilter(hiddenSecret);
+    const encoding = headers["content-encoding"];
+    this.#encoded = hiddenSecret && status >= 400 ? EncodedError.of(encoding) : undefined;
+    this.#isEncoded = encoding !== undefined;
     this.#events = isStream && !this.#isEncoded ? new WholeEvents() : undefined;
     const own = reply.hijack().getHeaders() as Record<string, string>;
-    passOnHeaders(headers, own);
+    passOnHeaders(headers, own, hiddenSecret);
     own["x-setpoint-upstream"] = upstream.name;
     if (isStream) own["x-accel-buffering"] = "no";
     else if (explanation !== undefined) own["x-setpoint-provenance"] = explanation;
     // While draining, an answer is still given; its connection closes with it.
     if (isDraining) own.connection = "close";
-    if (this.#events || status === 204) delete own["content-length"];
+    if (this.#events || this.#encoded || status === 204) delete own["content-length"];
+    if (this.#encoded) delete own["content-encoding"];
     response.writeHead(status, own);
     // It is this that tells of a client that does not read; elsewhere it is told sooner.
     response.socket?.setTimeout(upstream.timeouts.clientReadMs);
@@ -76,12 +83,14 @@ export class ClientAnswer {
   /** Whether the client takes more at once. */
   write(chunk: Buffer): boolean {
     this.bytes += chunk.length;
-    const shown = this.#hidden ? this.#hidden.add(chunk) : chunk;
-    return shown ? this.#pass(shown) : true;
+    if (!this.#encoded) return this.#show(chunk);
+    this.#encoded.add(chunk);
+    return true;
   }
 
   end(): void {
-    const kept = this.#hidden?.rest();
+    if (this.#encoded) this.#show(this.#encoded.text());
+    const kept = this.#filter?.rest();
     if (kept) this.#pass(kept);
     const rest = this.#events?.rest();
     if (rest) this.tail.add(rest);
@@ -109,6 +118,11 @@ export class ClientAnswer {
     });
     const { socket } = response;
     response.end(event, () => socket?.destroySoon());
+  }
+
+  #show(chunk: Buffer): boolean {
+    const shown = this.#filter ? this.#filter.add(chunk) : chunk;
+    return shown ? this.#pass(shown) : true;
   }
 
   #pass(chunk: Buffer): boolean {

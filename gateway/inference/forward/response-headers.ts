@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import type { AnswerHeaders } from "../upstreams/answer-head.ts";
+import type { HiddenSecret } from "../upstreams/hidden-secret.ts";
 
 /**
  * All that a client learns of an upstream's headers. A length and an encoding describe the bytes, which are passed on
@@ -9,12 +10,19 @@ const passedOn = new Set(["content-encoding", "content-length", "content-type", 
 const passedOnPrefixes = ["x-ratelimit-", "openai-", "anthropic-"];
 const sendable = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Adds to `headers` what is passed on of an upstream's. */
-export function passOnHeaders(given: AnswerHeaders, headers: OutgoingHttpHeaders): void {
+/** Adds to `headers` what is passed on of an upstream's, without its credential. */
+export function passOnHeaders(
+  given: AnswerHeaders,
+  headers: OutgoingHttpHeaders,
+  secret: HiddenSecret | undefined,
+): void {
   for (const name in given) {
     if (!passedOn.has(name) && !passedOnPrefixes.some((prefix) => name.startsWith(prefix))) continue;
     const value = given[name];
-    if (value !== undefined && [value].flat().every((each) => sendable.test(each))) headers[name] = value;
+    if (value === undefined || ![value].flat().every((each) => sendable.test(each))) continue;
+    if (!secret) headers[name] = value;
+    else
+      headers[name] = typeof value === "string" ? secret.hiddenIn(value) : value.map((each) => secret.hiddenIn(each));
   }
 }
 

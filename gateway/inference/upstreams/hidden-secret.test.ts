@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { HiddenSecret } from "./hidden-secret.ts";
+import { HiddenSecret, SecretFilter } from "./hidden-secret.ts";
 
 function shown(secret: string, pieces: readonly string[]): string {
-  const hidden = new HiddenSecret(secret);
+  const hidden = new SecretFilter(new HiddenSecret(secret));
   const parts = pieces.map((piece) => hidden.add(Buffer.from(piece))?.toString() ?? "");
   return parts.join("") + (hidden.rest()?.toString() ?? "");
 }
@@ -19,7 +19,23 @@ describe("a secret", () => {
     expect(shown("abcabd", ["x abcab", "x abcab"])).toBe("x abcabx abcab");
   });
 
+  it("is found as by a search that looks at everything", () => {
+    let seed = 1;
+    const random = (below: number) => {
+      seed = (seed * 48_271) % 0x7fffffff;
+      return seed % below;
+    };
+    const letters = (length: number) => Array.from({ length }, () => "ab."[random(3)]).join("");
+    for (let n = 0; n < 2_000; n += 1) {
+      const secret = letters(1 + random(5));
+      const text = letters(random(40));
+      const pieces = text.match(new RegExp(`.{1,${1 + random(6)}}`, "g")) ?? [];
+      expect([secret, shown(secret, pieces)]).toEqual([secret, text.replaceAll(secret, "*".repeat(secret.length))]);
+    }
+  });
+
   it("keeps nothing back that it does not begin with", () => {
-    expect(new HiddenSecret("abcabd").add(Buffer.from("all of it"))?.toString()).toBe("all of it");
+    const filter = new SecretFilter(new HiddenSecret("abcabd"));
+    expect(filter.add(Buffer.from("all of it"))?.toString()).toBe("all of it");
   });
 });

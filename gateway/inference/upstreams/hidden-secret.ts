@@ -1,35 +1,79 @@
-/** Puts stars in the place of a secret, wherever the text that repeats it is cut into pieces. */
-export class HiddenSecret {
-  readonly #secret: Buffer;
-  /** The end of what has come, where it may be the beginning of the secret. */
-  #kept: Buffer = Buffer.alloc(0);
+const star = 0x2a;
 
-  constructor(secret: string) {
-    this.#secret = Buffer.from(secret);
+/** A secret that no answer may show, made ready to be looked for in all of them. */
+export class HiddenSecret {
+  readonly text: string;
+  readonly bytes: Buffer;
+  /**
+   * For each byte, how far the search may go on where a place that it looks at ends with it (Horspool's table): most of a
+   * text is never looked at, so that each chunk of a stream can be searched.
+   */
+  readonly steps: Uint32Array;
+
+  constructor(text: string) {
+    this.text = text;
+    this.bytes = Buffer.from(text);
+    const { length } = this.bytes;
+    this.steps = new Uint32Array(256).fill(length);
+    for (let at = 0; at < length - 1; at += 1) this.steps[this.bytes[at] as number] = length - 1 - at;
+  }
+
+  /** A short text with stars in its place. */
+  hiddenIn(text: string): string {
+    return text.includes(this.text) ? text.replaceAll(this.text, "*".repeat(this.text.length)) : text;
+  }
+}
+
+/** Puts stars in the place of a secret, wherever the text that repeats it is cut into pieces. */
+export class SecretFilter {
+  readonly #secret: HiddenSecret;
+  /** The end of what has come, where it may be the beginning of the secret. */
+  #kept: Buffer | undefined;
+
+  constructor(secret: HiddenSecret) {
+    this.#secret = secret;
   }
 
   /** What can be shown now, of the same length in the end; undefined where there is nothing. The piece itself may be changed. */
   add(piece: Buffer): Buffer | undefined {
-    const secret = this.#secret;
-    const bytes = this.#kept.length === 0 ? piece : Buffer.concat([this.#kept, piece]);
-    for (let at = bytes.indexOf(secret); at >= 0; at = bytes.indexOf(secret, at + secret.length)) {
-      bytes.fill("*", at, at + secret.length);
-    }
-    const end = this.#beginningIn(bytes);
-    this.#kept = bytes.subarray(end);
+    const bytes = this.#kept ? Buffer.concat([this.#kept, piece]) : piece;
+    const end = this.#beginningFrom(this.#hide(bytes), bytes);
+    this.#kept = end === bytes.length ? undefined : bytes.subarray(end);
+    if (end === bytes.length) return bytes;
     return end === 0 ? undefined : bytes.subarray(0, end);
   }
 
   /** What was kept back of a text that has come to its end. */
   rest(): Buffer | undefined {
-    return this.#kept.length === 0 ? undefined : this.#kept;
+    return this.#kept;
+  }
+
+  /** From where on there is no room for the secret. */
+  #hide(bytes: Buffer): number {
+    const { bytes: secret, steps } = this.#secret;
+    const { length } = bytes;
+    const last = secret.length - 1;
+    let at = 0;
+    while (at + last < length) {
+      const byte = bytes[at + last] as number;
+      if (byte === secret[last] && bytes.compare(secret, 0, last, at, at + last) === 0) {
+        bytes.fill(star, at, at + last + 1);
+        at += last + 1;
+      } else {
+        at += steps[byte] as number;
+      }
+    }
+    return at;
   }
 
   /** Where the beginning of the secret stands that the bytes end with; their end where there is none. */
-  #beginningIn(bytes: Buffer): number {
+  #beginningFrom(from: number, bytes: Buffer): number {
+    const { bytes: secret, steps } = this.#secret;
     const { length } = bytes;
-    for (let at = Math.max(0, length - this.#secret.length + 1); at < length; at += 1) {
-      if (bytes.compare(this.#secret, 0, length - at, at) === 0) return at;
+    // As nearly always: the last byte is none of the secret's.
+    if (from >= length || steps[bytes[length - 1] as number] === secret.length) return length;
+    for (let at = from; at < length; at += 1) {
+      if (bytes[at] === secret[0] && bytes.compare(secret, 0, length - at, at) === 0) return at;
     }
     return length;
   }

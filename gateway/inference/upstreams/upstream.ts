@@ -13,11 +13,12 @@ export class Upstream {
   readonly #definition: UpstreamDefinition;
   readonly #paths: Readonly<Record<DialectName, string>>;
   #secret: string | undefined;
+  #hiddenSecret: HiddenSecret | undefined;
 
   constructor(definition: UpstreamDefinition, connections: Connections, secret: string | undefined) {
     this.#definition = definition;
     this.connections = connections;
-    this.#secret = secret;
+    if (secret !== undefined) this.setSecret(secret);
     const { pathname, search } = definition.baseUrl;
     const pathOf = (dialect: DialectName) => `${pathname.replace(/\/+$/, "")}/${dialect}${search}`;
     this.#paths = {
@@ -86,15 +87,15 @@ export class Upstream {
     return credential && this.#secret !== undefined ? [credential.header, credential.prefix + this.#secret] : undefined;
   }
 
-  /** What hides the credential in an answer that repeats it; undefined where there is nothing to hide. */
-  hiddenSecret(): HiddenSecret | undefined {
-    const secret = this.#secret ?? "";
-    return secret.length < secretLengthMin ? undefined : new HiddenSecret(secret);
+  /** What no answer may repeat of the credential; undefined where there is nothing to hide. */
+  get hiddenSecret(): HiddenSecret | undefined {
+    return this.#hiddenSecret;
   }
 
   /** For the table alone: where the file of a secret has changed. */
   setSecret(secret: string): void {
     this.#secret = secret;
+    this.#hiddenSecret = secret.length < secretLengthMin ? undefined : new HiddenSecret(secret);
   }
 
   /** For the table alone. */

@@ -1,0 +1,56 @@
+import {
+  brotliDecompressSync,
+  gunzipSync,
+  type InputType,
+  inflateSync,
+  type ZlibOptions,
+  zstdDecompressSync,
+} from "node:zlib";
+
+/** Much more than any error says; and little enough to be decoded at once. */
+const encodedBytesMax = 64 * 1024;
+const decodedBytesMax = 1024 * 1024;
+
+const nothing = Buffer.alloc(0);
+
+type Decode = (bytes: InputType, options: Pick<ZlibOptions, "maxOutputLength">) => Buffer;
+
+const decoders: Readonly<Record<string, Decode | undefined>> = {
+  gzip: gunzipSync,
+  "x-gzip": gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+  zstd: zstdDecompressSync,
+};
+
+/** An error that came compressed, although that was not asked for. It is decoded, so that it can be looked at before it is shown. */
+export class EncodedError {
+  readonly #decode: Decode;
+  readonly #pieces: Buffer[] = [];
+  #bytes = 0;
+
+  private constructor(decode: Decode) {
+    this.#decode = decode;
+  }
+
+  /** Undefined where nothing is known of the encoding. */
+  static of(encoding: string | string[] | undefined): EncodedError | undefined {
+    const decode = typeof encoding === "string" ? decoders[encoding.toLowerCase()] : undefined;
+    return decode && new EncodedError(decode);
+  }
+
+  add(piece: Buffer): void {
+    this.#bytes += piece.length;
+    if (this.#bytes <= encodedBytesMax) this.#pieces.push(piece);
+  }
+
+  /** What it says: nothing, where that cannot be read or is too much. Its status says enough. */
+  text(): Buffer {
+    if (this.#bytes > encodedBytesMax) return nothing;
+    try {
+      return this.#decode(Buffer.concat(this.#pieces), { maxOutputLength: decodedBytesMax });
+    } catch {
+      return nothing;
+    }
+  }
+}
