@@ -190,6 +190,8 @@ describe("a request id", () => {
 describe("bytes that are no HTTP request", () => {
   it.each([
     ["nonsense", "nonsense\r\n\r\n", 400],
+    ["half of what HTTP/2 begins with", "PRI /\r\n\r\nSM", 400],
+    ["a method of RTSP", "DESCRIBE /\r\n\r\n", 400],
     ["two lengths", "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n", 400],
     ["headers without end", `GET / HTTP/1.1\r\nhost: a\r\nx: ${"y".repeat(40_000)}\r\n\r\n`, 431],
   ])("are answered in JSON: %s", async (_name, bytes, status) => {
