@@ -116,7 +116,8 @@ describe.each(["cut", "hang"] as const)("two services, and the database of one f
       await expectMoreCalls(second, creation);
     });
     // A transaction that hangs holds its rows: who waits for them, by way of the other service, is told so after 3 seconds.
-    const held = failures.filter((text) => failure === "hang" && text.startsWith("409 "));
+    // Those who had to wait for their turn there, too, may have no time left to hear of it.
+    const held = failures.filter((text) => failure === "hang" && /^(409|503) /.test(text));
     expect(held.length).toBeLessThanOrEqual(callerCount);
     expect(failures.filter((text) => !held.includes(text))).toEqual([]);
   }, 240_000);

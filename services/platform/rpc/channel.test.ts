@@ -195,6 +195,22 @@ describe("a channel to several processes", () => {
     for (let n = 0; n < 4; n += 1) expect(await call(channel, 9_000)).toBe("b");
   });
 
+  it("leaves no call with one that is not ready for longer than it takes another to be ready again", async () => {
+    const [a, b] = [await new Process("a").start(), await new Process("b").start()];
+    const channel = openTo(a, b);
+    await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
+    let callsLost = 0;
+    const never = new Promise(() => {});
+    while ((await call(channel)) !== "a");
+    a.isReady = false;
+    a.before = () => never;
+    b.before = async () => {
+      callsLost += 1;
+      if (callsLost === 1) await never;
+    };
+    expect(await call(channel, 9_000)).toBe("b");
+  });
+
   it("gives up on no call early where there is only one process", async () => {
     const a = await new Process("a").start();
     const channel = openTo(a);

@@ -59,6 +59,11 @@ export class Channel {
     return this.#others(avoid).some((endpoint) => endpoint !== picked);
   }
 
+  /** Whether it was picked only because nobody says that they are ready: another one may be, before it answers. */
+  isLastResort(picked: Endpoint): boolean {
+    return !picked.isServing && this.#endpoints.size > 1;
+  }
+
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#lookupTimer);

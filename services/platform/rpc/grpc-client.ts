@@ -88,7 +88,8 @@ async function callUntilDeadline(
     if (options.signal?.aborted) throw canceled();
     const endpoint = channel.pick(failed);
     const hasOthers = endpoint !== undefined && channel.hasOthers(endpoint, failed);
-    const deadlineMs = hasOthers && timeouts < timeoutsMax ? attemptDeadlineMs(options) : options.deadlineMs;
+    const isBounded = timeouts < timeoutsMax && (hasOthers || (endpoint && channel.isLastResort(endpoint)));
+    const deadlineMs = isBounded ? attemptDeadlineMs(options) : options.deadlineMs;
     try {
       if (!endpoint) throw unavailable("No address of the service is known. Try again.");
       return await callOnce(endpoint.connection, method, frame, options, deadlineMs);
