@@ -134,9 +134,10 @@ export function presetRoutes(
       };
       const signal = untilGone(reply);
       const { caller } = request;
-      const { preset } = await presetCache.changing(caller.principal.workspaceId, update.slug, () =>
-        caller.call((options) => presets.updatePreset(update, { ...options, signal })),
-      );
+      const preset = await presetCache.changing(caller.principal.workspaceId, update.slug, async () => {
+        const answer = await caller.call((options) => presets.updatePreset(update, { ...options, signal }));
+        return answer.preset;
+      });
       return sendPreset(reply, preset);
     },
   );

@@ -46,6 +46,8 @@ export class KnownPreset {
   readonly designated: KnownVersion;
   /** By the monotonic clock. What was asked for then is at least as new. */
   readonly askedAtMs: number;
+  /** Grows with every change. 0 where the service does not tell it yet. */
+  readonly revision: number;
   readonly #status: PresetStatus;
   /** It may have been changed since it was asked for: nobody knows whether a change was made that was not answered. */
   isInDoubt = false;
@@ -55,10 +57,12 @@ export class KnownPreset {
   readonly absentVersions = new Map<number, DomainError>();
 
   /** What was known before is taken over where it is the same version, which then came without its content. */
-  constructor({ id, slug, status, designatedVersion }: Preset, askedAtMs: number, before: KnownPreset | undefined) {
+  constructor(preset: Preset, askedAtMs: number, before: KnownPreset | undefined) {
+    const { id, slug, status, designatedVersion, revision } = preset;
     if (!designatedVersion) throw new Error("The preset service answered without a designated version");
     this.id = id;
     this.askedAtMs = askedAtMs;
+    this.revision = revision;
     this.#status = status;
     this.designated =
       before?.designated.content.versionId === designatedVersion.id

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
+  type Preset,
   PresetSchema,
   PresetStatus,
   type PresetVersion,
@@ -18,6 +19,7 @@ const chat = "chat/completions";
 
 interface StoredPreset {
   version: number;
+  revision: number;
   status: PresetStatus;
   systemPrompt: string;
 }
@@ -38,13 +40,7 @@ class PresetDouble {
       this.#answer(options, slug, (workspace) => {
         const stored = this.stored.get(`${workspace} ${slug}`);
         if (!stored) throw notFound("PRESET_NOT_FOUND");
-        return create(PresetSchema, {
-          id: `id of ${workspace} ${slug}`,
-          slug,
-          workspaceId: workspace,
-          status: stored.status,
-          designatedVersion: withoutKnown(this.#version(workspace, slug, stored.version), knownVersionId),
-        });
+        return this.#preset(workspace, slug, stored, knownVersionId);
       }),
     getVersion: ({ slug = "", version = 0 }, options: CallOptions) =>
       this.#answer(options, `${slug}@${version}`, (workspace) => {
@@ -57,10 +53,13 @@ class PresetDouble {
     },
   } as unknown as ConstructorParameters<typeof PresetCache>[0];
 
-  put(slug: string, change: Partial<StoredPreset> = {}, workspace = "ws"): void {
+  /** What whoever makes the change is answered. */
+  put(slug: string, change: Partial<StoredPreset> = {}, workspace = "ws"): Preset {
     const key = `${workspace} ${slug}`;
-    const before = this.stored.get(key) ?? { version: 1, status: PresetStatus.ACTIVE, systemPrompt: "" };
-    this.stored.set(key, { ...before, ...change });
+    const before = this.stored.get(key) ?? { version: 1, revision: 0, status: PresetStatus.ACTIVE, systemPrompt: "" };
+    const stored = { ...before, revision: before.revision + 1, ...change };
+    this.stored.set(key, stored);
+    return this.#preset(workspace, slug, stored);
   }
 
   /** From here on calls, or those for one preset, see what is stored now, but their answers do not come. */
@@ -73,6 +72,18 @@ class PresetDouble {
     const held = this.#held ?? [];
     this.#held = undefined;
     for (const answer of held) answer();
+  }
+
+  #preset(workspace: string, slug: string, { status, version, revision }: StoredPreset, knownVersionId?: string) {
+    const designatedVersion = withoutKnown(this.#version(workspace, slug, version), knownVersionId);
+    return create(PresetSchema, {
+      id: `id of ${workspace} ${slug}`,
+      slug,
+      workspaceId: workspace,
+      status,
+      designatedVersion,
+      revision,
+    });
   }
 
   #version(workspace: string, slug: string, version: number) {
@@ -497,6 +508,27 @@ describe("a change through this gateway", () => {
     service.put("bot", { version: 3 });
     presets.forget("ws", "bot");
     expect(await versionOf("bot", callerOf(), 2)).toBe("2");
+  });
+
+  it("is what is served where the service is out of reach right after it", async () => {
+    await find();
+    await presets.changing("ws", "bot", async () => service.put("bot", { version: 2 }));
+    service.failure = unavailable("down");
+    expect(await versionOf()).toBe("2, stale");
+    await presets.changing("ws", "bot", async () => service.put("bot", { status: PresetStatus.DISABLED }));
+    await expect(find()).rejects.toMatchObject({ reason: "PRESET_DISABLED" });
+  });
+
+  it("that was made before, and is answered as it was then, takes back nothing of what is known", async () => {
+    const first = service.put("bot", { version: 2 });
+    service.put("bot", { version: 3 });
+    await find();
+    await presets.changing("ws", "bot", async () => first);
+    service.put("bot", { version: 4 });
+    expect(await versionOf()).toBe("4");
+    await presets.changing("ws", "bot", async () => first);
+    service.failure = unavailable("down");
+    expect(await versionOf()).toBe("4, stale");
   });
 
   it("of which nobody knows whether it was made has the preset asked for again, but not forgotten", async () => {

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import type { Preset } from "../../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { requireWorkspace } from "../../../services/platform/auth/principal.ts";
 import { type DomainError, isOfKind } from "../../../services/platform/domain/domain-error.ts";
 import type { Metrics } from "../../../services/platform/observe/metrics.ts";
@@ -100,11 +101,19 @@ export class PresetCache {
   }
 
   /** Makes a change of a preset, or of its versions, so that the next request through this gateway sees it. */
-  async changing<Answer>(workspaceId: string, slug: string, change: () => Promise<Answer>): Promise<Answer> {
+  async changing(
+    workspaceId: string,
+    slug: string,
+    change: () => Promise<Preset | undefined>,
+  ): Promise<Preset | undefined> {
+    const askedAtMs = monotonicMs();
     try {
-      const answer = await change();
+      const changed = await change();
+      const key = keyOf(workspaceId, slug);
+      const known = this.#known(key);
       this.forget(workspaceId, slug);
-      return answer;
+      if (known && changed?.designatedVersion) this.#keepInDoubt(key, changed, askedAtMs, known);
+      return changed;
     } catch (error) {
       this.#doubt(workspaceId, slug);
       throw error;
@@ -117,6 +126,17 @@ export class PresetCache {
     this.#questions.outdate(key);
     this.#entries.delete(key);
     this.#absences.delete(key);
+  }
+
+  /**
+   * What a change was answered is used where the service is out of reach before anybody has asked for the preset again.
+   * It may be older than what was known: a request that was made before is answered as it was then.
+   */
+  #keepInDoubt(key: string, changed: Preset, askedAtMs: number, known: KnownPreset): void {
+    if (changed.revision === 0) return;
+    const newest = changed.revision > known.revision ? new KnownPreset(changed, askedAtMs, known) : known;
+    newest.isInDoubt = true;
+    this.#entries.set(key, newest);
   }
 
   /** A change was tried, and it may have been made: the preset is asked for again before it is used. */

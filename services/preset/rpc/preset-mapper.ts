@@ -80,6 +80,7 @@ export function toPresetMessage(preset: Preset | ServedPreset): MessageInitShape
     designatedVersionNumber: preset.designatedNumber,
     designatedVersion: "designatedVersion" in preset ? toVersionMessage(preset.designatedVersion) : undefined,
     etag: etagOf(preset),
+    revision: preset.revision,
   };
 }
 
