@@ -32,7 +32,7 @@ export async function openPresetService(
   const tracer = await openTracer("preset", { ...config, logger }, lifecycle);
   // Where the tables are sharded, Vitess is between us and them.
   const options = { metrics, ...(config.batchByWorkspace && { protocol: "text" as const }) };
-  const pool = openPool(config.databaseUrl, config.databasePoolSize, options);
+  const pool = openPool(config.databaseUrl, config.databasePoolSize, { ...options, isForReads: true });
   lifecycle.opened("database pool", () => pool.end());
   // The writers have connections of their own, so that no crowd of other calls keeps them waiting.
   const writerPool = openPool(config.databaseUrl, VersionWriter.connectionsMax, options);
@@ -41,7 +41,9 @@ export async function openPresetService(
   // Changes of one preset wait for each other in the database; here they keep nobody else from a connection.
   const updatePool = openPool(config.databaseUrl, updatesMax, options);
   lifecycle.opened("update pool", () => updatePool.end());
-  const listPool = config.readDatabaseUrl ? openPool(config.readDatabaseUrl, config.databasePoolSize, options) : pool;
+  const listPool = config.readDatabaseUrl
+    ? openPool(config.readDatabaseUrl, config.databasePoolSize, { ...options, isForReads: true })
+    : pool;
   if (listPool !== pool) lifecycle.opened("list pool", () => listPool.end());
   metrics.watchPools({
     reads: pool,

@@ -125,6 +125,46 @@ describe("openPool", () => {
     },
   );
 
+  describe("for reads", () => {
+    // Ten thousand million rows.
+    const slowRead = `SELECT SUM(a.n) FROM ${["a", "b", "c", "d", "e"].map((name) => `hundred ${name}`).join(", ")}`;
+
+    beforeAll(async () => {
+      const pool = openPool(database.url, 1);
+      await pool.query("CREATE TABLE hundred (n INT PRIMARY KEY)");
+      await pool.query(`INSERT INTO hundred VALUES ${Array.from({ length: 100 }, (_, n) => `(${n})`).join(", ")}`);
+      await pool.end();
+    });
+
+    it("has the server end a read that nobody waits for any more", async () => {
+      const pool = openPool(database.url, 1, { statementTimeoutMs: 1_000, isForReads: true });
+      const observer = openPool(database.url, 1);
+      const running = async () => {
+        const [rows] = await observer.query<RowDataPacket[]>("SHOW FULL PROCESSLIST");
+        return rows.filter((row) => row.db === database.name && row.Info === slowRead).map((row) => Number(row.Id));
+      };
+      const read = pool.execute(slowRead).catch((error) => error);
+      await expect.poll(running, { interval: 20 }).toHaveLength(1);
+      expect(isConnectionLost(await read)).toBe(true);
+      try {
+        await expect.poll(running).toEqual([]);
+      } finally {
+        for (const id of await running()) await observer.query("KILL ?", [id]);
+        await pool.end();
+        await observer.end();
+      }
+    });
+
+    it("takes a read that the server says took too long for one that cannot be answered now", async () => {
+      const pool = openPool(database.url, 1, { statementTimeoutMs: 60_000, isForReads: true });
+      await pool.query("SET SESSION /*!80000 max_execution_time = 100 */ /*M!100100 max_statement_time = 0.1 */");
+      const failure = await pool.execute(slowRead).catch((error) => error);
+      expect(failure.message).toContain("exceeded");
+      expect(isConnectionLost(failure)).toBe(true);
+      await pool.end();
+    });
+  });
+
   it("does not try again for a caller who left while they waited for a connection", async () => {
     const pool = openPool(database.url, 1);
     const held = await pool.getConnection();

@@ -65,7 +65,7 @@ describe("an error of the database", () => {
 
   it.each([
     1021, 1040, 1041, 1045, 1047, 1053, 1077, 1105, 1114, 1129, 1152, 1158, 1159, 1160, 1161, 1180, 1203, 1226, 1290,
-    1317, 1461, 1615, 1792, 1836, 1927, 2006, 2013, 3032, 3100, 3168, 4031,
+    1317, 1461, 1615, 1792, 1836, 1927, 1969, 2006, 2013, 3024, 3032, 3100, 3168, 4031,
   ])("belongs to the life of a database, and is no fault of ours: %i", (errno) => {
     const error = mysqlError({ errno });
     expect({ transient: isTransient(error), lost: isConnectionLost(error) }).toEqual({ transient: true, lost: true });

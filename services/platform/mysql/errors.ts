@@ -61,8 +61,10 @@ const lostErrnos = new Set([
   1792, // read-only transaction, while another server takes over
   1836, // read-only mode, likewise
   1927, // connection killed
+  1969, // a read took longer than it may (MariaDB)
   2006, // server has gone away
   2013, // lost connection
+  3024, // a read took longer than it may (MySQL)
   3032, // the server is offline for all but administrators
   3100, // the replication group failed
   3168, // the server is not available: a tablet of Vitess that does not serve

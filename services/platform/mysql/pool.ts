@@ -30,6 +30,8 @@ interface PoolOptions {
   readonly protocol?: Protocol;
   /** How many may wait for a connection. */
   readonly waitingMax?: number;
+  /** Nothing that anyone is told was stored is stored through it: the server may end a statement that takes too long. */
+  readonly isForReads?: boolean;
   /** Gets the time of each statement. */
   readonly metrics?: Metrics;
 }
@@ -49,7 +51,7 @@ const preparedStatementsMax = 100;
  */
 export function openPool(url: string, size: number, options: PoolOptions = {}): Pool {
   const { statementTimeoutMs = 8_000, lockTimeoutSeconds = 3, idleTimeoutMs = 60_000, waitingMax = 1_000 } = options;
-  const { protocol = protocolOf(url) } = options;
+  const { protocol = protocolOf(url), isForReads = false } = options;
   const settings: ConnectionSettings = {
     options: {
       ...connectionOptions(url),
@@ -62,7 +64,7 @@ export function openPool(url: string, size: number, options: PoolOptions = {}): 
     // Two statements: SET TRANSACTION stands alone, and MySQL and MariaDB name the variable behind it differently.
     sessionStatements: [
       setReadCommitted,
-      `SET SESSION time_zone = '+00:00', innodb_lock_wait_timeout = ${lockTimeoutSeconds}, sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'`,
+      `SET SESSION time_zone = '+00:00', innodb_lock_wait_timeout = ${lockTimeoutSeconds}, sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'${isForReads && protocol === "prepared" ? endingReads(statementTimeoutMs) : ""}`,
       ...sessionStatements(url),
     ],
     protocol,
@@ -71,6 +73,14 @@ export function openPool(url: string, size: number, options: PoolOptions = {}): 
     onStatement: options.metrics && statementObserver(options.metrics),
   };
   return new Pool(settings, { size, idleTimeoutMs, waitingMax });
+}
+
+/**
+ * Further settings of a session: a server does not notice that nobody waits for a read any more, and crowds of those could
+ * use it up. Each server takes the comment that is meant for it, MySQL the first and MariaDB the second; proxies drop both.
+ */
+function endingReads(timeoutMs: number): string {
+  return ` /*!80000 , max_execution_time = ${timeoutMs} */ /*M!100100 , max_statement_time = ${timeoutMs / 1_000} */`;
 }
 
 interface PoolLimits {
