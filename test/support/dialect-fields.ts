@@ -46,8 +46,8 @@ const stringOrObject: Rule = {
 };
 const notAModel = "must be the name of a model, not a reference to a preset (@preset/…)";
 const model: Rule = {
-  good: ["openai/gpt-4o", "x@preset/y", "@presets"],
-  bad: [...string.bad, ["@preset/support", "", notAModel], ["@preset/", "", notAModel]],
+  good: ["openai/gpt-4o", "x@presets/y", "@presets"],
+  bad: [...string.bad, ["@preset/support", "", notAModel], ["@preset/", "", notAModel], ["x@preset/y", "", notAModel]],
 };
 const models: Rule = { good: strings.good, bad: [...strings.bad, [["a", "@preset/b"], "[1]", notAModel]] };
 const modalities: Rule = {

@@ -27,11 +27,11 @@ export function oneOf(...values: readonly string[]): SchemaObject {
   return { type: "string", enum: values };
 }
 
-/** A preset that refers to a preset might never come to an end. */
+/** A preset that refers to a preset might never come to an end, and is refused where it is used. */
 export function modelName(): SchemaObject {
   return {
     type: "string",
-    pattern: "^(?!@preset/)",
+    pattern: "^(?![\\s\\S]*@preset/)",
     description: "the name of a model, not a reference to a preset (@preset/…)",
   };
 }

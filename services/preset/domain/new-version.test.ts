@@ -110,6 +110,8 @@ describe("newVersion", () => {
       { configJson: '{"constructor":1,"__proto__":2}' },
       ["config_json.constructor", "config_json.__proto__"],
     ],
+    ["a model that takes the rest from a preset", { configJson: '{"model":"a/b@preset/x@7"}' }, ["config_json.model"]],
+    ["such a model in a list", { configJson: '{"models":["m","a\\n@preset/x"]}' }, ["config_json.models[1]"]],
     ["an inexact integer", { configJson: '{"tools":[{"n":9007199254740993}]}' }, ["config_json.tools[0].n"]],
     ["a repeated field", { configJson: '{"top_k":1,"top\\u005fk":2}' }, ["config_json.top_k"]],
     ["a repeated key in a field", { configJson: '{"provider":{"a":1,"a":2}}' }, ["config_json.provider.a"]],
