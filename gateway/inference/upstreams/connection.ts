@@ -1,4 +1,5 @@
 import type { OnReadOpts, Socket } from "node:net";
+import { monotonicMs } from "../../../services/platform/process/clock.ts";
 import type { AnswerHeaders } from "./answer-head.ts";
 import { AnswerParser } from "./answer-parser.ts";
 import { BodyPieces } from "./body-pieces.ts";
@@ -49,6 +50,8 @@ export class Connection {
   #isPaused = false;
   /** The upstream has closed its side. */
   #isEnded = false;
+  /** When the last answer ended that came in chunks, as streams do, and seemed not to be the last one here. */
+  #streamEndedAtMs = Number.NEGATIVE_INFINITY;
 
   /** The socket is one that opens, and tells of it by that event. */
   constructor(open: (onread: OnReadOpts) => Socket, openEvent: "connect" | "secureConnect", owner: ConnectionOwner) {
@@ -80,6 +83,16 @@ export class Connection {
   /** Whether anything has come since the last request was sent on it. */
   get isHeard(): boolean {
     return this.#isHeard;
+  }
+
+  /** Whether a stream has ended on it so short a time ago. */
+  hasStreamedWithin(ms: number): boolean {
+    return monotonicMs() - this.#streamEndedAtMs < ms;
+  }
+
+  /** Whether it was the upstream that closed it. */
+  get isClosedByUpstream(): boolean {
+    return this.#isEnded || this.#error !== undefined;
   }
 
   send(head: string, request: UpstreamRequest, listener: RequestListener): void {
@@ -189,8 +202,12 @@ export class Connection {
     this.#listener = undefined;
     const isSentWhole = !this.#pieces && this.#socket.writableLength === 0;
     const idleMs = hasMore || this.#isEnded || !isSentWhole ? 0 : (head?.idleMs ?? 0);
-    if (idleMs > 0) this.#owner.onIdle(this, idleMs);
-    else this.close();
+    if (idleMs > 0) {
+      if (head?.bodyLength === "chunked") this.#streamEndedAtMs = monotonicMs();
+      this.#owner.onIdle(this, idleMs);
+    } else {
+      this.close();
+    }
     listener?.onResponseEnd();
   }
 

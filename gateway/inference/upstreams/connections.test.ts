@@ -281,6 +281,20 @@ describe("a connection is used again", () => {
     await expect.poll(() => upstream.openConnections).toBe(1);
   });
 
+  it("but not right after a stream, of an upstream that was seen to close it then without saying so", async () => {
+    upstream.script = (_request, socket) => void socket.write(`${streamHead}${lastChunk}`, () => socket.destroySoon());
+    await sendOne();
+    // It is not known yet.
+    expect((await sendOne()).error).toBeDefined();
+    for (let n = 0; n < 5; n++) expect(await sendOne()).toMatchObject({ earlierRequests: 0, error: undefined });
+
+    upstream.script = (_request, socket) => void socket.write(`${streamHead}${lastChunk}`);
+    expect((await sendOne()).earlierRequests).toBe(0);
+    expect((await sendOne()).earlierRequests).toBe(0);
+    // A while after a stream it is certain that it stays open.
+    await expect.poll(async () => (await sendOne()).earlierRequests).toBe(1);
+  });
+
   it("but not where something came that nobody asked for", async () => {
     await sendOne();
     upstream.last.socket.write("HTTP/1.1 408 Request Timeout\r\n\r\n");

@@ -13,6 +13,11 @@ const sweepMs = 1_000;
 /** So that who has gone without a word is noticed. */
 const keepAliveMs = 60_000;
 
+/** Some upstreams (llama.cpp) close a connection with the end of a stream, but do not say so. So soon after it, that is seen. */
+const restMs = 100;
+/** For so long it is kept in mind that an upstream did so. */
+const restsForMs = 60_000;
+
 /** The open connections to one upstream, and how many requests are under way on them. */
 export class Connections implements ConnectionOwner {
   readonly #origin: URL;
@@ -24,6 +29,8 @@ export class Connections implements ConnectionOwner {
   #sweepTimer: NodeJS.Timeout | undefined;
   #tlsSession: Buffer | undefined;
   #isRetired = false;
+  /** Until then, a connection is not used again right after a stream. */
+  #restsUntilMs = Number.NEGATIVE_INFINITY;
   inFlight = 0;
 
   constructor(origin: string, connectMs: number) {
@@ -54,18 +61,30 @@ export class Connections implements ConnectionOwner {
   }
 
   onIdle(connection: Connection, idleMs: number): void {
+    if (monotonicMs() < this.#restsUntilMs && connection.hasStreamedWithin(restMs)) {
+      setTimeout(() => this.#keep(connection, idleMs), restMs).unref();
+    } else {
+      this.#keep(connection, idleMs);
+    }
+  }
+
+  onClosed(connection: Connection): void {
+    if (connection.isClosedByUpstream && connection.hasStreamedWithin(restMs)) {
+      this.#restsUntilMs = monotonicMs() + restsForMs;
+    }
+    this.#open.delete(connection);
+    const index = this.#idle.findIndex((idle) => idle.connection === connection);
+    if (index >= 0) this.#idle.splice(index, 1);
+  }
+
+  #keep(connection: Connection, idleMs: number): void {
+    if (!this.#open.has(connection)) return;
     if (this.#isRetired) {
       connection.close();
       return;
     }
     this.#idle.push({ connection, untilMs: monotonicMs() + idleMs });
     this.#sweepTimer ??= setInterval(() => this.#sweep(), sweepMs).unref();
-  }
-
-  onClosed(connection: Connection): void {
-    this.#open.delete(connection);
-    const index = this.#idle.findIndex((idle) => idle.connection === connection);
-    if (index >= 0) this.#idle.splice(index, 1);
   }
 
   #takeIdle(): Connection | undefined {
