@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { parseUpstreams } from "../../gateway/inference/upstreams/upstreams-file.ts";
 
 const root = join(import.meta.dirname, "../..");
 // Not readdir, which fails where a folder goes away meanwhile: the console may be built beside this.
@@ -46,6 +47,13 @@ describe.each(documents)("%s", (document) => {
     const named = [...text.matchAll(/`([\w./-]+\.(?:ts|mjs|sql|proto))`/g)].map(([, name = ""]) => name);
     expect(named.filter((name) => !files.some((file) => `/${file}`.endsWith(`/${name}`)))).toEqual([]);
   });
+});
+
+it.each(["README.md", "docs/upstreams.md"])("%s shows tables of upstreams that can be used as they are", (document) => {
+  const examples = readFileSync(join(root, document), "utf8").matchAll(/^```json\n(.+?)^```/gms);
+  const tables = [...examples].map(([, text = ""]) => text).filter((text) => text.includes('"upstreams"'));
+  expect(tables.length).toBeGreaterThan(0);
+  for (const table of tables) expect(parseUpstreams(table).length).toBeGreaterThan(0);
 });
 
 it("show every picture that there is, in words too, and none is large", () => {
