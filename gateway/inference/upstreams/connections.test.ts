@@ -185,6 +185,13 @@ it("tells of a connection that is reset in the middle of a body, and not answere
   ]);
 });
 
+it("hears that a connection is closed in the middle of a large body, where nothing was said before", async () => {
+  upstream.atHead = (_request, socket) => void socket.resetAndDestroy();
+  const recorder = dispatch(new Recorder(), Array(40).fill(Buffer.alloc(256 * 1024, "x")));
+  await recorder.ended;
+  expect([recorder.error instanceof Error, recorder.told]).toEqual([true, ["started", "body"]]);
+});
+
 it.each(["a\r\nx: 1", "a\nx: 1", "a\rb", "a\0b", "\u0100"])("sends no header of the value %j", async (value) => {
   expect(() => dispatch(new Recorder(), [Buffer.from("{}")], ["x-title", value])).toThrow();
   await sendOne();
