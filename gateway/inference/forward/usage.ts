@@ -28,9 +28,16 @@ function usageAt(text: string, from: number): Usage | undefined {
   const usage = parsedObject(text, from);
   if (!usage) return undefined;
   return {
-    input: count(usage.prompt_tokens ?? usage.input_tokens),
+    input: count(usage.prompt_tokens) ?? inputOf(usage),
     output: count(usage.completion_tokens ?? usage.output_tokens),
   };
+}
+
+/** In messages, what was read from a cache or written to one is counted beside the rest of the input; elsewhere within it. */
+function inputOf(usage: Readonly<Record<string, unknown>>): number | undefined {
+  const input = count(usage.input_tokens);
+  if (input === undefined) return undefined;
+  return input + (count(usage.cache_read_input_tokens) ?? 0) + (count(usage.cache_creation_input_tokens) ?? 0);
 }
 
 function parsedObject(text: string, from: number): Readonly<Record<string, unknown>> | undefined {
