@@ -8,7 +8,11 @@ describe("usageIn", () => {
     ['{"usage":{"output_tokens":2}}', '{"usage":{"input_tokens":7,"output_tokens":1}}', { input: 7, output: 2 }],
     ['{"usage":{"cache_read_input_tokens":19,"input_tokens":1,"output_tokens":2}}', "", { input: 20, output: 2 }],
     ['{"usage":{"input_tokens":1,"cache_creation_input_tokens":3,"cache_read_input_tokens":null}}', "", { input: 4 }],
-    ['{"usage":{"output_tokens":2}}', '{"usage":{"cache_read_input_tokens":6,"input_tokens":1}}', { input: 7, output: 2 }],
+    [
+      '{"usage":{"output_tokens":2}}',
+      '{"usage":{"cache_read_input_tokens":6,"input_tokens":1}}',
+      { input: 7, output: 2 },
+    ],
     ['{"usage":{"prompt_tokens":9,"cache_read_input_tokens":6,"completion_tokens":2}}', "", { input: 9, output: 2 }],
     ['{"usage":{"prompt_tokens":1}}{"usage":{"prompt_tokens":5}}', "", { input: 5, output: undefined }],
     ['{"usage":{"prompt_tokens":-1,"completion_tokens":1.5}}', "", { input: undefined, output: undefined }],
