@@ -66,6 +66,7 @@ export class Exchanges {
     reply.request.exchange = exchange;
     connection.open.push(exchange);
     reply.raw.on("error", ignoreError);
+    if (!reply.raw.socket) reply.raw.once("socket", () => endWhereBrokenOff(reply));
     reply.raw.on("finish", () => {
       // Node says so of an answer that it could not send, too; the close tells of that one.
       if (!socket.destroyed) this.#finish(connection, socket);
@@ -131,6 +132,14 @@ export class Exchanges {
       isQuiet: isQuiet(request.routeOptions),
     });
   }
+}
+
+/**
+ * Node does not end a connection for an answer that broke off before its turn had come there. Those behind it would wait
+ * for ever. What there is of it is sent first, as it would be of any other.
+ */
+function endWhereBrokenOff({ raw }: FastifyReply): void {
+  if (raw.destroyed) process.nextTick(() => raw.socket?.destroySoon());
 }
 
 function beginTrace(tracer: Tracer | undefined, request: FastifyRequest): Trace | undefined {

@@ -72,6 +72,10 @@ const inMidBody: [string, () => string][] = [
   ["in mid-body, chunked", () => `${head("Transfer-Encoding: chunked")}5\r\n{"mes`],
   ["between two chunks", () => `${head("Transfer-Encoding: chunked")}1\r\n{\r\n`],
   ["before the body", () => head("Content-Length: 1000")],
+  [
+    "in mid-body, having asked for another protocol",
+    () => `${head("Connection: upgrade\r\nUpgrade: h2c\r\nContent-Length: 1000")}{"mess`,
+  ],
 ];
 
 describe("a caller who hangs up", () => {

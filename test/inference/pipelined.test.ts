@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
+import { answerWith, HostileUpstream, headOf, silence } from "../support/hostile-upstream.ts";
+import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+import { RawConnection } from "../support/raw-connection.ts";
+
+let upstream: HostileUpstream;
+let stack: InferenceStack;
+
+beforeAll(async () => {
+  upstream = await HostileUpstream.start();
+  stack = await startInferenceStack({
+    upstreams: [{ name: "main", base_url: upstream.url, dialects: dialectNames, models: ["*"] }],
+  });
+});
+
+afterAll(async () => {
+  await stack.close();
+  await upstream.stop();
+});
+
+beforeEach(() => upstream.reset());
+
+const body = '{"model":"m"}';
+
+function head(method: string, path: string, ...more: readonly string[]): string {
+  const lines = [`${method} /api/v1${path} HTTP/1.1`, "host: test", `authorization: Bearer ${stack.apiKey}`, ...more];
+  return `${lines.join("\r\n")}\r\n\r\n`;
+}
+
+const inference = () =>
+  head("POST", "/chat/completions", "content-type: application/json", `content-length: ${body.length}`) + body;
+
+describe("an answer whose turn on its connection has not come", () => {
+  it("ends the connection behind those ahead of it, where its client has closed their side", async () => {
+    upstream.script = silence;
+    const connection = await RawConnection.open(stack.baseUrl);
+    connection.send(head("GET", "/key") + inference());
+    connection.halfClose();
+    await connection.closed();
+    expect(connection.statuses).toEqual([200]);
+    await expect.poll(() => stack.metric("setpoint_inflight_bytes")).toBe(0);
+  });
+
+  it("ends the connection behind those ahead of it, where it broke off", async () => {
+    const broken = stack.log().split("answer broke off").length;
+    upstream.next.push(silence, (_request, socket) => {
+      socket.write(`${headOf(200, { "content-length": "100" })}{"half":`, () => socket.destroy());
+    });
+    const connection = await RawConnection.open(stack.baseUrl);
+    connection.send(inference());
+    await expect.poll(() => upstream.received.length).toBe(1);
+    connection.send(inference());
+    await expect.poll(() => stack.log().split("answer broke off").length).toBe(broken + 1);
+    const [first] = upstream.received;
+    if (first) void answerWith(200, '{"whole":true}')(first, first.socket);
+    const received = await connection.closed();
+    expect(connection.statuses).toEqual([200, 200]);
+    expect(received).toContain('{"whole":true}');
+    expect(received).toMatch(/\{"half":$/);
+    await expect.poll(() => stack.metric("setpoint_inflight_bytes")).toBe(0);
+  });
+});
