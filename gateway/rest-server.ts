@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { ErrorObject } from "ajv";
-import { type FastifyInstance, type FastifyRequest, fastify, LogController } from "fastify";
+import { errorCodes, type FastifyInstance, type FastifyRequest, fastify, LogController } from "fastify";
 import type { TObject } from "typebox";
 import { invalidRequest, isOfKind } from "../services/platform/domain/domain-error.ts";
 import { newId } from "../services/platform/domain/ids.ts";
@@ -34,7 +34,7 @@ import type { InferenceMetrics } from "./inference/inference-metrics.ts";
 import { PresetCache, type PresetCacheConfig } from "./inference/presets/preset-cache.ts";
 import type { Upstreams } from "./inference/upstreams/upstreams.ts";
 import { bodyText } from "./json/body.ts";
-import { errorAnswer, HttpError, nothingAt } from "./json/errors.ts";
+import { bodyTooLarge, errorAnswer, HttpError, nothingAt } from "./json/errors.ts";
 import { parseQuery } from "./json/query.ts";
 import { ajv, queryValidator } from "./json/validator.ts";
 import { Limits, type LimitsConfig } from "./limits/limits.ts";
@@ -198,7 +198,10 @@ function readBodies(app: FastifyInstance): void {
 
 /** The one place where an error becomes an answer. */
 function answerErrors(app: FastifyInstance, logger: Logger, refusals: Refusals): void {
-  app.setErrorHandler(async (error, request, reply) => {
+  app.setErrorHandler(async (thrown, request, reply) => {
+    // Fastify does not say how large it may be.
+    const isTooLarge = thrown instanceof errorCodes.FST_ERR_CTP_BODY_TOO_LARGE;
+    const error = isTooLarge ? bodyTooLarge(request.routeOptions.bodyLimit) : thrown;
     // Nobody is left to answer: the caller hung up in the middle of their body, or while a call was made for them.
     const isGone = reply.raw.destroyed || request.raw.socket.destroyed;
     if (error === request.raw.errored || (isGone && isOfKind(error, "canceled"))) return reply.hijack();

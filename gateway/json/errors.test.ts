@@ -119,7 +119,6 @@ describe("errorAnswer", () => {
 
   it.each([
     ["FST_ERR_BAD_URL", 400],
-    ["FST_ERR_CTP_BODY_TOO_LARGE", 413],
     ["FST_ERR_CTP_INVALID_CONTENT_LENGTH", 400],
     ["FST_ERR_CTP_INVALID_MEDIA_TYPE", 415],
   ])("has a sentence of its own for %s", (code, status) => {

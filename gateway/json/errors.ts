@@ -87,6 +87,10 @@ export function nothingAt(url: string): HttpError {
   return new HttpError(404, `There is nothing at ${url.split("?")[0]}. See /docs for what there is.`);
 }
 
+export function bodyTooLarge(bytesMax: number): HttpError {
+  return new HttpError(413, `The body is too large. Send one of at most ${bytesMax} bytes.`);
+}
+
 /** What is sent for an error. */
 interface ErrorAnswer {
   readonly status: number;
@@ -138,7 +142,6 @@ const fastifyErrors: Readonly<Record<string, PublicParts>> = {
   FST_ERR_BAD_URL: refusal(400, "The path is not valid: check its percent-encoding.", [
     { path: "", message: "has a path that is not valid percent-encoding" },
   ]),
-  FST_ERR_CTP_BODY_TOO_LARGE: refusal(413, "The body is too large. Send a smaller one."),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: refusal(400, "The body is not as long as its Content-Length says.", [
     { path: "Content-Length", message: "must be the length of the body" },
   ]),

@@ -78,7 +78,7 @@ const refusals = {
     when: "The preset has changed since the state that `If-Match` names, or is not there. Nothing was stored.",
     message: "The preset has changed since you read it. Read it again and repeat your change.",
   },
-  413: { when: "The body is over the limit.", message: "The body is too large. Send a smaller one." },
+  413: { when: "The body is over the limit.", message: "The body is too large. Send one of at most 10485760 bytes." },
   415: {
     when: "The body is not `application/json`, or is compressed.",
     message: "Send JSON, with the header `Content-Type: application/json`.",

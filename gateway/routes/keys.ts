@@ -97,7 +97,7 @@ const deleteSchema = {
   description: "Needs a management key. The key never works again, and stays in the change log.",
   tags,
   params,
-  response: { 200: deleted, ...refusedWith(400, 404, 409) },
+  response: { 200: deleted, ...refusedWith(400, 404, 409, 413, 415) },
 };
 
 const rotateSchema = {

@@ -66,7 +66,7 @@ const removeSchema = {
   tags,
   params,
   querystring: removeQuery,
-  response: { 200: deleted, ...refusedWith(400, 404, 409) },
+  response: { 200: deleted, ...refusedWith(400, 404, 409, 413, 415) },
 };
 
 interface OneMember {

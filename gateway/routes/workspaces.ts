@@ -71,7 +71,7 @@ const deleteSchema = {
     "Needs a management key. Nobody reaches its presets from then on. The default workspace cannot be deleted, nor one with keys that still work (400).",
   tags,
   params,
-  response: { 200: deleted, ...refusedWith(400, 403, 404, 409) },
+  response: { 200: deleted, ...refusedWith(400, 403, 404, 409, 413, 415) },
 };
 
 interface OneWorkspace {

@@ -107,10 +107,22 @@ describe("administration", () => {
   it("takes no body that is much larger than it needs, and nothing but JSON", async () => {
     const key = stack.managementKey;
     const large = { name: "a", more: "x".repeat(70_000) };
-    expect((await stack.request("POST", "/keys", { key, body: large })).status).toBe(413);
+    const { status, json } = await stack.request("POST", "/keys", { key, body: large });
+    expect([status, json.error.message]).toEqual([413, "The body is too large. Send one of at most 65536 bytes."]);
     const headers = { "content-type": "text/plain" };
     expect((await stack.request("POST", "/keys", { key, body: "name=a", headers })).status).toBe(415);
   });
+
+  it.each(["/keys/none", "/workspaces/none", "/organization/members/none"])(
+    "needs no body for DELETE %s, and takes none but JSON",
+    async (path) => {
+      const key = stack.managementKey;
+      expect((await stack.request("DELETE", path, { key })).status).toBe(404);
+      expect((await stack.request("DELETE", path, { key, body: "{}" })).status).toBe(404);
+      const headers = { "content-type": "text/plain" };
+      expect((await stack.request("DELETE", path, { key, body: "none", headers })).status).toBe(415);
+    },
+  );
 
   it("is 404 where the organization was deleted", async () => {
     const tenant = await stack.tenants.createOrganization();

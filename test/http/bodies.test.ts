@@ -150,6 +150,9 @@ describe("a body of the largest size", () => {
     const headers = { authorization: `Bearer ${stack.apiKey}`, "content-type": "application/json" };
     const path = "/api/v1/presets/refused/chat/completions";
     await refused(stack.create("refused", body), 413);
+    expect((await stack.create("refused", body)).json.error.message).toBe(
+      `The body is too large. Send one of at most ${bodyBytesMax} bytes.`,
+    );
     const length = { ...headers, "content-length": String(bytes) };
     await refused(requestRaw("POST", stack.baseUrl, path, { headers: length, chunks: [body] }), 413);
     await refused(requestRaw("POST", stack.baseUrl, path, { headers, chunks: [body] }), 413);
