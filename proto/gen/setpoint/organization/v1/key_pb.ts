@@ -114,7 +114,7 @@ export type Key = Message<"setpoint.organization.v1.Key"> & {
   expireTime?: Timestamp | undefined;
 
   /**
-   * Until when the secret before the last rotation works. Unset where there is none that still may.
+   * Until when the secret before the last rotation works, unless the key itself ends earlier. Unset where there is none that still may.
    *
    * @generated from field: google.protobuf.Timestamp previous_expire_time = 14;
    */
