@@ -49,7 +49,7 @@ export async function openOrganizationService(
   const keyUse = new UseRecorder((...use) => updateKeysLastUsed(pool, ...use), logger);
   const sessionUse = new UseRecorder((...use) => updateSessionsLastUsed(pool, ...use), logger);
   const jwks = config.signingKeys.map(({ jwk }) => jwk);
-  const verifier = new AccessTokenVerifier(async () => ({ keys: jwks }), { logger, metrics });
+  const verifier = new AccessTokenVerifier(async () => ({ keys: jwks, timeMs: Date.now() }), { logger, metrics });
   const access = accessService({
     pool,
     keyUse,

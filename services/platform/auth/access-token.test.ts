@@ -365,6 +365,26 @@ describe("clocks that differ", () => {
     expect(lines.filter((line) => line.includes("the clock of this machine is"))).toHaveLength(1);
   });
 
+  it.each([-59, 0, 59])("by %i seconds: no token lives longer than its life", async (aheadSeconds) => {
+    issuerAheadMs = aheadSeconds * 1000;
+    const token = signAhead(aheadSeconds);
+    expect(await authenticate(token)).toEqual(principal);
+    vi.advanceTimersByTime(66_000);
+    await expect(authenticate(token)).rejects.toMatchObject({ reason: "TOKEN_EXPIRED" });
+    // Nor with a process that has not seen it.
+    await expect(authenticate(signAhead(aheadSeconds - 66))).rejects.toMatchObject({ reason: "TOKEN_EXPIRED" });
+  });
+
+  it("are measured at once where a token has ended too soon", async () => {
+    issuerAheadMs = 0;
+    await verifier.check();
+    vi.advanceTimersByTime(1_001);
+    issuerAheadMs = -90_000;
+    await expect(authenticate(signAhead(-90))).rejects.toMatchObject({ reason: "TOKEN_EXPIRED" });
+    await settle();
+    expect(await authenticate(signAhead(-90))).toEqual(principal);
+  });
+
   it.each([
     [90, "90 s behind"],
     [-150, "150 s ahead of"],

@@ -6,7 +6,7 @@ import type { Metrics } from "../observe/metrics.ts";
 import { monotonicMs } from "../process/clock.ts";
 import { principalFromClaims, readClaims } from "./claims.ts";
 import { isSigned, payloadOf, readJwt, type SignedJwt } from "./es256.ts";
-import { clockToleranceMs, IssuerClock } from "./issuer-clock.ts";
+import { IssuerClock } from "./issuer-clock.ts";
 import type { FetchKeySet } from "./key-set.ts";
 import type { Principal } from "./principal.ts";
 import { VerificationKeys } from "./verification-keys.ts";
@@ -83,18 +83,16 @@ export class AccessTokenVerifier {
     const claims = key && this.#isGenuine(jwt, key) ? readClaims(payloadOf(jwt)) : undefined;
     if (!claims) throw invalidToken();
     const judgement = this.#clock.judge(claims);
-    if (judgement === "expired") {
-      throw unauthenticated("TOKEN_EXPIRED", "The access token has expired. Exchange the key for a new one.");
-    }
-    if (judgement === "early") {
-      // Only the issuer can sign such a token, so it is the clocks: the key set tells by how much they differ.
+    if (judgement !== "good") {
+      // Only the issuer can sign such a token, so it may be the clocks: the key set tells by how much they differ.
       void this.#keys.refreshSoon();
-      throw invalidToken();
+      if (judgement === "early") throw invalidToken();
+      throw unauthenticated("TOKEN_EXPIRED", "The access token has expired. Exchange the key for a new one.");
     }
     const principal = principalFromClaims(claims);
     const now = monotonicMs();
     // What is left of its life, counted on by a clock that nobody sets.
-    this.#verified.set(token, { principal, expiresAtMs: now + claims.exp * 1000 + clockToleranceMs - Date.now() });
+    this.#verified.set(token, { principal, expiresAtMs: now + this.#clock.leftMs(claims.exp) });
     if (now - this.#purgedAtMs >= purgeIntervalMs) this.#purge(now);
     return principal;
   }

@@ -3,7 +3,7 @@ import type { Metrics } from "../observe/metrics.ts";
 import { monotonicMs } from "../process/clock.ts";
 
 /** Clocks of two machines may differ by this much, and tokens are still taken. */
-export const clockToleranceMs = 60_000;
+const clockToleranceMs = 60_000;
 
 /** A difference that is worth a word: more than a slow answer and whole seconds make of two clocks that agree. */
 const noticedMs = 5_000;
@@ -21,6 +21,8 @@ export class IssuerClock {
   readonly #metrics: Metrics | undefined;
   /** How far ours is ahead, when the keys were last fetched. */
   #aheadMs = 0;
+  /** What the issuer's clock showed then, and ours that nobody sets. */
+  #told: { readonly issuerMs: number; readonly atMs: number } | undefined;
   readonly #loggedAtMs = { token: Number.NEGATIVE_INFINITY, clock: Number.NEGATIVE_INFINITY };
 
   constructor(logger: Logger | undefined, metrics: Metrics | undefined) {
@@ -35,12 +37,24 @@ export class IssuerClock {
       this.#metrics?.tokenOutOfTime();
       this.#warn("token", "an access token is of another time: either clocks differ, or its caller kept it too long");
     }
-    if (exp <= iat || exp * 1000 + clockToleranceMs <= now) return "expired";
+    if (exp <= iat || this.leftMs(exp) <= 0) return "expired";
     return Math.max(iat, nbf) * 1000 > now + clockToleranceMs ? "early" : "good";
   }
 
-  /** Told by the issuer itself, so no caller can make it up. Undefined: it is the same clock, or not known. */
+  /**
+   * How long a token is taken from now on: to its end by the issuer's clock, so that a key that was revoked does not work
+   * longer than its tokens live. Where that clock is not known, as long as ours may be wrong.
+   */
+  leftMs(exp: number): number {
+    const leftByOursMs = exp * 1000 + clockToleranceMs - Date.now();
+    if (!this.#told) return leftByOursMs;
+    const issuerNowMs = this.#told.issuerMs + monotonicMs() - this.#told.atMs;
+    return Math.min(leftByOursMs, exp * 1000 + noticedMs - issuerNowMs);
+  }
+
+  /** Told by the issuer itself, so no caller can make it up. Undefined: not known. */
   measure(issuerTimeMs: number | undefined): void {
+    this.#told = issuerTimeMs === undefined ? undefined : { issuerMs: issuerTimeMs, atMs: monotonicMs() };
     this.#aheadMs = issuerTimeMs === undefined ? 0 : Date.now() - issuerTimeMs;
     this.#metrics?.clockMeasured(this.#aheadMs / 1000);
     if (Math.abs(this.#aheadMs) > noticedMs) this.#warn("clock", this.#difference());
