@@ -1,35 +1,23 @@
 import { signal } from "@preact/signals";
+import { relativeTime } from "./relative-time.ts";
 
-const now = signal(Date.now());
+const ticked = signal(Date.now());
 setInterval(() => {
-  now.value = Date.now();
+  ticked.value = Date.now();
 }, 20_000);
 
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
-const exact = new Intl.DateTimeFormat("en", { dateStyle: "full", timeStyle: "long" });
-const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
-  ["year", 31_536_000],
-  ["month", 2_592_000],
-  ["week", 604_800],
-  ["day", 86_400],
-  ["hour", 3_600],
-  ["minute", 60],
-];
-
-/** How long ago, or how long until then, in words. */
-export function relativeTime(iso: string, nowMs: number): string {
-  const seconds = (Date.parse(iso) - nowMs) / 1_000;
-  for (const [unit, length] of units) {
-    if (Math.abs(seconds) >= length) return relative.format(Math.trunc(seconds / length), unit);
-  }
-  return seconds > 0 ? "in less than a minute" : "just now";
+/** The time, for words that are to stay true: who uses it is drawn again as time goes by. */
+export function nowMs(): number {
+  // An answer that has just come is younger than the clock that ticks here.
+  return Math.max(ticked.value, Date.now());
 }
 
+const exact = new Intl.DateTimeFormat("en", { dateStyle: "full", timeStyle: "long" });
+
 export function Time({ at }: { readonly at: string }) {
-  // An answer that has just come is younger than the clock that ticks here.
   return (
     <time dateTime={at} title={exact.format(new Date(at))}>
-      {relativeTime(at, Math.max(now.value, Date.now()))}
+      {relativeTime(at, nowMs())}
     </time>
   );
 }

@@ -1,0 +1,41 @@
+const counted = new Intl.RelativeTimeFormat("en");
+const named = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const daySeconds = 86_400;
+const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ["year", 365 * daySeconds],
+  ["month", 30 * daySeconds],
+  ["week", 7 * daySeconds],
+  ["day", daySeconds],
+  ["hour", 3_600],
+  ["minute", 60],
+];
+
+/** How long ago, or how long until then, in words. */
+export function relativeTime(iso: string, nowMs: number): string {
+  const seconds = (Date.parse(iso) - nowMs) / 1_000;
+  for (const [unit, length] of units) {
+    if (Math.abs(seconds) < length) continue;
+    // 47 hours ago may be yesterday or the day before: days have names, so they are those of the calendar.
+    if (unit === "day") return named.format(daysUntil(Date.parse(iso), nowMs), unit);
+    return counted.format(Math.trunc(seconds / length), unit);
+  }
+  return seconds > 0 ? "in less than a minute" : "just now";
+}
+
+const weekdays = new Intl.DateTimeFormat("en", { weekday: "long", month: "long", day: "numeric" });
+const dates = new Intl.DateTimeFormat("en", { dateStyle: "long" });
+
+/** The day of a moment, as a heading says it. */
+export function dayName(iso: string, nowMs: number): string {
+  const moment = new Date(iso);
+  const days = daysUntil(moment.getTime(), nowMs);
+  const isThisYear = moment.getFullYear() === new Date(nowMs).getFullYear();
+  const date = (isThisYear ? weekdays : dates).format(moment);
+  if (days !== 0 && days !== -1) return date;
+  return `${days === 0 ? "Today" : "Yesterday"}, ${date}`;
+}
+
+/** How many midnights are between now and then; of a day that is an hour longer or shorter, too. */
+function daysUntil(thenMs: number, nowMs: number): number {
+  return Math.round((new Date(thenMs).setHours(0, 0, 0, 0) - new Date(nowMs).setHours(0, 0, 0, 0)) / 86_400_000);
+}
