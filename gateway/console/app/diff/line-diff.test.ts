@@ -20,6 +20,12 @@ describe("two texts", () => {
     ]);
   });
 
+  it("show words that were replaced together as one piece", () => {
+    expect(diff("Answer in three short sentences, please.", "Answer in a numbered list, please.")).toEqual([
+      "-Answer in [three short sentences], please.+Answer in [a numbered list], please.",
+    ]);
+  });
+
   it("show lines that have nothing in common as one removed and one added", () => {
     expect(diff("alpha beta", "gamma delta")).toEqual(["-alpha beta+gamma delta"]);
   });

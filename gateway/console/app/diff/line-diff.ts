@@ -110,5 +110,17 @@ function pairOf(
     words
       .filter((word) => (side === "added" ? !word.removed : !word.added))
       .map((word) => ({ text: word.value, isChanged: Boolean(word[side]) }));
-  return [runs("removed"), runs("added")];
+  return [joined(runs("removed")), joined(runs("added"))];
+}
+
+/** A space between two changed words that the other side happens to have, too, does not part them. */
+function joined(runs: readonly Run[]): Run[] {
+  const found: Run[] = [];
+  runs.forEach((run, index) => {
+    const last = found.at(-1);
+    const isGap = run.text.trim() === "" && last?.isChanged && runs[index + 1]?.isChanged;
+    if (last?.isChanged && (run.isChanged || isGap)) found[found.length - 1] = { ...last, text: last.text + run.text };
+    else found.push(run);
+  });
+  return found;
 }
