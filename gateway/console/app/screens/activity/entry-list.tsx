@@ -1,7 +1,8 @@
 import type { SessionWorkspace } from "../../api/types.ts";
 import { hrefTo } from "../../shell/location.ts";
 import { Person } from "../../ui/person.tsx";
-import { Time } from "../../ui/time.tsx";
+import { dayName } from "../../ui/relative-time.ts";
+import { nowMs, Time } from "../../ui/time.tsx";
 import type { Entry } from "./entries.ts";
 import { FieldChanges } from "./field-changes.tsx";
 
@@ -14,42 +15,70 @@ interface EntryListProps {
 
 const skeletonRows = 8;
 
+/** Day by day: what happened since yesterday is seen at once, and how long ago the rest was needs no pointer. */
 export function EntryList({ entries, isStale, workspace }: EntryListProps) {
   return (
-    <ol class={`panel activity-table ${entries && isStale ? "is-stale" : ""}`} aria-busy={isStale}>
-      {entries
-        ? entries.map((entry) => (
-            <li key={entry.id} class="activity-entry">
-              <span class="muted small">
-                <Time at={entry.created_at} />
-              </span>
-              <div class="two-lines">
-                <p class="wrap">
-                  <strong>
-                    <Person id={entry.user_id} />
-                  </strong>{" "}
-                  {entry.verb}{" "}
-                  <a class="target" href={hrefOf(entry, workspace)} title={entry.target.name}>
-                    {entry.target.name}
-                  </a>
-                  {entry.versions && (
-                    <>
-                      {" "}
-                      <CompareLink entry={entry} workspace={workspace} />
-                    </>
-                  )}
-                </p>
-                <FieldChanges changes={entry.changes} />
-              </div>
-            </li>
-          ))
-        : Array.from({ length: skeletonRows }, (_, index) => (
-            <li key={index} class="activity-entry">
-              <span class="skeleton w-badge" />
-              <span class="skeleton w-name" />
-            </li>
-          ))}
-    </ol>
+    <div class={`panel activity-table ${entries && isStale ? "is-stale" : ""}`} aria-busy={isStale}>
+      {entries ? (
+        daysOf(entries).map(([day, ofDay]) => (
+          <section key={day} aria-label={day}>
+            <h2 class="activity-day">{day}</h2>
+            <ol>
+              {ofDay.map((entry) => (
+                <EntryRow key={entry.id} entry={entry} workspace={workspace} />
+              ))}
+            </ol>
+          </section>
+        ))
+      ) : (
+        <>
+          <div class="activity-day">
+            <span class="skeleton w-badge" />
+          </div>
+          <ol>
+            {Array.from({ length: skeletonRows }, (_, index) => (
+              <li key={index} class="activity-entry">
+                <span class="skeleton w-badge" />
+                <span class="skeleton w-name" />
+              </li>
+            ))}
+          </ol>
+        </>
+      )}
+    </div>
+  );
+}
+
+function daysOf(entries: readonly Entry[]): readonly (readonly [day: string, entries: readonly Entry[]])[] {
+  const now = nowMs();
+  return [...Map.groupBy(entries, ({ created_at }) => dayName(created_at, now))];
+}
+
+function EntryRow({ entry, workspace }: { readonly entry: Entry; readonly workspace: SessionWorkspace }) {
+  return (
+    <li class="activity-entry">
+      <span class="muted small">
+        <Time at={entry.created_at} />
+      </span>
+      <div class="two-lines">
+        <p class="wrap">
+          <strong>
+            <Person id={entry.user_id} />
+          </strong>{" "}
+          {entry.verb}{" "}
+          <a class="target" href={hrefOf(entry, workspace)} title={entry.target.name}>
+            {entry.target.name}
+          </a>
+          {entry.versions && (
+            <>
+              {" "}
+              <CompareLink entry={entry} workspace={workspace} />
+            </>
+          )}
+        </p>
+        <FieldChanges changes={entry.changes} />
+      </div>
+    </li>
   );
 }
 

@@ -29,7 +29,11 @@ export function FieldChanges({ changes }: Pick<Entry, "changes">) {
   );
 }
 
-const labels: Readonly<Record<string, string>> = { designated_version: "serves", expires_at: "expires" };
+const labels: Readonly<Record<string, string>> = {
+  designated_version: "serves",
+  expires_at: "expires",
+  previous_expires_at: "old secret works until",
+};
 
 /** What people call a field of the API: `creator_user_id` is the creator. */
 function labelOf(field: string): string {
@@ -78,7 +82,7 @@ function shown(field: string, value: unknown): string {
   const text = String(value);
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (field === "designated_version") return `v${text}`;
-  if (field === "expires_at") return moments.format(new Date(text));
+  if (field.endsWith("expires_at")) return moments.format(new Date(text));
   if (field === "role") return text === "org:admin" ? "Admin" : "Member";
   if (/^user_\w+$/.test(text)) return personName(text);
   return session.value?.workspaces.find(({ id }) => id === text)?.name ?? text;
