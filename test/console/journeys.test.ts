@@ -69,6 +69,27 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     expect(await on.faults()).toEqual([]);
   });
 
+  it("sees in a comparison whose the versions are, and rolls back there", { timeout: journeyTimeoutMs }, async () => {
+    const { stack } = underTest;
+    const slug = freshName("compared");
+    for (const model of ["a", "b", "c"]) await create(slug, { model }, "Same.");
+    const on = await underTest.newPage({ key: stack.managementKey });
+    await on.open(`/default/presets/${slug}/compare/2...3`);
+    const [older, newer] = [0, 1].map((index) => on.page.locator(".compared-version").nth(index));
+    await newer?.getByText("Serving").waitFor();
+    expect(await newer?.innerText()).toMatch(/^v3 Serving .+ · just now$/);
+    expect(await older?.innerText()).toMatch(/^v2 .+ · just now\s+Roll back to v2$/);
+    await press(on, "Roll back to v2");
+    await on.page.getByText(`${slug} now serves v2.`).waitFor();
+    await older?.getByText("Serving").waitFor();
+    await newer?.getByRole("button", { name: "Serve v3" }).waitFor();
+    await expect.poll(() => on.page.evaluate("document.activeElement.className")).toContain("compared-versions");
+    await press(on, "Undo");
+    await newer?.getByText("Serving").waitFor();
+    expect(await on.faults()).toEqual([]);
+    expect(await on.shifts()).toEqual([]);
+  });
+
   it("sees what a colleague did before a rollback replaces it", { timeout: journeyTimeoutMs }, async () => {
     const { stack } = underTest;
     const slug = freshName("raced");

@@ -11,6 +11,7 @@ import { ActionButton } from "../ui/action-button.tsx";
 import { ContentSkeleton } from "../ui/content-skeleton.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { Icon } from "../ui/icon.tsx";
+import { ComparedVersions } from "./compare/compared-versions.tsx";
 import type { PresetScreenProps } from "./preset.tsx";
 
 interface CompareProps extends PresetScreenProps {
@@ -58,6 +59,7 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
         </label>
         <ChangeSteps reason={isSame ? "There is no change to go to: the two say the same." : undefined} />
       </div>
+      {!error && <ComparedVersions workspace={workspace} slug={slug} versions={[before, after]} />}
       {error && (
         <ErrorPanel
           error={error}

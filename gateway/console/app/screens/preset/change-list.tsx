@@ -3,6 +3,7 @@ import type { PresetChange, SessionWorkspace } from "../../api/types.ts";
 import { hrefTo } from "../../shell/location.ts";
 import { Person } from "../../ui/person.tsx";
 import { Time } from "../../ui/time.tsx";
+import { ServedBadge } from "./served-badge.tsx";
 
 interface ChangeListProps {
   readonly changes: readonly PresetChange[];
@@ -33,9 +34,7 @@ export function ChangeList({ changes, workspace, slug, isOff = false, served, sh
                   v{made}
                 </a>
               )}
-              {made !== undefined && made === served && (
-                <span class={isOff ? "badge" : "badge good"}>{isOff ? "Designated" : "Serving"}</span>
-              )}
+              {made !== undefined && made === served && <ServedBadge isOff={isOff} />}
               {made !== undefined && made > 1 && (
                 <a
                   class="change-compare"

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { PresetStatus } from "../../api/types.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
+import { designationLabel } from "./use-designation.tsx";
 
 interface ServingBarProps {
   readonly status: PresetStatus;
@@ -55,7 +56,7 @@ export function ServingBar({ status, served, newest, shown, isBusy, reason, desi
             Back to v{served}
           </a>
           <ActionButton class="small primary" run={() => designate(shown)} reason={reason} isBusy={isBusy}>
-            {shown < served ? `Roll back to v${shown}` : `Serve v${shown}`}
+            {designationLabel(shown, served)}
           </ActionButton>
         </div>
       )}

@@ -107,3 +107,8 @@ export function useDesignation({ workspace, slug, etag, revision, changed }: Des
   }
   return { designate: (version: number, before: number) => void designate(version, before), isBusy, dialog };
 }
+
+/** What the button says that has a version served instead of another. */
+export function designationLabel(version: number, served: number): string {
+  return version < served ? `Roll back to v${version}` : `Serve v${version}`;
+}
