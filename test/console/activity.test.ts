@@ -76,6 +76,7 @@ describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 
     const { stack } = underTest;
     const { data } = await administrator(stack).makeKey({ name: "logged" });
     await administrator(stack).call("PATCH", `/keys/${data.id}`, { permissions: ["presets:read", "inference"] });
+    await administrator(stack).call("POST", `/keys/${data.id}/rotate`, { grace_seconds: 3_600 });
     await stack.create("rolled", { model: "a", messages: [] });
     await stack.create("rolled", { model: "b", messages: [] });
     await stack.request("PATCH", "/presets/rolled", { key: stack.apiKey, body: { designated_version: 1 } });
@@ -83,11 +84,41 @@ describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 
     const [rollback] = await entries().all();
     expect(await rollback?.locator("del").innerText()).toBe("v2");
     expect(await rollback?.locator("ins").innerText()).toBe("v1");
+    const rotation = entries().filter({ hasText: "rotated the key logged" });
+    expect(await rotation.innerText()).toMatch(/old secret works until: \w{3} \d+, \d{4}/);
     const change = entries().filter({ hasText: "changed the key logged" });
     expect(await change.locator("del").allInnerTexts()).toEqual(["− presets:write"]);
     expect(await change.locator("ins").count()).toBe(0);
     await on.page.getByRole("link", { name: "Compare v2 of rolled with v1" }).press("Enter");
     await on.page.waitForURL(/presets\/rolled\/compare\/2\.\.\.1$/);
+  });
+
+  it("is told day by day", async () => {
+    await open();
+    const day = on.page.getByRole("heading", { level: 2 }).first();
+    expect(await day.innerText()).toMatch(/^Today, \w+day, \w+ \d+$/);
+  });
+
+  it("is where one left it, after Back and after a reload, and so are the presets", async () => {
+    const { page } = on;
+    for (const [section, link] of [
+      ["activity", ".activity-entry .target"],
+      ["presets", ".row-link"],
+    ] as const) {
+      await on.open(`/default/${section}`);
+      await page.locator(link).first().waitFor();
+      // Neither the test nor the browser moves the page to what is clicked.
+      await page.evaluate(`scrollTo(0, 700); document.querySelector('.nav a[href$="keys"]').click()`);
+      await page.getByRole("heading", { name: "Keys" }).waitFor();
+      expect(await page.evaluate("scrollY"), section).toBe(0);
+      for (const comeBack of [() => page.goBack(), () => page.reload()]) {
+        await comeBack();
+        await page.locator(link).first().waitFor();
+        await page.waitForLoadState("networkidle");
+        await expect.poll(() => page.evaluate("scrollY"), { message: section }).toBe(700);
+      }
+    }
+    expect(await on.faults()).toEqual([]);
   });
 
   it("is filtered by what, by whom and by one thing, each in the address", async () => {
@@ -98,7 +129,7 @@ describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 
     await page.getByText("1–1 of 1, newest first").waitFor();
     await page.getByRole("link", { name: "logged" }).press("Enter");
     await page.waitForURL(/log=organization&target=/);
-    await page.getByText("1–2 of 2, newest first").waitFor();
+    await page.getByText("1–3 of 3, newest first").waitFor();
     await page.getByRole("link", { name: "Show everything" }).press("Enter");
     const { json } = await administrator(underTest.stack).call<{ id: string }[]>("GET", "/organization/members");
     const nobody = json.data.at(-1)?.id ?? "";

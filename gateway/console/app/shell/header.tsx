@@ -19,9 +19,11 @@ interface HeaderProps {
 
 export function Header({ session, workspace, section }: HeaderProps) {
   const nav = useRef<HTMLElement>(null);
-  // Where the links do not fit, the one of this screen is in sight.
+  // Where the links do not fit, the one of this screen is in sight. The page itself stays where it is.
   useEffect(() => {
-    nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    const link = nav.current?.querySelector<HTMLElement>("[aria-current]");
+    if (nav.current && link)
+      nav.current.scrollLeft = link.offsetLeft - (nav.current.clientWidth - link.offsetWidth) / 2;
   }, [section]);
   return (
     <header class="header">

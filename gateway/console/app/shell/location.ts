@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { currentAddress, leaveAt, returnTo } from "./scroll-position.ts";
 
 /** Where the console is: everything that it shows follows from this. */
 export interface Place {
@@ -40,18 +41,32 @@ export function hrefTo(
 /** Stands where a slug would; none begins like this. */
 export const newPresetPart = "~new";
 
+/** The address of what is shown, which Back has changed before anybody hears of it. */
+let address = currentAddress();
+
+function arrive(): void {
+  address = currentAddress();
+  place.value = currentPlace();
+}
+
 export function navigate(href: string, how: "push" | "replace" = "push"): void {
   const isSamePath = new URL(href, location.href).pathname === location.pathname;
-  if (how === "push") history.pushState(null, "", href);
-  else history.replaceState(null, "", href);
-  place.value = currentPlace();
+  if (how === "push") {
+    leaveAt(address);
+    history.pushState(null, "", href);
+  } else history.replaceState(null, "", href);
+  arrive();
   if (!isSamePath) scrollTo(0, 0);
 }
 
 /** Links are plain; a click on one that stays in the console loads no page. */
 export function followLinks(): void {
   addEventListener("popstate", () => {
-    place.value = currentPlace();
+    // A link within the page, such as the one to its content: the browser goes there.
+    if (currentAddress() === address) return;
+    leaveAt(address);
+    arrive();
+    returnTo(address);
   });
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button !== 0) return;
