@@ -40,17 +40,40 @@ export function ContentDiff({ from, to, isWhole }: ContentDiffProps) {
       </p>
     );
   }
+  const compared = pairs.map((pair, index) => ({ ...pair, diff: diffs[index] }));
+  const prompt = compared.find(({ title }) => title === promptTitle);
+  const fields = compared.filter((each) => each !== prompt);
+  const changed = fields.filter(({ isSame }) => !isSame).length;
   return (
     <>
-      {pairs.map(({ title, isSame, from: before, to: after }, index) => (
-        <section key={title} class="panel" aria-label={title}>
+      {prompt && (
+        <section key="prompt" class="panel" aria-label={promptTitle}>
           <div class="panel-head">
-            <h2 class="wrap">{title === promptTitle ? title : <code>{title}</code>}</h2>
-            <span class="badge">{kindOf(isSame, before, after)}</span>
+            <h2>{promptTitle}</h2>
+            <span class="badge">{kindOf(prompt)}</span>
           </div>
-          {diffs[index] && <DiffView diff={diffs[index]} label={title} isWhole={isWhole} />}
+          {prompt.diff && <DiffView diff={prompt.diff} label={promptTitle} isWhole={isWhole} />}
         </section>
-      ))}
+      )}
+      {fields.length > 0 && (
+        <section key="config" class="panel" aria-label="Config">
+          <div class="panel-head">
+            <h2>Config</h2>
+            <span class="muted small">{changed === 1 ? "1 field differs" : `${changed} fields differ`}</span>
+          </div>
+          {fields.map((field) => (
+            <section key={field.title} class="field-diff" aria-label={field.title}>
+              <div class="row">
+                <h3 class="wrap">
+                  <code>{field.title}</code>
+                </h3>
+                <span class="badge">{kindOf(field)}</span>
+              </div>
+              {field.diff && <DiffView diff={field.diff} label={field.title} isWhole={isWhole} />}
+            </section>
+          ))}
+        </section>
+      )}
     </>
   );
 }
@@ -61,7 +84,7 @@ export function isSameContent(from: Content, to: Content): boolean {
 
 const promptTitle = "System prompt";
 
-function kindOf(isSame: boolean, from: string | undefined, to: string | undefined): string {
+function kindOf({ isSame, from, to }: FieldPair): string {
   if (isSame) return "unchanged";
   if (from === undefined) return "+ added";
   return to === undefined ? "− removed" : "changed";

@@ -1,6 +1,6 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import { presetPath, versionContent, versionCountPath } from "../api/presets.ts";
-import type { Page as ListPage, One, PresetVersion } from "../api/types.ts";
+import type { Page as ListPage, One, PresetVersion, PresetWithVersion } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { ContentDiff, isSameContent } from "../diff/content-diff.tsx";
 import { announce } from "../shell/announcer.tsx";
@@ -23,6 +23,7 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
   const isWhole = query.get("all") === "1";
   const left = useLoaded<One<PresetVersion>>(presetPath(workspace, slug, `/versions/${from}`));
   const right = useLoaded<One<PresetVersion>>(presetPath(workspace, slug, `/versions/${to}`));
+  const preset = useLoaded<One<PresetWithVersion>>(presetPath(workspace, slug));
   const count = useLoaded<ListPage<PresetVersion>>(versionCountPath(workspace, slug));
   const error = left.error ?? right.error;
   const before = useMemo(() => left.answer && versionContent(left.answer), [left.answer]);
@@ -59,7 +60,6 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
         </label>
         <ChangeSteps reason={isSame ? "There is no change to go to: the two say the same." : undefined} />
       </div>
-      {!error && <ComparedVersions workspace={workspace} slug={slug} versions={[before, after]} />}
       {error && (
         <ErrorPanel
           error={error}
@@ -74,8 +74,17 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
           }
         />
       )}
-      {before && after ? (
-        <ContentDiff key="diff" from={before} to={after} isWhole={isWhole} />
+      {before && after && (preset.answer || preset.error) ? (
+        <>
+          <ComparedVersions
+            key="versions"
+            workspace={workspace}
+            slug={slug}
+            preset={preset}
+            versions={[before, after]}
+          />
+          <ContentDiff key="diff" from={before} to={after} isWhole={isWhole} />
+        </>
       ) : (
         !error && <ContentSkeleton key="skeleton" />
       )}

@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { presetPath, type VersionContent } from "../../api/presets.ts";
 import { reasonNotTo } from "../../api/session.ts";
 import type { One, Page, PresetChange, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
-import { useLoaded } from "../../api/use-loaded.ts";
+import { type Loaded, useLoaded } from "../../api/use-loaded.ts";
 import { hrefTo } from "../../shell/location.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
 import { Person } from "../../ui/person.tsx";
@@ -13,13 +13,12 @@ import { designationLabel, useDesignation } from "../preset/use-designation.tsx"
 interface ComparedVersionsProps {
   readonly workspace: SessionWorkspace;
   readonly slug: string;
-  /** Undefined until it is there. */
-  readonly versions: readonly (VersionContent | undefined)[];
+  readonly preset: Loaded<One<PresetWithVersion>>;
+  readonly versions: readonly VersionContent[];
 }
 
 /** Whose the two versions are, each above its column, and which of them is served: the other can be, once it is read. */
-export function ComparedVersions({ workspace, slug, versions }: ComparedVersionsProps) {
-  const preset = useLoaded<One<PresetWithVersion>>(presetPath(workspace, slug));
+export function ComparedVersions({ workspace, slug, preset, versions }: ComparedVersionsProps) {
   const lastChange = useLoaded<Page<PresetChange>>(presetPath(workspace, slug, "/changes?limit=1"));
   const data = preset.answer?.json.data;
   const served = data?.designated_version.version;
@@ -43,20 +42,16 @@ export function ComparedVersions({ workspace, slug, versions }: ComparedVersions
     <div class="panel compared-versions" role="group" aria-label="The two versions" ref={group} tabIndex={-1}>
       {versions.map((content, index) => (
         <div key={index} class="compared-version">
-          {content ? (
-            <p>
-              <a class="version-link" href={hrefTo([workspace.slug, "presets", slug], { v: content.version })}>
-                v{content.version}
-              </a>{" "}
-              {data && content.version === served && <ServedBadge isOff={data.status !== "active"} />}{" "}
-              <span class="muted small">
-                <Person id={content.creatorId} /> · <Time at={content.createdAt} />
-              </span>
-            </p>
-          ) : (
-            <span class="skeleton w-name" />
-          )}
-          {content && served !== undefined && content.version !== served && (
+          <p>
+            <a class="version-link" href={hrefTo([workspace.slug, "presets", slug], { v: content.version })}>
+              v{content.version}
+            </a>{" "}
+            {data && content.version === served && <ServedBadge isOff={data.status !== "active"} />}{" "}
+            <span class="muted small">
+              <Person id={content.creatorId} /> · <Time at={content.createdAt} />
+            </span>
+          </p>
+          {served !== undefined && content.version !== served && (
             <ActionButton
               class="small"
               run={() => designate(content.version, served)}
