@@ -104,6 +104,32 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect((field?.y ?? 1e6) + (field?.height ?? 0)).toBeLessThanOrEqual(save?.y ?? 0);
   });
 
+  it("has what goes on with a draft in sight, however long that is, and nothing with the focus below it", async () => {
+    const on = await signedIn({});
+    const { page } = on;
+    await on.open("/default/presets/support-bot/edit?from=2");
+    await page.locator(".cm-content").waitFor();
+    const prompt = page.getByLabel("System prompt");
+    await prompt.fill("A line of a prompt.\n".repeat(100));
+    const next = await page.getByRole("button", { name: "Review the changes" }).boundingBox();
+    expect((next?.y ?? 1e6) + (next?.height ?? 0)).toBeLessThanOrEqual(800);
+    await page.locator(".cm-content").focus();
+    const editor = await page.locator(".cm-content").boundingBox();
+    expect(editor?.y).toBeLessThan(next?.y ?? 0);
+    await prompt.press("Control+Enter");
+    await page.getByRole("button", { name: "Save new version" }).waitFor();
+  });
+
+  it("shows first the sample that was chosen last, whatever the preset", async () => {
+    const on = await signedIn({});
+    await underTest.stack.create("other-bot", { model: "a", messages: [] });
+    await on.open("/default/presets/support-bot");
+    await on.page.getByRole("button", { name: "openai", exact: true }).press("Enter");
+    await on.open("/default/presets/other-bot");
+    await on.page.getByText('import OpenAI from "openai";').waitFor();
+    await on.page.getByText('model: "@preset/other-bot"').waitFor();
+  });
+
   it("tells with a few colours, too, where one is, what is chosen and what cannot be used", async () => {
     const on = await signedIn({ hasForcedColors: true });
     const { page } = on;

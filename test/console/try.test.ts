@@ -106,6 +106,18 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     expect(await on.faults()).toEqual([]);
   });
 
+  it("goes on with Ctrl and Enter: to the model, and where the key may not, to the merged request", async () => {
+    await openWith("hurried", "echo/small");
+    await on.page.getByLabel("Message", { exact: true }).press("Control+Enter");
+    await on.page.getByText("hurried@1 by echo").waitFor();
+    const other = await underTest.newPage({ key: underTest.stack.managementKey });
+    await other.open("/default/presets/hurried/try");
+    await other.page.getByText("v1, ").waitFor();
+    await other.page.getByLabel("Message", { exact: true }).fill("Hello");
+    await other.page.keyboard.press("Control+Enter");
+    await other.page.getByText("Nothing was sent to a model.").waitFor();
+  });
+
   it("stops an answer where that is wanted, and keeps what has come", async () => {
     const words = Array.from({ length: 600 }, (_, n) => `word${n}`).join(" ");
     await openWith("slow", "echo/slow", words);

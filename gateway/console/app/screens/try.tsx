@@ -10,6 +10,7 @@ import { hrefTo } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
 import { ActionButton } from "../ui/action-button.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
+import { submitByKey } from "../ui/submit-key.ts";
 import type { PresetScreenProps } from "./preset.tsx";
 import { findMessage, keepMessage } from "./try/kept-message.ts";
 import { ResolvedView } from "./try/resolved-view.tsx";
@@ -72,7 +73,32 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
     });
 
   const name = pinned === undefined ? slug : `${slug} v${pinned}`;
+  const sendReason = reasonNotTo("infer");
   const emptyReason = message.trim() === "" ? "Write a message first." : undefined;
+  // One comes here for an answer, where one may have it.
+  const sendButton = (
+    <ActionButton
+      key="send"
+      isSubmit={!sendReason}
+      class={sendReason ? "" : "primary"}
+      reason={sendReason ?? emptyReason}
+      isBusy={busyWith !== undefined || !content}
+    >
+      Send to the model
+    </ActionButton>
+  );
+  const mergeButton = (
+    <ActionButton
+      key="merge"
+      isSubmit={sendReason !== undefined}
+      class={sendReason ? "primary" : ""}
+      run={sendReason ? undefined : () => void resolve()}
+      reason={emptyReason}
+      isBusy={busyWith !== undefined || !content}
+    >
+      Show the merged request
+    </ActionButton>
+  );
   return (
     <Page
       title={`Try ${name}`}
@@ -84,9 +110,10 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
       {loadError && <ErrorPanel error={loadError} title="The preset could not be loaded" retry={preset.reload} />}
       <form
         class="panel"
+        onKeyDown={submitByKey}
         onSubmit={(event) => {
           event.preventDefault();
-          if (!emptyReason && content && !busyWith) void resolve();
+          if (!emptyReason && content && !busyWith) void (sendReason ? resolve() : sendMessage());
         }}
       >
         <div class="panel-head">
@@ -113,23 +140,14 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
           }}
         />
         <div class="panel-foot row edit-actions">
-          {reasonNotTo("infer") && <span class="edit-note muted small">{reasonNotTo("infer")}</span>}
+          {sendReason && <span class="edit-note muted small">{sendReason}</span>}
           <span class="row edit-actions">
             {busyWith === "send" && (
               <button type="button" class="button" onClick={() => abort.current?.abort()}>
                 Stop
               </button>
             )}
-            <ActionButton
-              run={() => void sendMessage()}
-              reason={reasonNotTo("infer") ?? emptyReason}
-              isBusy={busyWith !== undefined || !content}
-            >
-              Send to the model
-            </ActionButton>
-            <ActionButton isSubmit class="primary" reason={emptyReason} isBusy={busyWith !== undefined || !content}>
-              Show the merged request
-            </ActionButton>
+            {sendReason ? [sendButton, mergeButton] : [mergeButton, sendButton]}
           </span>
         </div>
       </form>

@@ -73,6 +73,10 @@ export function Shortcuts({ workspace }: { readonly workspace: SessionWorkspace 
           <kbd>{heldKey}</kbd> <kbd>K</kbd>
         </dt>
         <dd>Search and commands</dd>
+        <dt>
+          <kbd>{heldKey}</kbd> <kbd>Enter</kbd>
+        </dt>
+        <dd>While writing a version or a message: go on with it</dd>
         {rows.map(([keys, what]) => (
           <>
             <dt>

@@ -5,7 +5,7 @@ import { placeBelow } from "./place-below.ts";
 interface ActionButtonProps {
   readonly children: ComponentChildren;
   /** Not needed where the form that it submits does it. */
-  readonly run?: () => void;
+  readonly run?: (() => void) | undefined;
   /**
    * Why it cannot be used; undefined where it can. The button stays in the order of the keyboard, and the reason is seen
    * as soon as the button has the focus or a pointer is on it.

@@ -7,6 +7,7 @@ import { compact } from "../../json/json-pieces.ts";
 import { hrefTo, navigate } from "../../shell/location.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
+import { submitByKey } from "../../ui/submit-key.ts";
 import { CannotSave } from "./cannot-save.tsx";
 import { ContentFields, configFaultOf } from "./content-fields.tsx";
 import { type Draft, dropDraft, keepDraft } from "./draft.ts";
@@ -114,6 +115,7 @@ export function DraftEditor({ start, isKept, workspace, slug, isReview, startAne
   return (
     <form
       class="stack"
+      onKeyDown={submitByKey}
       onSubmit={(event) => {
         event.preventDefault();
         if (fault === undefined && isChanged) navigate(hrefOf(true));
@@ -138,7 +140,7 @@ export function DraftEditor({ start, isKept, workspace, slug, isReview, startAne
         issues={issues}
         change={edit}
       />
-      <div class="row edit-actions">
+      <div class="row edit-actions is-in-reach">
         <a class="button" href={hrefTo([workspace.slug, "presets", slug])}>
           Back to the preset
         </a>

@@ -4,6 +4,7 @@ import { hrefTo } from "../../shell/location.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { TextField } from "../../ui/field.tsx";
+import { submitByKey } from "../../ui/submit-key.ts";
 import { CannotSave } from "../edit/cannot-save.tsx";
 import { ContentFields, configFaultOf } from "../edit/content-fields.tsx";
 import { DialectChoice } from "./dialect-choice.tsx";
@@ -67,6 +68,7 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
     <form
       class="stack new-preset"
       ref={form}
+      onKeyDown={submitByKey}
       onSubmit={(event) => {
         event.preventDefault();
         if (reason === undefined) creation.run();
@@ -109,7 +111,7 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
         issues={creation.contentIssues}
         change={edit}
       />
-      <div class="row edit-actions">
+      <div class="row edit-actions is-in-reach">
         <a class="button" href={hrefTo([workspace.slug, "presets"])}>
           Cancel
         </a>
