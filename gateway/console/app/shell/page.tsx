@@ -31,7 +31,7 @@ export function Page({ title, heading, crumbs, actions, children }: PageProps) {
   return (
     <main class="page" id="content" tabIndex={-1}>
       {crumbs && (
-        <nav aria-label="Path">
+        <nav class="path" aria-label="Path">
           <ol class="crumbs">
             {crumbs.map(([label, href]) => (
               <li key={href}>

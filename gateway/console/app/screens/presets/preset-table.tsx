@@ -64,7 +64,7 @@ function PresetRow({ preset, workspace }: { readonly preset: Preset; readonly wo
         </div>
       </td>
       <td class="only-wide">
-        <div class="cut muted" title={preset.description ?? undefined}>
+        <div class="clamp muted" title={preset.description ?? undefined}>
           {preset.description}
         </div>
       </td>

@@ -49,14 +49,14 @@ export function Workspaces({ workspace, query }: ScreenProps) {
                 <a class="plain-link cut" href={hrefTo([workspace.slug, "team", each.slug])} title={each.name}>
                   {each.name}
                 </a>
-                {each.id === workspace.id && <span class="badge accent">Open</span>}
+                {each.id === workspace.id && <span class="badge accent">Current</span>}
                 {each.id === defaultId && <span class="badge">Default</span>}
               </span>
               <span class="mono muted cut">{each.slug}</span>
             </div>
           </td>
           <td class="only-wide">
-            <div class="cut muted" title={each.description ?? undefined}>
+            <div class="clamp muted" title={each.description ?? undefined}>
               {each.description}
             </div>
           </td>
