@@ -54,7 +54,13 @@ async function buildInto(folder: string): Promise<void> {
       reportCompressedSize: false,
     },
     worker: { format: "es" },
+    plugins: [{ name: "paint-after-script", transformIndexHtml: { order: "post", handler: paintAfterScript } }],
   });
+}
+
+/** The script knows the colours that somebody chose, and nothing is to be seen without it: others would only flash up. */
+function paintAfterScript(html: string): string {
+  return html.replace('<script type="module"', '<script type="module" blocking="render"');
 }
 
 /** Compressed once and well, so that serving costs nothing. */

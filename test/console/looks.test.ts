@@ -130,6 +130,29 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     await on.page.getByText('model: "@preset/other-bot"').waitFor();
   });
 
+  it("is never seen in other colours than those that were chosen, however long its script takes", async () => {
+    const on = await signedIn({ colorScheme: "light" });
+    const { page } = on;
+    await page.getByRole("button", { name: "Account" }).click();
+    await page.getByRole("button", { name: "Dark" }).click();
+    let letThrough = () => {};
+    const held = new Promise<void>((resolve) => {
+      letThrough = resolve;
+    });
+    await page.route("**/assets/index-*.js", async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.reload({ waitUntil: "commit" });
+    await page.waitForFunction("document.styleSheets.length > 0");
+    // Long enough to paint a page that may be painted.
+    await page.waitForTimeout(500);
+    expect(await page.evaluate("performance.getEntriesByType('paint').length")).toBe(0);
+    letThrough();
+    await page.getByText("support-bot").first().waitFor();
+    expect(await page.evaluate("getComputedStyle(document.documentElement).backgroundColor")).toBe("rgb(15, 17, 21)");
+  });
+
   it("tells with a few colours, too, where one is, what is chosen and what cannot be used", async () => {
     const on = await signedIn({ hasForcedColors: true });
     const { page } = on;

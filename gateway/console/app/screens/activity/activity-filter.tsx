@@ -37,7 +37,7 @@ export function ActivityFilter({ filter, actions, seen, change }: ActivityFilter
         label="Who"
         all="Everybody"
         value={filter.user}
-        choices={[...people]}
+        choices={[...people].sort(([, one], [, other]) => one.localeCompare(other))}
         choose={(user) => change({ user })}
       />
     </div>
