@@ -91,7 +91,7 @@ function KeyRow({ apiKey, reason, changed }: KeyRowProps) {
           </span>
         </div>
       </td>
-      <td class="only-wide">
+      <td class="column-creator only-wide">
         <div class="two-lines">
           <span class="cut">
             <Person id={creator_user_id} />
