@@ -4,7 +4,7 @@ import { DomainError } from "../domain/domain-error.ts";
 import type { Logger } from "../observe/logger.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import { monotonicMs } from "../process/clock.ts";
-import { principalFromClaims, readClaims } from "./claims.ts";
+import { type Claims, principalFromClaims, readClaims } from "./claims.ts";
 import { isSigned, payloadOf, readJwt, type SignedJwt } from "./es256.ts";
 import { IssuerClock } from "./issuer-clock.ts";
 import type { FetchKeySet } from "./key-set.ts";
@@ -67,8 +67,22 @@ export class AccessTokenVerifier {
     const jwt = readJwt(token);
     if (!jwt) throw invalidToken();
     if (!this.#keys.find(jwt.kid)) await this.#keys.learn();
+    let claims = this.#claimsOf(jwt);
+    let judgement = this.#clock.judge(claims);
+    if (judgement !== "good") {
+      // Only the issuer can have signed it, so it may be the clocks: the key set tells by how much they differ by now.
+      await this.#keys.refreshSoon();
+      claims = this.#claimsOf(jwt);
+      judgement = this.#clock.judge(claims);
+    }
     // From here on nothing is waited for: what is remembered was verified by a key that is still there.
-    return this.#verifyNow(token, jwt);
+    if (judgement === "early") throw invalidToken();
+    if (judgement === "expired") {
+      throw unauthenticated("TOKEN_EXPIRED", "The access token has expired. Exchange the key for a new one.");
+    }
+    const principal = principalFromClaims(claims);
+    this.#remember(token, principal, this.#clock.leftMs(claims.exp));
+    return principal;
   }
 
   /** For readiness: whether tokens can be verified at all. Keeps the keys fresh while nobody calls. */
@@ -78,23 +92,19 @@ export class AccessTokenVerifier {
     this.#clock.check();
   }
 
-  #verifyNow(token: string, jwt: SignedJwt): Principal {
+  /** What a token says, where it is one of the issuer's. */
+  #claimsOf(jwt: SignedJwt): Claims {
     const key = this.#keys.find(jwt.kid);
     const claims = key && this.#isGenuine(jwt, key) ? readClaims(payloadOf(jwt)) : undefined;
     if (!claims) throw invalidToken();
-    const judgement = this.#clock.judge(claims);
-    if (judgement !== "good") {
-      // Only the issuer can sign such a token, so it may be the clocks: the key set tells by how much they differ.
-      void this.#keys.refreshSoon();
-      if (judgement === "early") throw invalidToken();
-      throw unauthenticated("TOKEN_EXPIRED", "The access token has expired. Exchange the key for a new one.");
-    }
-    const principal = principalFromClaims(claims);
+    return claims;
+  }
+
+  /** For what is left of its life, counted on by a clock that nobody sets. */
+  #remember(token: string, principal: Principal, leftMs: number): void {
     const now = monotonicMs();
-    // What is left of its life, counted on by a clock that nobody sets.
-    this.#verified.set(token, { principal, expiresAtMs: now + this.#clock.leftMs(claims.exp) });
+    this.#verified.set(token, { principal, expiresAtMs: now + leftMs });
     if (now - this.#purgedAtMs >= purgeIntervalMs) this.#purge(now);
-    return principal;
   }
 
   /** By its own signature, or by that of the batch it was signed in. */

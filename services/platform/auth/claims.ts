@@ -7,7 +7,7 @@ export const accessTokenIssuer = "setpoint";
 export const accessTokenLifeMaxSeconds = 3_600;
 
 /** What an access token says beside its issuer. `sub` is the user; times are in seconds since 1970, by the clock of the issuer. */
-interface Claims {
+export interface Claims {
   readonly sub: string;
   readonly key: string;
   readonly kind: KeyKind;
