@@ -165,7 +165,8 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
       const before = await create(slug);
       const fields = { name: "Name", description: "Not this", status: PresetStatus.ARCHIVED, designatedVersion: 7 };
       const after = await update(slug, fields, ["name"]);
-      expect(after).toEqual({ ...before, name: "Name", updateTime: after.updateTime, etag: after.etag });
+      const { updateTime, etag } = after;
+      expect(after).toEqual({ ...before, name: "Name", updateTime, etag, revision: before.revision + 1 });
       expect(after.etag).not.toBe(before.etag);
       expect((await call(getPreset, { slug })).preset).toEqual(after);
     });
