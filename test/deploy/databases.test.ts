@@ -3,10 +3,13 @@ import type { OrganizationConfig } from "../../services/organization/config.ts";
 import { protocolOf, sessionStatements } from "../../services/platform/mysql/database-url.ts";
 import type { PresetConfig } from "../../services/preset/config.ts";
 import {
+  containersOf,
+  dev,
   environmentOf,
   galera,
   getPods,
   mainContainerOf,
+  podsOf,
   production,
   type Rendering,
   vitess,
@@ -42,5 +45,17 @@ describe("the database of an overlay", () => {
   it("is sharded for Vitess: statements go as text, each about one workspace", () => {
     expect(urlsOf(vitess).map(protocolOf)).toEqual(["text", "text", "text"]);
     expect(configsOf(vitess).preset.batchByWorkspace).toBe(true);
+  });
+});
+
+describe.each([dev, production])("$title", (rendering) => {
+  it("waits for a database that is not there yet, wherever it migrates, instead of failing again and again", () => {
+    const migrating = podsOf(rendering)
+      .flatMap(containersOf)
+      .filter(({ command }) => command?.includes("migrate"));
+    expect(migrating.length).toBeGreaterThanOrEqual(2);
+    for (const container of migrating) {
+      expect(environmentOf(rendering, container)).toMatchObject({ MIGRATE_WAIT_SECONDS: "3600" });
+    }
   });
 });
