@@ -54,6 +54,13 @@ const values = [
 ];
 
 describe("a walk over the bytes of JSON", () => {
+  it("reads what stands ahead of the object a part at a time, too", () => {
+    const scan = new JsonScan(Buffer.from(`${" ".repeat(100)}[]`));
+    scan.read(100);
+    expect(scan.isDone).toBe(false);
+    expect(() => scan.read(1)).toThrow("must be a JSON object");
+  });
+
   it.each(values)("takes a member of %j where JSON.parse does", (value) => {
     const texts = [`{"a":${value}}`, `{"a":${value},"b":1}`, ` { "b" : 1 , "a" : ${value} } `, `{"a":${value}`];
     for (const text of texts) expect([text, isTaken(text)]).toEqual([text, isJson(text)]);

@@ -41,6 +41,8 @@ const aKeyOrEnd = 3;
 const aColon = 4;
 const aCommaOrEnd = 5;
 const nothing = 6;
+/** So that the rest can rely on it: the outermost value is an object. */
+const theObject = 7;
 
 export class JsonScan {
   readonly members: MemberPlace[] = [];
@@ -48,7 +50,7 @@ export class JsonScan {
   readonly longValues = new Map<number, number>();
   readonly #bytes: Buffer;
   #at = 0;
-  #next = aValue;
+  #next = theObject;
   /** Where each container begins that is open. */
   readonly #open: number[] = [];
   /** The string that the last part ended in; -1: none. */
@@ -59,13 +61,10 @@ export class JsonScan {
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
-    // So that the rest can rely on it: the outermost value is an object.
-    const first = spaceEnd(bytes, 0);
-    if (bytes[first] !== openBrace) throw invalidRequest([{ path: "", message: "must be a JSON object" }]);
   }
 
   get isDone(): boolean {
-    return this.#at >= this.#bytes.length;
+    return this.#next === nothing && this.#at >= this.#bytes.length;
   }
 
   /** Reads on, about this many bytes. Throws an invalid request where the text is not JSON, or is too much. */
@@ -91,8 +90,10 @@ export class JsonScan {
         if (code !== colon) throw notJson();
         this.#next = aValue;
         at++;
-      } else if (next === nothing) {
-        throw notJson();
+      } else if (next >= nothing) {
+        if (next === nothing) throw notJson();
+        if (code !== openBrace) throw noObject();
+        this.#next = aValue;
       } else if (code === quote) {
         this.#stringStart = at;
         if (next <= aValueOrEnd) this.#begin(at);
@@ -116,7 +117,8 @@ export class JsonScan {
       }
     }
     this.#at = at;
-    if (at >= bytes.length && this.#next !== nothing) throw notJson();
+    if (at < bytes.length || this.#next === nothing) return;
+    throw this.#next === theObject ? noObject() : notJson();
   }
 
   #begin(at: number): void {
@@ -236,6 +238,10 @@ function wordEnd(bytes: Buffer, start: number): number {
   const word = words.find((each) => each[0] === bytes[start]);
   if (!word?.every((code, index) => bytes[start + index] === code)) throw notJson();
   return start + word.length;
+}
+
+function noObject(): Error {
+  return invalidRequest([{ path: "", message: "must be a JSON object" }]);
 }
 
 function notJson(): Error {
