@@ -75,7 +75,11 @@ export function tooManyRequests(message: string, allowance: Allowance): HttpErro
   });
 }
 
-export function rateLimitHeaders({ limit, remaining, fullInSeconds }: Allowance): Record<string, string> {
+export function rateLimitHeaders({
+  limit,
+  remaining,
+  fullInSeconds,
+}: Omit<Allowance, "nextInSeconds">): Record<string, string> {
   return {
     "x-ratelimit-limit": String(limit),
     "x-ratelimit-remaining": String(remaining),

@@ -230,6 +230,8 @@ describe("an upstream that has as much to do as it may", () => {
     await expect.poll(() => upstream.received.length).toBe(1);
     const answer = await stack.send("chat/completions", { model: "full" });
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([429, "1"]);
+    const limits = ["limit", "remaining", "reset"].map((name) => answer.headers.get(`x-ratelimit-${name}`));
+    expect(limits).toEqual(["1", "0", "1"]);
     expect(await answer.json()).toMatchObject({ error: { code: 429, message: expect.stringContaining("full") } });
     await answerWith(200, "{}")(upstream.last, upstream.last.socket);
     expect((await first).status).toBe(200);

@@ -1,4 +1,4 @@
-import { HttpError, retryAfterSeconds } from "../../json/errors.ts";
+import { HttpError, rateLimitHeaders, retryAfterSeconds } from "../../json/errors.ts";
 import { MalformedAnswer } from "../upstreams/answer-head.ts";
 
 /** How a call of an upstream failed. */
@@ -42,10 +42,15 @@ export function statusOf({ kind }: Failure): number {
   return statuses[kind];
 }
 
+interface FailedUpstream {
+  readonly name: string;
+  readonly concurrencyMax: number;
+}
+
 /** What a client is told where nothing was sent to it yet. */
-export function failureError(failure: Failure, upstreamName: string): HttpError {
-  const headers = { "x-setpoint-upstream": upstreamName };
-  const message = `The upstream ${upstreamName} ${failure.reason}.`;
+export function failureError(failure: Failure, { name, concurrencyMax }: FailedUpstream): HttpError {
+  const headers = { "x-setpoint-upstream": name };
+  const message = `The upstream ${name} ${failure.reason}.`;
   const status = statusOf(failure);
   // It will not be better in a moment.
   if (failure.kind === "bad_answer") {
@@ -53,7 +58,8 @@ export function failureError(failure: Failure, upstreamName: string): HttpError 
   }
   if (status !== 429 && status !== 503) return new HttpError(status, `${message} Try again in a moment.`, headers);
   const wait = { ...headers, "retry-after": retryAfterSeconds };
-  return new HttpError(status, `${message} Wait as long as Retry-After says.`, wait);
+  const limit = status === 429 ? rateLimitHeaders({ limit: concurrencyMax, remaining: 0, fullInSeconds: 1 }) : {};
+  return new HttpError(status, `${message} Wait as long as Retry-After says.`, { ...wait, ...limit });
 }
 
 /** Of the operating system, or of TLS: a certificate that is not trusted, a protocol that is not spoken. */

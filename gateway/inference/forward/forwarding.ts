@@ -104,7 +104,7 @@ export class Forwarding implements AttemptsOwner {
       // How often one has too much to do is counted.
       if (failure.kind !== "full") this.#log(failure, "no answer");
       this.#over(statusOf(failure), failure.kind);
-      this.#reject(failureError(failure, this.#attempts.upstream.name));
+      this.#reject(failureError(failure, this.#attempts.upstream));
     }
   }
 

@@ -59,7 +59,11 @@ export class Upstream {
 
   /** Whether it has as much to do as it may. */
   get isFull(): boolean {
-    return this.connections.inFlight >= (this.#definition.concurrencyMax ?? Number.POSITIVE_INFINITY);
+    return this.connections.inFlight >= this.concurrencyMax;
+  }
+
+  get concurrencyMax(): number {
+    return this.#definition.concurrencyMax ?? Number.POSITIVE_INFINITY;
   }
 
   /** The operator's own headers, which no client can change. */
