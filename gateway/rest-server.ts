@@ -139,7 +139,7 @@ function createApp(
 }
 
 async function addRoutes(app: FastifyInstance, parts: RestParts, limits: Limits, forwarder: Forwarder): Promise<void> {
-  const { config, clients, upstreams, health, logger, metrics } = parts;
+  const { config, clients, upstreams, inferenceMetrics, health, logger, metrics } = parts;
   const cookie = new SessionCookie(new ConsoleOrigin(config.publicOrigin));
   const access = openAccess(parts, limits, cookie);
   const presetCache = new PresetCache(clients.presets, config, metrics);
@@ -157,7 +157,7 @@ async function addRoutes(app: FastifyInstance, parts: RestParts, limits: Limits,
     memberRoutes(app, access, clients);
     organizationChangeRoutes(app, access, clients);
     probeRoutes(app, health);
-    await inferenceRoutes(app, access, presetCache, forwarder, config.inferenceBodyBytesMax);
+    await inferenceRoutes(app, access, presetCache, forwarder, inferenceMetrics, config.inferenceBodyBytesMax);
     referenceRoutes(app, described);
     sessionRoutes(app, access, clients, cookie);
     const tellFault = (reason: string) => logger.warn({ reason }, "the console is not served");

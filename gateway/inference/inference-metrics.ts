@@ -6,6 +6,9 @@ import type { Upstream } from "./upstreams/upstreams.ts";
 /** Buckets in seconds, from a refusal to the longest generation. */
 const durationBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
 
+/** Buckets in seconds, from a preset that is at hand to one that the preset service takes all of its time for. */
+const resolveBuckets = [0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 10];
+
 /** What ended a call that the upstream had not ended: its client went, or did not read. */
 type AbortReason = "client_gone" | "client_stalled";
 
@@ -16,6 +19,7 @@ type AbortReason = "client_gone" | "client_stalled";
 export class InferenceMetrics {
   readonly #seconds: Histogram<"upstream" | "status">;
   readonly #firstByteSeconds: Histogram<"upstream">;
+  readonly #resolveSeconds: Histogram;
   readonly #bytes: Counter<"upstream" | "direction">;
   readonly #aborted: Counter<"upstream" | "reason">;
   readonly #retries: Counter<"upstream" | "reason">;
@@ -37,6 +41,12 @@ export class InferenceMetrics {
       help: "Time from a request to the first byte of its answer, by upstream.",
       labelNames: ["upstream"],
       buckets: durationBuckets,
+      registers,
+    });
+    this.#resolveSeconds = new Histogram({
+      name: "setpoint_inference_resolve_seconds",
+      help: "Time that it took to find the preset that a request names, and to make one request of both.",
+      buckets: resolveBuckets,
       registers,
     });
     this.#bytes = new Counter({
@@ -92,6 +102,10 @@ export class InferenceMetrics {
 
   fileChecked(isGood: boolean): void {
     this.#fileFault.set(isGood ? 0 : 1);
+  }
+
+  presetResolved(ms: number): void {
+    this.#resolveSeconds.observe(ms / 1000);
   }
 
   answerBegun(upstream: string, ms: number): void {

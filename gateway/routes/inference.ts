@@ -1,8 +1,10 @@
 import type { FastifyInstance } from "fastify";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { Access } from "../auth/access.ts";
 import { type DialectName, dialectNames } from "../dialects/dialect-name.ts";
 import { explanationOf } from "../inference/forward/explanation.ts";
 import type { Forwarder } from "../inference/forward/forward.ts";
+import type { InferenceMetrics } from "../inference/inference-metrics.ts";
 import { mergeRequest } from "../inference/merge/merge.ts";
 import type { CachedPreset, PresetCache } from "../inference/presets/preset-cache.ts";
 import { isExplained } from "../inference/request/explain-header.ts";
@@ -24,6 +26,7 @@ export async function inferenceRoutes(
   access: Access,
   presetCache: PresetCache,
   forwarder: Forwarder,
+  metrics: InferenceMetrics,
   bodyLimit: number,
 ): Promise<void> {
   const onRequest = access.withInference();
@@ -39,11 +42,13 @@ export async function inferenceRoutes(
           const read = readRequestBody(requireBody(request.body));
           const body = read instanceof Promise ? await read : read;
           const reference = presetReferenceOf(body);
+          const readAtMs = monotonicMs();
           const found = reference && presetCache.get(caller, reference, dialect);
           const preset = found instanceof Promise ? await found : found;
           if (preset) reply.header("x-setpoint-preset", nameOf(preset));
           const pinned = reference?.version !== undefined;
           const outgoing = mergeRequest(body, preset?.prepared, dialect, { pinned, replaceSystemPrompt });
+          if (preset) metrics.presetResolved(monotonicMs() - readAtMs);
           const explanation = explains ? explanationOf(outgoing.provenance()) : undefined;
           await forwarder.forward({ reply, dialect, outgoing, explanation, preset });
           return reply;

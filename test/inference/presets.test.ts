@@ -44,6 +44,14 @@ describe("a request that names a preset", () => {
     });
   });
 
+  it("is counted with the time that its preset took, which one without a preset is not", async () => {
+    const resolved = () => stack.metric("setpoint_inference_resolve_seconds_count");
+    const before = await resolved();
+    await stack.send("chat/completions", { model: "@preset/bot", messages });
+    await stack.send("chat/completions", { model: "vendor/model", messages });
+    expect(await resolved()).toBe(before + 1);
+  });
+
   it("says so where it is refused by the upstream, too", async () => {
     upstream.script = answerWith(402, '{"pay":true}');
     const answer = await stack.send("chat/completions", { model: "@preset/bot@1", messages });
