@@ -41,6 +41,7 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     await page.getByText("other", { exact: true }).waitFor({ state: "detached" });
     await press(on, slug, "link");
     await page.getByText("Serves v2").waitFor();
+    await page.locator(".change[data-shown]").getByText("prompt, model", { exact: true }).waitFor();
     expect(await page.title()).toBe(`${slug} · Setpoint`);
     expect(await page.evaluate("document.activeElement.tagName")).toBe("H1");
 

@@ -4,6 +4,7 @@ import type { memberSchema } from "../../../json/member-schema.ts";
 import type { organizationChangeSchema } from "../../../json/organization-change-schema.ts";
 import type {
   changeSchema,
+  diffSchema,
   listedPresetSchema,
   versionSchema,
   workspaceChangeSchema,
@@ -17,6 +18,7 @@ export type Preset = Static<typeof listedPresetSchema>;
 export type PresetVersion = Static<typeof versionSchema>;
 export type PresetWithVersion = Preset & { readonly designated_version: PresetVersion };
 export type PresetStatus = Preset["status"];
+export type VersionDiff = Static<typeof diffSchema>;
 export type PresetChange = Static<typeof changeSchema>;
 /** A change of a preset, among those of all presets of a workspace. */
 export type WorkspaceChange = Static<typeof workspaceChangeSchema>;

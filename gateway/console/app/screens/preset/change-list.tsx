@@ -12,10 +12,13 @@ interface ChangeListProps {
   readonly isOff?: boolean;
   readonly served?: number | undefined;
   readonly shown?: number | undefined;
+  /** What the version that is looked at changed; empty until that is known. */
+  readonly shownChanged?: string;
 }
 
 /** Who changed what of a preset, and when; the newest first. */
-export function ChangeList({ changes, workspace, slug, isOff = false, served, shown }: ChangeListProps) {
+export function ChangeList(props: ChangeListProps) {
+  const { changes, workspace, slug, isOff = false, served, shown, shownChanged } = props;
   return (
     <ol class="change-list">
       {changes.map((change) => {
@@ -45,6 +48,11 @@ export function ChangeList({ changes, workspace, slug, isOff = false, served, sh
                 </a>
               )}
             </div>
+            {made !== undefined && made > 1 && made === shown && (
+              <p class="small cut shown-changed" title={shownChanged}>
+                {shownChanged}
+              </p>
+            )}
             <p class="muted small">
               <Person id={change.user_id} /> · <Time at={change.created_at} />
             </p>
