@@ -36,7 +36,7 @@ const colors = HighlightStyle.define([
 ]);
 
 const look = EditorView.theme({
-  "&": { fontSize: "0.8125rem", color: "var(--text)", backgroundColor: "var(--surface)", height: "100%" },
+  "&": { fontSize: "var(--size-code)", color: "var(--text)", backgroundColor: "var(--surface)", height: "100%" },
   "&.cm-focused": { outline: "none" },
   // Above the gutter, which would hide an outline.
   "&.cm-focused::after": {
