@@ -205,6 +205,17 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
     expect(await on.axeViolations()).toEqual([]);
   });
 
+  it("says of a workspace that nobody belongs to what to do about it", async () => {
+    const { slug } = await administrator(underTest.stack).makeWorkspace(freshName("deserted"));
+    const { json } = await call<{ user_id: string }[]>("GET", `/workspaces/${slug}/members`);
+    const user_ids = json.data.map(({ user_id }) => user_id);
+    if (user_ids.length > 0) await call("POST", `/workspaces/${slug}/members/remove`, { user_ids });
+    await on.open(`/default/team/${slug}`);
+    await on.page.getByText("Add those who work on its presets.").waitFor();
+    expect(await on.page.getByRole("table").count()).toBe(0);
+    expect(await on.page.getByText("0–0 of 0").count()).toBe(0);
+  });
+
   it("puts members of the organization into a workspace, and takes them out with a way back", async () => {
     const { slug } = await administrator(underTest.stack).makeWorkspace(freshName("joint"));
     const userId = await administrator(underTest.stack).makeMember(`${slug}@example.com`);

@@ -82,7 +82,13 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
       {list.error && (
         <ErrorPanel error={list.error} title="The members could not be loaded" retry={missing ? undefined : reload} />
       )}
-      {!forbidden && (items || !list.error) && (
+      {total === 0 && (
+        <div class="panel empty">
+          <h2>No members</h2>
+          <p class="wrap">Nobody belongs to {name} yet. Add those who work on its presets.</p>
+        </div>
+      )}
+      {!forbidden && total !== 0 && (items || !list.error) && (
         <div class="panel">
           <Listing caption={`Members of ${name}, the oldest membership first`} columns={columns} isStale={isLoading}>
             {items?.map(({ id, user_id, role, created_at }) => (
@@ -117,7 +123,7 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
           </Listing>
         </div>
       )}
-      {total !== undefined && (
+      {total !== undefined && total > 0 && (
         <Pager
           page={page}
           pageSize={pageSize}
