@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
-import { retryTransient } from "../../services/platform/mysql/transaction.ts";
+import { inTransaction, retryTransient } from "../../services/platform/mysql/transaction.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { updatePreset } from "../../services/preset/store/update-preset.ts";
 import { VersionWriter } from "../../services/preset/store/version-writer.ts";
@@ -70,6 +70,21 @@ describe("a node of a cluster", () => {
     );
     expect(changed).toMatchObject({ name: "Changed", revision: 2 });
     expect(await store.revisions(changed)).toEqual([1, 2]);
+  });
+
+  it("leaves a transaction whole where it aborts it while a statement is prepared, and does not say so", async () => {
+    const node = await openDatabaseProxy(store.url, { isGalera: true });
+    const nodePool = openPool(node.url, 1);
+    await nodePool.query("CREATE TABLE whole (n INT PRIMARY KEY)");
+    await inTransaction(nodePool, async (connection) => {
+      await connection.execute("INSERT INTO whole VALUES (?)", [1]);
+      node.fail("prepare", "untold abort");
+      await connection.execute("INSERT INTO whole VALUES (?), (?)", [2, 3]);
+    });
+    const [rows] = await nodePool.query<RowDataPacket[]>("SELECT n FROM whole ORDER BY n");
+    expect(rows.map(({ n }) => n)).toEqual([1, 2, 3]);
+    await nodePool.end();
+    await node.close();
   });
 
   const read = () =>

@@ -7,7 +7,8 @@ export type Phase = "connect" | "handshake" | "session" | "query" | "prepare" | 
 /**
  * `silence`: nothing arrives or comes back any more, and nothing tells why. `deaf`: it arrives, and nothing comes back.
  * `hold`: it arrives when `letGo` says so, whoever has given up by then. `reset`: the connection is cut before the server
- * hears. `lost answer`: it is cut after the server has done its work. A number: the answer is that error, and nothing is
+ * hears. `lost answer`: it is cut after the server has done its work. `untold abort`: the transaction is rolled back before
+ * it, and nobody is told. A number: the answer is that error, and nothing is
  * done; with `isDone`, it is done all the same; with `message`, it says that.
  */
 export type Fault =
@@ -16,6 +17,7 @@ export type Fault =
   | "hold"
   | "reset"
   | "lost answer"
+  | "untold abort"
   | number
   | { readonly errno: number; readonly isDone: true }
   | { readonly errno: number; readonly message: string };
@@ -47,7 +49,7 @@ export interface DatabaseProxy {
 
 export async function openDatabaseProxy(
   databaseUrl: string,
-  { hidesTls = false }: { readonly hidesTls?: boolean } = {},
+  { hidesTls = false, isGalera = false }: { readonly hidesTls?: boolean; readonly isGalera?: boolean } = {},
 ): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
   const socketPath = target.searchParams.get("socketPath");
@@ -82,11 +84,20 @@ export async function openDatabaseProxy(
     let isHeld = false;
     /** What the client hears instead of the server's next answer. */
     let instead: Buffer | undefined;
+    /** How many answers of the server are to commands that were none of the client's. */
+    let unasked = 0;
+    /** What the client puts before the text of a statement. */
+    let beforeText: Buffer = Buffer.alloc(0);
     /** True where what was sent must not go on to the server. */
     const strike = (fault: Fault | undefined, packet?: Buffer): boolean => {
       if (fault === "silence" || fault === "deaf" || fault === "hold") silent.add(client);
       if (fault === "lost answer") doomed.add(client);
       if (fault === "lost answer" || fault === "deaf") return false;
+      if (fault === "untold abort") {
+        unasked += 1;
+        upstream.write(queryPacket("ROLLBACK", beforeText));
+        return false;
+      }
       if (typeof fault === "object" && "isDone" in fault) {
         instead = errorPacket(fault.errno, packet);
         return false;
@@ -109,15 +120,19 @@ export async function openDatabaseProxy(
     upstream.on("close", () => silent.has(client) || client.destroy());
     client.on("close", () => isHeld || upstream.destroy());
     if (hidesTls) upstream.once("data", hideTls);
-    upstream.on("data", (data) => {
+    upstream.on("data", (received) => {
+      let data = received;
+      for (; unasked > 0 && data.length > 0; unasked -= 1) data = data.subarray(4 + data.readUIntLE(0, 3));
+      if (data.length === 0) return;
       if (doomed.has(client)) client.resetAndDestroy();
       else if (!silent.has(client)) client.write(instead ?? data);
       instead = undefined;
     });
     forEachPacket(client, (packet) => {
       if (packet[3] === 0) commands += 1;
+      if (isQuery(packet)) beforeText = packet.subarray(5, beginOfText(packet));
       if (silent.has(client) || phasesOf(packet).some((phase) => strike(faultAt(phase), packet))) return;
-      upstream.write(packet);
+      upstream.write(isGalera && packet.includes("@@wsrep_on") ? queryPacket(wsrepIsOn, beforeText) : packet);
     });
   });
 
@@ -167,6 +182,16 @@ export async function openDatabaseProxy(
   };
 }
 
+/** Is answered by any server as a node of Galera answers whether it is one. */
+const wsrepIsOn = "SELECT 1 AS isNode";
+
+function queryPacket(sql: string, beforeText: Buffer): Buffer {
+  const content = Buffer.concat([Buffer.from([0x03]), beforeText, Buffer.from(sql)]);
+  const header = Buffer.alloc(4);
+  header.writeUIntLE(content.length, 0, 3);
+  return Buffer.concat([header, content]);
+}
+
 /** Changes the greeting of a server as if it had no TLS. */
 function hideTls(greeting: Buffer): void {
   // Behind the header, the version of the protocol, that of the server as text with a zero, the thread, and a salt.
@@ -187,14 +212,22 @@ function forEachPacket(socket: Socket, onPacket: (packet: Buffer) => void): void
   });
 }
 
+function isQuery(packet: Buffer): boolean {
+  return packet[3] === 0 && packet[4] === 0x03;
+}
+
+/** Newer servers and clients put the number of the statement's attributes before it: none. */
+function beginOfText(query: Buffer): number {
+  return query[5] === 0 ? 7 : 5;
+}
+
 /** Which phases a packet of a client begins. A command has sequence 0; what comes before the first one does not. */
 function phasesOf(packet: Buffer): Phase[] {
   if (packet[3] !== 0) return ["handshake"];
   switch (packet[4]) {
     case 0x03: {
-      // Newer servers and clients put the number of the statement's attributes before it: none.
-      const sql = packet.toString("utf8", packet[5] === 0 ? 7 : 5);
-      if (sql.startsWith("SET SESSION")) return ["session"];
+      const sql = packet.toString("utf8", beginOfText(packet));
+      if (/^SET SESSION|^SELECT @@wsrep_on/.test(sql)) return ["session"];
       return sql === "COMMIT" ? ["commit", "query"] : ["query"];
     }
     case 0x16:

@@ -1,5 +1,12 @@
 import { connect, type Socket } from "node:net";
-import { type Connection, type ConnectionOptions, createConnection, type FieldPacket, type QueryResult } from "mysql2";
+import {
+  type Connection,
+  type ConnectionOptions,
+  createConnection,
+  type FieldPacket,
+  type QueryResult,
+  type RowDataPacket,
+} from "mysql2";
 import type { Span } from "../observe/trace.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { Protocol } from "./database-url.ts";
@@ -18,7 +25,7 @@ export interface ConnectionSettings {
   readonly options: ConnectionOptions;
   /** Sent before anything else, each by itself. */
   readonly sessionStatements: readonly string[];
-  /** How a statement with values goes: prepared, or as text in which mysql2 has written them. */
+  /** How a statement with values goes: prepared, unless the server is a node of Galera, or as text in which mysql2 has written them. */
   readonly protocol: Protocol;
   /** For all of connecting: the socket, the handshake and the session statements. */
   readonly connectTimeoutMs: number;
@@ -68,7 +75,7 @@ export class PoolConnection {
   readonly #core: Core;
   readonly #owner: ConnectionOwner;
   readonly protocol: Protocol;
-  readonly #execute: Method;
+  #execute: Method;
   /** How each command that is not answered yet is told that it will not be. */
   readonly #unanswered = new Set<(error: Error) => void>();
   readonly #onStatement: OnStatement | undefined;
@@ -109,8 +116,8 @@ export class PoolConnection {
     const connection = new PoolConnection(settings, owner);
     try {
       await Promise.all([
+        settings.protocol === "text" ? connection.#allowOneShard() : connection.#prepareNothingOnGalera(),
         ...settings.sessionStatements.map((statement) => connection.query(statement)),
-        ...(settings.protocol === "text" ? [connection.#allowOneShard()] : []),
       ]);
       connection.#timeoutMs = settings.statementTimeoutMs;
       connection.#isOpening = false;
@@ -219,6 +226,19 @@ export class PoolConnection {
     await this.query("SET SESSION transaction_mode = 'SINGLE'").catch((error: unknown) => {
       if (!isUnknownVariable(error)) throw error;
     });
+  }
+
+  /**
+   * A node that aborts a transaction while a statement of it is being prepared does not say so: what follows would be
+   * stored by itself, and what came before would be lost. It does say so to a statement that comes as text.
+   */
+  async #prepareNothingOnGalera(): Promise<void> {
+    try {
+      const [rows] = await this.query<RowDataPacket[]>("SELECT @@wsrep_on AS isNode");
+      if (rows[0]?.isNode) this.#execute = "query";
+    } catch (error) {
+      if (!isUnknownVariable(error)) throw error;
+    }
   }
 
   #close(error: Error): void {
