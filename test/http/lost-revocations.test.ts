@@ -55,6 +55,7 @@ it("has keys that were ended refused by the gateway that asked for it, although 
   await expect.poll(changeCount).toBe(before + changes.length + 1);
   // A new name ends nothing: the key works on while the service cannot be asked.
   expect(await statusOf(untouched.key)).toBe(200);
+  expect(await statusOf(secrets[0] as string)).toBe(503);
   proxy.restore();
   const statuses = await Promise.all(secrets.map(statusOf));
   expect(statuses).toEqual([401, 401, 401, 403, 401, 401]);
