@@ -42,8 +42,10 @@ describe("keyFromEither", () => {
     [undefined, undefined, "KEY_MISSING"],
     [undefined, "", "KEY_MALFORMED"],
     [undefined, `${key}, ${key}`, "KEY_MALFORMED"],
-    ["Bearer no", key, "KEY_MALFORMED"],
+    ["Basic no", key, "KEY_MALFORMED"],
     [`Bearer ${key}`, keyFromBytes(Buffer.alloc(32, 2)), "KEY_AMBIGUOUS"],
+    [`Bearer ${key}`, "sk-of-an-upstream", "KEY_AMBIGUOUS"],
+    ["Bearer no", key, "KEY_AMBIGUOUS"],
   ])("refuses what is no key, or two: %j, %j", (authorization, apiKey, reason) => {
     expect(catchError(() => keyFromEither(authorization, apiKey))).toMatchObject({ kind: "unauthenticated", reason });
   });

@@ -7,11 +7,13 @@ export function keyFrom(authorization: string | undefined): string {
   if (authorization === undefined) {
     throw unauthorized("KEY_MISSING", "Send your key in the header `Authorization: Bearer <key>`.");
   }
-  const key = authorization.match(/^Bearer +(\S+) *$/i)?.[1];
-  if (key === undefined) {
-    throw unauthorized("KEY_MALFORMED", "The Authorization header must be `Bearer <key>`.");
-  }
-  return requireKey(key);
+  return requireKey(bearerOf(authorization));
+}
+
+function bearerOf(authorization: string): string {
+  const text = authorization.match(/^Bearer +(\S+) *$/i)?.[1];
+  if (text === undefined) throw unauthorized("KEY_MALFORMED", "The Authorization header must be `Bearer <key>`.");
+  return text;
 }
 
 /** A typo is refused here, without a look-up. */
@@ -32,9 +34,12 @@ export function keyFromEither(authorization: string | undefined, apiKey: string 
     );
   }
   if (apiKey === undefined) return keyFrom(authorization);
-  const key = requireKey(String(apiKey));
-  if (authorization === undefined || keyFrom(authorization) === key) return key;
-  throw unauthorized("KEY_AMBIGUOUS", "Authorization and x-api-key hold different keys. Send one of them.");
+  const text = String(apiKey);
+  // Also where one of them is no key of ours: who sets an upstream's by accident looks for a typo else.
+  if (authorization !== undefined && bearerOf(authorization) !== text) {
+    throw unauthorized("KEY_AMBIGUOUS", "Authorization and x-api-key hold different keys. Send one of them.");
+  }
+  return requireKey(text);
 }
 
 const bearer = "Bearer ";
