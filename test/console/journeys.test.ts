@@ -80,15 +80,19 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     await newer?.getByText("Serving").waitFor();
     expect(await newer?.innerText()).toMatch(/^v3 Serving .+ · just now$/);
     expect(await older?.innerText()).toMatch(/^v2 .+ · just now\s+Roll back to v2$/);
+    expect(await on.shifts()).toEqual([]);
     await press(on, "Roll back to v2");
     await on.page.getByText(`${slug} now serves v2.`).waitFor();
     await older?.getByText("Serving").waitFor();
     await newer?.getByRole("button", { name: "Serve v3" }).waitFor();
     await expect.poll(() => on.page.evaluate("document.activeElement.className")).toContain("compared-versions");
+    // What is newer than what is served is one link away.
+    await press(on, slug, "link");
+    await press(on, "Compare with v3", "link");
+    await on.page.waitForURL(/compare\/2\.\.\.3$/);
     await press(on, "Undo");
     await newer?.getByText("Serving").waitFor();
     expect(await on.faults()).toEqual([]);
-    expect(await on.shifts()).toEqual([]);
   });
 
   it("sees what a colleague did before a rollback replaces it", { timeout: journeyTimeoutMs }, async () => {

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import type { DiffRow, LineDiff, Side } from "./line-diff.ts";
 
 const contextLines = 3;
+const foldedLinesMin = 5;
 /** What is laid out at once. */
 const rowsAtFirst = 500;
 
@@ -62,8 +63,8 @@ function foldUnchanged(rows: readonly DiffRow[], isWhole: boolean): (DiffRow[] |
     let end = at;
     while (end < rows.length && isNear[end] === isNear[at]) end++;
     const part = rows.slice(at, end);
-    // A fold takes a line itself.
-    parts.push(isNear[at] || part.length < 3 ? part : { at, rows: part });
+    // A few lines are read sooner than unfolded.
+    parts.push(isNear[at] || part.length < foldedLinesMin ? part : { at, rows: part });
     at = end;
   }
   return parts;

@@ -137,6 +137,7 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
             reason={reasonNotTo("write")}
             designate={(version) => designate(version, served.version)}
             hrefOf={(version) => hrefTo([workspace.slug, "presets", slug], { v: version })}
+            compareHref={(from, to) => hrefTo([workspace.slug, "presets", slug, "compare", `${from}...${to}`])}
           />
           <div class="preset-columns">
             <div class={`stack ${loaded || isLost ? "" : "is-stale"}`} aria-busy={!loaded && !isLost}>

@@ -19,14 +19,21 @@ interface ComparedVersionsProps {
 
 /** Whose the two versions are, each above its column, and which of them is served: the other can be, once it is read. */
 export function ComparedVersions({ workspace, slug, preset, versions }: ComparedVersionsProps) {
-  const lastChange = useLoaded<Page<PresetChange>>(presetPath(workspace, slug, "/changes?limit=1"));
+  // Asked again and again whether a colleague, or Undo after one has been elsewhere, has another version served.
+  const lastChange = useLoaded<Page<PresetChange>>(presetPath(workspace, slug, "/changes?limit=1"), 10_000);
+  const revision = lastChange.answer?.json.data[0]?.revision;
+  const seenRevision = useRef<number | undefined>(undefined);
+  useEffect(() => {
+    if (seenRevision.current !== undefined && revision !== seenRevision.current) preset.reload();
+    seenRevision.current = revision;
+  }, [revision]);
   const data = preset.answer?.json.data;
   const served = data?.designated_version.version;
   const { designate, isBusy, dialog } = useDesignation({
     workspace,
     slug,
     etag: preset.answer?.etag,
-    revision: lastChange.answer?.json.data[0]?.revision,
+    revision,
     changed: () => {
       preset.reload();
       lastChange.reload();

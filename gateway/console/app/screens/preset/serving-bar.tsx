@@ -13,10 +13,12 @@ interface ServingBarProps {
   readonly reason: string | undefined;
   readonly designate: (version: number) => void;
   readonly hrefOf: (version: number | undefined) => string;
+  readonly compareHref: (from: number, to: number) => string;
 }
 
 /** What the preset serves, always in sight, and what one looks at where that is something else. */
-export function ServingBar({ status, served, newest, shown, isBusy, reason, designate, hrefOf }: ServingBarProps) {
+export function ServingBar(props: ServingBarProps) {
+  const { status, served, newest, shown, isBusy, reason, designate, hrefOf, compareHref } = props;
   const isKnown = served !== undefined && newest !== undefined;
   const isOff = status !== "active";
   const text = useRef<HTMLParagraphElement>(null);
@@ -61,9 +63,14 @@ export function ServingBar({ status, served, newest, shown, isBusy, reason, desi
         </div>
       )}
       {isKnown && shown === served && newest !== served && (
-        <ActionButton class="small" run={() => designate(newest)} reason={reason} isBusy={isBusy}>
-          Serve v{newest}
-        </ActionButton>
+        <div class="row">
+          <a class="button small only-wide" href={compareHref(served, newest)}>
+            Compare with v{newest}
+          </a>
+          <ActionButton class="small" run={() => designate(newest)} reason={reason} isBusy={isBusy}>
+            Serve v{newest}
+          </ActionButton>
+        </div>
       )}
     </div>
   );
