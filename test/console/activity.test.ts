@@ -157,9 +157,7 @@ describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 
     expect(new Set((await namesOnPage()).map((name) => name.split("-")[0]))).toContain("person");
     await page.getByLabel("What", { exact: true }).selectOption("Preset changed");
     await page.getByText("1–1 of 1, newest first").waitFor();
-    expect(await entries().locator("p").allInnerTexts()).toEqual([
-      expect.stringContaining("changed the preset rolled"),
-    ]);
+    expect(await entries().locator("p").allInnerTexts()).toEqual([expect.stringContaining("rolled back rolled")]);
     await page.getByLabel("What", { exact: true }).selectOption("Member added");
     await page.getByText(/^1–50 of 6\d, newest first$/).waitFor();
     await page.getByRole("navigation", { name: "Log" }).getByRole("link", { name: "Presets" }).press("Enter");

@@ -120,10 +120,12 @@ function fromWorkspaceChange(change: WorkspaceChange): Entry {
   const { preset_id, preset_slug, preset_name, revision, action, changes } = change;
   const served = changes.find(({ field }) => field === "designated_version");
   const isBetween = typeof served?.from === "number" && typeof served.to === "number";
+  const isRollback =
+    action === "preset_updated" && changes.length === 1 && isBetween && Number(served.to) < Number(served.from);
   return {
     ...change,
     id: `${preset_id} ${revision}`,
-    verb: presetActions[action][0],
+    verb: isRollback ? "rolled back" : presetActions[action][0],
     target: { kind: "preset", id: preset_slug, name: preset_name },
     // A new preset serves its first version, as every one does.
     changes: action === "preset_created" ? [] : changes,
