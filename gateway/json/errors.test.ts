@@ -32,6 +32,14 @@ describe("errorAnswer", () => {
     expect(answer.error).toMatchObject({ code: status, metadata: { request_id: "request-1" } });
   });
 
+  it.each<[ErrorKind, string | undefined]>([
+    ["already_exists", "false"],
+    ["failed_precondition", "false"],
+    ["aborted", undefined],
+  ])("says of %s whether to try again, which clients would", (kind, retry) => {
+    expect(answerTo(domainError(kind)).headers["x-should-retry"]).toBe(retry);
+  });
+
   it("answers a stale etag with 412", () => {
     expect(answerTo(domainError("failed_precondition", "ETAG_STALE"))).toMatchObject({ status: 412 });
   });

@@ -104,8 +104,13 @@ interface ErrorAnswer {
 
 export const retryAfterSeconds = "1";
 
-const headersByStatus: Readonly<Record<number, Readonly<Record<string, string>>>> = {
-  401: { "www-authenticate": "Bearer" },
+/** The clients of OpenAI and Anthropic repeat what is answered with 409. Only an aborted change may then be made. */
+const notAgain = { "x-should-retry": "false" };
+
+const headersByKind: Readonly<Partial<Record<ErrorKind, Readonly<Record<string, string>>>>> = {
+  unauthenticated: { "www-authenticate": "Bearer" },
+  already_exists: notAgain,
+  failed_precondition: notAgain,
 };
 
 /** How an error is told: as everywhere, or where requests are sent to upstreams, in our shape or in that of Anthropic's API. */
@@ -128,7 +133,7 @@ function publicParts(thrown: unknown): PublicParts {
   if (status === 503) return outOfReach;
   const { message, violations, metadata } = withPublicPaths(thrown);
   // A service does not say what its limit is.
-  const headers = status === 429 ? tooManyRequests(message, nothingLeft).headers : (headersByStatus[status] ?? {});
+  const headers = status === 429 ? tooManyRequests(message, nothingLeft).headers : (headersByKind[thrown.kind] ?? {});
   return { status, message, violations, headers, metadata };
 }
 

@@ -151,6 +151,17 @@ describe("an error", () => {
     expect((error as Error).message).toMatch(message);
   });
 
+  it("that will not go away is not asked for again", async () => {
+    await stack.create("resting", { model: "echo/small", messages });
+    await stack.request("PATCH", "/presets/resting", { key: stack.apiKey, body: { status: "disabled" } });
+    const patient = new OpenAI({ apiKey: stack.apiKey, baseURL: `${stack.baseUrl}/api/v1`, maxRetries: 2 });
+    const sent = () => stack.log().split('"route":"/api/v1/chat/completions"').length;
+    const before = sent();
+    const call = patient.chat.completions.create({ model: "@preset/resting", messages });
+    await expect(call).rejects.toBeInstanceOf(OpenAI.ConflictError);
+    expect(sent() - before).toBe(1);
+  });
+
   function complete(model: string, key = stack.apiKey) {
     return clientWith(key).chat.completions.create({ model, messages });
   }
