@@ -46,6 +46,7 @@ import { inferenceRoutes } from "./routes/inference.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { memberRoutes } from "./routes/members.ts";
 import { modelRoutes } from "./routes/models.ts";
+import { oneModelRoutes } from "./routes/one-model.ts";
 import { organizationChangeRoutes } from "./routes/organization-changes.ts";
 import { withMethodsRefused } from "./routes/other-methods.ts";
 import { presetRoutes } from "./routes/presets.ts";
@@ -151,6 +152,7 @@ async function addRoutes(app: FastifyInstance, parts: RestParts, limits: Limits,
     versionRoutes(app, access, clients);
     changeRoutes(app, access, clients);
     modelRoutes(app, access, clients, upstreams);
+    oneModelRoutes(app, access, clients, upstreams);
     keyRoutes(app, access, clients);
     workspaceRoutes(app, access, clients);
     workspaceMemberRoutes(app, access, clients);

@@ -1,3 +1,4 @@
+import { type Preset, PresetStatus } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { DomainError } from "../../services/platform/domain/domain-error.ts";
 
 // Why a preset cannot be used. A service knows its presets by the same reasons.
@@ -18,14 +19,20 @@ export function versionNotFound(slug: string, version: number): DomainError {
   });
 }
 
-export function presetDisabled(slug: string): DomainError {
+/** Why a preset may not be used now; undefined where it may. */
+export function refusalOf({ slug, status }: Pick<Preset, "slug" | "status">): DomainError | undefined {
+  if (status === PresetStatus.ACTIVE) return undefined;
+  return status === PresetStatus.ARCHIVED ? presetArchived(slug) : presetDisabled(slug);
+}
+
+function presetDisabled(slug: string): DomainError {
   return new DomainError("failed_precondition", {
     reason: "PRESET_DISABLED",
     message: `The preset ${slug} is disabled. ${howToRestore(slug)}`,
   });
 }
 
-export function presetArchived(slug: string): DomainError {
+function presetArchived(slug: string): DomainError {
   return new DomainError("failed_precondition", {
     reason: "PRESET_ARCHIVED",
     message: `The preset ${slug} is archived. ${howToRestore(slug)}`,

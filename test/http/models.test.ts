@@ -118,6 +118,49 @@ describe("models", () => {
   });
 });
 
+describe("one model", () => {
+  const get = (name: string, key = stack.apiKey) =>
+    stack.request("GET", `/models/${encodeURIComponent(name)}`, { key });
+
+  it("is told as in the list, by its name and by the parts of it", async () => {
+    const { json } = await stack.request<Model[]>("GET", "/models?offset=3&limit=1", { key: stack.apiKey });
+    const [listed] = json.data;
+    const byName = await get(listed?.id ?? "");
+    expect([byName.status, byName.json]).toEqual([200, listed]);
+    const byParts = await stack.request("GET", `/model/${listed?.id}`, { key: stack.apiKey });
+    expect([byParts.status, byParts.json]).toEqual([200, { data: listed }]);
+  });
+
+  it.each([
+    ["@preset/model-100", 409, "Restore it first: PATCH /api/v1/presets/model-100"],
+    ["@preset/model-150", 409, "is disabled"],
+    ["@preset/nowhere", 404, "There is no preset nowhere in this workspace."],
+    ["@preset/model-7@1", 404, "There is no model @preset/model-7@1."],
+    ["vendor/one@preset/model-7", 404, "GET /api/v1/models lists what there is."],
+    ["@preset/", 404, "There is no model @preset/."],
+    ["vendor/one", 404, "There is no model vendor/one."],
+  ])("is refused: %s", async (name, status, message) => {
+    const answer = await get(name);
+    expect([answer.status, answer.json.error.message]).toEqual([status, expect.stringContaining(message)]);
+  });
+
+  it("is told to a key that may only use presets, and to none that may neither read nor use them", async () => {
+    const { secret: using } = await stack.tenants.createKey(stack, { permissions: ["inference"] });
+    expect((await get("@preset/model-7", using)).status).toBe(200);
+    const { secret: writing } = await stack.tenants.createKey(stack, { permissions: ["presets:write"] });
+    expect((await get("@preset/model-7", writing)).status).toBe(403);
+    expect((await get("@preset/model-7", "wrong")).status).toBe(401);
+  });
+
+  it("is that of the workspace which a management key names", async () => {
+    const workspaceId = await stack.tenants.createWorkspace(stack);
+    const path = "/models/@preset%2Fmodel-7";
+    expect((await stack.request("GET", path, { key: stack.managementKey })).status).toBe(200);
+    const elsewhere = `${path}?workspace_id=${workspaceId}`;
+    expect((await stack.request("GET", elsewhere, { key: stack.managementKey })).status).toBe(404);
+  });
+});
+
 describe("a key", () => {
   it("that manages sees the workspace that it names", async () => {
     expect((await list("", stack.managementKey)).total).toBe(activeCount);

@@ -90,6 +90,10 @@ describe("models", () => {
     const { data } = await client.models.list();
     expect(data.map(({ id }) => id)).toEqual(["@preset/bot", "echo/small"]);
   });
+
+  it("are retrieved", async () => {
+    expect(await client.models.retrieve("@preset/bot")).toMatchObject({ id: "@preset/bot" });
+  });
 });
 
 describe("an error", () => {

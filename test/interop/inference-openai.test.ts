@@ -128,6 +128,16 @@ describe("a response", () => {
   });
 });
 
+describe("a model", () => {
+  it.each(["@preset/bot", "echo/small", "echo/any"])("is retrieved: %s", async (id) => {
+    expect(await client.models.retrieve(id)).toMatchObject({ id, created: expect.any(Number) });
+  });
+
+  it.each(["@preset/nowhere", "nobody/model"])("is not found: %s", async (id) => {
+    await expect(client.models.retrieve(id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+  });
+});
+
 describe("an error", () => {
   it.each<[string, () => PromiseLike<unknown>, new (...parts: never[]) => Error, RegExp]>([
     ["an unknown preset", () => complete("@preset/bott"), OpenAI.NotFoundError, /bot\b/],

@@ -1,5 +1,5 @@
 import type { OpenRouter } from "@openrouter/sdk";
-import { UnauthorizedResponseError } from "@openrouter/sdk/models/errors";
+import { NotFoundResponseError, UnauthorizedResponseError } from "@openrouter/sdk/models/errors";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openRouterWith } from "../support/openrouter.ts";
@@ -32,6 +32,14 @@ describe("models", () => {
   it("are listed for the user", async () => {
     const { result } = await client.models.listForUser({ bearer: stack.apiKey });
     expect(result.data.map(({ id }) => id)).toEqual(ids);
+  });
+
+  it("are got by their parts", async () => {
+    const { data } = await client.models.get({ author: "@preset", slug: "second" });
+    expect(data).toMatchObject({ id: "@preset/second", name: "second" });
+    await expect(client.models.get({ author: "@preset", slug: "fourth" })).rejects.toBeInstanceOf(
+      NotFoundResponseError,
+    );
   });
 
   it("are counted", async () => {

@@ -1,10 +1,10 @@
-import { type Preset, PresetStatus, type PresetVersion } from "../../../proto/gen/setpoint/preset/v1/preset_pb.ts";
+import type { Preset, PresetStatus, PresetVersion } from "../../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import type { DomainError } from "../../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
 import { type DialectName, dialectNameOf } from "../../dialects/dialect-name.ts";
 import { type PreparedPreset, preparePreset } from "../merge/merge.ts";
 import type { PresetContent } from "../preset-content.ts";
-import { presetArchived, presetDisabled } from "../preset-refusals.ts";
+import { refusalOf } from "../preset-refusals.ts";
 import type { Asker } from "./shared-questions.ts";
 
 /** What was not answered is asked again after this. */
@@ -88,9 +88,7 @@ export class KnownPreset {
 
   /** Why it may not be used now; undefined where it may. */
   refusal(): DomainError | undefined {
-    if (this.#status === PresetStatus.ACTIVE) return undefined;
-    const { slug } = this.designated.content;
-    return this.#status === PresetStatus.ARCHIVED ? presetArchived(slug) : presetDisabled(slug);
+    return refusalOf({ slug: this.designated.content.slug, status: this.#status });
   }
 }
 

@@ -18,7 +18,8 @@ interface ModelReference {
   readonly preset: PresetReference | undefined;
 }
 
-const mark = "@preset/";
+/** What stands ahead of a slug in the name of a model. */
+export const presetMark = "@preset/";
 
 /** The preset that the request names, in `model`, in `preset`, or the same in both. Throws where it names two, or none rightly. */
 export function presetReferenceOf(body: RequestBody): PresetReference | undefined {
@@ -37,8 +38,9 @@ export function modelReferenceOf(body: RequestBody): ModelReference | undefined 
   const member = body.sent("model");
   if (!member) return undefined;
   const name = nameAt(body, member);
-  const at = name.indexOf(mark);
-  if (at !== -1) return { model: name.slice(0, at), preset: referenceFrom(name.slice(at + mark.length), "model") };
+  const at = name.indexOf(presetMark);
+  if (at !== -1)
+    return { model: name.slice(0, at), preset: referenceFrom(name.slice(at + presetMark.length), "model") };
   // A model of this name there is not.
   if (/^@presets?\b/i.test(name)) throw invalid("model", howToWrite.model);
   return { model: name, preset: undefined };
@@ -46,7 +48,7 @@ export function modelReferenceOf(body: RequestBody): ModelReference | undefined 
 
 /** Whether a name of a model refers to a preset. */
 export function namesPreset(model: string): boolean {
-  return model.includes(mark);
+  return model.includes(presetMark);
 }
 
 function isSame(a: PresetReference, b: PresetReference): boolean {

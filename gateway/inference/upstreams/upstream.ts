@@ -72,7 +72,12 @@ export class Upstream {
   }
 
   serves(dialect: DialectName, model: string): boolean {
-    return this.dialects.includes(dialect) && this.models.some((pattern) => fits(pattern, model));
+    return this.dialects.includes(dialect) && this.servesModel(model);
+  }
+
+  /** Whether it does in any dialect. */
+  servesModel(model: string): boolean {
+    return this.models.some((pattern) => fits(pattern, model));
   }
 
   pathOf(dialect: DialectName): string {

@@ -1,0 +1,97 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Static } from "typebox";
+import { slugPattern } from "../../services/platform/domain/limits.ts";
+import type { Access } from "../auth/access.ts";
+import type { Clients } from "../clients/clients.ts";
+import { refusalOf } from "../inference/preset-refusals.ts";
+import { namesPreset, presetMark } from "../inference/request/preset-reference.ts";
+import { HttpError } from "../json/errors.ts";
+import { presetModelJson, upstreamModelJson } from "../json/model.ts";
+import { Type } from "../json/schema-builder.ts";
+import { componentSchema } from "../json/schema-parts.ts";
+import { dataOf, refusedWith, success } from "../openapi/answers.ts";
+import { workspaceQuery } from "./preset-parameters.ts";
+
+const nameParams = Type.Object({
+  model: Type.String({ description: "What a request names as its `model`.", examples: ["@preset/support-bot"] }),
+});
+
+const partsParams = Type.Object({
+  author: Type.String({ description: "What stands ahead of the slash.", examples: ["@preset"] }),
+  slug: Type.String({ description: "What stands behind it.", examples: ["support-bot"] }),
+});
+
+const schema = {
+  description:
+    "For every key that may read presets or use them: one that is listed, or a model that an upstream serves without naming it. A preset that is disabled or archived is 409.",
+  tags: ["Models"],
+  querystring: Type.Object(workspaceQuery),
+};
+const refused = refusedWith(400, 403, 404, 409);
+
+const byNameSchema = {
+  ...schema,
+  operationId: "retrieveModel",
+  summary: "Get a model, as clients of OpenAI and Anthropic do",
+  params: nameParams,
+  response: { 200: success("The model.", componentSchema("Model")), ...refused },
+};
+
+const byPartsSchema = {
+  ...schema,
+  operationId: "getModel",
+  summary: "Get a model, as clients of OpenRouter do",
+  params: partsParams,
+  response: { 200: success("The model.", dataOf("Model")), ...refused },
+};
+
+/** The upstreams, as far as one model is concerned. */
+interface ModelTable {
+  list(): readonly { servesModel(model: string): boolean }[];
+}
+
+/** One of the models that requests may name. */
+export function oneModelRoutes(
+  app: FastifyInstance,
+  access: Access,
+  { presets }: Clients,
+  upstreams: ModelTable,
+): void {
+  const onRequest = access.withAnyKeyInWorkspace();
+
+  const getModelJson = async ({ caller }: FastifyRequest, name: string): Promise<string> => {
+    const slug = slugOf(name);
+    if (slug !== undefined) {
+      const preset = await caller.call((options) => presets.getPreset({ slug }, options));
+      const refusal = refusalOf(preset);
+      if (refusal) throw refusal;
+      return presetModelJson(preset);
+    }
+    // A pattern of an upstream may fit what names a preset, too.
+    const isServed = !namesPreset(name) && upstreams.list().some((upstream) => upstream.servesModel(name));
+    if (isServed) return upstreamModelJson(name);
+    throw new HttpError(404, `There is no model ${name}. GET /api/v1/models lists what there is.`);
+  };
+
+  app.get<{ Params: Static<typeof nameParams> }>(
+    "/api/v1/models/:model",
+    { schema: byNameSchema, onRequest },
+    async (request, reply) => reply.type("application/json").send(await getModelJson(request, request.params.model)),
+  );
+
+  app.get<{ Params: Static<typeof partsParams> }>(
+    "/api/v1/model/:author/:slug",
+    { schema: byPartsSchema, onRequest },
+    async (request, reply) => {
+      const { author, slug } = request.params;
+      const json = await getModelJson(request, `${author}/${slug}`);
+      return reply.type("application/json").send(`{"data":${json}}`);
+    },
+  );
+}
+
+/** Of the preset that is listed by this name; undefined where none can be. */
+function slugOf(name: string): string | undefined {
+  const slug = name.slice(presetMark.length);
+  return name.startsWith(presetMark) && slugPattern.test(slug) ? slug : undefined;
+}
