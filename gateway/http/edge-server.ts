@@ -6,6 +6,9 @@ import type { Exchanges } from "./exchanges.ts";
 /** As Node has it. */
 const earlyEnd = "HPE_INVALID_EOF_STATE";
 
+/** The code of a request for a tunnel, in the place of Node's. */
+export const tunnel = "SETPOINT_TUNNEL";
+
 const methods = new Set<string | undefined>(METHODS);
 
 /** The server that callers outside connect to. */
@@ -30,6 +33,10 @@ export function createEdgeServer(listener: RequestListener, exchanges: Exchanges
       if (!response.headersSent) response.writeContinue();
     });
     server.emit("request", request, response);
+  });
+  // Node would close the connection without a word.
+  server.on("connect", (_request, socket) => {
+    server.emit("clientError", Object.assign(new Error("A tunnel"), { code: tunnel }), socket);
   });
   // It is refused with the rest of what is wrong with headers.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));

@@ -7,6 +7,7 @@ import { STATUS_CODES } from "../../services/platform/http/node-http.ts";
 import { errorAnswer, HttpError } from "../json/errors.ts";
 import type { AccessLog } from "./access-log.ts";
 import { dropBody } from "./drop-body.ts";
+import { tunnel } from "./edge-server.ts";
 import { errorShapeOf } from "./error-shape.ts";
 import type { Exchanges } from "./exchanges.ts";
 
@@ -100,6 +101,8 @@ function clientError(code: string | undefined): HttpError | DomainError {
       return new HttpError(408, "The request took too long to arrive. Send it again.");
     case "HPE_INVALID_EOF_STATE":
       return invalidHttp("The request ends too early.", "ends before the end that it announces");
+    case tunnel:
+      return invalidHttp("This is no proxy: it opens no tunnels. Send requests to it itself.", "asks for a tunnel");
     default:
       return invalidHttp("This is not a valid HTTP request.", "is not valid HTTP");
   }

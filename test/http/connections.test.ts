@@ -91,6 +91,7 @@ describe("a connection", () => {
     ["no Host in HTTP/1.0, which needs none", "GET /api/v1/presets HTTP/1.0\r\n\r\n", 401],
     ["an expectation nobody knows", "GET /api/v1/presets HTTP/1.1\r\nHost: test\r\nExpect: miracles\r\n\r\n", 417],
     ["bytes that are no request", "GARBAGE\r\n\r\n", 400],
+    ["a tunnel", "CONNECT test:443 HTTP/1.1\r\nHost: test:443\r\n\r\n", 400],
   ])("gets the error body for %s", async (_name, text, status) => {
     const { head, body, ...answer } = await exchange({ text });
     expect(answer.status).toBe(status);
@@ -170,6 +171,7 @@ describe("a refusal for want of a good key", () => {
 describe("what no route sees", () => {
   const cases: [string, string, string, number][] = [
     ["bytes that are no request", "GARBAGE\r\n\r\n", "none", 400],
+    ["a tunnel", "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n", "none", 400],
     ["headers that are too large", `GET / HTTP/1.1\r\nx: ${"y".repeat(40_000)}\r\n\r\n`, "none", 431],
     ["a broken percent-encoding", "GET /api/v1/presets/%zz HTTP/1.1\r\nHost: a\r\n\r\n", "GET none", 400],
     ["a path that is not there", "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n", "GET none", 404],
