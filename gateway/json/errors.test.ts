@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DomainError, type ErrorKind, invalidRequest } from "../../services/platform/domain/domain-error.ts";
-import { errorAnswer, HttpError, tooManyRequests } from "./errors.ts";
+import { errorAnswer, HttpError, nothingAt, tooManyRequests } from "./errors.ts";
 
 function answerTo(thrown: unknown) {
   const { body, ...answer } = errorAnswer(thrown, "request-1");
@@ -141,5 +141,23 @@ describe("errorAnswer", () => {
       headers: { allow: "GET" },
       error: { code: 405, message: "This path takes GET.", metadata: { request_id: "request-1" } },
     });
+  });
+});
+
+describe("nothingAt", () => {
+  it.each([
+    ["/v1/chat/completions", "Did you mean /api/v1/chat/completions? Check the base URL of your client."],
+    ["/api/messages?beta=true", "Did you mean /api/v1/messages? Check the base URL of your client."],
+    ["/api/v1/v1/messages", "Did you mean /api/v1/messages? Check the base URL of your client."],
+    ["//api/v1/messages", "Did you mean /api/v1/messages? Check the base URL of your client."],
+    ["/responses/", "Did you mean /api/v1/responses? Check the base URL of your client."],
+    ["/v1/models", "Did you mean /api/v1/models? Check the base URL of your client."],
+    ["/api/v1/messages/count_tokens", "Only POST /api/v1/messages is sent on: call the upstream itself."],
+    ["/api/v1/responses/resp_1/cancel", "Only POST /api/v1/responses is sent on: call the upstream itself."],
+    ["/api/v1/presets/a/b/messages", "See /docs for what there is."],
+    ["/api/v1/embeddings", "See /docs for what there is."],
+    ["/", "See /docs for what there is."],
+  ])("says of %s what there is", (url, hint) => {
+    expect(nothingAt(url).message).toBe(`There is nothing at ${url.split("?")[0]}. ${hint}`);
   });
 });

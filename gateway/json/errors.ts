@@ -88,7 +88,21 @@ export function rateLimitHeaders({
 }
 
 export function nothingAt(url: string): HttpError {
-  return new HttpError(404, `There is nothing at ${url.split("?")[0]}. See /docs for what there is.`);
+  const [path = ""] = url.split("?");
+  return new HttpError(404, `There is nothing at ${path}. ${whatThereIs(path)}`);
+}
+
+/** Clients put their calls behind a base URL that people write, some with `/v1` of their own and some without. */
+const misplacedCall = /^(?:\/+api)?(?:\/+v1)*\/+(chat\/completions|messages|responses|models)\/?$/;
+/** What else the APIs of upstreams have, such as `count_tokens`. */
+const callBehindInference = /^(\/api\/v1\/(?:chat\/completions|messages|responses))\/./;
+
+function whatThereIs(path: string): string {
+  const [, call] = misplacedCall.exec(path) ?? [];
+  if (call !== undefined) return `Did you mean /api/v1/${call}? Check the base URL of your client.`;
+  const [, sentOn] = callBehindInference.exec(path) ?? [];
+  if (sentOn !== undefined) return `Only POST ${sentOn} is sent on: call the upstream itself.`;
+  return "See /docs for what there is.";
 }
 
 export function bodyTooLarge(bytesMax: number): HttpError {
