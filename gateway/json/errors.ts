@@ -134,9 +134,12 @@ export type ErrorShape = "own" | "inference" | "anthropic";
 export function errorAnswer(thrown: unknown, requestId: string, shape: ErrorShape = "own"): ErrorAnswer {
   const told = publicParts(thrown);
   const parts = told === outOfReach && shape !== "own" ? outOfReachOfInference : told;
-  const body = shape === "anthropic" ? anthropicBody(parts, requestId) : errorBody(parts, requestId);
+  const isAnthropic = shape === "anthropic";
+  const body = isAnthropic ? anthropicBody(parts, requestId) : errorBody(parts, requestId);
+  // Where Anthropic's clients look for it.
+  const headers = isAnthropic ? { ...parts.headers, "request-id": requestId } : parts.headers;
   // A message may name a path, a slug or a field that the caller made of their key.
-  return { status: parts.status, headers: parts.headers, body: withoutKeys(body) };
+  return { status: parts.status, headers, body: withoutKeys(body) };
 }
 
 function publicParts(thrown: unknown): PublicParts {

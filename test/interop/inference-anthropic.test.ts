@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import Anthropic from "@anthropic-ai/sdk";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type EchoStack, startEchoStack } from "../support/echo-stack.ts";
+import { uuidV7 } from "../support/patterns.ts";
 
 let stack: EchoStack;
 let client: Anthropic;
@@ -109,8 +110,9 @@ describe("an error", () => {
         (thrown: unknown) => thrown,
       );
     expect(error).toBeInstanceOf(errorClass);
-    const body = (error as InstanceType<typeof Anthropic.APIError>).error;
-    expect(body).toMatchObject({ type: "error", error: { type, message: expect.stringMatching(/\w/) } });
-    expect(body).toHaveProperty("request_id");
+    const { error: body, requestID } = error as InstanceType<typeof Anthropic.APIError>;
+    expect(requestID).toMatch(uuidV7);
+    const message = expect.stringMatching(/\w/);
+    expect(body).toEqual({ type: "error", error: { type, message }, request_id: requestID });
   });
 });
