@@ -20,13 +20,13 @@ export const messages: EchoDialect = {
 
   whole: (echo) => ({
     ...message(echo, echo.words.length),
-    content: [{ type: "text", text: textOf(echo), citations: null }],
+    content: [{ type: "text", text: textOf(echo) }],
     stop_reason: "end_turn",
   }),
 
   *events(echo): Generator<StreamEvent> {
     yield event("message_start", { message: message(echo, 1) });
-    yield event("content_block_start", { index: 0, content_block: { type: "text", text: "", citations: null } });
+    yield event("content_block_start", { index: 0, content_block: { type: "text", text: "" } });
     yield event("ping", {});
     for (const text of echo.words) {
       yield event("content_block_delta", { index: 0, delta: { type: "text_delta", text } });
