@@ -25,7 +25,7 @@ export class AccessLog {
   }
 
   record({ method, route = "none", status, ms, requestId, trace, isQuiet = false }: AccessEntry): void {
-    this.#metrics.requestHandled(method === undefined ? route : `${method} ${route}`, String(status), ms / 1000);
+    this.#metrics.requestHandled(operationOf(method, route, status), String(status), ms / 1000);
     this.#logger[isQuiet ? "debug" : "info"](
       { method, route, status, ms: Math.round(ms * 100) / 100, request_id: requestId, trace_id: trace?.traceId },
       "request",
@@ -33,6 +33,14 @@ export class AccessLog {
     if (trace?.span) endSpan(trace.span, method, route, status);
   }
 }
+
+/** Strangers may try every method that there is on every path, and each of them would be a time series for good. */
+function operationOf(method: string | undefined, route: string, status: number): string {
+  if (method === undefined) return route;
+  return `${status === methodNotAllowed ? "other" : method} ${route}`;
+}
+
+const methodNotAllowed = 405;
 
 /** The route and not the path: what a caller wrote is not recorded. */
 function endSpan(span: Span, method: string | undefined, route: string, status: number): void {

@@ -117,6 +117,15 @@ describe("a connection", () => {
     expect(status).toBe(405);
     expect(head.toLowerCase()).toContain("allow: get, head");
   });
+
+  it("is counted as any other with a method that a path does not take", async () => {
+    const signs = new GatewaySigns(stack);
+    const before = await signs.counted("other /api/v1/key", 405);
+    for (const method of ["MKCOL", "DELETE"]) {
+      await exchange({ text: `${method} /api/v1/key HTTP/1.1\r\nHost: test\r\n\r\n` });
+    }
+    await expect.poll(() => signs.counted("other /api/v1/key", 405)).toBe(before + 2);
+  });
 });
 
 describe("a caller who asks whether to send their body", () => {
