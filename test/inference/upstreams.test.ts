@@ -205,6 +205,23 @@ describe("a credential", () => {
     expect(await streamed.text()).toBe(`${shown}${shown}data: [DONE]\n\n`);
   });
 
+  it("is not shown by an answer that comes when another has taken its place", async () => {
+    await useKeyed();
+    upstream.next.push(silence);
+    const { length } = upstream.received;
+    const answer = stack.send("chat/completions", { model: "keyed/x" });
+    await expect.poll(() => upstream.received.length).toBe(length + 1);
+    const waiting = upstream.last;
+    await writeFile(stack.file.beside("key"), "the-secret-that-comes-after-it");
+    const shown = async () => {
+      await statusOf("keyed/x");
+      return upstream.last.headers.authorization;
+    };
+    await expect.poll(shown, soon).toBe("Bearer the-secret-that-comes-after-it");
+    await answerWith(401, `{"error":"${secret} has ended"}`)(waiting, waiting.socket);
+    expect(await (await answer).text()).toBe(`{"error":"${"*".repeat(secret.length)} has ended"}`);
+  });
+
   it("is not shown by an error that comes compressed", async () => {
     await useKeyed();
     for (const [encoding, compress] of [

@@ -3,6 +3,7 @@ import type { Span, Trace } from "../../../services/platform/observe/trace.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import type { InferenceMetrics } from "../inference-metrics.ts";
 import type { AnswerHeaders } from "../upstreams/answer-head.ts";
+import type { HiddenSecret } from "../upstreams/hidden-secret.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import type { ClientAnswer } from "./client-answer.ts";
@@ -44,6 +45,7 @@ export class Attempts implements AttemptOwner {
   /** Those that are left, the one that is tried ahead of them; none where the body is let go. */
   #candidates: readonly Candidate[];
   #upstream: Upstream;
+  #hiddenSecret: HiddenSecret | undefined;
   /** Why the upstream is tried a second time. */
   #retriedAfter: FailureKind | undefined;
   #attempt: Attempt | undefined;
@@ -74,6 +76,11 @@ export class Attempts implements AttemptOwner {
     return this.#upstream;
   }
 
+  /** What the answer to the last attempt may not show: by the time it comes, the upstream may have another credential. */
+  get hiddenSecret(): HiddenSecret | undefined {
+    return this.#hiddenSecret;
+  }
+
   /** Of all attempts together. */
   get bytesSent(): number {
     return this.#bytesSent;
@@ -98,6 +105,7 @@ export class Attempts implements AttemptOwner {
     }
     const { timeouts } = upstream;
     this.#isBodySent = false;
+    this.#hiddenSecret = upstream.hiddenSecret;
     this.#attempt = new Attempt(upstream, this, this.#deadlines, {
       firstByteMs: isStreamed ? timeouts.firstByteStreamedMs : timeouts.firstByteMs,
       betweenChunksMs: timeouts.betweenChunksMs,

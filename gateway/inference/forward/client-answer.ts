@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import type { AnswerHeaders } from "../upstreams/answer-head.ts";
-import { SecretFilter } from "../upstreams/hidden-secret.ts";
+import { type HiddenSecret, SecretFilter } from "../upstreams/hidden-secret.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
 import { AnswerTail } from "./answer-tail.ts";
 import { writeChunk } from "./chunk-frames.ts";
@@ -20,6 +20,8 @@ interface AnsweredRequest {
   /** As the request names it: of a list, the one that is answered by. */
   readonly model: string;
   readonly explanation: string | undefined;
+  /** Of the credential that it was sent with. */
+  readonly hiddenSecret: HiddenSecret | undefined;
 }
 
 /** An upstream's answer on its way to the client. Its head is sent: that cannot be taken back. */
@@ -47,13 +49,12 @@ export class ClientAnswer {
     headers: AnswerHeaders,
     isDraining: boolean,
   ) {
-    const { reply, explanation } = request;
+    const { reply, explanation, hiddenSecret } = request;
     const response = reply.raw;
     this.#request = request;
     this.#response = response;
     this.#upstream = upstream;
     const isStream = isEventStream(headers);
-    const { hiddenSecret } = upstream;
     this.#filter = hiddenSecret && new SecretFilter(hiddenSecret);
     const encoding = headers["content-encoding"];
     this.#encoded = hiddenSecret && status >= 400 ? EncodedError.of(encoding) : undefined;
