@@ -49,7 +49,7 @@ export class KnownPreset {
   /** Grows with every change. 0 where the service does not tell it yet. */
   readonly revision: number;
   readonly #status: PresetStatus;
-  /** It may have been changed since it was asked for: nobody knows whether a change was made that was not answered. */
+  /** It may have been changed since it was asked for, so it is asked for before it is used again. */
   isInDoubt = false;
   #retryAtMs = Number.NEGATIVE_INFINITY;
   #retryWithStaleGrantAtMs = Number.NEGATIVE_INFINITY;

@@ -496,8 +496,7 @@ describe("a change through this gateway", () => {
     await expect(find("new")).rejects.toThrow();
     service.hold();
     const before = find("new", callerOf("other")).catch(() => "not found");
-    service.put("new");
-    presets.forget("ws", "new");
+    await presets.changing("ws", "new", async () => service.put("new"));
     service.release();
     await before;
     expect(await versionOf("new")).toBe("1");
@@ -505,8 +504,7 @@ describe("a change through this gateway", () => {
 
   it("makes a version that was not there", async () => {
     await expect(find("bot", callerOf(), 2)).rejects.toMatchObject({ reason: "VERSION_NOT_FOUND" });
-    service.put("bot", { version: 3 });
-    presets.forget("ws", "bot");
+    await presets.changing("ws", "bot", async () => service.put("bot", { version: 3 }));
     expect(await versionOf("bot", callerOf(), 2)).toBe("2");
   });
 

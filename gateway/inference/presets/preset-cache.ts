@@ -106,42 +106,31 @@ export class PresetCache {
     slug: string,
     change: () => Promise<Preset | undefined>,
   ): Promise<Preset | undefined> {
+    const key = keyOf(workspaceId, slug);
     const askedAtMs = monotonicMs();
     try {
       const changed = await change();
-      const key = keyOf(workspaceId, slug);
-      const known = this.#known(key);
-      this.forget(workspaceId, slug);
-      if (known && changed?.designatedVersion) this.#keepInDoubt(key, changed, askedAtMs, known);
+      this.#learn(key, changed, askedAtMs);
       return changed;
-    } catch (error) {
-      this.#doubt(workspaceId, slug);
-      throw error;
+    } finally {
+      this.#doubt(key);
     }
-  }
-
-  /** To be called where a preset was changed through this gateway. What was asked for before is not kept. */
-  forget(workspaceId: string, slug: string): void {
-    const key = keyOf(workspaceId, slug);
-    this.#questions.outdate(key);
-    this.#entries.delete(key);
-    this.#absences.delete(key);
   }
 
   /**
    * What a change was answered is used where the service is out of reach before anybody has asked for the preset again.
    * It may be older than what was known: a request that was made before is answered as it was then.
    */
-  #keepInDoubt(key: string, changed: Preset, askedAtMs: number, known: KnownPreset): void {
-    if (changed.revision === 0) return;
-    const newest = changed.revision > known.revision ? new KnownPreset(changed, askedAtMs, known) : known;
-    newest.isInDoubt = true;
-    this.#entries.set(key, newest);
+  #learn(key: string, changed: Preset | undefined, askedAtMs: number): void {
+    const known = this.#known(key);
+    if (!known) return;
+    // A service of the release before does not tell which of them is newer.
+    if (!changed?.designatedVersion || changed.revision === 0) this.#entries.delete(key);
+    else if (changed.revision > known.revision) this.#entries.set(key, new KnownPreset(changed, askedAtMs, known));
   }
 
-  /** A change was tried, and it may have been made: the preset is asked for again before it is used. */
-  #doubt(workspaceId: string, slug: string): void {
-    const key = keyOf(workspaceId, slug);
+  /** A change was made, or may have been: the preset is asked for before it is used again. */
+  #doubt(key: string): void {
     this.#questions.outdate(key);
     this.#absences.delete(key);
     const known = this.#known(key);
