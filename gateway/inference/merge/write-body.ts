@@ -1,4 +1,3 @@
-import { spaceEnd } from "../request/json-scan.ts";
 import type { RequestBody } from "../request/request-body.ts";
 import { type Edit, spliced } from "./splice.ts";
 
@@ -17,7 +16,8 @@ const comma = Buffer.from(",");
 export function writeBody({ body: { bytes, members }, changes, added }: BodyChanges): Buffer[] {
   const edits: Edit[] = [];
   let hasMembers = false;
-  let end = spaceEnd(bytes, 0) + 1;
+  // Where there are members, the end of one takes its place.
+  let end = members.length === 0 ? bytes.indexOf("{") + 1 : 0;
   for (const [index, { key, keyStart, valueStart, valueEnd }] of members.entries()) {
     const value = changes.get(key);
     if (value) edits.push({ from: valueStart, to: valueEnd, parts: value });

@@ -181,12 +181,6 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-export function spaceEnd(bytes: Buffer, from: number): number {
-  let at = from;
-  while (isSpace(bytes[at] as number)) at++;
-  return at;
-}
-
 const escapable = new Uint8Array(256);
 for (const code of Buffer.from('"\\/bfnrt')) escapable[code] = 1;
 

@@ -8,7 +8,6 @@ import {
   openBracket,
   quote,
 } from "../../../services/platform/json/json-outline.ts";
-import { spaceEnd } from "./json-scan.ts";
 
 // Walks through parts of a text that is known to be JSON. What is long is jumped over, so all walks together cost no more
 // than the text is long.
@@ -117,6 +116,13 @@ export function elementsAt(source: JsonSource, start: number, countMax: number):
     at = end;
   }
   return elements;
+}
+
+/** Outside of strings, nothing else of JSON has so small a code. */
+function spaceEnd(bytes: Buffer, from: number): number {
+  let at = from;
+  while ((bytes[at] as number) <= 0x20) at++;
+  return at;
 }
 
 function stringEnd(bytes: Buffer, start: number): number {
