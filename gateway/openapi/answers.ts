@@ -84,7 +84,7 @@ const refusals = {
     message: "Send JSON, with the header `Content-Type: application/json`.",
   },
   429: {
-    when: "The key is over its rate limit or has too much under way, or too many keys from this address were refused. Nothing was stored or sent. Where a key has a rate limit, other answers have the `x-ratelimit` headers, too.",
+    when: "The key is over its rate limit or has too much under way, the upstream has as much as it may, or too many keys from this address were refused. Nothing was stored or sent. Where a key has a rate limit, other answers have the `x-ratelimit` headers, too.",
     message: "This key is over its rate limit. Wait as long as Retry-After says.",
     mayRetry: true,
     headers: rateLimit,
