@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Session } from "../../proto/gen/setpoint/organization/v1/session_pb.ts";
 import type { Access } from "../auth/access.ts";
-import type { IsChanged } from "../auth/key-exchange.ts";
+import { isOfKey } from "../auth/named-key.ts";
 import type { Clients } from "../clients/clients.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 import { sessionJson, signInFrom } from "./session-json.ts";
@@ -47,9 +47,9 @@ export function sessionRoutes(
   app.delete(url, { onRequest }, async (request, reply) => {
     const { caller } = request;
     const token = cookie.tokenOf(request) ?? "";
-    const isOfKey: IsChanged = ({ keyId }) => keyId === caller.principal.keyId;
+    const isChanged = isOfKey(caller.principal.keyId);
     const change = caller.call((options) => sessions.deleteSession({ token }, options));
-    await access.changing(change, () => isOfKey, isOfKey);
+    await access.changing(change, () => isChanged, isChanged);
     return reply
       .status(204)
       .headers({ "cache-control": "no-store", "set-cookie": cookie.forgetting(request) })

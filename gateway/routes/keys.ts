@@ -7,7 +7,7 @@ import { newId } from "../../services/platform/domain/ids.ts";
 import { pageLimitMax } from "../../services/platform/domain/page.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
 import type { Access } from "../auth/access.ts";
-import { mayBeOfKey } from "../auth/named-key.ts";
+import { isOfKey, mayBeOfKey } from "../auth/named-key.ts";
 import type { Clients } from "../clients/clients.ts";
 import { untilGone } from "../http/until-gone.ts";
 import { smallBodyBytesMax } from "../json/body-reader.ts";
@@ -136,15 +136,8 @@ export function keyRoutes(app: FastifyInstance, access: Access, { keys }: Client
     { params, caller }: FastifyRequest<OneKey>,
     change: (options: CallOptions) => Promise<Answer>,
   ) => {
-    const changed = caller.call(change);
     const mayBeChanged = mayBeOfKey(params.hash, caller.principal);
-    return access.changing(
-      changed,
-      ({ key }) =>
-        (principal) =>
-          principal.keyId === key?.id,
-      mayBeChanged,
-    );
+    return access.changing(caller.call(change), ({ key }) => isOfKey(key?.id), mayBeChanged);
   };
 
   app.get<{ Querystring: Static<typeof listQuery> }>(

@@ -1,5 +1,6 @@
 import { HttpError, rateLimitHeaders, retryAfterSeconds } from "../../json/errors.ts";
 import { MalformedAnswer } from "../upstreams/answer-head.ts";
+import type { Upstream } from "../upstreams/upstreams.ts";
 
 /** How a call of an upstream failed. */
 export type FailureKind =
@@ -42,13 +43,8 @@ export function statusOf({ kind }: Failure): number {
   return statuses[kind];
 }
 
-interface FailedUpstream {
-  readonly name: string;
-  readonly concurrencyMax: number;
-}
-
 /** What a client is told where nothing was sent to it yet. */
-export function failureError(failure: Failure, { name, concurrencyMax }: FailedUpstream): HttpError {
+export function failureError(failure: Failure, { name, concurrencyMax }: Upstream): HttpError {
   const headers = { "x-setpoint-upstream": name };
   const message = `The upstream ${name} ${failure.reason}.`;
   const status = statusOf(failure);

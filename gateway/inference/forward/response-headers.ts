@@ -4,7 +4,7 @@ import type { HiddenSecret } from "../upstreams/hidden-secret.ts";
 
 /**
  * All that a client learns of an upstream's headers. A length and an encoding describe the bytes, which are passed on
- * as they are: an upstream that compresses although it was asked not to must still be understood.
+ * as they are, unless an error is decoded: an upstream that compresses although it was asked not to must still be understood.
  */
 const passedOn = new Set(["content-encoding", "content-length", "content-type", "retry-after", "x-generation-id"]);
 const passedOnPrefixes = ["x-ratelimit-", "openai-", "anthropic-"];
@@ -16,13 +16,12 @@ export function passOnHeaders(
   headers: OutgoingHttpHeaders,
   secret: HiddenSecret | undefined,
 ): void {
+  const hidden = (text: string) => secret?.hiddenIn(text) ?? text;
   for (const name in given) {
     if (!passedOn.has(name) && !passedOnPrefixes.some((prefix) => name.startsWith(prefix))) continue;
     const value = given[name];
     if (value === undefined || ![value].flat().every((each) => sendable.test(each))) continue;
-    if (!secret) headers[name] = value;
-    else
-      headers[name] = typeof value === "string" ? secret.hiddenIn(value) : value.map((each) => secret.hiddenIn(each));
+    headers[name] = typeof value === "string" ? hidden(value) : value.map(hidden);
   }
 }
 
