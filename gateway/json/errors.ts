@@ -68,18 +68,20 @@ export interface Allowance {
   readonly fullInSeconds: number;
 }
 
-export function tooManyRequests(message: string, allowance: Allowance): HttpError {
+/** The one way to say so. With more headers, where there is more to say. */
+export function tooManyRequests(
+  message: string,
+  allowance: Allowance,
+  headers: Readonly<Record<string, string>> = {},
+): HttpError {
   return new HttpError(429, message, {
+    ...headers,
     ...rateLimitHeaders(allowance),
     "retry-after": String(Math.max(1, allowance.nextInSeconds)),
   });
 }
 
-export function rateLimitHeaders({
-  limit,
-  remaining,
-  fullInSeconds,
-}: Omit<Allowance, "nextInSeconds">): Record<string, string> {
+export function rateLimitHeaders({ limit, remaining, fullInSeconds }: Allowance): Record<string, string> {
   return {
     "x-ratelimit-limit": String(limit),
     "x-ratelimit-remaining": String(remaining),

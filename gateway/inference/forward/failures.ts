@@ -1,4 +1,4 @@
-import { HttpError, rateLimitHeaders, retryAfterSeconds } from "../../json/errors.ts";
+import { HttpError, retryAfterSeconds, tooManyRequests } from "../../json/errors.ts";
 import { MalformedAnswer } from "../upstreams/answer-head.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
 
@@ -53,9 +53,9 @@ export function failureError(failure: Failure, { name, concurrencyMax }: Upstrea
     return new HttpError(status, `${message} Whoever runs this gateway may have to change its address.`, headers);
   }
   if (status !== 429 && status !== 503) return new HttpError(status, `${message} Try again in a moment.`, headers);
-  const wait = { ...headers, "retry-after": retryAfterSeconds };
-  const limit = status === 429 ? rateLimitHeaders({ limit: concurrencyMax, remaining: 0, fullInSeconds: 1 }) : {};
-  return new HttpError(status, `${message} Wait as long as Retry-After says.`, { ...wait, ...limit });
+  const wait = `${message} Wait as long as Retry-After says.`;
+  if (status === 503) return new HttpError(status, wait, { ...headers, "retry-after": retryAfterSeconds });
+  return tooManyRequests(wait, { limit: concurrencyMax, remaining: 0, nextInSeconds: 1, fullInSeconds: 1 }, headers);
 }
 
 /** Of the operating system, or of TLS: a certificate that is not trusted, a protocol that is not spoken. */
