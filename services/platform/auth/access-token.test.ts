@@ -29,8 +29,8 @@ function newPair(kid: string): Pair {
 
 const [first, second] = [newPair("first"), newPair("second")];
 
-/** What the organization service publishes, how far its clock is ahead of ours, and how often it was asked. */
-let published: readonly Jwk[] | Error;
+/** What the organization service publishes (undefined: it does not answer), how far its clock is ahead of ours, and how often it was asked. */
+let published: readonly Jwk[] | Error | undefined;
 let issuerAheadMs: number | undefined;
 let fetches: number;
 let lines: string[];
@@ -49,6 +49,7 @@ beforeEach(() => {
     async () => {
       fetches += 1;
       if (published instanceof Error) throw published;
+      if (!published) return new Promise(() => {});
       return { keys: published, timeMs: issuerAheadMs === undefined ? undefined : Date.now() + issuerAheadMs };
     },
     { logger, metrics },
@@ -381,6 +382,27 @@ describe("clocks that differ", () => {
     vi.advanceTimersByTime(1_001);
     issuerAheadMs = -50_000;
     expect(await authenticate(signAhead(-50))).toEqual(principal);
+  });
+
+  it("are not waited for again before a token is refused, where nobody answered last time", async () => {
+    issuerAheadMs = 0;
+    const token = sign();
+    await authenticate(token);
+    published = new Error("ECONNREFUSED 10.0.0.1");
+    vi.advanceTimersByTime(66_000);
+    await expect(authenticate(token)).rejects.toMatchObject({ reason: "TOKEN_EXPIRED" });
+    published = undefined;
+    vi.advanceTimersByTime(5_001);
+    await expect(authenticate(token)).rejects.toMatchObject({ reason: "TOKEN_EXPIRED" });
+    expect(fetches).toBe(3);
+  });
+
+  it("make a token that is refused count once", async () => {
+    issuerAheadMs = 0;
+    await expect(authenticate(signAhead(-90))).rejects.toMatchObject({ reason: "TOKEN_EXPIRED" });
+    vi.advanceTimersByTime(1_001);
+    await expect(authenticate(signAhead(-90))).rejects.toMatchObject({ reason: "TOKEN_EXPIRED" });
+    expect(await metrics.registry.getSingleMetricAsString("setpoint_tokens_out_of_time_total")).toMatch(/ 2$/m);
   });
 
   it("from what they were, because both were set back: tokens are good", async () => {

@@ -68,14 +68,14 @@ export class AccessTokenVerifier {
     if (!jwt) throw invalidToken();
     if (!this.#keys.find(jwt.kid)) await this.#keys.learn();
     let claims = this.#claimsOf(jwt);
-    let judgement = this.#clock.judge(claims);
-    if (judgement !== "good") {
+    if (this.#clock.judge(claims) !== "good") {
       // Only the issuer can have signed it, so it may be the clocks: the key set tells by how much they differ by now.
-      await this.#keys.refreshSoon();
+      await this.#keys.refreshIfAnswered();
       claims = this.#claimsOf(jwt);
-      judgement = this.#clock.judge(claims);
     }
     // From here on nothing is waited for: what is remembered was verified by a key that is still there.
+    this.#clock.notice(claims);
+    const judgement = this.#clock.judge(claims);
     if (judgement === "early") throw invalidToken();
     if (judgement === "expired") {
       throw unauthenticated("TOKEN_EXPIRED", "The access token has expired. Exchange the key for a new one.");

@@ -32,13 +32,16 @@ export class IssuerClock {
 
   /** Whether a token is of now; "good" includes what the tolerance lets through. */
   judge({ iat, exp, nbf = iat }: Claimed): "good" | "early" | "expired" {
-    const now = Date.now();
-    if (Math.max(iat, nbf) * 1000 - now > noticedMs || now - exp * 1000 >= noticedMs) {
-      this.#metrics?.tokenOutOfTime();
-      this.#warn("token", "an access token is of another time: either clocks differ, or its caller kept it too long");
-    }
     if (exp <= iat || this.leftMs(exp) <= 0) return "expired";
-    return Math.max(iat, nbf) * 1000 > now + clockToleranceMs ? "early" : "good";
+    return Math.max(iat, nbf) * 1000 > Date.now() + clockToleranceMs ? "early" : "good";
+  }
+
+  /** Counts a token that is not of now by our clock, taken or not. */
+  notice({ iat, exp, nbf = iat }: Claimed): void {
+    const now = Date.now();
+    if (Math.max(iat, nbf) * 1000 - now <= noticedMs && now - exp * 1000 < noticedMs) return;
+    this.#metrics?.tokenOutOfTime();
+    this.#warn("token", "an access token is of another time: either clocks differ, or its caller kept it too long");
   }
 
   /**

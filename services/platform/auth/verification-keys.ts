@@ -67,6 +67,12 @@ export class VerificationKeys {
     if (this.#refreshing || nowMs - this.#askedAtMs > fetchIntervalMinMs) await this.#refresh(nowMs);
   }
 
+  /** The same, for a token that is refused otherwise: where nobody answered last time, it does not wait for the next. */
+  async refreshIfAnswered(): Promise<void> {
+    const refreshed = this.refreshSoon();
+    if (this.#fault === undefined) await refreshed;
+  }
+
   /** Concurrent callers share one fetch. Where it fails, what was known stays known. */
   #refresh(nowMs: number): Promise<void> {
     if (!this.#refreshing) {
