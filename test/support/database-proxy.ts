@@ -8,8 +8,8 @@ export type Phase = "connect" | "handshake" | "session" | "query" | "prepare" | 
  * `silence`: nothing arrives or comes back any more, and nothing tells why. `deaf`: it arrives, and nothing comes back.
  * `hold`: it arrives when `letGo` says so, whoever has given up by then. `reset`: the connection is cut before the server
  * hears. `lost answer`: it is cut after the server has done its work. `untold abort`: the transaction is rolled back before
- * it, and nobody is told. A number: the answer is that error, and nothing is
- * done; with `isDone`, it is done all the same; with `message`, it says that.
+ * it, and nobody is told. A number: the answer is that error, and nothing is done; with `isDone`, it is done all the same;
+ * with `message`, it says that.
  */
 export type Fault =
   | "silence"
@@ -227,7 +227,7 @@ function phasesOf(packet: Buffer): Phase[] {
   switch (packet[4]) {
     case 0x03: {
       const sql = packet.toString("utf8", beginOfText(packet));
-      if (/^SET SESSION|^SELECT @@wsrep_on/.test(sql)) return ["session"];
+      if (/^SET (SESSION|NAMES)|^SELECT @@wsrep_on/.test(sql)) return ["session"];
       return sql === "COMMIT" ? ["commit", "query"] : ["query"];
     }
     case 0x16:

@@ -16,6 +16,13 @@ export { PoolConnection, type Statement } from "./connection.ts";
 /** The isolation level of every session, unless a transaction has its own. */
 export const setReadCommitted = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
+const collation = "utf8mb4_bin";
+/**
+ * A server may be told to take no character set from a handshake. One that reads text in another, such as GBK, would find
+ * the end of a value where there is none.
+ */
+const setCharacterSet = `SET NAMES utf8mb4 COLLATE ${collation}`;
+
 /** What can run a statement: a pool, or the connection of a transaction. */
 export type Executor = Pick<Pool | PoolConnection, "execute">;
 
@@ -55,14 +62,15 @@ export function openPool(url: string, size: number, options: PoolOptions = {}): 
   const settings: ConnectionSettings = {
     options: {
       ...connectionOptions(url),
-      charset: "utf8mb4_bin",
+      charset: collation,
       timezone: "Z",
       supportBigNumbers: true,
       // A batch of each size is a statement of its own, and a server keeps 16,382 of them in all by default.
       maxPreparedStatements: preparedStatementsMax,
     },
-    // Two statements: SET TRANSACTION stands alone, and MySQL and MariaDB name the variable behind it differently.
+    // Not one statement: SET TRANSACTION stands alone, and MySQL and MariaDB name the variable behind it differently.
     sessionStatements: [
+      setCharacterSet,
       setReadCommitted,
       `SET SESSION time_zone = '+00:00', innodb_lock_wait_timeout = ${lockTimeoutSeconds}, sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'${isForReads && protocol === "prepared" ? endingReads(statementTimeoutMs) : ""}`,
       ...sessionStatements(url),
