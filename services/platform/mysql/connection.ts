@@ -25,7 +25,7 @@ export interface ConnectionSettings {
   readonly options: ConnectionOptions;
   /** Sent before anything else, each by itself. */
   readonly sessionStatements: readonly string[];
-  /** How a statement with values goes: prepared, unless the server is a node of Galera, or as text in which mysql2 has written them. */
+  /** How a statement with values goes: prepared, or as text in which mysql2 has written them; to a node of Galera, always so. */
   readonly protocol: Protocol;
   /** For all of connecting: the socket, the handshake and the session statements. */
   readonly connectTimeoutMs: number;

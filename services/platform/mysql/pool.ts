@@ -37,7 +37,7 @@ interface PoolOptions {
   readonly protocol?: Protocol;
   /** How many may wait for a connection. */
   readonly waitingMax?: number;
-  /** Nothing that anyone is told was stored is stored through it: the server may end a statement that takes too long. */
+  /** For reads, and for what may be lost: the server ends a statement that takes too long. */
   readonly isForReads?: boolean;
   /** Gets the time of each statement. */
   readonly metrics?: Metrics;
@@ -59,6 +59,8 @@ const preparedStatementsMax = 100;
 export function openPool(url: string, size: number, options: PoolOptions = {}): Pool {
   const { statementTimeoutMs = 8_000, lockTimeoutSeconds = 3, idleTimeoutMs = 60_000, waitingMax = 1_000 } = options;
   const { protocol = protocolOf(url), isForReads = false } = options;
+  // Vitess has a limit of its own.
+  const endsReads = isForReads && protocol === "prepared";
   const settings: ConnectionSettings = {
     options: {
       ...connectionOptions(url),
@@ -72,7 +74,7 @@ export function openPool(url: string, size: number, options: PoolOptions = {}): 
     sessionStatements: [
       setCharacterSet,
       setReadCommitted,
-      `SET SESSION time_zone = '+00:00', innodb_lock_wait_timeout = ${lockTimeoutSeconds}, sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'${isForReads && protocol === "prepared" ? endingReads(statementTimeoutMs) : ""}`,
+      `SET SESSION time_zone = '+00:00', innodb_lock_wait_timeout = ${lockTimeoutSeconds}, sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'${endsReads ? endingReads(statementTimeoutMs) : ""}`,
       ...sessionStatements(url),
     ],
     protocol,
