@@ -198,7 +198,9 @@ describe("migrate, while the database is away", () => {
 
   it("has each session wait for what was written through other nodes, where the URL says so", async () => {
     proxy.fail("session", 1047, 1);
-    const running = migrate(`${proxy.url}?wsrep-sync-wait=1`, directory, () => {}, {
+    const url = new URL(proxy.url);
+    url.searchParams.set("wsrep-sync-wait", "1");
+    const running = migrate(url.href, directory, () => {}, {
       waitMs: 15_000,
       onWait: (reason) => waits.push(reason),
     });

@@ -137,7 +137,7 @@ describe("openPool", () => {
     });
 
     it("has the server end a read that nobody waits for any more", async () => {
-      const pool = openPool(database.url, 1, { statementTimeoutMs: 1_000, isForReads: true });
+      const pool = openPool(database.url, 1, { statementTimeoutMs: 1_000, protocol: "prepared", isForReads: true });
       const observer = openPool(database.url, 1);
       const running = async () => {
         const [rows] = await observer.query<RowDataPacket[]>("SHOW FULL PROCESSLIST");
