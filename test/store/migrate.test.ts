@@ -244,6 +244,15 @@ describe("migrate, while the database is away", () => {
     );
     expect(failure.message).toMatch(/Access denied/);
   });
+
+  it.each([1969, 3024])(
+    "does not run a statement again that takes longer than the server lets it (%i)",
+    async (errno) => {
+      proxy.fail("query", errno);
+      await expect(runThroughProxy(60_000)).rejects.toMatchObject({ errno });
+      expect(waits).toEqual([]);
+    },
+  );
 });
 
 describe("schemaIsCurrent", () => {

@@ -20,6 +20,8 @@ const unknownIndex = 1176;
 const alreadyAltered = new Set([1060, 1061, 1091]);
 const unknownVariable = 1193;
 const needsReprepare = 1615;
+/** A statement took longer than the server lets it: what MariaDB says, and MySQL of a read. */
+const statementTimeouts = [1969, 3024];
 /** The disk, and a table or its tablespace. */
 const fullErrnos = new Set([1021, 1114]);
 
@@ -61,14 +63,13 @@ const lostErrnos = new Set([
   1792, // read-only transaction, while another server takes over
   1836, // read-only mode, likewise
   1927, // connection killed
-  1969, // a read took longer than it may (MariaDB)
   2006, // server has gone away
   2013, // lost connection
-  3024, // a read took longer than it may (MySQL)
   3032, // the server is offline for all but administrators
   3100, // the replication group failed
   3168, // the server is not available: a tablet of Vitess that does not serve
   4031, // idle connection closed by the server
+  ...statementTimeouts,
 ]);
 
 /**
@@ -167,6 +168,10 @@ export function isUnknownDatabase(error: unknown): boolean {
 
 export function isAccessDenied(error: unknown): boolean {
   return (error as MysqlError).errno === accessDenied;
+}
+
+export function isStatementTimeout(error: unknown): boolean {
+  return statementTimeouts.includes((error as MysqlError).errno ?? 0);
 }
 
 /** True where someone held a row for longer than we wait for a lock. */

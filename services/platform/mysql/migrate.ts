@@ -6,7 +6,14 @@ import { type Connection, createConnection, type RowDataPacket } from "mysql2/pr
 import { monotonicMs } from "../process/clock.ts";
 import type { ReadinessCheck } from "../process/health.ts";
 import { connectionOptions, sessionStatements } from "./database-url.ts";
-import { isAccessDenied, isAlreadyAltered, isTransient, isUnknownDatabase, isUnknownTable } from "./errors.ts";
+import {
+  isAccessDenied,
+  isAlreadyAltered,
+  isStatementTimeout,
+  isTransient,
+  isUnknownDatabase,
+  isUnknownTable,
+} from "./errors.ts";
 import { whileGuarded } from "./migration-guard.ts";
 import type { Pool } from "./pool.ts";
 
@@ -67,8 +74,9 @@ export async function migrate(
       return [...applied];
     } catch (error) {
       const leftMs = deadlineMs - monotonicMs();
-      // A wrong password does not get better by waiting.
-      if (!isTransient(error) || isAccessDenied(error) || leftMs < pauseMs) throw error;
+      // A wrong password does not get better by waiting, nor does a statement that takes longer than it may.
+      const isHopeless = isAccessDenied(error) || isStatementTimeout(error);
+      if (!isTransient(error) || isHopeless || leftMs < pauseMs) throw error;
       // Where a name has several addresses, an error has one message for each, and none itself.
       const { message, code } = error as { message: string; code?: string };
       tellWait(message || String(code), leftMs);
