@@ -70,6 +70,21 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     expect(await on.faults()).toEqual([]);
   });
 
+  it("sees in the history what each version changed", { timeout: journeyTimeoutMs }, async () => {
+    const slug = freshName("grown");
+    await create(slug, { model: "a" }, "Be brief.");
+    await create(slug, { model: "b", seed: 1 }, "Be brief.");
+    await create(slug, { model: "b" }, "Be kind.");
+    await create(slug, { model: "b" }, "Be kind.");
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    await on.open(`/default/presets/${slug}`);
+    await expect
+      .poll(() => on.page.locator(".changed-fields").allInnerTexts())
+      .toEqual(["Nothing changed", "prompt, − seed", "model, + seed"]);
+    expect(await on.shifts()).toEqual([]);
+    expect(await on.faults()).toEqual([]);
+  });
+
   it("sees in a comparison whose the versions are, and rolls back there", { timeout: journeyTimeoutMs }, async () => {
     const { stack } = underTest;
     const slug = freshName("compared");

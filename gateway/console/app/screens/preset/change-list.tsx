@@ -12,13 +12,13 @@ interface ChangeListProps {
   readonly isOff?: boolean;
   readonly served?: number | undefined;
   readonly shown?: number | undefined;
-  /** What the version that is looked at changed; empty until that is known. */
-  readonly shownChanged?: string;
+  /** What each version changed, as far as that is known; undefined where nobody asks. */
+  readonly changedFields?: ReadonlyMap<number, string>;
 }
 
 /** Who changed what of a preset, and when; the newest first. */
 export function ChangeList(props: ChangeListProps) {
-  const { changes, workspace, slug, isOff = false, served, shown, shownChanged } = props;
+  const { changes, workspace, slug, isOff = false, served, shown, changedFields } = props;
   return (
     <ol class="change-list">
       {changes.map((change) => {
@@ -48,9 +48,9 @@ export function ChangeList(props: ChangeListProps) {
                 </a>
               )}
             </div>
-            {made !== undefined && made > 1 && made === shown && (
-              <p class="small cut shown-changed" title={shownChanged}>
-                {shownChanged}
+            {changedFields && made !== undefined && made > 1 && (
+              <p class="small cut changed-fields" title={changedFields.get(made)}>
+                {changedFields.get(made)}
               </p>
             )}
             <p class="muted small">

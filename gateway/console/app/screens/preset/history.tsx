@@ -1,9 +1,9 @@
-import { presetPath } from "../../api/presets.ts";
-import type { One, Page, PresetChange, SessionWorkspace, VersionDiff } from "../../api/types.ts";
-import { type Loaded, useLoaded } from "../../api/use-loaded.ts";
+import type { Page, PresetChange, SessionWorkspace } from "../../api/types.ts";
+import type { Loaded } from "../../api/use-loaded.ts";
 import { hrefTo } from "../../shell/location.ts";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
-import { ChangeList } from "./change-list.tsx";
+import { ChangeList, madeVersion } from "./change-list.tsx";
+import { useChangedFields } from "./use-changed-fields.ts";
 
 interface HistoryProps {
   readonly workspace: SessionWorkspace;
@@ -20,10 +20,8 @@ export function History({ workspace, slug, loaded, isOff, served, shown, showMor
   const { answer, error, reload } = loaded;
   const changes = answer?.json.data;
   const total = answer?.json.total_count ?? 0;
-  const isLater = shown !== undefined && shown > 1;
-  const diff = useLoaded<One<VersionDiff>>(
-    isLater ? presetPath(workspace, slug, `/versions/${shown - 1}/diff/${shown}`) : undefined,
-  ).answer?.json.data;
+  const versions = changes?.flatMap((change) => madeVersion(change) ?? []) ?? [];
+  const changedFields = useChangedFields(workspace, slug, versions);
   return (
     <aside class="panel history" aria-labelledby="history-title">
       <div class="panel-head">
@@ -47,7 +45,7 @@ export function History({ workspace, slug, loaded, isOff, served, shown, showMor
           isOff={isOff}
           served={served}
           shown={shown}
-          shownChanged={diff?.to === shown ? whatDiffers(diff) : ""}
+          changedFields={changedFields}
         />
       )}
       {changes && changes.length < total && (
@@ -63,17 +61,4 @@ export function History({ workspace, slug, loaded, isOff, served, shown, showMor
       )}
     </aside>
   );
-}
-
-/** What a version changed of the one before it, by the names of the fields. */
-function whatDiffers(diff: VersionDiff | undefined): string {
-  if (!diff) return "";
-  const { added, removed, changed } = diff.config;
-  const names = [
-    ...(diff.system_prompt_changed ? ["prompt"] : []),
-    ...Object.keys(changed),
-    ...Object.keys(added as object).map((name) => `+ ${name}`),
-    ...Object.keys(removed as object).map((name) => `− ${name}`),
-  ];
-  return names.join(", ") || "Nothing changed";
 }
