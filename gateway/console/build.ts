@@ -16,7 +16,7 @@ const hashFile = join(dist, "sources.sha256");
 /** What the build is made from. The schemas of the gateway are not: only their types are used. */
 const sources = [
   "gateway/console/build.ts",
-  "gateway/console/app/**/*.{ts,tsx,css,html,json,svg}",
+  "gateway/console/app/**/*.{ts,tsx,css,html,json,svg,woff2}",
   "services/platform/json/json-*.ts",
   "package-lock.json",
 ];

@@ -104,6 +104,36 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect((field?.y ?? 1e6) + (field?.height ?? 0)).toBeLessThanOrEqual(save?.y ?? 0);
   });
 
+  const lettersOf = ({ page }: ConsolePage) =>
+    page.evaluate("[...document.fonts].filter(({ status }) => status === 'loaded').map(({ family }) => family)");
+
+  it("is written in the same letters on every machine", async () => {
+    const on = await signedIn({});
+    await on.open("/default/presets/support-bot");
+    await on.page.getByText("Serves v2").waitFor();
+    await expect.poll(() => lettersOf(on)).toEqual(["Inter Variable", "Geist Mono Variable"]);
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("moves nothing where its letters come late", async () => {
+    const on = await signedIn({});
+    let letThrough = () => {};
+    const held = new Promise<void>((resolve) => {
+      letThrough = resolve;
+    });
+    await on.page.route("**/assets/*.woff2", async (route) => {
+      await held;
+      await route.continue();
+    });
+    await on.page.goto(`${underTest.stack.baseUrl}/console/default/presets/support-bot`, { waitUntil: "commit" });
+    await on.page.getByText("Serves v2").waitFor();
+    expect(await lettersOf(on)).toEqual([]);
+    letThrough();
+    await expect.poll(() => lettersOf(on)).toEqual(["Inter Variable", "Geist Mono Variable"]);
+    await on.page.waitForTimeout(500);
+    expect(await on.shifts()).toEqual([]);
+  });
+
   it("has what goes on with a draft in sight, however long that is, and nothing with the focus below it", async () => {
     const on = await signedIn({});
     const { page } = on;
