@@ -134,6 +134,28 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect(await on.shifts()).toEqual([]);
   });
 
+  it("has an editor that is as high as what is written in it, within bounds", async () => {
+    const on = await signedIn({});
+    const { page } = on;
+    await on.open("/default/presets/~new");
+    const editor = page.locator(".cm-content");
+    await editor.waitFor();
+    const height = async () => (await page.locator(".config-editor").boundingBox())?.height ?? 0;
+    const short = await height();
+    expect(short).toBeLessThan(220);
+    const write = async (lines: number) => {
+      await editor.focus();
+      await page.keyboard.press("Control+a");
+      await page.keyboard.insertText(`{${"\n".repeat(lines)}}`);
+    };
+    await write(12);
+    await expect.poll(height).toBeGreaterThan(short);
+    await write(100);
+    await expect.poll(height).toBeGreaterThan(350);
+    expect(await height()).toBeLessThan(450);
+    expect(await on.faults()).toEqual([]);
+  });
+
   it("has what goes on with a draft in sight, however long that is, and nothing with the focus below it", async () => {
     const on = await signedIn({});
     const { page } = on;

@@ -55,5 +55,6 @@ export function ConfigEditor({ text, issues, wanted, change }: ConfigEditorProps
       />
     );
   }
-  return <div class="config-editor" ref={host} aria-busy={!editor} />;
+  const lines = text.split("\n").length;
+  return <div class="config-editor" ref={host} style={{ "--lines": lines }} aria-busy={!editor} />;
 }

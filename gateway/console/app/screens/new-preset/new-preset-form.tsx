@@ -89,7 +89,7 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
           label="Slug"
           hint={
             <>
-              Programs name it <code class="wrap">@preset/{draft.slug || "…"}</code>. It cannot be changed later.
+              Programs name it <code class="wrap">@preset/{draft.slug || "…"}</code>, which cannot be changed later.
             </>
           }
           fault={slugFault}
