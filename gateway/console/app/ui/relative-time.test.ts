@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { dayName, relativeTime } from "./relative-time.ts";
+import { dayName, relativeTime, timeInDay } from "./relative-time.ts";
 
 // In the time zone of whoever looks, as the console does.
 const now = new Date(2026, 10, 16, 9, 30).getTime();
@@ -27,5 +27,12 @@ describe("a time in words", () => {
     expect(dayName(at(15, 0, 1), now)).toBe("Yesterday, Sunday, November 15");
     expect(dayName(at(14, 23, 59), now)).toBe("Saturday, November 14");
     expect(dayName(new Date(2025, 11, 31).toISOString(), now)).toBe("December 31, 2025");
+  });
+
+  it("tells the time of day below a heading, and how long ago it was today", () => {
+    expect(timeInDay(at(16, 9, 28), now)).toBe("2 minutes ago");
+    // What stands between the digits and AM differs with the version of the tables.
+    expect(timeInDay(at(15, 9, 45), now)).toMatch(/^9:45\sAM$/);
+    expect(timeInDay(at(12, 14, 5, 9), now)).toMatch(/^2:05\sPM$/);
   });
 });

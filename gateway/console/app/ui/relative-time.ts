@@ -35,6 +35,14 @@ export function dayName(iso: string, nowMs: number): string {
   return `${days === 0 ? "Today" : "Yesterday"}, ${date}`;
 }
 
+const clock = new Intl.DateTimeFormat("en", { timeStyle: "short" });
+
+/** A moment below the heading of its day, which has said already how many days ago it was. */
+export function timeInDay(iso: string, nowMs: number): string {
+  const moment = new Date(iso);
+  return daysUntil(moment.getTime(), nowMs) === 0 ? relativeTime(iso, nowMs) : clock.format(moment);
+}
+
 /** How many midnights are between now and then; of a day that is an hour longer or shorter, too. */
 function daysUntil(thenMs: number, nowMs: number): number {
   return Math.round((new Date(thenMs).setHours(0, 0, 0, 0) - new Date(nowMs).setHours(0, 0, 0, 0)) / 86_400_000);

@@ -14,10 +14,16 @@ export function nowMs(): number {
 
 const exact = new Intl.DateTimeFormat("en", { dateStyle: "full", timeStyle: "long" });
 
-export function Time({ at }: { readonly at: string }) {
+interface TimeProps {
+  readonly at: string;
+  /** How it is said. */
+  readonly inWords?: (iso: string, nowMs: number) => string;
+}
+
+export function Time({ at, inWords = relativeTime }: TimeProps) {
   return (
     <time dateTime={at} title={exact.format(new Date(at))}>
-      {relativeTime(at, nowMs())}
+      {inWords(at, nowMs())}
     </time>
   );
 }

@@ -21,6 +21,7 @@ export interface Entry {
     readonly name: string;
   };
   readonly changes: readonly FieldChange[];
+  readonly isNew?: boolean;
   /** The versions between which it went, where these can be compared. */
   readonly versions?: readonly [from: number, to: number] | undefined;
 }
@@ -112,6 +113,7 @@ function fromOrganizationChange(change: OrganizationChange): Entry {
   return {
     ...change,
     verb: organizationActions[action][0],
+    isNew,
     changes: isNew ? changes.filter(({ to }) => !said.includes(to)) : changes,
   };
 }

@@ -1,7 +1,7 @@
 import type { SessionWorkspace } from "../../api/types.ts";
 import { hrefTo } from "../../shell/location.ts";
 import { Person } from "../../ui/person.tsx";
-import { dayName } from "../../ui/relative-time.ts";
+import { dayName, timeInDay } from "../../ui/relative-time.ts";
 import { nowMs, Time } from "../../ui/time.tsx";
 import type { Entry } from "./entries.ts";
 import { FieldChanges } from "./field-changes.tsx";
@@ -58,7 +58,7 @@ function EntryRow({ entry, workspace }: { readonly entry: Entry; readonly worksp
   return (
     <li class="activity-entry">
       <span class="muted small">
-        <Time at={entry.created_at} />
+        <Time at={entry.created_at} inWords={timeInDay} />
       </span>
       <div class="two-lines">
         <p class="wrap">
@@ -76,7 +76,7 @@ function EntryRow({ entry, workspace }: { readonly entry: Entry; readonly worksp
             </>
           )}
         </p>
-        <FieldChanges changes={entry.changes} />
+        <FieldChanges changes={entry.changes} isNew={entry.isNew ?? false} />
       </div>
     </li>
   );

@@ -8,11 +8,11 @@ import type { Entry } from "./entries.ts";
 const changesAtFirst = 8;
 
 /** What of something was changed: each field, from what to what. */
-export function FieldChanges({ changes }: Pick<Entry, "changes">) {
+export function FieldChanges({ changes, isNew = false }: Pick<Entry, "changes" | "isNew">) {
   const [isWhole, setWhole] = useState(changes.length <= changesAtFirst + 1);
   if (changes.length === 0) return null;
   return (
-    <ul class="field-changes">
+    <ul class={`field-changes ${isNew ? "is-new" : ""}`}>
       {changes.slice(0, isWhole ? undefined : changesAtFirst).map(({ field, from, to }, index) => (
         <li key={index}>
           <span class="muted">{labelOf(field)}:</span> {changeOf(from, to, (value) => shown(field, value))}
