@@ -211,9 +211,14 @@ describe.skipIf(!browserPath)("somebody who makes a preset in the console, by ke
     await page.getByText("begins with a letter or digit").waitFor();
     expect(await page.getByLabel("Slug").getAttribute("aria-invalid")).toBe("true");
     await writeSlug(on, "wrong");
-    await writeConfig(on, '{\n  "model": "m",\n  "temperature": 9\n}');
+    await writeConfig(on, '{\n  "model": "m",\n  "temperature": 9,\n  "top_p": 3\n}');
     await press(on, "Create preset");
     await page.getByText("Nothing was created").waitFor();
+    // Each once.
+    expect(await page.getByRole("alert").locator("p, li").allInnerTexts()).toEqual([
+      "temperature must be at most 2",
+      "top_p must be at most 1",
+    ]);
     await press(on, /temperature must be at most 2/);
     await expect.poll(() => page.locator(".cm-activeLine").innerText()).toContain("temperature");
     // What is half below the header counts as small for axe.

@@ -16,8 +16,8 @@ export function ErrorPanel({ error, title, retry }: ErrorPanelProps) {
       <Icon name="warn" />
       <div class="error-body">
         {title && <strong>{title}</strong>}
-        <p>{error.message}</p>
-        {error.issues.length > 1 && (
+        {error.issues.length > 1 ? (
+          // All that the message says, and more.
           <ul>
             {error.issues.map(({ path, message }) => (
               <li key={`${path} ${message}`}>
@@ -25,6 +25,8 @@ export function ErrorPanel({ error, title, retry }: ErrorPanelProps) {
               </li>
             ))}
           </ul>
+        ) : (
+          <p>{error.message}</p>
         )}
         <div class="error-actions">
           {retry && (
