@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
-import { answerWith, HostileUpstream, headOf, silence } from "../support/hostile-upstream.ts";
+import { answerWith, chunkOf, HostileUpstream, headOf, silence, streamHead } from "../support/hostile-upstream.ts";
 import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
 import { RawConnection } from "../support/raw-connection.ts";
 
@@ -30,6 +30,24 @@ function head(method: string, path: string, ...more: readonly string[]): string 
 
 const inference = () =>
   head("POST", "/chat/completions", "content-type: application/json", `content-length: ${body.length}`) + body;
+
+describe("a stream that broke off", () => {
+  it("leaves its connection to the next request, which may be under way there", async () => {
+    upstream.next.push(silence);
+    const connection = await RawConnection.open(stack.baseUrl);
+    connection.send(inference());
+    await expect.poll(() => upstream.received.length).toBe(1);
+    connection.send(inference());
+    await expect.poll(() => upstream.received.length).toBe(2);
+    const broken = upstream.received[0]?.socket;
+    broken?.write(Buffer.concat([Buffer.from(streamHead), chunkOf("data: 1\n\n")]), () => broken.destroy());
+    await expect.poll(() => connection.statuses).toEqual([200, 200]);
+    expect(connection.received).toContain("The upstream main broke off its answer.");
+    expect(connection.received).toMatch(/\{"ok":true\}$/);
+    expect(connection.isClosed).toBe(false);
+    connection.hangUp();
+  });
+});
 
 describe("an answer whose turn on its connection has not come", () => {
   it("ends the connection behind those ahead of it, where its client has closed their side", async () => {

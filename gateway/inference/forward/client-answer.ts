@@ -117,8 +117,8 @@ export class ClientAnswer {
       tail: this.tail.text(),
       isInEvent: this.#events.isInside,
     });
-    const { socket } = response;
-    response.end(event, () => socket?.destroySoon());
+    // The connection stays: the client may have sent its next request on it by now.
+    response.end(event);
   }
 
   #show(chunk: Buffer): boolean {
