@@ -47,6 +47,16 @@ describe("a stream that broke off", () => {
     expect(connection.isClosed).toBe(false);
     connection.hangUp();
   });
+
+  it("ends its connection where no other request comes", async () => {
+    upstream.next.push((_request, socket) => {
+      socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf("data: 1\n\n")]), () => socket.destroy());
+    });
+    const connection = await RawConnection.open(stack.baseUrl);
+    connection.send(inference());
+    await expect.poll(() => connection.isClosed, { timeout: 10_000 }).toBe(true);
+    expect(connection.received).toMatch(/\r\n0\r\n\r\n$/);
+  });
 });
 
 describe("an answer whose turn on its connection has not come", () => {

@@ -13,6 +13,9 @@ import { errorEvent } from "./stream-error.ts";
 import { type Usage, usageIn } from "./usage.ts";
 import { WholeEvents } from "./whole-events.ts";
 
+/** How long a connection whose answer broke is kept for a next request. */
+const idleAfterBreakMs = 1_000;
+
 /** The request that is answered. Nothing of its body is kept: an answer may take minutes. */
 interface AnsweredRequest {
   readonly reply: FastifyReply;
@@ -117,8 +120,9 @@ export class ClientAnswer {
       tail: this.tail.text(),
       isInEvent: this.#events.isInside,
     });
-    // The connection stays: the client may have sent its next request on it by now.
-    response.end(event);
+    const { socket } = response;
+    // The connection does not end at once: the client may have sent its next request on it by now.
+    response.once("close", () => socket?.setTimeout(idleAfterBreakMs)).end(event);
   }
 
   #show(chunk: Buffer): boolean {
