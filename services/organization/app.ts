@@ -37,7 +37,7 @@ export async function openOrganizationService(
 ): Promise<BoundPorts> {
   const metrics = new Metrics("organization");
   const tracer = await openTracer("organization", { ...config, logger }, lifecycle);
-  const pool = openPool(config.databaseUrl, config.databasePoolSize, { metrics });
+  const pool = openPool(config.databaseUrl, config.databasePoolSize, { metrics, isForReads: true });
   lifecycle.opened("database pool", () => pool.end());
   // Changes of one organization wait for each other in the database; here they keep nobody else from a connection.
   const changePool = openPool(config.databaseUrl, changesMax, { metrics });

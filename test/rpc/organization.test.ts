@@ -15,10 +15,10 @@ import { AccessTokenVerifier } from "../../services/platform/auth/access-token.t
 import { keyFromBytes } from "../../services/platform/auth/key-format.ts";
 import { jwksFrom } from "../../services/platform/auth/key-set.ts";
 import { migrate } from "../../services/platform/mysql/migrate.ts";
-import { openPool } from "../../services/platform/mysql/pool.ts";
+import { openPool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { silentLogger } from "../../services/platform/observe/logger.ts";
 import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { createTestDatabase, isSharded, type TestDatabase } from "../support/database.ts";
 import { grpcDefinitionOf } from "../support/grpc-definition.ts";
 import { createOrganizationDatabase } from "../support/organization-database.ts";
 import { failureOf, openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
@@ -94,6 +94,38 @@ describe("a database out of reach", () => {
       expect((await fetch(`${stranded.url}/readyz`)).status).toBe(503);
     } finally {
       await stranded.close();
+    }
+  });
+});
+
+describe("a database that takes too long for an answer", () => {
+  it.skipIf(isSharded)("is to end a read that nobody waits for any more", async () => {
+    const slow = await createOrganizationDatabase();
+    const pool = openPool(slow.url, 1);
+    const waiting = await startService(slow.url, oldPem);
+    const running = async () => {
+      const [rows] = await pool.query<RowDataPacket[]>("SHOW FULL PROCESSLIST");
+      return rows.filter(({ db, Info }) => db === slow.name && Info?.includes("api_keys")).map(({ Id }) => Number(Id));
+    };
+    try {
+      const { managementKey: key } = await new Tenants(pool).createOrganization();
+      await pool.query("CREATE TABLE hundred (n INT PRIMARY KEY)");
+      await pool.query(`INSERT INTO hundred VALUES ${Array.from({ length: 100 }, (_, n) => `(${n})`).join(", ")}`);
+      await pool.query("RENAME TABLE api_keys TO stored_keys");
+      // It counts ten thousand million rows first.
+      const hundreds = ["a", "b", "c", "d", "e"].map((name) => `hundred ${name}`).join(", ");
+      await pool.query(
+        `CREATE VIEW api_keys AS SELECT * FROM stored_keys WHERE (SELECT SUM(a.n) FROM ${hundreds}) > 0`,
+      );
+      const failure = failureOf(waiting.calls.gRPC(exchangeKey, { key }));
+      await expect.poll(running, { interval: 20 }).toHaveLength(1);
+      expect(await failure).toMatchObject({ code: "UNAVAILABLE" });
+      await expect.poll(running).toEqual([]);
+    } finally {
+      for (const id of await running()) await pool.query("KILL ?", [id]);
+      await waiting.close();
+      await pool.end();
+      await slow.drop();
     }
   });
 });

@@ -37,7 +37,7 @@ interface PoolOptions {
   readonly protocol?: Protocol;
   /** How many may wait for a connection. */
   readonly waitingMax?: number;
-  /** For reads, and for what may be lost: the server ends a statement that takes too long. */
+  /** For reads, and for changes that can be made again: the server may end a statement that takes too long. */
   readonly isForReads?: boolean;
   /** Gets the time of each statement. */
   readonly metrics?: Metrics;
