@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../observe/logger.ts";
 import { Lifecycle } from "./lifecycle.ts";
@@ -59,5 +61,23 @@ describe("Lifecycle", () => {
     await Promise.all([lifecycle.close(), lifecycle.close()]);
     await lifecycle.close();
     expect(closed).toBe(1);
+  });
+});
+
+describe("runProcess", () => {
+  it("ends a process that is told to stop, also where the reader of its log hangs", async () => {
+    const script = `import { createLogger } from ${JSON.stringify(new URL("../observe/logger.ts", import.meta.url))};
+      import { runProcess } from ${JSON.stringify(new URL("./lifecycle.ts", import.meta.url))};
+      const logger = createLogger("test", "info");
+      await runProcess(logger, { shutdownDelayMs: 0 }, async (lifecycle) => {
+        const timer = setInterval(() => {}, 1_000);
+        lifecycle.opened("timer", () => clearInterval(timer));
+        logger.info({ text: "x".repeat(1024 * 1024) });
+      });
+      console.error("started");`;
+    const child = spawn(process.execPath, ["--input-type=module", "--eval", script]);
+    await once(child.stderr, "data");
+    child.kill("SIGTERM");
+    expect(await once(child, "exit")).toEqual([null, "SIGKILL"]);
   });
 });

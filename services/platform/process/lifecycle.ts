@@ -3,6 +3,9 @@ import type { Logger } from "../observe/logger.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { limitHeapGrowth } from "./heap-growth.ts";
 
+/** How long a process that has closed everything waits for the last lines of its log to be written. */
+const lastLinesMs = 5_000;
+
 type Close = () => Promise<void> | void;
 
 /** What a process has opened, so that it can be closed in reverse order. */
@@ -72,6 +75,8 @@ export async function runProcess(
   const lifecycle = new Lifecycle(logger);
   const exit = async (code: number, delayMs = 0): Promise<void> => {
     await lifecycle.shutDown(delayMs);
+    // Where the reader of the log hangs, so does the write that waits for it, and Node does not exit before that is done.
+    setTimeout(() => process.kill(process.pid, "SIGKILL"), lastLinesMs);
     logger.flush(() => process.exit(code));
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
