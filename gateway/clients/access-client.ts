@@ -30,13 +30,11 @@ export function accessClient(methods: AccessMethods, metrics?: Metrics): AccessC
         if (first && calls.length === 1) return [await methods.exchangeKey(first.request, first.options)];
         const batch = { requests: calls.map(({ request }) => request) };
         const { outcomes } = await methods.batchExchangeKeys(batch, optionsTogether(calls));
-        return Promise.all(
-          calls.map(({ request, options }, index) => {
-            const answer = fromOutcome(outcomes[index]);
-            if (!isWorthAnotherCall(answer, options)) return answer;
-            return methods.exchangeKey(request, options).catch((error: Error) => error);
-          }),
-        );
+        return calls.map(({ request, options }, index) => {
+          const answer = fromOutcome(outcomes[index]);
+          if (!isWorthAnotherCall(answer, options)) return answer;
+          return methods.exchangeKey(request, options).catch((error: Error) => error);
+        });
       },
     }),
   };

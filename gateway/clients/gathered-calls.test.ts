@@ -87,6 +87,18 @@ describe("gatherCalls", () => {
     answer();
     expect(await patient).toEqual({ text: "patient" });
   });
+
+  it("has nobody wait for an answer to somebody else that comes later", async () => {
+    const late = Promise.withResolvers<{ text: string }>();
+    const call = gatherCalls<string, { text: string }>({
+      bytesOf: () => 1,
+      callTogether: callEach(async (request) => (request === "late" ? late.promise : { text: request })),
+    });
+    const [slow, quick] = [call("late", options("token")), call("quick", options("token"))];
+    expect(await quick).toEqual({ text: "quick" });
+    late.resolve({ text: "late" });
+    expect(await slow).toEqual({ text: "late" });
+  });
 });
 
 describe("gatherAlike", () => {

@@ -13,8 +13,11 @@ export interface Call<Request> {
   readonly options: CallOptions;
 }
 
-/** Makes several calls as one and returns the answer to each, or why that one failed, in the same order. */
-type CallTogether<Request, Answer> = (calls: readonly Call<Request>[]) => Promise<readonly (Answer | Error)[]>;
+/** The answer to a call of several, or why that one failed; a promise where it has to be made again, or is made by itself. */
+export type AnswerOfSeveral<Answer> = Answer | Error | Promise<Answer | Error>;
+
+/** Makes several calls as one and returns the answer to each, in the same order. */
+type CallTogether<Request, Answer> = (calls: readonly Call<Request>[]) => Promise<readonly AnswerOfSeveral<Answer>[]>;
 
 interface Gathering<Request, Answer> {
   readonly callTogether: CallTogether<Request, Answer>;
@@ -88,19 +91,24 @@ async function callAll<Request, Answer>(
 ): Promise<void> {
   try {
     const answers = await callTogether(parts.map(callOf));
+    // Nobody waits for an answer to somebody else.
+    const later: Promise<void>[] = [];
     for (const [index, part] of parts.entries()) {
       const answer = answers[index];
-      if (answer === undefined || answer instanceof Error) {
-        part.fail(answer ?? new Error("A batch was answered in part"));
-      } else {
-        part.settle(answer);
-      }
+      if (answer instanceof Promise) later.push(answer.then((each) => tell(part, each)));
+      else tell(part, answer);
     }
+    await Promise.all(later);
   } catch (error) {
     // Where one call may have failed all, each is made alone, so that nobody pays for another's.
     if (parts.length === 1 || isOfKind(error, "unavailable", "deadline_exceeded")) throw error;
     await Promise.all(parts.map((part) => callAll([part], callTogether).catch((reason: unknown) => part.fail(reason))));
   }
+}
+
+function tell<Request, Answer>(part: BatchPart<Request, Answer>, answer: Answer | Error | undefined): void {
+  if (answer === undefined || answer instanceof Error) part.fail(answer ?? new Error("A batch was answered in part"));
+  else part.settle(answer);
 }
 
 /** As many as the log of a service takes. They travel in a header: those of a crowd would be more than HTTP/2 carries. */
@@ -131,8 +139,7 @@ export function isWorthAnotherCall(answer: unknown, { deadlineMs }: CallOptions)
 export function callEach<Request, Answer>(
   call: (request: Request, options: CallOptions) => Promise<Answer>,
 ): CallTogether<Request, Answer> {
-  return (calls) =>
-    Promise.all(calls.map(({ request, options }) => call(request, options).catch((error: Error) => error)));
+  return async (calls) => calls.map(({ request, options }) => call(request, options).catch((error: Error) => error));
 }
 
 /**

@@ -11,6 +11,7 @@ import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { CallOptions, Methods } from "../../services/platform/rpc/grpc-client.ts";
 import { fromStatusMessage } from "../../services/platform/rpc/status.ts";
 import {
+  type AnswerOfSeveral,
   areOfOne,
   type Call,
   callEach,
@@ -117,15 +118,13 @@ function answersOf<Request>(
   outcomes: readonly PresetOutcome[],
   callAlone: CallAlone<Request>,
   callLarge: CallAlone<Request> = callAlone,
-): Promise<(Preset | Error)[]> {
-  return Promise.all(
-    calls.map(({ request, options }, index) => {
-      const answer = fromOutcome(outcomes[index]);
-      if (isWorthAnotherCall(answer, options)) return callAlone(request, options).catch((error: Error) => error);
-      if (isTooLarge(answer)) return callLarge(request, options).catch((error: Error) => error);
-      return answer;
-    }),
-  );
+): AnswerOfSeveral<Preset>[] {
+  return calls.map(({ request, options }, index) => {
+    const answer = fromOutcome(outcomes[index]);
+    if (isWorthAnotherCall(answer, options)) return callAlone(request, options).catch((error: Error) => error);
+    if (isTooLarge(answer)) return callLarge(request, options).catch((error: Error) => error);
+    return answer;
+  });
 }
 
 function isTooLarge(answer: Preset | DomainError): boolean {
