@@ -140,9 +140,8 @@ describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
   it("answers with no more than 8 MiB at once, and leaves out the parts that do not fit", async () => {
     const large = `large-${protocol}`;
     const small = `small-${protocol}`;
-    const content = { configJson: `{"model":"${"a".repeat(1024 * 1000)}"}`, systemPrompt: "b".repeat(1024 * 1024) };
     const requests = [
-      { slug: large, ...content },
+      { slug: large, configJson: "{}", systemPrompt: "b".repeat(200 * 1024) },
       { slug: small, configJson: "{}" },
     ];
     await calls[protocol](batchCreateVersions, { requests }, token);
@@ -150,7 +149,22 @@ describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
     const seen = outcomes.map(({ outcome }) =>
       outcome.case === "error" ? fromStatusMessage(outcome.value).kind : (outcome.value as Preset).slug,
     );
-    expect(seen).toEqual([...Array(4).fill(large), ...Array(56).fill("resource_exhausted"), small]);
+    expect(seen).toEqual([...Array(38).fill(large), ...Array(22).fill("resource_exhausted"), small]);
+  });
+
+  it("leaves out what is so large that the others would wait for it, unless there are no others", async () => {
+    const [edge, larger, small] = [`edge-${protocol}`, `larger-${protocol}`, `beside-${protocol}`];
+    const contentOf = (bytes: number) => ({ configJson: "{}", systemPrompt: "b".repeat(bytes - 2) });
+    const requests = [
+      { slug: edge, ...contentOf(256 * 1024) },
+      { slug: larger, ...contentOf(256 * 1024 + 1) },
+      { slug: small, configJson: "{}" },
+    ];
+    await calls[protocol](batchCreateVersions, { requests }, token);
+    const read = async (...slugs: string[]) =>
+      (await calls[protocol](batchGetPresets, { slugs }, token)).outcomes.map(seenOf);
+    expect(await read(edge, larger, small)).toMatchObject([{ slug: edge }, "ANSWER_TOO_LARGE", { slug: small }]);
+    expect(await read(larger)).toMatchObject([{ slug: larger }]);
   });
 
   it("answers every creation that it stored, however large, and leaves out large replays", async () => {

@@ -11,6 +11,9 @@ import { toPresetMessage } from "./preset-mapper.ts";
 /** Of the presets in the answer to one batch, in bytes. The largest of them has a quarter of it. */
 const outcomesBytesMax = 8 * 1024 * 1024;
 
+/** Of the content of each that is read for a batch, in bytes: those who ask for others wait for it. */
+const readBytesMax = 256 * 1024;
+
 /** What a preset has at most beside the content of its version: name and description, ids and times. */
 const besideContentBytes = 12 * 1024;
 
@@ -76,13 +79,13 @@ export async function outcomesOf<Part>(
 }
 
 /**
- * Lets large content be read for a batch only as long as it fits into the answer. What is small is not asked for: all of
- * it together is less than that. `admit` says whether there is room for that at all.
+ * Lets large content be read for a batch only where it is not too large, and as long as it fits into the answer. What is
+ * small is not asked for: all of it together is less than that. `admit` says whether there is room for that at all.
  */
 export function admitForAnswer(admit: Admit): Admit {
   let leftBytes = outcomesBytesMax;
   return (bytes) => {
-    if (bytes > leftBytes) throw answerTooLarge();
+    if (bytes > Math.min(readBytesMax, leftBytes)) throw answerTooLarge();
     admit(bytes);
     leftBytes -= bytes;
   };

@@ -945,8 +945,8 @@ export const PresetService: GenService<{
   },
   /**
    * Returns several presets in one call. Each has an outcome of its own, as if it had been asked for alone.
-   * Where together they are more than 8 MiB, those that do not fit fail with RESOURCE_EXHAUSTED and the reason
-   * ANSWER_TOO_LARGE: ask for them alone.
+   * Of several, those whose content is larger than 256 KiB fail with RESOURCE_EXHAUSTED and the reason ANSWER_TOO_LARGE,
+   * and where together they are more than 8 MiB, so do those that do not fit: ask for them alone.
    * It has no side effects, but is not declared so: a GET would carry the access tokens of the request in its URL.
    *
    * @generated from rpc setpoint.preset.v1.PresetService.BatchGetPresets
