@@ -84,18 +84,40 @@ async function takeLock() {
       if (!isTaken)
         fail(`The dependencies cannot be installed here: ${error.message}\nTake a folder that you may write to.`);
     }
-    if (isHeld()) await delay(200);
-    else rmSync(lockFile, { force: true });
+    const holder = lockHolder();
+    if (holder !== undefined && !isAlive(holder)) removeLockOf(holder);
+    await delay(100);
   }
 }
 
-function isHeld() {
+/** The process that has the lock; undefined where nobody has it. */
+function lockHolder() {
   try {
-    return process.kill(Number(readlinkSync(lockFile)), 0);
+    return readlinkSync(lockFile);
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive(pid) {
+  try {
+    return process.kill(Number(pid), 0);
   } catch (error) {
-    // EPERM: the holder lives, as another user.
+    // EPERM: it lives, as another user.
     return error.code === "EPERM";
   }
+}
+
+/** Of several who see that its holder has died, one removes the lock: another could remove one that is held by then. */
+function removeLockOf(holder) {
+  const claim = `${lockFile}.${holder}`;
+  try {
+    symlinkSync(String(process.pid), claim);
+  } catch {
+    return;
+  }
+  if (lockHolder() === holder) rmSync(lockFile);
+  rmSync(claim);
 }
 
 if (Number(process.versions.node.split(".")[0]) < 20) {

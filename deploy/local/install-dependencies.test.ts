@@ -1,0 +1,99 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, expect, it } from "vitest";
+
+const script = "deploy/local/install-dependencies.mjs";
+let root: string;
+
+const at = (name: string) => join(root, name);
+
+function write(name: string, text: string): void {
+  mkdirSync(dirname(at(name)), { recursive: true });
+  writeFileSync(at(name), text);
+}
+
+/** A clone with one dependency, and an npm that takes until there is a file `go`. */
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "setpoint-install-"));
+  mkdirSync(at("deploy/local"), { recursive: true });
+  copyFileSync(join(import.meta.dirname, "install-dependencies.mjs"), at(script));
+  write("package-lock.json", '{"packages":{"node_modules/a":{"version":"1"}}}');
+  write(
+    "bin/npm",
+    `#!/bin/sh
+    echo begun >> log
+    while [ ! -e go ]; do sleep 0.05; done
+    mkdir -p node_modules/a node_modules/.bin
+    echo '{}' > node_modules/a/package.json
+    : > node_modules/.bin/node
+    cp package-lock.json node_modules/.package-lock.json
+    echo done >> log\n`,
+  );
+  chmodSync(at("bin/npm"), 0o755);
+});
+
+afterEach(() => rmSync(root, { recursive: true }));
+
+/** Runs it, and returns what it exits with. */
+async function install(...nodeFlags: string[]): Promise<number> {
+  const env = { ...process.env, PATH: `${at("bin")}:${process.env.PATH}` };
+  const [code] = await once(spawn(process.execPath, [...nodeFlags, at(script)], { cwd: root, env }), "exit");
+  return code;
+}
+
+const log = () => (existsSync(at("log")) ? readFileSync(at("log"), "utf8").trimEnd().split("\n") : []);
+
+function leaveLockBehind(): void {
+  mkdirSync(at(".setpoint"));
+  symlinkSync(String(spawnSync("true").pid), at(".setpoint/install.lock"));
+}
+
+it("installs once where it runs twice, and also where an earlier one was killed", async () => {
+  leaveLockBehind();
+  write("go", "");
+  expect(await Promise.all([install(), install()])).toEqual([0, 0]);
+  expect(log()).toEqual(["begun", "done"]);
+  expect(existsSync(at(".setpoint/install.lock"))).toBe(false);
+});
+
+it("does not remove the lock that another has taken, who saw the same one left behind", async () => {
+  leaveLockBehind();
+  // Once it has looked whose lock there is, it sleeps until there is a file `wake`.
+  write(
+    "hesitate.mjs",
+    `import fs, { existsSync, writeFileSync } from "node:fs";
+    import { syncBuiltinESMExports } from "node:module";
+    const { readlinkSync } = fs;
+    fs.readlinkSync = (file) => {
+      const holder = readlinkSync(file);
+      writeFileSync("looked", "");
+      while (!existsSync("wake")) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+      return holder;
+    };
+    syncBuiltinESMExports();`,
+  );
+  const hesitant = install("--import", at("hesitate.mjs"));
+  await expect.poll(() => existsSync(at("looked"))).toBe(true);
+  const quick = install();
+  await expect.poll(log).toEqual(["begun"]);
+  write("wake", "");
+  // Time to begin, where it would.
+  await sleep(1_000);
+  write("go", "");
+  expect(await Promise.all([quick, hesitant])).toEqual([0, 0]);
+  expect(log()).toEqual(["begun", "done"]);
+});
