@@ -8,7 +8,7 @@ import type { HiddenSecret } from "../upstreams/hidden-secret.ts";
  */
 const passedOn = new Set(["content-encoding", "content-length", "content-type", "retry-after", "x-generation-id"]);
 const passedOnPrefixes = ["x-ratelimit-", "openai-", "anthropic-"];
-const sendable = /^[\t\x20-\x7e\x80-\xff]*$/;
+const eventStream = /^text\/event-stream\b/i;
 
 /** Adds to `headers` what is passed on of an upstream's, without its credential. */
 export function passOnHeaders(
@@ -20,15 +20,13 @@ export function passOnHeaders(
   for (const name in given) {
     if (!passedOn.has(name) && !passedOnPrefixes.some((prefix) => name.startsWith(prefix))) continue;
     const value = given[name];
-    if (value === undefined || ![value].flat().every((each) => sendable.test(each))) continue;
-    headers[name] = typeof value === "string" ? hidden(value) : value.map(hidden);
+    headers[name] = typeof value === "string" ? hidden(value) : value?.map(hidden);
   }
 }
 
 /** Whether an answer is a stream of events. */
-export function isEventStream(given: AnswerHeaders): boolean {
-  const [type = ""] = [given["content-type"]].flat();
-  return /^text\/event-stream\b/i.test(type);
+export function isEventStream({ "content-type": type }: AnswerHeaders): boolean {
+  return eventStream.test(typeof type === "string" ? type : (type?.[0] ?? ""));
 }
 
 const longestWaitMs = 2_000;
