@@ -35,6 +35,11 @@ async function expectClosed(): Promise<void> {
 const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const post = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n";
 
+/** Keeps this process from doing anything else. */
+function block(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
 /** Answers when the body has come. */
 const echo: RequestListener = (request, response) => {
   request.on("error", () => {});
@@ -52,6 +57,18 @@ describe("a connection of createHttpServer", () => {
     if (sent) connection.send(sent);
     expect(await connection.closed()).toMatch(answer);
     await expectClosed();
+  });
+
+  it("whose next request came in time is answered, though the server gets to it too late", async () => {
+    const connection = await open(echo);
+    connection.send(get);
+    await expect.poll(() => connection.statuses, soon).toEqual([200]);
+    // Behind this, the event loop looks at clocks first. Node waits for a second more than it is told.
+    setImmediate(() => {
+      connection.send(get);
+      block(timeouts.keepAliveMs + 2_000);
+    });
+    await expect.poll(() => connection.statuses, soon).toEqual([200, 200]);
   });
 
   it("that does not read its answer is closed", async () => {

@@ -64,8 +64,11 @@ export function createHttpServer(listener: RequestListener, options: HttpServerO
   });
   server.on("request", listener);
   server.setTimeout(timeouts.stalledMs, (socket) => {
-    // Whose request is being worked on, or still arrives, has other clocks.
-    if (socket.writableLength > 0 || !latestRequest(socket)) socket.destroy();
+    // What has come by now is read first: where there is much to do, clocks are looked at before requests that came in time.
+    setImmediate(() => {
+      // Whose request is being worked on, or still arrives, has other clocks.
+      if (socket.writableLength > 0 || !latestRequest(socket)) socket.destroy();
+    });
   });
   return server;
 }
