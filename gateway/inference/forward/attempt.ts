@@ -36,6 +36,7 @@ const staleWithinMs = 1_000;
 /** One request to an upstream. */
 export class Attempt implements RequestListener, Deadlined {
   readonly upstream: Upstream;
+  place = 0;
   readonly #owner: AttemptOwner;
   readonly #deadlines: Deadlines;
   readonly #times: AttemptTimes;

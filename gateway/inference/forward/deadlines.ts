@@ -2,6 +2,8 @@ import { monotonicMs } from "../../../services/platform/process/clock.ts";
 
 /** What must not go on for ever. */
 export interface Deadlined {
+  /** Among all that are watched. Theirs alone to write. */
+  place: number;
   /** Whether its time is up. Asked now and then, so that a chunk that gives it more need not look at the clock. */
   isLate(nowMs: number): boolean;
   onDeadline(): void;
@@ -13,7 +15,8 @@ const sweepMs = 100;
 
 /** One timer for all calls that are under way. */
 export class Deadlines {
-  readonly #watched = new Set<Deadlined>();
+  /** No Set: what has left one is kept alive by tables that it outgrew, and all requests with it until V8 looks everywhere. */
+  readonly #watched: Deadlined[] = [];
   readonly #waiting = new Set<() => void>();
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
@@ -24,12 +27,16 @@ export class Deadlines {
   }
 
   watch(call: Deadlined): void {
-    this.#watched.add(call);
+    call.place = this.#watched.length;
+    this.#watched.push(call);
     this.#timer ??= setInterval(() => this.#sweep(), sweepMs).unref();
   }
 
   forget(call: Deadlined): void {
-    this.#watched.delete(call);
+    const last = this.#watched.pop() as Deadlined;
+    if (last === call) return;
+    this.#watched[call.place] = last;
+    last.place = call.place;
   }
 
   /** Calls after so long, or at once where the process stops. Returns what takes that back. */
@@ -50,20 +57,28 @@ export class Deadlines {
   /** Ends all that is under way. */
   stop(): void {
     this.#isStopped = true;
-    for (const call of this.#watched) call.onStop();
+    this.#forEach((call) => call.onStop());
     for (const run of this.#waiting) run();
   }
 
   #sweep(): void {
     // Not with the last call that ends: the next one comes soon.
-    if (this.#watched.size === 0) {
+    if (this.#watched.length === 0) {
       clearInterval(this.#timer);
       this.#timer = undefined;
       return;
     }
     const nowMs = monotonicMs();
-    for (const call of this.#watched) {
+    this.#forEach((call) => {
       if (call.isLate(nowMs)) call.onDeadline();
+    });
+  }
+
+  /** Backwards: whoever takes the place of one that is forgotten meanwhile has had its turn. */
+  #forEach(tell: (call: Deadlined) => void): void {
+    for (let place = this.#watched.length - 1; place >= 0; place -= 1) {
+      const call = this.#watched[place];
+      if (call) tell(call);
     }
   }
 }

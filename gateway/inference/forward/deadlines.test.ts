@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { type Deadlined, Deadlines } from "./deadlines.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Calls that tell their names when they end, and are forgotten then, as those of an upstream are. */
+function watchedCalls(deadlines: Deadlines, names: string, ended: string[], late = names): Map<string, Deadlined> {
+  const calls = [...names].map((name): [string, Deadlined] => {
+    const end = (): void => {
+      ended.push(name);
+      deadlines.forget(call);
+    };
+    const call = { place: 0, isLate: () => late.includes(name), onDeadline: end, onStop: end };
+    return [name, call];
+  });
+  for (const [, call] of calls) deadlines.watch(call);
+  return new Map(calls);
+}
+
+it("ends all that are late, once, and no other", () => {
+  const deadlines = new Deadlines();
+  const ended: string[] = [];
+  watchedCalls(deadlines, "abcdef", ended, "adf");
+  vi.advanceTimersByTime(300);
+  expect(ended.sort()).toEqual(["a", "d", "f"]);
+});
+
+it.each(["a", "c", "f", "af", "fa", "abc", "cdf", "fedcba"])(
+  "asks those that are left where %s have been forgotten",
+  (gone) => {
+    const deadlines = new Deadlines();
+    const ended: string[] = [];
+    const calls = watchedCalls(deadlines, "abcdef", ended);
+    for (const name of gone) deadlines.forget(calls.get(name) as Deadlined);
+    vi.advanceTimersByTime(300);
+    expect(ended.sort()).toEqual([..."abcdef"].filter((name) => !gone.includes(name)));
+  },
+);
+
+it("tells nothing of a call that has ended with another", () => {
+  const deadlines = new Deadlines();
+  const ended: string[] = [];
+  const calls = watchedCalls(deadlines, "abcd", ended, "");
+  const last: Deadlined = {
+    place: 0,
+    isLate: () => true,
+    onDeadline: () => {
+      for (const call of [last, calls.get("a"), calls.get("c")]) deadlines.forget(call as Deadlined);
+    },
+    onStop: () => {},
+  };
+  deadlines.watch(last);
+  vi.advanceTimersByTime(300);
+  deadlines.stop();
+  expect(ended.sort()).toEqual(["b", "d"]);
+});
+
+it("ends all where the process stops, and what waits begins at once", () => {
+  const deadlines = new Deadlines();
+  const ended: string[] = [];
+  watchedCalls(deadlines, "abc", ended, "");
+  deadlines.after(60_000, () => ended.push("waiting"));
+  deadlines.after(60_000, () => ended.push("taken back"))();
+  deadlines.stop();
+  expect(ended.sort()).toEqual(["a", "b", "c", "waiting"]);
+});
