@@ -4,8 +4,10 @@ const descriptor = 1;
 /** So much is written at once; less waits a moment for more. */
 const enoughBytes = 8 * 1024;
 const pauseMs = 100;
-/** What one write takes, about: to put more together would take time. */
-const togetherBytes = 64 * 1024;
+/** Lines are put together in pieces of this size, which is about what one write takes. */
+const pieceBytes = 64 * 1024;
+/** The most that a character takes. */
+const characterBytes = 3;
 /** What may wait to be written; lines that come while there is more are dropped. */
 const waitingBytesMax = 16 * 1024 * 1024;
 
@@ -15,10 +17,16 @@ const waitingBytesMax = 16 * 1024 * 1024;
  * lines, throws what the disk says at the process, and then blocks it until there is room.
  */
 export class StandardOutput {
+  /** Pieces that are full. */
   readonly #waiting: Buffer[] = [];
+  /** Of all that waits, in this piece, too. */
   #waitingBytes = 0;
-  /** What is left to write of what was put together last. */
-  #begun = Buffer.alloc(0);
+  /** Where lines are put together. What stands ahead of `#from` has been taken to be written. */
+  #piece = Buffer.allocUnsafeSlow(pieceBytes);
+  #from = 0;
+  #to = 0;
+  /** What is left to write of what was taken last. */
+  #begun: Buffer = Buffer.alloc(0);
   #isWriting = false;
   #hasFailed = false;
   #timer: NodeJS.Timeout | undefined;
@@ -30,9 +38,10 @@ export class StandardOutput {
 
   write(line: string): void {
     if (this.#waitingBytes >= waitingBytesMax) return;
-    const bytes = Buffer.from(line);
-    this.#waiting.push(bytes);
-    this.#waitingBytes += bytes.length;
+    if (!this.#hasRoomFor(line)) this.#beginPiece(Buffer.byteLength(line));
+    const bytes = this.#piece.write(line, this.#to);
+    this.#to += bytes;
+    this.#waitingBytes += bytes;
     if (this.#isWriting) return;
     if (this.#waitingBytes >= enoughBytes && !this.#hasFailed) this.#writeNext();
     else this.#writeLater();
@@ -51,7 +60,10 @@ export class StandardOutput {
   #writeNext(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#begun.length === 0) this.#begun = this.#takeTogether();
+    if (this.#begun.length === 0) {
+      this.#begun = this.#waiting.shift() ?? this.#takeLines();
+      this.#waitingBytes -= this.#begun.length;
+    }
     if (this.#begun.length === 0) {
       this.#flushed();
       return;
@@ -74,15 +86,21 @@ export class StandardOutput {
     else if (this.#waitingBytes > 0) this.#writeLater();
   };
 
-  #takeTogether(): Buffer<ArrayBuffer> {
-    let bytes = 0;
-    let count = 0;
-    while (count < this.#waiting.length && bytes < togetherBytes) {
-      bytes += (this.#waiting[count] as Buffer).length;
-      count += 1;
-    }
-    this.#waitingBytes -= bytes;
-    return Buffer.concat(this.#waiting.splice(0, count), bytes);
+  #hasRoomFor(line: string): boolean {
+    const room = this.#piece.length - this.#to;
+    return line.length * characterBytes <= room || Buffer.byteLength(line) <= room;
+  }
+
+  #beginPiece(bytesMin: number): void {
+    if (this.#from < this.#to) this.#waiting.push(this.#takeLines());
+    this.#piece = Buffer.allocUnsafeSlow(Math.max(pieceBytes, bytesMin));
+    this.#from = this.#to = 0;
+  }
+
+  #takeLines(): Buffer {
+    const lines = this.#piece.subarray(this.#from, this.#to);
+    this.#from = this.#to;
+    return lines;
   }
 
   #flushed(): void {
@@ -91,7 +109,7 @@ export class StandardOutput {
 
   /** In the last moment of a process nothing is done in the background any more. What is under way is written already. */
   #writeLast(): void {
-    let rest = Buffer.concat([...(this.#isWriting ? [] : [this.#begun]), ...this.#waiting]);
+    let rest = Buffer.concat([...(this.#isWriting ? [] : [this.#begun]), ...this.#waiting, this.#takeLines()]);
     try {
       while (rest.length > 0) rest = rest.subarray(writeSync(descriptor, rest));
     } catch {
