@@ -1,4 +1,6 @@
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { Gauge, type Registry } from "prom-client";
+import { Counter } from "../../services/platform/observe/counter.ts";
+import { Histogram, type Series } from "../../services/platform/observe/histogram.ts";
 import type { FailureKind } from "./forward/failures.ts";
 import type { Usage } from "./forward/usage.ts";
 import type { Upstream } from "./upstreams/upstreams.ts";
@@ -17,72 +19,72 @@ type AbortReason = "client_gone" | "client_stalled";
  * a model, which is the caller's to choose.
  */
 export class InferenceMetrics {
-  readonly #seconds: Histogram<"upstream" | "status">;
-  readonly #firstByteSeconds: Histogram<"upstream">;
-  readonly #resolveSeconds: Histogram;
-  readonly #bytes: Counter<"upstream" | "direction">;
-  readonly #aborted: Counter<"upstream" | "reason">;
-  readonly #retries: Counter<"upstream" | "reason">;
-  readonly #fallbacks: Counter<"upstream" | "reason">;
-  readonly #tokens: Counter<"upstream" | "kind">;
+  readonly #seconds: Histogram;
+  readonly #firstByteSeconds: Histogram;
+  readonly #resolveSeconds: Series;
+  readonly #bytes: Counter;
+  readonly #aborted: Counter;
+  readonly #retries: Counter;
+  readonly #fallbacks: Counter;
+  readonly #tokens: Counter;
   readonly #fileFault: Gauge;
 
   constructor(registry: Registry) {
-    const registers = [registry];
     this.#seconds = new Histogram({
       name: "setpoint_inference_seconds",
       help: "Time from a request to the end of its answer, by upstream and the status that it ended with: 499 where the client went, 502 and 504 also where an answer broke off.",
       labelNames: ["upstream", "status"],
       buckets: durationBuckets,
-      registers,
+      registry,
     });
     this.#firstByteSeconds = new Histogram({
       name: "setpoint_inference_first_byte_seconds",
       help: "Time from a request to the first byte of its answer, by upstream.",
       labelNames: ["upstream"],
       buckets: durationBuckets,
-      registers,
+      registry,
     });
     this.#resolveSeconds = new Histogram({
       name: "setpoint_inference_resolve_seconds",
       help: "Time that it took to find the preset that a request names, and to make one request of both.",
+      labelNames: [],
       buckets: resolveBuckets,
-      registers,
-    });
+      registry,
+    }).at();
     this.#bytes = new Counter({
       name: "setpoint_inference_bytes_total",
       help: "Bytes of bodies, by upstream and direction: sent to it, received from it.",
       labelNames: ["upstream", "direction"],
-      registers,
+      registry,
     });
     this.#aborted = new Counter({
       name: "setpoint_inference_aborted_total",
       help: "Calls that were ended before the upstream did, by upstream and reason: client_gone, client_stalled.",
       labelNames: ["upstream", "reason"],
-      registers,
+      registry,
     });
     this.#retries = new Counter({
       name: "setpoint_inference_retries_total",
       help: "Requests that were sent to the same upstream again, by upstream and reason.",
       labelNames: ["upstream", "reason"],
-      registers,
+      registry,
     });
     this.#fallbacks = new Counter({
       name: "setpoint_inference_fallbacks_total",
       help: "Requests that went on to the next model of their list, by the upstream that failed and reason.",
       labelNames: ["upstream", "reason"],
-      registers,
+      registry,
     });
     this.#tokens = new Counter({
       name: "setpoint_inference_tokens_total",
       help: "Tokens, where answers tell them, by upstream and kind: input, output.",
       labelNames: ["upstream", "kind"],
-      registers,
+      registry,
     });
     this.#fileFault = new Gauge({
       name: "setpoint_upstreams_file_fault",
       help: "1 while the upstreams file cannot be used and the last good one stays in use.",
-      registers,
+      registers: [registry],
     });
   }
 
@@ -109,29 +111,29 @@ export class InferenceMetrics {
   }
 
   answerBegun(upstream: string, ms: number): void {
-    this.#firstByteSeconds.observe({ upstream }, ms / 1000);
+    this.#firstByteSeconds.at(upstream).observe(ms / 1000);
   }
 
   ended(upstream: string, status: number, ms: number, bytesSent: number, bytesReceived: number): void {
-    this.#seconds.observe({ upstream, status }, ms / 1000);
-    this.#bytes.inc({ upstream, direction: "sent" }, bytesSent);
-    this.#bytes.inc({ upstream, direction: "received" }, bytesReceived);
+    this.#seconds.at(upstream, String(status)).observe(ms / 1000);
+    this.#bytes.add(bytesSent, upstream, "sent");
+    this.#bytes.add(bytesReceived, upstream, "received");
   }
 
   aborted(upstream: string, reason: AbortReason): void {
-    this.#aborted.inc({ upstream, reason });
+    this.#aborted.add(1, upstream, reason);
   }
 
   retried(upstream: string, reason: FailureKind): void {
-    this.#retries.inc({ upstream, reason });
+    this.#retries.add(1, upstream, reason);
   }
 
   fellBack(upstream: string, reason: FailureKind): void {
-    this.#fallbacks.inc({ upstream, reason });
+    this.#fallbacks.add(1, upstream, reason);
   }
 
   used(upstream: string, { input, output }: Usage): void {
-    if (input !== undefined) this.#tokens.inc({ upstream, kind: "input" }, input);
-    if (output !== undefined) this.#tokens.inc({ upstream, kind: "output" }, output);
+    if (input !== undefined) this.#tokens.add(input, upstream, "input");
+    if (output !== undefined) this.#tokens.add(output, upstream, "output");
   }
 }

@@ -37,3 +37,11 @@ it("may have one label", async () => {
   new PromHistogram({ ...common, labelNames: ["batch"], registers: [theirs] }).observe({ batch: "reads" }, 3);
   expect(await ours.metrics()).toBe(await theirs.metrics());
 });
+
+it("may have none", async () => {
+  const [ours, theirs] = [registryOfTest(), registryOfTest()];
+  const common = { name: "seconds", help: "How long.", buckets };
+  new Histogram({ ...common, labelNames: [], registry: ours }).at().observe(3);
+  new PromHistogram({ ...common, registers: [theirs] }).observe(3);
+  expect(await ours.metrics()).toBe(await theirs.metrics());
+});

@@ -1,0 +1,27 @@
+import type { Metric, Registry } from "prom-client";
+import { ByLabels, type LabelNames } from "./by-labels.ts";
+
+interface CounterOptions {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: LabelNames;
+  readonly registry: Registry;
+}
+
+/** A counter as prom-client has it, and shown by its registry, for what is counted with every call: see `Histogram`. */
+export class Counter {
+  readonly #counts: ByLabels<{ value: number }>;
+
+  constructor({ name, help, labelNames, registry }: CounterOptions) {
+    this.#counts = new ByLabels(labelNames, () => ({ value: 0 }));
+    const show = async () => {
+      const values = Array.from(this.#counts.entries(), ([labels, { value }]) => ({ labels, value }));
+      return { name, help, type: "counter", values };
+    };
+    registry.registerMetric({ name, get: show } as unknown as Metric);
+  }
+
+  add(count: number, first = "", second = ""): void {
+    this.#counts.at(first, second).value += count;
+  }
+}
