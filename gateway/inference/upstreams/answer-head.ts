@@ -14,9 +14,9 @@ export interface AnswerHead {
   readonly idleMs: number;
 }
 
-const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
+const statusLine = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 /** No white space ahead of the colon or of the line: it is read in different ways. */
-const headerLine = /^([\w!#$%&'*+.^`|~-]+):[\t ]*([\t\x20-\x7e\x80-\xff]*)$/;
+const headerLine = /^[\w!#$%&'*+.^`|~-]+:[\t\x20-\x7e\x80-\xff]*$/;
 const closing = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
 const idleHint = /(?:^|[,;])[\t ]*timeout=(\d{1,9})/i;
 
@@ -32,26 +32,34 @@ export function beginsAnswer(text: string): boolean {
 
 /** Adds the header that a line is. */
 export function addHeader(headers: Record<string, string | string[] | undefined>, line: string): void {
-  const [, name = "", value = ""] = headerLine.exec(line) ?? fail("a line that is no header");
-  const key = name.toLowerCase();
+  if (!headerLine.test(line)) fail("a line that is no header");
+  const colon = line.indexOf(":");
+  const key = line.slice(0, colon).toLowerCase();
+  const value = trimmed(line, colon + 1);
   const before = headers[key];
-  const trimmed = trimmedEnd(value);
-  if (before === undefined) headers[key] = trimmed;
-  else if (typeof before === "string") headers[key] = [before, trimmed];
-  else before.push(trimmed);
+  if (before === undefined) headers[key] = value;
+  else if (typeof before === "string") headers[key] = [before, value];
+  else before.push(value);
 }
 
-/** Not by `trimEnd`: that also takes 0xa0, with which many a letter of UTF-8 ends. */
-function trimmedEnd(value: string): string {
-  let end = value.length;
-  while (end > 0 && (value[end - 1] === " " || value[end - 1] === "\t")) end -= 1;
-  return value.slice(0, end);
+/** What stands from there on. Not by `trim`: that also takes 0xa0, with which many a letter of UTF-8 ends. */
+function trimmed(line: string, from: number): string {
+  let start = from;
+  let end = line.length;
+  while (start < end && isSpace(line.charCodeAt(start))) start += 1;
+  while (end > start && isSpace(line.charCodeAt(end - 1))) end -= 1;
+  return line.slice(start, end);
+}
+
+function isSpace(character: number): boolean {
+  return character === 0x20 || character === 0x09;
 }
 
 /** The status that the first line of a head tells, and whether the connection may stay open. */
 export function readStatusLine(line: string): { readonly status: number; readonly mayStay: boolean } {
-  const [, minor, status] = statusLine.exec(line) ?? fail("a first line without a status");
-  return { status: Number(status), mayStay: minor === "1" };
+  if (!statusLine.test(line)) fail("a first line without a status");
+  const minorAt = "HTTP/1.".length;
+  return { status: Number(line.slice(minorAt + 2, minorAt + 5)), mayStay: line[minorAt] === "1" };
 }
 
 export function answerHead(status: number, mayStay: boolean, headers: AnswerHeaders): AnswerHead {

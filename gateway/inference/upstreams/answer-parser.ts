@@ -17,6 +17,8 @@ const sizeDigitsMax = 12;
 
 const [tab, lineFeed, carriageReturn, space, semicolon, deleteSign] = [0x09, 0x0a, 0x0d, 0x20, 0x3b, 0x7f];
 
+const headEnd = Buffer.from("\r\n\r\n");
+
 type Part = "head" | "body" | "size" | "extension" | "size-end" | "chunk" | "chunk-end" | "chunk-end-2" | "trailers";
 
 /** Reads one answer of HTTP/1.1 to a POST from the bytes of its connection, strictly: no two readers may differ on where it ends. */
@@ -59,7 +61,7 @@ export class AnswerParser {
           this.#tookBody(end - at);
           at = end;
         } else if (this.#part === "head" || this.#part === "trailers") {
-          at = this.#readLine(bytes, at, count);
+          at = this.#readWholeHead(bytes, at, count) ?? this.#readLine(bytes, at, count);
         } else {
           this.#readFrame(bytes[at] as number);
           at++;
@@ -84,20 +86,51 @@ export class AnswerParser {
     else this.#part = "chunk-end";
   }
 
+  /** As nearly always: it has come in one piece, and is made a text in one piece. Undefined where it has not. */
+  #readWholeHead(bytes: Buffer, from: number, count: number): number | undefined {
+    if (this.#status || this.#line !== "") return undefined;
+    const end = bytes.indexOf(headEnd, from) + headEnd.length;
+    if (end < headEnd.length || end > count) return undefined;
+    const text = bytes.toString("latin1", from, end);
+    this.#tookBytes(text.length);
+    for (let at = 0; at < text.length; ) {
+      const next = text.indexOf("\n", at) + 1;
+      this.#tookText(text.slice(at, next));
+      at = next;
+    }
+    return end;
+  }
+
   #readLine(bytes: Buffer, from: number, count: number): number {
     const index = bytes.indexOf(lineFeed, from);
     const found = index < count ? index : -1;
     const to = found < 0 ? count : found + 1;
-    this.#lineBytes += to - from;
+    this.#tookBytes(to - from);
     this.#line += bytes.toString("latin1", from, to);
-    if (this.#lineBytes > headBytesMax) throw new MalformedAnswer("a head without an end");
-    if (!this.#status && !beginsAnswer(this.#line)) throw new MalformedAnswer("another protocol");
-    if (found < 0) return to;
+    if (found < 0) {
+      this.#checkBeginning(this.#line);
+      return to;
+    }
     const line = this.#line;
     this.#line = "";
-    if (!line.endsWith("\r\n")) throw new MalformedAnswer("a line that does not end with CR LF");
-    this.#tookLine(line.slice(0, -2));
+    this.#tookText(line);
     return to;
+  }
+
+  #tookBytes(count: number): void {
+    this.#lineBytes += count;
+    if (this.#lineBytes > headBytesMax) throw new MalformedAnswer("a head without an end");
+  }
+
+  #checkBeginning(text: string): void {
+    if (!this.#status && !beginsAnswer(text)) throw new MalformedAnswer("another protocol");
+  }
+
+  /** A line with its end. */
+  #tookText(text: string): void {
+    this.#checkBeginning(text);
+    if (!text.endsWith("\r\n")) throw new MalformedAnswer("a line that does not end with CR LF");
+    this.#tookLine(text.slice(0, -2));
   }
 
   #tookLine(line: string): void {
