@@ -122,14 +122,15 @@ export class Exchanges {
     if (exchange.isRecorded) return;
     exchange.isRecorded = true;
     const { request } = exchange.reply;
+    const { routeOptions } = request;
     this.#accessLog.record({
       method: request.method,
-      route: request.routeOptions.url,
+      route: routeOptions.url,
       status,
       ms: monotonicMs() - exchange.startedAtMs,
       requestId: request.id,
       trace: exchange.trace,
-      isQuiet: isQuiet(request.routeOptions),
+      isQuiet: isQuiet(routeOptions),
     });
   }
 }
