@@ -22,16 +22,8 @@ export class ClientReading implements StalledAnswer {
     this.#parts = parts;
   }
 
-  /** Has it told when the client takes more again: by the socket, too, which chunks are written to. */
-  watch(): void {
-    const { raw, request } = this.#parts.reply;
-    raw.on("drain", this.#resumed);
-    request.raw.socket.on("drain", this.#resumed);
-  }
-
   end(): void {
-    this.#parts.stalled.remove(this);
-    this.#parts.reply.request.raw.socket.off("drain", this.#resumed);
+    if (this.#pausedAtMs !== undefined) this.#goOn();
   }
 
   /** The client does not take more at once. */
@@ -39,8 +31,12 @@ export class ClientReading implements StalledAnswer {
     // More may come until a pause takes effect.
     if (this.#pausedAtMs !== undefined) return;
     this.#pausedAtMs = monotonicMs();
-    this.#parts.onPause();
-    this.#parts.stalled.add(this);
+    const { reply, stalled, onPause } = this.#parts;
+    // Chunks are written to the socket, too.
+    reply.raw.on("drain", this.#resumed);
+    reply.request.raw.socket.on("drain", this.#resumed);
+    onPause();
+    stalled.add(this);
   }
 
   /** Whether it was given up on, or has not read for so long. */
@@ -60,8 +56,15 @@ export class ClientReading implements StalledAnswer {
   readonly #resumed = (): void => {
     // Until the turn of the answer has come on its connection, the socket tells of those before it.
     if (this.#pausedAtMs === undefined || !this.#parts.reply.raw.socket) return;
-    this.#pausedAtMs = undefined;
-    this.#parts.stalled.remove(this);
+    this.#goOn();
     this.#parts.onResume();
   };
+
+  #goOn(): void {
+    this.#pausedAtMs = undefined;
+    const { reply, stalled } = this.#parts;
+    reply.raw.off("drain", this.#resumed);
+    reply.request.raw.socket.off("drain", this.#resumed);
+    stalled.remove(this);
+  }
 }

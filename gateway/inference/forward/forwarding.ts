@@ -81,7 +81,6 @@ export class Forwarding implements AttemptsOwner {
     const { upstream, model, hiddenSecret } = this.#attempts;
     const request = { reply: this.#reply, dialect: this.#dialect, model, explanation: this.#explanation, hiddenSecret };
     this.#answer = new ClientAnswer(request, upstream, status, headers, this.#parts.isDraining());
-    this.#reading.watch();
     this.#parts.metrics.answerBegun(upstream.name, monotonicMs() - this.#startedAtMs);
     this.#resolve();
   }
