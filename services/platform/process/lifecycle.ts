@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../observe/logger.ts";
 import { exitCodeOf } from "./exit-code.ts";
-import { setUpHeap } from "./heap.ts";
+import { setV8Flags } from "./v8-flags.ts";
 
 /** How long a process that has closed everything waits for the last lines of its log to be written. */
 const lastLinesMs = 5_000;
@@ -71,7 +71,7 @@ export async function runProcess(
   { shutdownDelayMs }: { readonly shutdownDelayMs: number },
   open: (lifecycle: Lifecycle) => Promise<unknown>,
 ): Promise<void> {
-  setUpHeap();
+  setV8Flags();
   const lifecycle = new Lifecycle(logger);
   const exit = async (code: number, delayMs = 0): Promise<void> => {
     await lifecycle.shutDown(delayMs);
