@@ -15,7 +15,7 @@ const sweepMs = 100;
 
 /** One timer for all calls that are under way. */
 export class Deadlines {
-  /** No Set: what has left one is kept alive by tables that it outgrew, and all requests with it until V8 looks everywhere. */
+  /** No Set: with one, calls that had left it stayed in memory, and their requests with them, until V8 looked at all of the heap. */
   readonly #watched: Deadlined[] = [];
   readonly #waiting = new Set<() => void>();
   #timer: NodeJS.Timeout | undefined;
