@@ -69,7 +69,8 @@ export function gatherAlike<Request, Answer extends object>(
   return gatherCalls({ ...gathering, keyOf });
 }
 
-const tokenNumbers = new LRUCache<string, number>({ max: 10_000 });
+/** As many as call at about the same time: those that have been renewed since are not to be kept for long. */
+const tokenNumbers = new LRUCache<string, number>({ max: 1_000 });
 let lastNumber = 0;
 
 /** Stands for a token, which is long. No two have the same, ever: one that was forgotten gets another. */

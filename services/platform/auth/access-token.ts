@@ -1,4 +1,4 @@
-import type { KeyObject } from "node:crypto";
+import { hash, type KeyObject } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { DomainError } from "../domain/domain-error.ts";
 import type { Logger } from "../observe/logger.ts";
@@ -24,6 +24,7 @@ const purgeIntervalMs = 60_000;
  * check costs more than the rest of a call.
  */
 export class AccessTokenVerifier {
+  /** By the digest of the token, which is found as fast and takes a tenth of the memory. */
   readonly #verified = new LRUCache<string, { principal: Principal; expiresAtMs: number }>({ max: verifiedTokensMax });
   /** By what was signed, which names no key: the key is looked at, too. */
   readonly #verifiedBatches = new LRUCache<string, KeyObject>({ max: verifiedBatchesMax });
@@ -62,7 +63,8 @@ export class AccessTokenVerifier {
     const now = monotonicMs();
     const refreshed = this.#keys.keepFresh(now);
     if (refreshed) await refreshed;
-    const known = this.#verified.get(token);
+    const digest = hash("sha256", token, "base64url");
+    const known = this.#verified.get(digest);
     if (known && known.expiresAtMs > now) return known.principal;
     const jwt = readJwt(token);
     if (!jwt) throw invalidToken();
@@ -81,7 +83,7 @@ export class AccessTokenVerifier {
       throw unauthenticated("TOKEN_EXPIRED", "The access token has expired. Exchange the key for a new one.");
     }
     const principal = principalFromClaims(claims);
-    this.#remember(token, principal, this.#clock.leftMs(claims.exp));
+    this.#remember(digest, principal, this.#clock.leftMs(claims.exp));
     return principal;
   }
 
@@ -101,9 +103,9 @@ export class AccessTokenVerifier {
   }
 
   /** For what is left of its life, counted on by a clock that nobody sets. */
-  #remember(token: string, principal: Principal, leftMs: number): void {
+  #remember(digest: string, principal: Principal, leftMs: number): void {
     const now = monotonicMs();
-    this.#verified.set(token, { principal, expiresAtMs: now + leftMs });
+    this.#verified.set(digest, { principal, expiresAtMs: now + leftMs });
     if (now - this.#purgedAtMs >= purgeIntervalMs) this.#purge(now);
   }
 
@@ -119,8 +121,8 @@ export class AccessTokenVerifier {
   /** Nobody shows an expired token again, so nothing else would take it out before the cache is full. */
   #purge(now: number): void {
     this.#purgedAtMs = now;
-    for (const [token, { expiresAtMs }] of this.#verified.entries()) {
-      if (expiresAtMs <= now) this.#verified.delete(token);
+    for (const [digest, { expiresAtMs }] of this.#verified.entries()) {
+      if (expiresAtMs <= now) this.#verified.delete(digest);
     }
   }
 }

@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../observe/logger.ts";
 import { exitCodeOf } from "./exit-code.ts";
@@ -93,6 +94,8 @@ export async function runProcess(
   try {
     await open(lifecycle);
     logger.info("started");
+    // Node would write what it has compiled only at its end, and keep 5 MiB of what it has read until then.
+    flushCompileCache();
   } catch (error) {
     logger.fatal({ err: error }, "could not start");
     await exit(exitCodeOf(error));
