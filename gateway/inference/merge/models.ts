@@ -1,6 +1,6 @@
 import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
 import { openBracket } from "../../../services/platform/json/json-outline.ts";
-import { modelReferenceOf, namesPreset } from "../request/preset-reference.ts";
+import { namesPreset } from "../request/preset-reference.ts";
 import type { RequestBody } from "../request/request-body.ts";
 import type { PreparedPreset } from "./prepared-preset.ts";
 
@@ -14,7 +14,7 @@ export interface Models {
 
 /** What the request names itself displaces both `model` and `models` of the preset. A reference to a preset is no model. */
 export function modelsOf(body: RequestBody, preset: PreparedPreset | undefined): Models {
-  const model = modelReferenceOf(body)?.model || undefined;
+  const model = body.modelReference?.model || undefined;
   const models = ownModels(body);
   if (model !== undefined || models.length > 0) return { model, models, areOwn: true };
   if (!preset || (preset.model === undefined && preset.models.length === 0)) throw noModel(preset);

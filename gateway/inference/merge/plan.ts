@@ -1,6 +1,5 @@
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import { textAt } from "../request/json-walk.ts";
-import { modelReferenceOf } from "../request/preset-reference.ts";
 import type { RequestBody } from "../request/request-body.ts";
 import { groupOf } from "./field-groups.ts";
 import { type Models, modelsOf } from "./models.ts";
@@ -32,7 +31,7 @@ export function planMerge(
   let tools: UnitedTools | undefined;
   let prompt: PromptSplice | undefined;
 
-  const reference = modelReferenceOf(body);
+  const reference = body.modelReference;
   if (reference?.model === "") changes.set("model", undefined);
   else if (reference?.preset) changes.set("model", [Buffer.from(JSON.stringify(reference.model))]);
 

@@ -125,12 +125,28 @@ function spaceEnd(bytes: Buffer, from: number): number {
   return at;
 }
 
+/** From this length on, a search by Node is faster than a loop, whatever it takes to begin one. */
+const searchedBytes = 32;
+
 function stringEnd(bytes: Buffer, start: number): number {
-  for (let at = start + 1; ; at++) {
-    const code = bytes[at];
-    if (code === quote) return at + 1;
-    if (code === backslash) at++;
+  for (let at = start + 1; ; ) {
+    // Also behind a quote that was no end: in a string that is full of them each search would be a short one.
+    for (const until = at + searchedBytes; at < until; at++) {
+      const code = bytes[at];
+      if (code === quote) return at + 1;
+      if (code === backslash) at++;
+    }
+    const found = bytes.indexOf(quote, at);
+    if (!isEscaped(bytes, at, found)) return found + 1;
+    at = found + 1;
   }
+}
+
+/** Whether the byte is one that a backslash stands for, of those that begin at `from` at the earliest. */
+function isEscaped(bytes: Buffer, from: number, at: number): boolean {
+  let first = at;
+  while (first > from && bytes[first - 1] === backslash) first--;
+  return (at - first) % 2 === 1;
 }
 
 function wordEnd(bytes: Buffer, start: number): number {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { modelReferenceOf, presetReferenceOf } from "./preset-reference.ts";
+import { presetReferenceOf } from "./preset-reference.ts";
 import { type RequestBody, readRequestBody } from "./request-body.ts";
 
 function bodyOf(body: object | string): RequestBody {
@@ -25,7 +25,7 @@ describe("the preset that a request names", () => {
     ['{"mod\\u0065l":"\\u0040preset\\/\\u0061@7"}', { slug: "a", version: 7 }, ""],
   ])("is found in %j", (body, reference, model) => {
     expect(referenceIn(body)).toEqual(reference);
-    expect(modelReferenceOf(bodyOf(body))?.model).toBe(model);
+    expect(bodyOf(body).modelReference?.model).toBe(model);
   });
 
   it.each([{ preset: "a" }, { model: null, preset: "a" }])("is found without a model: %j", (body) => {

@@ -12,7 +12,7 @@ export interface PresetReference {
 }
 
 /** What `model` says: a model, a preset, or both. */
-interface ModelReference {
+export interface ModelReference {
   /** Empty where it names none. */
   readonly model: string;
   readonly preset: PresetReference | undefined;
@@ -23,7 +23,7 @@ export const presetMark = "@preset/";
 
 /** The preset that the request names, in `model`, in `preset`, or the same in both. Throws where it names two, or none rightly. */
 export function presetReferenceOf(body: RequestBody): PresetReference | undefined {
-  const inModel = modelReferenceOf(body)?.preset;
+  const inModel = body.modelReference?.preset;
   const field = body.sent("preset");
   if (!field) return inModel;
   const inField = referenceFrom(nameAt(body, field), "preset");
@@ -33,8 +33,8 @@ export function presetReferenceOf(body: RequestBody): PresetReference | undefine
   return inField;
 }
 
-/** What `model` says; undefined where there is none. */
-export function modelReferenceOf(body: RequestBody): ModelReference | undefined {
+/** For the body, which remembers it. */
+export function readModelReference(body: RequestBody): ModelReference | undefined {
   const member = body.sent("model");
   if (!member) return undefined;
   const name = nameAt(body, member);
@@ -61,9 +61,11 @@ const howToWrite = {
 };
 
 function referenceFrom(name: string, field: keyof typeof howToWrite): PresetReference {
-  const [slug = "", version, ...rest] = name.split("@", 3);
+  const at = name.indexOf("@");
+  const slug = at === -1 ? name : name.slice(0, at);
+  const version = at === -1 ? undefined : name.slice(at + 1);
   const isVersion = version === undefined || versionPattern.test(version);
-  if (rest.length > 0 || !slugPattern.test(slug) || !isVersion) throw invalid(field, howToWrite[field]);
+  if (!slugPattern.test(slug) || !isVersion) throw invalid(field, howToWrite[field]);
   if (version === undefined) return { slug, version: undefined };
   const number = Number(version);
   if (number > int32Max) throw versionNotFound(slug, number);

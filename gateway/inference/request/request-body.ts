@@ -4,6 +4,7 @@ import { isRepeated } from "../../../services/platform/json/repetition-violation
 import { nextTurn } from "../../../services/platform/process/next-turn.ts";
 import { JsonScan, type MemberPlace } from "./json-scan.ts";
 import { isNullAt, type JsonSource, textAt } from "./json-walk.ts";
+import { type ModelReference, readModelReference } from "./preset-reference.ts";
 
 /** A member of the outermost object. */
 export interface BodyMember extends MemberPlace {
@@ -19,6 +20,7 @@ export class RequestBody implements JsonSource {
   /** In the order they were sent. */
   readonly members: readonly BodyMember[];
   readonly #byKey = new Map<string, BodyMember>();
+  #modelReference: ModelReference | undefined;
 
   constructor(bytes: Buffer, { members, longValues }: JsonScan) {
     const nameBytes = members.reduce((sum, { keyStart, keyEnd }) => sum + keyEnd - keyStart, 0);
@@ -37,6 +39,12 @@ export class RequestBody implements JsonSource {
   /** Whether there is a member of this key, of whatever value. */
   has(key: string): boolean {
     return this.#byKey.has(key);
+  }
+
+  /** What `model` says; undefined where there is none. Throws where it is no name, or names a preset wrongly. */
+  get modelReference(): ModelReference | undefined {
+    this.#modelReference ??= readModelReference(this);
+    return this.#modelReference;
   }
 
   #named({ keyStart, keyEnd, valueStart, valueEnd }: MemberPlace): BodyMember {
