@@ -65,7 +65,10 @@ export function createHttpServer(listener: RequestListener, options: HttpServerO
   server.on("request", listener);
   server.setTimeout(timeouts.stalledMs, (socket) => {
     // What has come by now is read first: where there is much to do, clocks are looked at before requests that came in time.
+    const { bytesRead } = socket;
     setImmediate(() => {
+      // With what was read this clock has begun again. An answer to it may be under way by now, or given.
+      if (socket.bytesRead !== bytesRead) return;
       // Whose request is being worked on, or still arrives, has other clocks.
       if (socket.writableLength > 0 || !latestRequest(socket)) socket.destroy();
     });
