@@ -3,11 +3,12 @@ import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { keyFromBytes } from "../../services/platform/auth/key-format.ts";
+import { unavailable } from "../../services/platform/domain/domain-error.ts";
 import { grpcDefinitionOf } from "../support/grpc-definition.ts";
 import { openStubService, type StubService } from "../support/stub-service.ts";
 import { everyWay } from "../support/transports.ts";
 
-const { getVersion, listVersions, getPreset } = PresetService.method;
+const { getVersion, listVersions, getPreset, listPresets } = PresetService.method;
 
 let service: StubService;
 
@@ -18,6 +19,10 @@ beforeAll(async () => {
       getVersion: async () => ({ version: { version: 2 ** 40, createTime: { seconds: 10n ** 15n } } }),
       listVersions: async () => undefined as never,
       getPreset: async () => ({}),
+      listPresets: async (_request, call) => {
+        call.partFailed(unavailable("Not now."), 0);
+        throw unavailable("Not now.");
+      },
     },
   });
 });
@@ -47,6 +52,21 @@ describe.each([
     });
     expect(lines).toMatchObject([{ rpc, code: "INTERNAL", msg: "rpc failed", err: {} }]);
     expect(await counts()).toEqual([faultsBefore + 1, 0]);
+  });
+});
+
+describe("a fault without a cause", () => {
+  const ways = Object.entries(everyWay(createRegistry())).filter(([, { takes }]) => takes(listPresets));
+
+  it.each(ways)("is logged as it was thrown, and not as it is sent, over %s", async (_way, { open }) => {
+    const lines = await linesOf(async () => {
+      await expect(open(service)(listPresets, {}, service.token)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    }, 2);
+    const err = { type: "DomainError", message: "Not now." };
+    expect(lines).toMatchObject([
+      { msg: "part of an rpc failed", err },
+      { msg: "rpc failed", err },
+    ]);
   });
 });
 

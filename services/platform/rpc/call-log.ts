@@ -53,7 +53,7 @@ export class CallRecord {
   failed(thrown: unknown): ConnectError {
     const error = toRpcError(thrown);
     // A fault of ours is one, whoever waits for it.
-    if (isOurFault(error) && !isForNow(thrown)) this.#ended(codeName(error.code), error);
+    if (isOurFault(error) && !isForNow(thrown)) this.#ended(codeName(error.code), error.cause ?? thrown);
     else this.#ended(codeName(this.#call.earlyEnd ?? error.code));
     return error;
   }
@@ -75,11 +75,11 @@ export class CallRecord {
     };
     metrics.partFailed(line.code);
     if (isOurFault(error) && !isForNow(thrown))
-      logger.error({ ...line, err: error.cause ?? error }, "part of an rpc failed");
+      logger.error({ ...line, err: error.cause ?? thrown }, "part of an rpc failed");
     return toStatusMessage(error);
   };
 
-  #ended(code: string, fault?: ConnectError): void {
+  #ended(code: string, fault?: unknown): void {
     const { logger, metrics, isProbe } = this.#parts;
     const seconds = (performance.now() - this.#startedAt) / 1000;
     metrics.requestHandled(this.#rpc, code, seconds);
@@ -91,7 +91,7 @@ export class CallRecord {
       trace_id: this.trace?.traceId,
     };
     if (this.trace?.span) this.#endSpan(this.trace.span, code);
-    if (fault) logger.error({ ...line, err: fault.cause ?? fault }, "rpc failed");
+    if (fault) logger.error({ ...line, err: fault }, "rpc failed");
     else logger[isProbe ? "debug" : "info"](line, "rpc");
   }
 
