@@ -73,11 +73,9 @@ export class ClientAnswer {
     if (this.#events || this.#encoded || status === 204) delete own["content-length"];
     if (this.#encoded) delete own["content-encoding"];
     response.writeHead(status, own);
-    // It is this that tells of a client that does not read; elsewhere it is told sooner.
-    response.socket?.setTimeout(upstream.timeouts.clientReadMs);
     if (this.#events && explanation !== undefined) this.#send(Buffer.from(`: ${explanation}\n\n`));
     // What has come together with the head goes out together with it.
-    else process.nextTick(() => this.#sendHead());
+    process.nextTick(() => this.#goOn());
   }
 
   get status(): number {
@@ -143,9 +141,13 @@ export class ClientAnswer {
     return this.#response.write(chunk);
   }
 
-  #sendHead(): void {
+  /** Unless all of it has left by now. */
+  #goOn(): void {
     const response = this.#response;
-    if (this.#isHeadSent || response.writableEnded || response.destroyed) return;
+    if (response.writableFinished || response.destroyed) return;
+    // It is this that tells of a client that does not read; elsewhere it is told sooner.
+    response.socket?.setTimeout(this.#upstream.timeouts.clientReadMs);
+    if (this.#isHeadSent || response.writableEnded) return;
     this.#isHeadSent = true;
     response.flushHeaders();
   }

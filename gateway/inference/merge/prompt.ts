@@ -1,7 +1,7 @@
 import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
 import { openBrace, openBracket, quote } from "../../../services/platform/json/json-outline.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
-import { elementsAt, isNullAt, type Place, textAt, valuesAt } from "../request/json-walk.ts";
+import { elementsAt, firstElementAt, isNullAt, type Place, textAt, valuesAt } from "../request/json-walk.ts";
 import type { BodyMember, RequestBody } from "../request/request-body.ts";
 import { type Edit, spliced } from "./splice.ts";
 
@@ -69,18 +69,18 @@ interface Spot {
 function inMessages(body: RequestBody, messages: BodyMember, prompt: Buffer): Spot {
   if (body.bytes[messages.valueStart] !== openBracket) throw mustBe("messages", "a list");
   const { first, isPrompt, content } = firstMessage(body, messages);
-  if (!first || !isPrompt) {
-    return { edit: inFront(messages.valueStart + 1, prompt, asMessage, first), isOwn: false };
+  if (first === undefined || !isPrompt) {
+    return { edit: inFront(messages.valueStart + 1, prompt, asMessage, first !== undefined), isOwn: false };
   }
-  if (!content) return { edit: insertion(first.start + 1, asContent[0], prompt, asContent[1]), isOwn: false };
+  if (!content) return { edit: insertion(first + 1, asContent[0], prompt, asContent[1]), isOwn: false };
   return inContent(body, content, prompt, "messages[0].content");
 }
 
-/** The first of a list of messages, and whether it is a system prompt. */
+/** Where the first of a list of messages begins, and whether it is a system prompt. */
 function firstMessage(body: RequestBody, { valueStart }: BodyMember) {
-  const [first] = elementsAt(body, valueStart, 1);
-  const isObject = first !== undefined && body.bytes[first.start] === openBrace;
-  const { role, content } = isObject ? valuesAt(body, first.start, ["role", "content"]) : {};
+  const first = firstElementAt(body, valueStart);
+  const isObject = first !== undefined && body.bytes[first] === openBrace;
+  const { role, content } = isObject ? valuesAt(body, first, ["role", "content"]) : {};
   const name = role && textAt(body, role.start, role.end, 64);
   return { first, isPrompt: name === "system" || name === "developer", content };
 }
@@ -101,8 +101,8 @@ function inField(
   const first = body.bytes[valueStart];
   if (dialect === "responses" || first !== openBracket) return inContent(body, place, prompt, key);
   // The blocks of a list stay as they are, each with its `cache_control`.
-  const [block] = elementsAt(body, valueStart, 1);
-  return { edit: inFront(valueStart + 1, prompt, asPart, block), isOwn: block !== undefined };
+  const isOwn = firstElementAt(body, valueStart) !== undefined;
+  return { edit: inFront(valueStart + 1, prompt, asPart, isOwn), isOwn };
 }
 
 /** A string, or a list of parts, or null. */
@@ -123,7 +123,8 @@ function inContent(body: RequestBody, content: Place, prompt: Buffer, path: stri
     const { edit, isOwn } = inText(text, prompt);
     return { edit, isOwn: isOwn || others.length > 0 };
   }
-  return { edit: inFront(content.start + 1, prompt, asPart, part), isOwn: part !== undefined };
+  const isOwn = part !== undefined;
+  return { edit: inFront(content.start + 1, prompt, asPart, isOwn), isOwn };
 }
 
 function isTextType(type: string | undefined): boolean {
@@ -136,13 +137,8 @@ function inText({ start, end }: Place, prompt: Buffer): Spot {
   return { edit: isOwn ? insertion(start + 1, prompt, gap) : insertion(start + 1, prompt), isOwn };
 }
 
-function inFront(
-  at: number,
-  prompt: Buffer,
-  [before, after]: readonly [Buffer, Buffer],
-  next: Place | undefined,
-): Edit {
-  return next ? insertion(at, before, prompt, after, comma) : insertion(at, before, prompt, after);
+function inFront(at: number, prompt: Buffer, [before, after]: readonly [Buffer, Buffer], isFollowed: boolean): Edit {
+  return isFollowed ? insertion(at, before, prompt, after, comma) : insertion(at, before, prompt, after);
 }
 
 function insertion(at: number, ...parts: readonly Buffer[]): Edit {

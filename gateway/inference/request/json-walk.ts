@@ -104,6 +104,12 @@ export function eachMember(
   }
 }
 
+/** Where the first element of the list begins that begins here; undefined where it has none. */
+export function firstElementAt({ bytes }: JsonSource, start: number): number | undefined {
+  const at = spaceEnd(bytes, start + 1);
+  return bytes[at] === closeBracket ? undefined : at;
+}
+
 /** The elements of the list that begins here; no more than so many. */
 export function elementsAt(source: JsonSource, start: number, countMax: number): Place[] {
   const { bytes } = source;
