@@ -71,9 +71,9 @@ export class Forwarding implements AttemptsOwner {
       this.#clientGone();
       return;
     }
-    this.#reply.raw.once("close", this.#clientGone);
+    this.#reply.raw.on("close", this.#clientGone);
     // Elsewhere who has closed their side is still answered. Here it means that nobody waits for what is paid for.
-    socket.once("end", this.#clientGone);
+    socket.on("end", this.#clientGone);
     this.#attempts.try();
   }
 
