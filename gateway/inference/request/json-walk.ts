@@ -148,7 +148,7 @@ function stringEnd(bytes: Buffer, start: number): number {
   }
 }
 
-/** Whether the byte is one that a backslash stands for, of those that begin at `from` at the earliest. */
+/** Whether the byte is escaped. No escape that begins ahead of `from` goes beyond it. */
 function isEscaped(bytes: Buffer, from: number, at: number): boolean {
   let first = at;
   while (first > from && bytes[first - 1] === backslash) first--;
