@@ -2,7 +2,7 @@ import { monotonicMs } from "../../../services/platform/process/clock.ts";
 
 /** What must not go on for ever. */
 export interface Deadlined {
-  /** Among all that are watched. Theirs alone to write. */
+  /** Among all that are watched. Written by `Deadlines` alone. */
   place: number;
   /** Whether its time is up. Asked now and then, so that a chunk that gives it more need not look at the clock. */
   isLate(nowMs: number): boolean;
@@ -32,6 +32,7 @@ export class Deadlines {
     this.#timer ??= setInterval(() => this.#sweep(), sweepMs).unref();
   }
 
+  /** Once for a call that is watched: another time would take out another. */
   forget(call: Deadlined): void {
     const last = this.#watched.pop() as Deadlined;
     if (last === call) return;
