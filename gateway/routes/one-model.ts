@@ -4,7 +4,7 @@ import { slugPattern } from "../../services/platform/domain/limits.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { refusalOf } from "../inference/preset-refusals.ts";
-import { namesPreset, presetMark } from "../inference/request/preset-reference.ts";
+import { namesPreset, presetMark } from "../inference/request/model-reference.ts";
 import { HttpError } from "../json/errors.ts";
 import { presetModelJson, upstreamModelJson } from "../json/model.ts";
 import { Type } from "../json/schema-builder.ts";

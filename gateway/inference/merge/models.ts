@@ -1,6 +1,6 @@
 import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
 import { openBracket } from "../../../services/platform/json/json-outline.ts";
-import { namesPreset } from "../request/preset-reference.ts";
+import { namesPreset } from "../request/model-reference.ts";
 import type { RequestBody } from "../request/request-body.ts";
 import type { PreparedPreset } from "./prepared-preset.ts";
 

@@ -4,7 +4,7 @@ import { monotonicMs } from "../../../services/platform/process/clock.ts";
 import type { PresetClient } from "../../clients/preset-client.ts";
 import type { PresetContent } from "../preset-content.ts";
 import { versionNotFound } from "../preset-refusals.ts";
-import type { PresetReference } from "../request/preset-reference.ts";
+import type { PresetReference } from "../request/model-reference.ts";
 import type { InferenceCaller } from "./inference-caller.ts";
 import { KnownPreset, KnownVersion } from "./known-preset.ts";
 import { NearestSlugs } from "./nearest-slugs.ts";

@@ -8,7 +8,7 @@ import type { PresetClient } from "../../clients/preset-client.ts";
 import { ServiceReach, settledBy } from "../../clients/service-reach.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import type { PreparedPreset } from "../merge/merge.ts";
-import type { PresetReference } from "../request/preset-reference.ts";
+import type { PresetReference } from "../request/model-reference.ts";
 import type { InferenceCaller } from "./inference-caller.ts";
 import { KnownPreset, KnownVersion } from "./known-preset.ts";
 import { NearestSlugs } from "./nearest-slugs.ts";

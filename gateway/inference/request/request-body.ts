@@ -4,7 +4,7 @@ import { isRepeated } from "../../../services/platform/json/repetition-violation
 import { nextTurn } from "../../../services/platform/process/next-turn.ts";
 import { JsonScan, type MemberPlace } from "./json-scan.ts";
 import { isNullAt, type JsonSource, textAt } from "./json-walk.ts";
-import { type ModelReference, readModelReference } from "./preset-reference.ts";
+import { type ModelReference, modelReferenceAt } from "./model-reference.ts";
 
 /** A member of the outermost object. */
 export interface BodyMember extends MemberPlace {
@@ -43,7 +43,8 @@ export class RequestBody implements JsonSource {
 
   /** What `model` says; undefined where there is none. Throws where it is no name, or names a preset wrongly. */
   get modelReference(): ModelReference | undefined {
-    this.#modelReference ??= readModelReference(this);
+    const member = this.sent("model");
+    if (member) this.#modelReference ??= modelReferenceAt(this, member);
     return this.#modelReference;
   }
 

@@ -1,0 +1,77 @@
+import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
+import { int32Max, slugPattern, slugRule } from "../../../services/platform/domain/limits.ts";
+import { versionNotFound } from "../preset-refusals.ts";
+import type { MemberPlace } from "./json-scan.ts";
+import { type JsonSource, textAt } from "./json-walk.ts";
+
+/** The preset that a request names. */
+export interface PresetReference {
+  readonly slug: string;
+  /** The version, where the request names one; undefined: the designated one. */
+  readonly version: number | undefined;
+}
+
+/** What `model` says: a model, a preset, or both. */
+export interface ModelReference {
+  /** Empty where it names none. */
+  readonly model: string;
+  readonly preset: PresetReference | undefined;
+}
+
+/** What stands ahead of a slug in the name of a model. */
+export const presetMark = "@preset/";
+
+/** Whether a name of a model refers to a preset. */
+export function namesPreset(model: string): boolean {
+  return model.includes(presetMark);
+}
+
+/** What the member `model` says. Throws where it is no name, or names a preset wrongly. */
+export function modelReferenceAt(source: JsonSource, place: MemberPlace): ModelReference {
+  const name = nameAt(source, place, "model");
+  const at = name.indexOf(presetMark);
+  if (at !== -1)
+    return { model: name.slice(0, at), preset: referenceFrom(name.slice(at + presetMark.length), "model") };
+  // A model of this name there is not.
+  if (/^@presets?\b/i.test(name)) throw invalid("model", howToWrite.model);
+  return { model: name, preset: undefined };
+}
+
+/** What the member `preset` says, likewise. */
+export function presetReferenceAt(source: JsonSource, place: MemberPlace): PresetReference {
+  return referenceFrom(nameAt(source, place, "preset"), "preset");
+}
+
+const howToWrite = {
+  model: `must be written @preset/slug, @preset/slug@7 or vendor/model@preset/slug to name a preset; a slug is ${slugRule}, a version 1, 2, 3 …`,
+  preset: `must be written slug or slug@7; a slug is ${slugRule}, a version 1, 2, 3 …`,
+};
+
+type Field = keyof typeof howToWrite;
+
+function referenceFrom(name: string, field: Field): PresetReference {
+  const at = name.indexOf("@");
+  const slug = at === -1 ? name : name.slice(0, at);
+  const version = at === -1 ? undefined : name.slice(at + 1);
+  const isVersion = version === undefined || versionPattern.test(version);
+  if (!slugPattern.test(slug) || !isVersion) throw invalid(field, howToWrite[field]);
+  if (version === undefined) return { slug, version: undefined };
+  const number = Number(version);
+  if (number > int32Max) throw versionNotFound(slug, number);
+  return { slug, version: number };
+}
+
+const versionPattern = /^[1-9][0-9]{0,9}$/;
+
+/** The longest that a vendor, a model, a slug and a version may be together, and much more. */
+const nameBytesMax = 4_096;
+
+function nameAt(source: JsonSource, { valueStart, valueEnd }: MemberPlace, field: Field): string {
+  const name = textAt(source, valueStart, valueEnd, nameBytesMax);
+  if (name === undefined) throw invalid(field, `must be a string of at most ${nameBytesMax} bytes`);
+  return name;
+}
+
+function invalid(path: Field, message: string): Error {
+  return invalidRequest([{ path, message }]);
+}
