@@ -141,7 +141,7 @@ export class ClientAnswer {
     return this.#response.write(chunk);
   }
 
-  /** Unless all of it has left by now. */
+  /** For what has not left by now: its head goes out, and its client has a clock. */
   #goOn(): void {
     const response = this.#response;
     if (response.writableFinished || response.destroyed) return;

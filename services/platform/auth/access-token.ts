@@ -24,7 +24,7 @@ const purgeIntervalMs = 60_000;
  * check costs more than the rest of a call.
  */
 export class AccessTokenVerifier {
-  /** By the digest of the token, which is found as fast and takes a tenth of the memory. */
+  /** By the digest of the token, which is found as fast and takes a tenth of its memory. */
   readonly #verified = new LRUCache<string, { principal: Principal; expiresAtMs: number }>({ max: verifiedTokensMax });
   /** By what was signed, which names no key: the key is looked at, too. */
   readonly #verifiedBatches = new LRUCache<string, KeyObject>({ max: verifiedBatchesMax });
