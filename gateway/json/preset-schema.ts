@@ -83,10 +83,22 @@ const presetFields = {
   designated_version_id: uuid("The version that the preset serves now."),
 };
 
-export const listedPresetSchema = Type.Object(presetFields, {
-  description: "A named, reusable LLM configuration, as it stands in lists.",
-  examples: [presetExample],
-});
+const servingSchema = Type.Object(
+  {
+    version: Type.Integer({ minimum: 1, description: "The version that the preset serves now." }),
+    newest_version: Type.Integer({ minimum: 1, description: "The newest version that there is." }),
+    model: nullable("string", {
+      description:
+        "The model that the config of the served version names. Null where it names none, or not within its first 8,192 characters.",
+    }),
+  },
+  { description: "What the preset serves, in short. Only with `include=serving`." },
+);
+
+export const listedPresetSchema = Type.Object(
+  { ...presetFields, serving: Type.Optional(servingSchema) },
+  { description: "A named, reusable LLM configuration, as it stands in lists.", examples: [presetExample] },
+);
 
 export const presetSchema = Type.Object(
   { ...presetFields, designated_version: componentSchema("PresetVersion") },

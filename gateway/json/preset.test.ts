@@ -6,6 +6,7 @@ import {
   PresetChangeAction,
   PresetChangeSchema,
   PresetSchema,
+  PresetServingSchema,
   PresetStatus,
   PresetVersionSchema,
 } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
@@ -63,6 +64,18 @@ describe("a preset as JSON", () => {
 
   it("has no designated_version in lists", () => {
     expect(JSON.parse(listedPresetJson(preset))).toEqual(listed);
+  });
+
+  it.each([
+    ["openai/gpt-4o", "openai/gpt-4o"],
+    [undefined, null],
+  ])("says what it serves where that is known, with the model %s", (model, shown) => {
+    const serving = create(PresetServingSchema, { version: 2, newestVersion: 3 });
+    if (model !== undefined) serving.model = model;
+    expect(JSON.parse(listedPresetJson(create(PresetSchema, { ...preset, serving })))).toEqual({
+      ...listed,
+      serving: { version: 2, newest_version: 3, model: shown },
+    });
   });
 
   it.each([

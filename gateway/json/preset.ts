@@ -61,8 +61,9 @@ function presetAnswer(preset: Preset): string | Buffer {
   return bytes;
 }
 
-/** A preset as it stands in lists. */
+/** A preset as it stands in lists; with what it serves, where the service was asked for that. */
 export function listedPresetJson(preset: Preset): string {
+  const { serving } = preset;
   return JSON.stringify({
     id: preset.id,
     name: preset.name,
@@ -75,6 +76,11 @@ export function listedPresetJson(preset: Preset): string {
     creator_user_id: preset.creatorUserId,
     workspace_id: preset.workspaceId,
     designated_version_id: preset.designatedVersionId,
+    serving: serving && {
+      version: serving.version,
+      newest_version: serving.newestVersion,
+      model: serving.model ?? null,
+    },
   });
 }
 

@@ -38,6 +38,12 @@ const listQuery = Type.Object({
       description: "Only presets whose slug or name holds this text, in any case.",
     }),
   ),
+  include: Type.Optional(
+    Type.Array(Type.Enum(["serving"], { type: "string" }), {
+      description:
+        "What each preset comes with beside its own fields. `serving`: the version and model that it serves.",
+    }),
+  ),
 });
 
 const listSchema = {
@@ -109,8 +115,9 @@ export function presetRoutes(
     "/api/v1/presets",
     { schema: listSchema, onRequest: reading },
     async ({ query, caller }, reply) => {
-      const { offset, limit, q = "", status = [] } = query;
-      const request = { offset, limit, query: q, statuses: status.map((name) => statusByName[name]) };
+      const { offset, limit, q = "", status = [], include = [] } = query;
+      const statuses = status.map((name) => statusByName[name]);
+      const request = { offset, limit, query: q, statuses, includeServing: include.includes("serving") };
       const page = await caller.call((options) => presets.listPresets(request, options));
       return reply.type("application/json").send(presetsJson(page));
     },

@@ -78,6 +78,30 @@ describe("GET /presets", () => {
     expect([status, text]).toEqual([200, '{"data":[],"total_count":0}']);
   });
 
+  it("says what each preset serves with include=serving, and nothing else differs", async () => {
+    const { apiKey } = await stack.tenants.createOrganization();
+    const create = (model: string) => stack.create("serving", { model, messages: [] }, { key: apiKey });
+    await create("openai/gpt-4o");
+    await create("openai/gpt-5");
+    await stack.request("PATCH", "/presets/serving", { key: apiKey, body: { designated_version: 1 } });
+    const { data: plain } = (await get<ListedPresetJson[]>("/presets", { key: apiKey })).json;
+    const { status, json } = await get<ListedPresetJson[]>("/presets?include=serving", { key: apiKey });
+    expect(status).toBe(200);
+    const serving = { version: 1, newest_version: 2, model: "openai/gpt-4o" };
+    expect(json).toEqual({ data: [{ ...plain[0], serving }], total_count: 1 });
+  });
+
+  it("is empty with include=serving, too, past the end", async () => {
+    const { status, json } = await list("?include=serving&offset=100");
+    expect([status, json.data, json.total_count]).toEqual([200, [], presetCount]);
+  });
+
+  it("names what can be included where something else is asked for", async () => {
+    const { status, json } = await list("?include=serving,config");
+    expect(status).toBe(400);
+    expect(json.error.metadata.issues).toEqual([{ path: "include[1]", message: expect.stringContaining("serving") }]);
+  });
+
   it.each(badPages)("refuses ?%s", async (query, path, message) => {
     const { status, json } = await list(`?${query}`);
     expect(status).toBe(400);

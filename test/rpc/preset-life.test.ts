@@ -134,6 +134,26 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
       expect(totalCount).toBeGreaterThanOrEqual(1);
     });
 
+    it("says what each preset serves, where it is asked for that", async () => {
+      const slug = freshName(`${prefix}-serving`);
+      await create(slug, '{"temperature":1,"model":"first"}');
+      await create(slug, '{"model":"second"}');
+      const before = await update(slug, { designatedVersion: 1 });
+      const { presets } = await call(listPresets, { query: slug, includeServing: true });
+      expect(presets).toEqual([
+        {
+          ...before,
+          designatedVersion: undefined,
+          serving: expect.objectContaining({ version: 1, newestVersion: 2, model: "first" }),
+        },
+      ]);
+      const unnamed = await create(slug, '{"seed":1}');
+      const { presets: after } = await call(listPresets, { query: slug, includeServing: true });
+      expect(after[0]?.designatedVersionId).toBe(unnamed.designatedVersionId);
+      expect(after[0]?.serving).toMatchObject({ version: 3, newestVersion: 3 });
+      expect(after[0]?.serving?.model).toBeUndefined();
+    });
+
     it("filters by status and text", async () => {
       const slug = `${prefix}-Filtered`;
       await create(slug);

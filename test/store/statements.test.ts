@@ -127,7 +127,7 @@ async function callEverything(call: Call): Promise<void> {
   await call(methods.findSimilarSlug, { slug: "preset-11" });
   await call(methods.diffVersions, { slug: "a", fromVersion: 1, toVersion: 2 });
   for (const filter of [{}, { offset: 7 }, { query: "a" }, { statuses: [PresetStatus.ARCHIVED] }]) {
-    await call(methods.listPresets, { limit: 2, ...filter });
+    await call(methods.listPresets, { limit: 2, ...filter, includeServing: true });
   }
   await call(methods.listVersions, { slug: "a" });
   await call(methods.listChanges, { slug: "a" });

@@ -84,6 +84,15 @@ export function toPresetMessage(preset: Preset | ServedPreset): MessageInitShape
   };
 }
 
+/** A preset as it stands in a list, with what it serves. */
+export function toServingPresetMessage(
+  preset: Preset,
+  model: string | undefined,
+): MessageInitShape<typeof PresetSchema> {
+  const { designatedNumber: version, latestVersion: newestVersion } = preset;
+  return Object.assign(toPresetMessage(preset), { serving: { version, newestVersion, model } });
+}
+
 export function toVersionMessage(version: PresetVersion): MessageInitShape<typeof PresetVersionSchema> {
   const createTime = timestampFromDate(version.createdAt);
   return {

@@ -35,6 +35,7 @@ import {
   toChangeMessage,
   toDifferenceMessage,
   toPresetMessage,
+  toServingPresetMessage,
   toVersionMessage,
   toWorkspaceChangeMessage,
 } from "./preset-mapper.ts";
@@ -123,7 +124,13 @@ export function presetService({
       const { presets, totalCount } = await retryTransient(context.deadlineMs, () =>
         lists.listPresets(workspaceId, filter, page, context.trace),
       );
-      return { presets: presets.map(toPresetMessage), totalCount };
+      if (!request.includeServing) return { presets: presets.map(toPresetMessage), totalCount };
+      const versionIds = presets.map(({ designatedVersionId }) => designatedVersionId);
+      const models = await retryTransient(context.deadlineMs, () =>
+        lists.findModels(workspaceId, versionIds, context.trace),
+      );
+      const messages = presets.map((preset) => toServingPresetMessage(preset, models.get(preset.designatedVersionId)));
+      return { presets: messages, totalCount };
     },
 
     async updatePreset(request, context) {

@@ -6,6 +6,7 @@ import { monotonicMs } from "../../platform/process/clock.ts";
 import type { ChangeFilter } from "../domain/change.ts";
 import type { PresetFilter } from "../domain/preset-filter.ts";
 import { agrees, deleteMarks, extendMarks } from "./change-marks.ts";
+import { findModels } from "./find-models.ts";
 import { type ChangePage, listChanges } from "./list-changes.ts";
 import { listPresets, type PresetPage } from "./list-presets.ts";
 import { listSlugsNear } from "./list-slugs-near.ts";
@@ -35,6 +36,15 @@ export class PresetLists {
 
   listPresets(workspaceId: string, filter: PresetFilter, page: Page, trace?: Trace): Promise<PresetPage> {
     return listPresets(this.#replica, workspaceId, filter, page, trace);
+  }
+
+  /** By the ids of the versions. */
+  findModels(
+    workspaceId: string,
+    versionIds: readonly string[],
+    trace?: Trace,
+  ): Promise<ReadonlyMap<string, string | undefined>> {
+    return findModels(this.#replica.within(trace), workspaceId, versionIds);
   }
 
   listSlugsNear(workspaceId: string, slug: string, trace?: Trace): Promise<string[]> {

@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file setpoint/preset/v1/preset.proto.
  */
 export const file_setpoint_preset_v1_preset: GenFile = /*@__PURE__*/
-  fileDesc("Ch9zZXRwb2ludC9wcmVzZXQvdjEvcHJlc2V0LnByb3RvEhJzZXRwb2ludC5wcmVzZXQudjEi9gMKBlByZXNldBIKCgJpZBgBIAEoCRIMCgRzbHVnGAIgASgJEgwKBG5hbWUYAyABKAkSGAoLZGVzY3JpcHRpb24YBCABKAlIAIgBARIwCgZzdGF0dXMYBSABKA4yIC5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0U3RhdHVzEjYKEnN0YXR1c191cGRhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLY3JlYXRlX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCg9jcmVhdG9yX3VzZXJfaWQYCSABKAkSFAoMd29ya3NwYWNlX2lkGAogASgJEh0KFWRlc2lnbmF0ZWRfdmVyc2lvbl9pZBgLIAEoCRI9ChJkZXNpZ25hdGVkX3ZlcnNpb24YDCABKAsyIS5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0VmVyc2lvbhIMCgRldGFnGA0gASgJEiEKGWRlc2lnbmF0ZWRfdmVyc2lvbl9udW1iZXIYDiABKAUSEAoIcmV2aXNpb24YDyABKAVCDgoMX2Rlc2NyaXB0aW9uIqYCCg1QcmVzZXRWZXJzaW9uEgoKAmlkGAEgASgJEhEKCXByZXNldF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgFEhMKC2NvbmZpZ19qc29uGAQgASgJEhoKDXN5c3RlbV9wcm9tcHQYBSABKAlIAIgBARISCgpjcmVhdG9yX2lkGAYgASgJEi8KC2NyZWF0ZV90aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgt1cGRhdGVfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoHZGlhbGVjdBgJIAEoDjIbLnNldHBvaW50LnByZXNldC52MS5EaWFsZWN0QhAKDl9zeXN0ZW1fcHJvbXB0ItsBCgxQcmVzZXRDaGFuZ2USEAoIcmV2aXNpb24YASABKAUSNgoGYWN0aW9uGAIgASgOMiYuc2V0cG9pbnQucHJlc2V0LnYxLlByZXNldENoYW5nZUFjdGlvbhIPCgd1c2VyX2lkGAMgASgJEg4KBmtleV9pZBgEIAEoCRIvCgtjcmVhdGVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoGZmllbGRzGAYgAygLMh8uc2V0cG9pbnQucHJlc2V0LnYxLkZpZWxkQ2hhbmdlInIKD1dvcmtzcGFjZUNoYW5nZRIwCgZjaGFuZ2UYASABKAsyIC5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0Q2hhbmdlEhEKCXByZXNldF9pZBgCIAEoCRIMCgRzbHVnGAMgASgJEgwKBG5hbWUYBCABKAkiQAoLRmllbGRDaGFuZ2USDQoFZmllbGQYASABKAkSEQoJZnJvbV9qc29uGAIgASgJEg8KB3RvX2pzb24YAyABKAkiZwoQQ29uZmlnRGlmZmVyZW5jZRILCgNrZXkYASABKAkSFgoJZnJvbV9qc29uGAIgASgJSACIAQESFAoHdG9fanNvbhgDIAEoCUgBiAEBQgwKCl9mcm9tX2pzb25CCgoIX3RvX2pzb24qtgEKElByZXNldENoYW5nZUFjdGlvbhIkCiBQUkVTRVRfQ0hBTkdFX0FDVElPTl9VTlNQRUNJRklFRBAAEicKI1BSRVNFVF9DSEFOR0VfQUNUSU9OX1BSRVNFVF9DUkVBVEVEEAESKAokUFJFU0VUX0NIQU5HRV9BQ1RJT05fVkVSU0lPTl9DUkVBVEVEEAISJwojUFJFU0VUX0NIQU5HRV9BQ1RJT05fUFJFU0VUX1VQREFURUQQAyptCgdEaWFsZWN0EhcKE0RJQUxFQ1RfVU5TUEVDSUZJRUQQABIcChhESUFMRUNUX0NIQVRfQ09NUExFVElPTlMQARIUChBESUFMRUNUX01FU1NBR0VTEAISFQoRRElBTEVDVF9SRVNQT05TRVMQAyp/CgxQcmVzZXRTdGF0dXMSHQoZUFJFU0VUX1NUQVRVU19VTlNQRUNJRklFRBAAEhgKFFBSRVNFVF9TVEFUVVNfQUNUSVZFEAESGgoWUFJFU0VUX1NUQVRVU19ESVNBQkxFRBACEhoKFlBSRVNFVF9TVEFUVVNfQVJDSElWRUQQA2IGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("Ch9zZXRwb2ludC9wcmVzZXQvdjEvcHJlc2V0LnByb3RvEhJzZXRwb2ludC5wcmVzZXQudjEiqgQKBlByZXNldBIKCgJpZBgBIAEoCRIMCgRzbHVnGAIgASgJEgwKBG5hbWUYAyABKAkSGAoLZGVzY3JpcHRpb24YBCABKAlIAIgBARIwCgZzdGF0dXMYBSABKA4yIC5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0U3RhdHVzEjYKEnN0YXR1c191cGRhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLY3JlYXRlX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCg9jcmVhdG9yX3VzZXJfaWQYCSABKAkSFAoMd29ya3NwYWNlX2lkGAogASgJEh0KFWRlc2lnbmF0ZWRfdmVyc2lvbl9pZBgLIAEoCRI9ChJkZXNpZ25hdGVkX3ZlcnNpb24YDCABKAsyIS5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0VmVyc2lvbhIMCgRldGFnGA0gASgJEiEKGWRlc2lnbmF0ZWRfdmVyc2lvbl9udW1iZXIYDiABKAUSEAoIcmV2aXNpb24YDyABKAUSMgoHc2VydmluZxgQIAEoCzIhLnNldHBvaW50LnByZXNldC52MS5QcmVzZXRTZXJ2aW5nQg4KDF9kZXNjcmlwdGlvbiJWCg1QcmVzZXRTZXJ2aW5nEg8KB3ZlcnNpb24YASABKAUSFgoObmV3ZXN0X3ZlcnNpb24YAiABKAUSEgoFbW9kZWwYAyABKAlIAIgBAUIICgZfbW9kZWwipgIKDVByZXNldFZlcnNpb24SCgoCaWQYASABKAkSEQoJcHJlc2V0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAUSEwoLY29uZmlnX2pzb24YBCABKAkSGgoNc3lzdGVtX3Byb21wdBgFIAEoCUgAiAEBEhIKCmNyZWF0b3JfaWQYBiABKAkSLwoLY3JlYXRlX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCgdkaWFsZWN0GAkgASgOMhsuc2V0cG9pbnQucHJlc2V0LnYxLkRpYWxlY3RCEAoOX3N5c3RlbV9wcm9tcHQi2wEKDFByZXNldENoYW5nZRIQCghyZXZpc2lvbhgBIAEoBRI2CgZhY3Rpb24YAiABKA4yJi5zZXRwb2ludC5wcmVzZXQudjEuUHJlc2V0Q2hhbmdlQWN0aW9uEg8KB3VzZXJfaWQYAyABKAkSDgoGa2V5X2lkGAQgASgJEi8KC2NyZWF0ZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgZmaWVsZHMYBiADKAsyHy5zZXRwb2ludC5wcmVzZXQudjEuRmllbGRDaGFuZ2UicgoPV29ya3NwYWNlQ2hhbmdlEjAKBmNoYW5nZRgBIAEoCzIgLnNldHBvaW50LnByZXNldC52MS5QcmVzZXRDaGFuZ2USEQoJcHJlc2V0X2lkGAIgASgJEgwKBHNsdWcYAyABKAkSDAoEbmFtZRgEIAEoCSJACgtGaWVsZENoYW5nZRINCgVmaWVsZBgBIAEoCRIRCglmcm9tX2pzb24YAiABKAkSDwoHdG9fanNvbhgDIAEoCSJnChBDb25maWdEaWZmZXJlbmNlEgsKA2tleRgBIAEoCRIWCglmcm9tX2pzb24YAiABKAlIAIgBARIUCgd0b19qc29uGAMgASgJSAGIAQFCDAoKX2Zyb21fanNvbkIKCghfdG9fanNvbiq2AQoSUHJlc2V0Q2hhbmdlQWN0aW9uEiQKIFBSRVNFVF9DSEFOR0VfQUNUSU9OX1VOU1BFQ0lGSUVEEAASJwojUFJFU0VUX0NIQU5HRV9BQ1RJT05fUFJFU0VUX0NSRUFURUQQARIoCiRQUkVTRVRfQ0hBTkdFX0FDVElPTl9WRVJTSU9OX0NSRUFURUQQAhInCiNQUkVTRVRfQ0hBTkdFX0FDVElPTl9QUkVTRVRfVVBEQVRFRBADKm0KB0RpYWxlY3QSFwoTRElBTEVDVF9VTlNQRUNJRklFRBAAEhwKGERJQUxFQ1RfQ0hBVF9DT01QTEVUSU9OUxABEhQKEERJQUxFQ1RfTUVTU0FHRVMQAhIVChFESUFMRUNUX1JFU1BPTlNFUxADKn8KDFByZXNldFN0YXR1cxIdChlQUkVTRVRfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGAoUUFJFU0VUX1NUQVRVU19BQ1RJVkUQARIaChZQUkVTRVRfU1RBVFVTX0RJU0FCTEVEEAISGgoWUFJFU0VUX1NUQVRVU19BUkNISVZFRBADYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * A named, reusable LLM configuration in one workspace, found by its slug.
@@ -124,6 +124,13 @@ export type Preset = Message<"setpoint.preset.v1.Preset"> & {
    * @generated from field: int32 revision = 15;
    */
   revision: number;
+
+  /**
+   * What the preset serves, in short. Only in lists, and where it was asked for.
+   *
+   * @generated from field: setpoint.preset.v1.PresetServing serving = 16;
+   */
+  serving?: PresetServing | undefined;
 };
 
 /**
@@ -132,6 +139,41 @@ export type Preset = Message<"setpoint.preset.v1.Preset"> & {
  */
 export const PresetSchema: GenMessage<Preset> = /*@__PURE__*/
   messageDesc(file_setpoint_preset_v1_preset, 0);
+
+/**
+ * What a preset serves, without its content.
+ *
+ * @generated from message setpoint.preset.v1.PresetServing
+ */
+export type PresetServing = Message<"setpoint.preset.v1.PresetServing"> & {
+  /**
+   * The number of the version that is served: 1 or more.
+   *
+   * @generated from field: int32 version = 1;
+   */
+  version: number;
+
+  /**
+   * The number of the newest version.
+   *
+   * @generated from field: int32 newest_version = 2;
+   */
+  newestVersion: number;
+
+  /**
+   * The model that the config of the served version names. Unset where it names none, or not within its first 8,192 characters.
+   *
+   * @generated from field: optional string model = 3;
+   */
+  model?: string | undefined;
+};
+
+/**
+ * Describes the message setpoint.preset.v1.PresetServing.
+ * Use `create(PresetServingSchema)` to create a new message.
+ */
+export const PresetServingSchema: GenMessage<PresetServing> = /*@__PURE__*/
+  messageDesc(file_setpoint_preset_v1_preset, 1);
 
 /**
  * An immutable snapshot of a preset.
@@ -208,7 +250,7 @@ export type PresetVersion = Message<"setpoint.preset.v1.PresetVersion"> & {
  * Use `create(PresetVersionSchema)` to create a new message.
  */
 export const PresetVersionSchema: GenMessage<PresetVersion> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset, 1);
+  messageDesc(file_setpoint_preset_v1_preset, 2);
 
 /**
  * One entry of a preset's change log.
@@ -264,7 +306,7 @@ export type PresetChange = Message<"setpoint.preset.v1.PresetChange"> & {
  * Use `create(PresetChangeSchema)` to create a new message.
  */
 export const PresetChangeSchema: GenMessage<PresetChange> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset, 2);
+  messageDesc(file_setpoint_preset_v1_preset, 3);
 
 /**
  * One entry of the change logs of a workspace.
@@ -306,7 +348,7 @@ export type WorkspaceChange = Message<"setpoint.preset.v1.WorkspaceChange"> & {
  * Use `create(WorkspaceChangeSchema)` to create a new message.
  */
 export const WorkspaceChangeSchema: GenMessage<WorkspaceChange> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset, 3);
+  messageDesc(file_setpoint_preset_v1_preset, 4);
 
 /**
  * A field before and after a change.
@@ -341,7 +383,7 @@ export type FieldChange = Message<"setpoint.preset.v1.FieldChange"> & {
  * Use `create(FieldChangeSchema)` to create a new message.
  */
 export const FieldChangeSchema: GenMessage<FieldChange> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset, 4);
+  messageDesc(file_setpoint_preset_v1_preset, 5);
 
 /**
  * A config field that differs between two versions.
@@ -376,7 +418,7 @@ export type ConfigDifference = Message<"setpoint.preset.v1.ConfigDifference"> & 
  * Use `create(ConfigDifferenceSchema)` to create a new message.
  */
 export const ConfigDifferenceSchema: GenMessage<ConfigDifference> = /*@__PURE__*/
-  messageDesc(file_setpoint_preset_v1_preset, 5);
+  messageDesc(file_setpoint_preset_v1_preset, 6);
 
 /**
  * What was done to a preset.

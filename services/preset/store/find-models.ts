@@ -1,0 +1,26 @@
+import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
+import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
+import { repeated, textByCount } from "../../platform/mysql/text-by-count.ts";
+import { configStartLength, modelOf } from "../domain/config-model.ts";
+
+interface ConfigRow extends RowDataPacket {
+  readonly id: Buffer;
+  readonly config_start: string;
+}
+
+const selectConfigs = textByCount(
+  (count) => `SELECT id, LEFT(config, ${configStartLength}) AS config_start FROM preset_versions
+    WHERE workspace_id = ? AND id IN (${repeated(count, "?")})`,
+);
+
+/** The models that these versions name, by the ids of the versions; a page of them at most. */
+export async function findModels(
+  executor: Executor,
+  workspaceId: string,
+  versionIds: readonly string[],
+): Promise<ReadonlyMap<string, string | undefined>> {
+  if (versionIds.length === 0) return new Map();
+  const values = [workspaceId, ...versionIds].map(idToBytes);
+  const [rows] = await executor.execute<ConfigRow[]>(selectConfigs(versionIds.length), values);
+  return new Map(rows.map(({ id, config_start }) => [idFromBytes(id), modelOf(config_start)]));
+}
