@@ -70,6 +70,23 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     expect(await on.faults()).toEqual([]);
   });
 
+  it("sees in the list which model each preset has, and which version", { timeout: journeyTimeoutMs }, async () => {
+    const { stack } = underTest;
+    const slug = freshName("listed");
+    const body = { designated_version: 1 };
+    await create(`${slug}-back`, { model: "openai/gpt-4.1" }, "Be brief.");
+    await create(`${slug}-back`, { model: "openai/gpt-5" }, "Be brief.");
+    await stack.request("PATCH", `/presets/${slug}-back`, { key: stack.apiKey, body });
+    await create(`${slug}-none`, { temperature: 1 }, "Be kind.");
+    const on = await underTest.newPage({ key: stack.managementKey });
+    await on.open(`/default/presets?q=${slug}`);
+    await expect
+      .poll(() => on.page.locator("td.column-model").allInnerTexts())
+      .toEqual(["v1", "openai/gpt-4.1\nv1, newest is v2"]);
+    expect(await on.shifts()).toEqual([]);
+    expect(await on.faults()).toEqual([]);
+  });
+
   it("sees in the history what each version changed", { timeout: journeyTimeoutMs }, async () => {
     const slug = freshName("grown");
     await create(slug, { model: "a" }, "Be brief.");

@@ -31,7 +31,11 @@ export function Presets({ workspace, query }: ScreenProps) {
   const status = statuses.find(([each]) => each === query.get("status"))?.[0] ?? "";
   const page = Math.max(1, Number.parseInt(query.get("page") ?? "1", 10) || 1);
   const isFiltered = q !== "" || status !== "";
-  const parameters = new URLSearchParams({ limit: String(pageSize), offset: String((page - 1) * pageSize) });
+  const parameters = new URLSearchParams({
+    limit: String(pageSize),
+    offset: String((page - 1) * pageSize),
+    include: "serving",
+  });
   if (q) parameters.set("q", q);
   if (status) parameters.set("status", status);
 

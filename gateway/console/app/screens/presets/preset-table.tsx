@@ -1,6 +1,5 @@
 import type { Preset, SessionWorkspace } from "../../api/types.ts";
 import { hrefTo } from "../../shell/location.ts";
-import { Person } from "../../ui/person.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 
@@ -20,14 +19,14 @@ export function PresetTable({ presets, isStale, workspace, rows }: PresetTablePr
         <thead>
           <tr>
             <th scope="col">Preset</th>
-            <th scope="col" class="only-wide">
+            <th scope="col" class="column-description only-wide">
               Description
+            </th>
+            <th scope="col" class="column-model only-wide">
+              Model
             </th>
             <th scope="col" class="column-status only-wide">
               Status
-            </th>
-            <th scope="col" class="column-person only-wide">
-              Created by
             </th>
             <th scope="col" class="column-time">
               Updated
@@ -63,23 +62,35 @@ function PresetRow({ preset, workspace }: { readonly preset: Preset; readonly wo
           )}
         </div>
       </td>
-      <td class="only-wide">
+      <td class="column-description only-wide">
         <div class="clamp muted" title={preset.description ?? undefined}>
           {preset.description}
         </div>
       </td>
+      <td class="column-model only-wide">{preset.serving && <Serving {...preset.serving} />}</td>
       <td class="column-status only-wide">
         <StatusBadge status={preset.status} />
-      </td>
-      <td class="column-person only-wide">
-        <div class="cut muted">
-          <Person id={preset.creator_user_id} />
-        </div>
       </td>
       <td class="column-time muted">
         <Time at={preset.updated_at} />
       </td>
     </tr>
+  );
+}
+
+function Serving({ version, newest_version: newest, model }: NonNullable<Preset["serving"]>) {
+  return (
+    <div class="two-lines">
+      {model !== null && (
+        <span class="mono cut" title={model}>
+          {model}
+        </span>
+      )}
+      <span class="muted small">
+        v{version}
+        {newest !== version && `, newest is v${newest}`}
+      </span>
+    </div>
   );
 }
 
@@ -89,13 +100,13 @@ function SkeletonRow() {
       <td>
         <div class="skeleton w-name" />
       </td>
-      <td class="only-wide">
+      <td class="column-description only-wide">
         <div class="skeleton w-text" />
       </td>
-      <td class="column-status only-wide">
-        <div class="skeleton w-badge" />
+      <td class="column-model only-wide">
+        <div class="skeleton w-name" />
       </td>
-      <td class="column-person only-wide">
+      <td class="column-status only-wide">
         <div class="skeleton w-badge" />
       </td>
       <td class="column-time">
