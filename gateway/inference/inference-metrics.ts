@@ -116,24 +116,24 @@ export class InferenceMetrics {
 
   ended(upstream: string, status: number, ms: number, bytesSent: number, bytesReceived: number): void {
     this.#seconds.at(upstream, String(status)).observe(ms / 1000);
-    this.#bytes.add(bytesSent, upstream, "sent");
-    this.#bytes.add(bytesReceived, upstream, "received");
+    this.#bytes.at(upstream, "sent").add(bytesSent);
+    this.#bytes.at(upstream, "received").add(bytesReceived);
   }
 
   aborted(upstream: string, reason: AbortReason): void {
-    this.#aborted.add(1, upstream, reason);
+    this.#aborted.at(upstream, reason).add(1);
   }
 
   retried(upstream: string, reason: FailureKind): void {
-    this.#retries.add(1, upstream, reason);
+    this.#retries.at(upstream, reason).add(1);
   }
 
   fellBack(upstream: string, reason: FailureKind): void {
-    this.#fallbacks.add(1, upstream, reason);
+    this.#fallbacks.at(upstream, reason).add(1);
   }
 
   used(upstream: string, { input, output }: Usage): void {
-    if (input !== undefined) this.#tokens.add(input, upstream, "input");
-    if (output !== undefined) this.#tokens.add(output, upstream, "output");
+    if (input !== undefined) this.#tokens.at(upstream, "input").add(input);
+    if (output !== undefined) this.#tokens.at(upstream, "output").add(output);
   }
 }
