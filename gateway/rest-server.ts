@@ -13,6 +13,7 @@ import type { Tracer } from "../services/platform/observe/trace.ts";
 import type { Health } from "../services/platform/process/health.ts";
 import { Access } from "./auth/access.ts";
 import { InferenceGrants } from "./auth/inference-grants.ts";
+import { KeyChanges } from "./auth/key-changes.ts";
 import { KeyExchange } from "./auth/key-exchange.ts";
 import type { Clients } from "./clients/clients.ts";
 import { ServiceReach } from "./clients/service-reach.ts";
@@ -142,7 +143,7 @@ function createApp(
 async function addRoutes(app: FastifyInstance, parts: RestParts, limits: Limits, forwarder: Forwarder): Promise<void> {
   const { config, clients, upstreams, inferenceMetrics, health, logger, metrics } = parts;
   const cookie = new SessionCookie(new ConsoleOrigin(config.publicOrigin));
-  const access = openAccess(parts, limits, cookie);
+  const { access, keyChanges } = openAccess(parts, limits, cookie);
   const presetCache = new PresetCache(clients.presets, config, metrics);
   const described = describedRoutes(app);
   await withMethodsRefused(app, async () => {
@@ -153,15 +154,15 @@ async function addRoutes(app: FastifyInstance, parts: RestParts, limits: Limits,
     changeRoutes(app, access, clients);
     modelRoutes(app, access, clients, upstreams);
     oneModelRoutes(app, access, clients, upstreams);
-    keyRoutes(app, access, clients);
-    workspaceRoutes(app, access, clients);
+    keyRoutes(app, access, keyChanges, clients);
+    workspaceRoutes(app, access, keyChanges, clients);
     workspaceMemberRoutes(app, access, clients);
-    memberRoutes(app, access, clients);
+    memberRoutes(app, access, keyChanges, clients);
     organizationChangeRoutes(app, access, clients);
     probeRoutes(app, health);
     await inferenceRoutes(app, access, presetCache, forwarder, inferenceMetrics, config.inferenceBodyBytesMax);
     referenceRoutes(app, described);
-    sessionRoutes(app, access, clients, cookie);
+    sessionRoutes(app, access, keyChanges, clients, cookie);
     const tellFault = (reason: string) => logger.warn({ reason }, "the console is not served");
     assetRoutes(app, readAssets(config.consoleFolder, tellFault));
   });
@@ -170,7 +171,7 @@ async function addRoutes(app: FastifyInstance, parts: RestParts, limits: Limits,
 /** The organization service counts as out of reach where it is not heard of for so long. */
 const organizationSilenceMaxMs = 1_000;
 
-function openAccess({ config, clients, metrics }: RestParts, limits: Limits, cookie: SessionCookie): Access {
+function openAccess({ config, clients, metrics }: RestParts, limits: Limits, cookie: SessionCookie) {
   const reach = new ServiceReach(organizationSilenceMaxMs);
   const exchange = new KeyExchange(
     { exchangeKey: (request, options) => reach.watch(clients.access.exchangeKey(request, options)) },
@@ -178,7 +179,11 @@ function openAccess({ config, clients, metrics }: RestParts, limits: Limits, coo
   );
   exchange.counts.show(metrics);
   const inferenceGrants = new InferenceGrants(exchange, reach, config.grantStaleMaxMs, metrics);
-  return new Access({ exchange, inferenceGrants, limits, cookie, requestTimeoutMs: config.requestTimeoutMs });
+  const { requestTimeoutMs } = config;
+  return {
+    access: new Access({ exchange, inferenceGrants, limits, cookie, requestTimeoutMs }),
+    keyChanges: new KeyChanges(exchange),
+  };
 }
 
 function probeRoutes(app: FastifyInstance, health: Health): void {

@@ -1,11 +1,6 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import { type Permission, requirePermission } from "../../services/platform/auth/principal.ts";
-import {
-  type ErrorKind,
-  type FieldViolation,
-  invalidRequest,
-  isOfKind,
-} from "../../services/platform/domain/domain-error.ts";
+import { type FieldViolation, invalidRequest } from "../../services/platform/domain/domain-error.ts";
 import { isId } from "../../services/platform/domain/ids.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
@@ -22,7 +17,7 @@ import {
 } from "./bearer.ts";
 import { Caller } from "./caller.ts";
 import type { InferenceGrants } from "./inference-grants.ts";
-import type { Grant, IsChanged, KeyExchange } from "./key-exchange.ts";
+import type { Grant, KeyExchange } from "./key-exchange.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -47,17 +42,6 @@ interface Secret {
   readonly case: "key" | "ticket";
   readonly value: string;
 }
-
-/** What a service says that has changed nothing. */
-const refusals: readonly ErrorKind[] = [
-  "invalid_argument",
-  "unauthenticated",
-  "permission_denied",
-  "not_found",
-  "already_exists",
-  "failed_precondition",
-  "aborted",
-];
 
 /** A key that was accepted, and what it was exchanged for. */
 interface Authenticated {
@@ -148,26 +132,6 @@ export class Access {
       return await call({ requestId: request.id, deadlineMs: monotonicMs() + this.#requestTimeoutMs });
     } catch (error) {
       throw this.#limits.refusedKeys.answerTo(request.raw, error);
-    }
-  }
-
-  /**
-   * Makes a change that ends keys, or what they may do, so that the next request through this gateway is held against it;
-   * others notice within the life of an access token. Where nobody knows whether it was made, those keys are asked for
-   * again that it may have ended.
-   */
-  async changing<Answer>(
-    change: Promise<Answer>,
-    isChanged: (answer: Answer) => IsChanged,
-    mayBeChanged: IsChanged,
-  ): Promise<Answer> {
-    try {
-      const answer = await change;
-      this.#exchange.forgetWhere(isChanged(answer));
-      return answer;
-    } catch (error) {
-      if (!isOfKind(error, ...refusals)) this.#exchange.forgetWhere(mayBeChanged);
-      throw error;
     }
   }
 

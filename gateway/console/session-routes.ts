@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Session } from "../../proto/gen/setpoint/organization/v1/session_pb.ts";
 import type { Access } from "../auth/access.ts";
+import type { KeyChanges } from "../auth/key-changes.ts";
 import { isOfKey } from "../auth/named-key.ts";
 import type { Clients } from "../clients/clients.ts";
 import type { SessionCookie } from "./session-cookie.ts";
@@ -15,6 +16,7 @@ const bodyLimit = 1_024;
 export function sessionRoutes(
   app: FastifyInstance,
   access: Access,
+  keyChanges: KeyChanges,
   { sessions }: Clients,
   cookie: SessionCookie,
 ): void {
@@ -49,7 +51,7 @@ export function sessionRoutes(
     const token = cookie.tokenOf(request) ?? "";
     const isChanged = isOfKey(caller.principal.keyId);
     const change = caller.call((options) => sessions.deleteSession({ token }, options));
-    await access.changing(change, () => isChanged, isChanged);
+    await keyChanges.watch(change, () => isChanged, isChanged);
     return reply
       .status(204)
       .headers({ "cache-control": "no-store", "set-cookie": cookie.forgetting(request) })

@@ -7,6 +7,7 @@ import { newId } from "../../services/platform/domain/ids.ts";
 import { pageLimitMax } from "../../services/platform/domain/page.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
 import type { Access } from "../auth/access.ts";
+import type { KeyChanges } from "../auth/key-changes.ts";
 import { isOfKey, mayBeOfKey } from "../auth/named-key.ts";
 import type { Clients } from "../clients/clients.ts";
 import { untilGone } from "../http/until-gone.ts";
@@ -129,7 +130,7 @@ interface KeyChange extends OneKey {
 }
 
 /** The keys of the organization, and the caller's own. Every change has a name, because a call that is not answered is made again. */
-export function keyRoutes(app: FastifyInstance, access: Access, { keys }: Clients): void {
+export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyChanges, { keys }: Clients): void {
   const onRequest = access.withManagementKey();
   const bodyLimit = smallBodyBytesMax;
   const changing = <Answer extends { readonly key?: Key | undefined }>(
@@ -137,7 +138,7 @@ export function keyRoutes(app: FastifyInstance, access: Access, { keys }: Client
     change: (options: CallOptions) => Promise<Answer>,
   ) => {
     const mayBeChanged = mayBeOfKey(params.hash, caller.principal);
-    return access.changing(caller.call(change), ({ key }) => isOfKey(key?.id), mayBeChanged);
+    return keyChanges.watch(caller.call(change), ({ key }) => isOfKey(key?.id), mayBeChanged);
   };
 
   app.get<{ Querystring: Static<typeof listQuery> }>(

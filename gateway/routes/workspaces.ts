@@ -4,6 +4,7 @@ import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import type { Workspace } from "../../proto/gen/setpoint/organization/v1/workspace_pb.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
 import type { Access } from "../auth/access.ts";
+import type { KeyChanges } from "../auth/key-changes.ts";
 import type { Clients } from "../clients/clients.ts";
 import { untilGone } from "../http/until-gone.ts";
 import { smallBodyBytesMax } from "../json/body-reader.ts";
@@ -79,7 +80,12 @@ interface OneWorkspace {
 }
 
 /** The workspaces of the organization. Every change has a name, because a call that is not answered is made again. */
-export function workspaceRoutes(app: FastifyInstance, access: Access, { workspaces }: Clients): void {
+export function workspaceRoutes(
+  app: FastifyInstance,
+  access: Access,
+  keyChanges: KeyChanges,
+  { workspaces }: Clients,
+): void {
   const onRequest = access.withManagementKey();
   const bodyLimit = smallBodyBytesMax;
 
@@ -134,7 +140,7 @@ export function workspaceRoutes(app: FastifyInstance, access: Access, { workspac
       const deletion = { ...params, requestId: newId() };
       const signal = untilGone(reply);
       const { organizationId } = caller.principal;
-      await access.changing(
+      await keyChanges.watch(
         caller.call((options) => workspaces.deleteWorkspace(deletion, { ...options, signal })),
         ({ workspace }) =>
           (principal) =>
