@@ -29,7 +29,7 @@ import { errorShapeOf } from "./http/error-shape.ts";
 import { Exchanges } from "./http/exchanges.ts";
 import { checkHeaders } from "./http/header-rules.ts";
 import { Refusals } from "./http/refusals.ts";
-import { Forwarder } from "./inference/forward/forward.ts";
+import { Forwarder } from "./inference/forward/forwarder.ts";
 import { StalledAnswers } from "./inference/forward/stalled-answers.ts";
 import type { InferenceMetrics } from "./inference/inference-metrics.ts";
 import { PresetCache, type PresetCacheConfig } from "./inference/presets/preset-cache.ts";

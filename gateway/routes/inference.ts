@@ -3,7 +3,7 @@ import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { Access } from "../auth/access.ts";
 import { type DialectName, dialectNames } from "../dialects/dialect-name.ts";
 import { explanationOf } from "../inference/forward/explanation.ts";
-import type { Forwarder } from "../inference/forward/forward.ts";
+import type { Forwarder } from "../inference/forward/forwarder.ts";
 import type { InferenceMetrics } from "../inference/inference-metrics.ts";
 import { mergeRequest } from "../inference/merge/merge.ts";
 import type { CachedPreset, PresetCache } from "../inference/presets/preset-cache.ts";

@@ -19,7 +19,7 @@ export interface ForwardingParts {
   readonly logger: Logger;
   readonly stalled: StalledAnswers;
   readonly isDraining: () => boolean;
-  /** Records the outcome of an exchange that cannot be told to its client by a status. */
+  /** Records an outcome that the client cannot be told by a status any more. */
   readonly settle: (reply: FastifyReply, status: number) => void;
 }
 
@@ -34,9 +34,9 @@ export class Forwarding implements AttemptsOwner {
   readonly #startedAtMs = monotonicMs();
   readonly #attempts: Attempts;
   readonly #reading: ClientReading;
-  /** Once it has begun. */
+  /** Undefined until it has begun. */
   #answer: ClientAnswer | undefined;
-  #isOver = false;
+  #isFinished = false;
 
   constructor(
     parts: ForwardingParts,
@@ -72,7 +72,7 @@ export class Forwarding implements AttemptsOwner {
       return;
     }
     this.#reply.raw.on("close", this.#clientGone);
-    // Elsewhere who has closed their side is still answered. Here it means that nobody waits for what is paid for.
+    // Other routes still answer a client that has closed its side. Here it means that nobody waits for what has to be paid for.
     socket.on("end", this.#clientGone);
     this.#attempts.try();
   }
@@ -93,21 +93,21 @@ export class Forwarding implements AttemptsOwner {
     this.#answer?.end();
     const usage = this.#answer?.usage;
     if (usage) this.#parts.metrics.used(this.#attempts.upstream.name, usage);
-    this.#over(this.#reply.raw.statusCode);
+    this.#finish(this.#reply.raw.statusCode);
   }
 
   failed(failure: Failure): void {
     if (this.#answer) {
       this.#breakOff(this.#answer, failure);
     } else {
-      // How often one has too much to do is counted.
+      // Full upstreams are counted in the metrics, and need not fill the log.
       if (failure.kind !== "full") this.#log(failure, "no answer");
-      this.#over(statusOf(failure), failure.kind);
+      this.#finish(statusOf(failure), failure.kind);
       this.#reject(failureError(failure, this.#attempts.upstream));
     }
   }
 
-  /** Its room is for others. */
+  /** Makes the memory of the body free for others. */
   bodyReleased(): void {
     const { request } = this.#reply;
     request.body = undefined;
@@ -119,7 +119,7 @@ export class Forwarding implements AttemptsOwner {
     const status = statusOf(failure);
     this.#parts.settle(this.#reply, status);
     this.#log(failure, "answer broke off");
-    this.#over(status, failure.kind);
+    this.#finish(status, failure.kind);
     answer.breakOff(failure);
   }
 
@@ -138,18 +138,18 @@ export class Forwarding implements AttemptsOwner {
   }
 
   readonly #clientGone = (): void => {
-    if (this.#isOver) return;
+    if (this.#isFinished) return;
     const { name, timeouts } = this.#attempts.upstream;
     const hasStalled = this.#reading.hasStalledFor(timeouts.clientReadMs);
     this.#parts.metrics.aborted(name, hasStalled ? "client_stalled" : "client_gone");
-    this.#attempts.leave();
-    this.#over(clientClosedRequest, "client_gone");
+    this.#attempts.abort();
+    this.#finish(clientClosedRequest, "client_gone");
     this.#reply.raw.destroy();
     if (!this.#answer) this.#reject(canceled());
   };
 
-  #over(status: number, error = status >= 400 ? String(status) : undefined): void {
-    this.#isOver = true;
+  #finish(status: number, error = status >= 400 ? String(status) : undefined): void {
+    this.#isFinished = true;
     this.#reading.end();
     this.#attempts.end(this.#answer, error);
     this.#reply.raw.off("close", this.#clientGone);
