@@ -106,7 +106,7 @@ export class Attempt implements RequestListener, Deadlined {
     this.#cut();
   }
 
-  /** Lets a short answer come to its end unread, so that its connection can be used again. The next attempt need not wait for that. */
+  /** Lets a short answer come to its end unread, so that its connection can be used again. No attempt waits for that. */
   discard(): void {
     this.#isAbandoned = true;
     this.#uncount();

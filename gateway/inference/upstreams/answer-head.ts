@@ -42,7 +42,7 @@ export function addHeader(headers: Record<string, string | string[] | undefined>
   else before.push(value);
 }
 
-/** The line from there on, without white space around it. Not by `trim`, which also removes 0xa0: many letters of UTF-8 end with it. */
+/** The rest of the line without white space around it. `trim` would also remove 0xa0, with which many letters of UTF-8 end. */
 function trimmed(line: string, from: number): string {
   let start = from;
   let end = line.length;
