@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
-import { shared } from "../limits/in-flight.ts";
+import { markShared } from "../limits/payload.ts";
 
 /** A file of the console in one encoding. The bytes are in memory once, however many are sent them. */
 interface AssetBody {
@@ -79,7 +79,7 @@ function readAsset(folder: string, file: string): Asset {
     bodies: encodings
       .filter(([, ending]) => existsSync(file + ending))
       .map(([encoding, ending]) => {
-        const bytes = shared(readFileSync(file + ending));
+        const bytes = markShared(readFileSync(file + ending));
         return { bytes, encoding, etag: hash("sha256", bytes, "base64url").slice(0, 22) };
       }),
   };
