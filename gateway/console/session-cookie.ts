@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isSecret } from "../../services/platform/auth/key-format.ts";
-import { HttpError } from "../json/errors.ts";
+import { HttpError } from "../json/http-error.ts";
 import type { ConsoleOrigin } from "./console-origin.ts";
 
 interface ReceivedRequest {

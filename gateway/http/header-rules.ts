@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { type FieldViolation, invalidRequest } from "../../services/platform/domain/domain-error.ts";
-import { HttpError } from "../json/errors.ts";
+import { HttpError } from "../json/http-error.ts";
 
 /** As Node has it, which answers the one expectation that there is. */
 const continueExpectation = /(?:^|\W)100-continue(?:$|\W)/i;

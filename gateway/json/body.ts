@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
-import { HttpError } from "./errors.ts";
+import { HttpError } from "./http-error.ts";
 
 /** The text of a request body. It is parsed later, by what knows its shape: what is stored is cut out of the text itself. */
 export function bodyText(bytes: Buffer, contentEncoding: string | undefined): string {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DomainError, type ErrorKind, invalidRequest } from "../../services/platform/domain/domain-error.ts";
-import { errorAnswer, HttpError, nothingAt, tooManyRequests } from "./errors.ts";
+import { errorAnswer } from "./errors.ts";
+import { HttpError, nothingAt, tooManyRequests } from "./http-error.ts";
 
 function answerTo(thrown: unknown) {
   const { body, ...answer } = errorAnswer(thrown, "request-1");

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import { ByteBudget, Reservation } from "../../services/platform/process/byte-budget.ts";
-import { HttpError, retryAfterSeconds, tooManyRequests } from "../json/errors.ts";
+import { HttpError, retryAfterSeconds, tooManyRequests } from "../json/http-error.ts";
 import { HeldMemory, hold, requestBytes } from "./held-memory.ts";
 import { largeBytes, payloadBytes } from "./payload.ts";
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import type { GatewayConfig } from "../config.ts";
-import { rateLimitHeaders, tooManyRequests } from "../json/errors.ts";
+import { rateLimitHeaders, tooManyRequests } from "../json/http-error.ts";
 import { TrustedProxies } from "./client-address.ts";
 import { InFlight } from "./in-flight.ts";
 import { largeTextAsBytes } from "./payload.ts";

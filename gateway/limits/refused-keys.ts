@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { isOfKind } from "../../services/platform/domain/domain-error.ts";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
-import { tooManyRequests } from "../json/errors.ts";
+import { tooManyRequests } from "../json/http-error.ts";
 import type { TrustedProxies } from "./client-address.ts";
 import { type RateLimit, TokenBuckets } from "./token-buckets.ts";
 

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
-import type { Allowance } from "../json/errors.ts";
+import type { Allowance } from "../json/http-error.ts";
 
 /** How many requests a second, and how many of them at once after a while without any. */
 export interface RateLimit {

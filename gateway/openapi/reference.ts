@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { nothingAt } from "../json/errors.ts";
+import { nothingAt } from "../json/http-error.ts";
 import type { DescribedRoute } from "./described-routes.ts";
 
 /** The document, and the page to read it and to try calls. Neither needs a key. */

@@ -5,7 +5,7 @@ import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { refusalOf } from "../inference/preset-refusals.ts";
 import { namesPreset, presetMark } from "../inference/request/model-reference.ts";
-import { HttpError } from "../json/errors.ts";
+import { HttpError } from "../json/http-error.ts";
 import { presetModelJson, upstreamModelJson } from "../json/model.ts";
 import { Type } from "../json/schema-builder.ts";
 import { componentSchema } from "../json/schema-parts.ts";

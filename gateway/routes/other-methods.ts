@@ -1,6 +1,7 @@
 import type { FastifyInstance, HTTPMethods } from "fastify";
 import { METHODS } from "../../services/platform/http/node-http.ts";
-import { type ErrorShape, HttpError } from "../json/errors.ts";
+import type { ErrorShape } from "../json/errors.ts";
+import { HttpError } from "../json/http-error.ts";
 
 /**
  * Registers `routes`, and then on every path that they have, for every method that they do not have there,

@@ -1,4 +1,4 @@
-import { HttpError, retryAfterSeconds, tooManyRequests } from "../../json/errors.ts";
+import { HttpError, retryAfterSeconds, tooManyRequests } from "../../json/http-error.ts";
 import { MalformedAnswer } from "../upstreams/answer-head.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
 

@@ -1,6 +1,6 @@
 import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
-import { HttpError } from "../../json/errors.ts";
+import { HttpError } from "../../json/http-error.ts";
 import type { OutgoingRequest } from "../merge/merge.ts";
 import type { Upstream, Upstreams } from "../upstreams/upstreams.ts";
 import { Deadlines } from "./deadlines.ts";
