@@ -4,6 +4,7 @@ import type { Logger } from "../../../services/platform/observe/logger.ts";
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import { clientClosedRequest } from "../../http/exchanges.ts";
+import { logNamesOf } from "../../http/log-names.ts";
 import type { InferenceMetrics } from "../inference-metrics.ts";
 import type { AnswerHeaders } from "../upstreams/answer-head.ts";
 import { Attempts, type AttemptsOwner } from "./attempts.ts";
@@ -124,17 +125,8 @@ export class Forwarding implements AttemptsOwner {
   }
 
   #log(failure: Failure, message: string): void {
-    const { id, exchange } = this.#reply.request;
-    this.#parts.logger.warn(
-      {
-        upstream: this.#attempts.upstream.name,
-        status: statusOf(failure),
-        reason: failure.reason,
-        request_id: id,
-        trace_id: exchange?.trace?.traceId,
-      },
-      message,
-    );
+    const told = { upstream: this.#attempts.upstream.name, status: statusOf(failure), reason: failure.reason };
+    this.#parts.logger.warn({ ...told, ...logNamesOf(this.#reply.request) }, message);
   }
 
   readonly #clientGone = (): void => {
