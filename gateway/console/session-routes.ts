@@ -32,7 +32,7 @@ export function sessionRoutes(
     url,
     {
       bodyLimit,
-      // Ahead of the body. A page of another origin must not sign anybody in, be it as someone else.
+      // Before the body is read. A page of another origin must not sign anybody in, not even as somebody else.
       onRequest: async (request) => cookie.requireOwnRequest(request),
     },
     async (request, reply) => {

@@ -8,10 +8,10 @@ import type { Upstream } from "./upstreams/upstreams.ts";
 /** Buckets in seconds, from a refusal to the longest generation. */
 const durationBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
 
-/** Buckets in seconds, from a preset that is at hand to one that the preset service takes all of its time for. */
+/** Buckets in seconds, from a preset that is in the cache to one that the preset service takes all of its time for. */
 const resolveBuckets = [0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 10];
 
-/** What ended a call that the upstream had not ended: its client went, or did not read. */
+/** Why a call was ended before the upstream had ended it: its client has gone, or does not read. */
 type AbortReason = "client_gone" | "client_stalled";
 
 /**

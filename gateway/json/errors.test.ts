@@ -46,7 +46,7 @@ describe("errorAnswer", () => {
   });
 
   it.each(["SLUG_TAKEN", "WORKSPACE_IS_DEFAULT", "WORKSPACE_HAS_KEYS", "WORKSPACE_MEMBER_HAS_KEYS"])(
-    "answers %s with 400, as the reference does for workspaces",
+    "answers %s with 400, as clients of OpenRouter expect for workspaces",
     (reason) => {
       expect(answerTo(domainError("failed_precondition", reason))).toMatchObject({ status: 400, error: { code: 400 } });
     },

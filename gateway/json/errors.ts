@@ -28,7 +28,7 @@ const statusByKind: Readonly<Record<ErrorKind, number>> = {
 /** Reasons whose status is not that of their kind. */
 const statusByReason: Readonly<Record<string, number>> = {
   ETAG_STALE: 412,
-  // The reference has no 409 for workspaces.
+  // Clients of OpenRouter know no 409 for workspaces.
   SLUG_TAKEN: 400,
   WORKSPACE_HAS_KEYS: 400,
   WORKSPACE_IS_DEFAULT: 400,

@@ -4,7 +4,7 @@ import { MemberRole } from "../../proto/gen/setpoint/organization/v1/member_pb.t
 import type { Workspace, WorkspaceMember } from "../../proto/gen/setpoint/organization/v1/workspace_pb.ts";
 import { isoTime } from "./time.ts";
 
-/** What a workspace of the reference may have switched on, and none has here. A body may say so, too. */
+/** What clients of OpenRouter may expect to switch on in a workspace, and is always off here. A body may say so, too. */
 export const switchedOff = {
   io_logging_api_key_ids: null,
   io_logging_sampling_rate: 1,

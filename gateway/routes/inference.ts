@@ -20,7 +20,7 @@ interface Inference {
   Body: Buffer | undefined;
 }
 
-/** Where requests are sent to an upstream, in each dialect. */
+/** The routes that send requests to an upstream: one for each dialect. */
 export async function inferenceRoutes(
   app: FastifyInstance,
   access: Access,
@@ -64,7 +64,7 @@ const errorShapes: Readonly<Record<DialectName, ErrorShape>> = {
   responses: "inference",
 };
 
-/** As answers say it. */
+/** The value of the header that names the preset. */
 function nameOf({ slug, version, isStale }: CachedPreset): string {
   return isStale ? `${slug}@${version}; stale` : `${slug}@${version}`;
 }

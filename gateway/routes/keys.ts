@@ -44,7 +44,7 @@ const madeKey = success(
 
 const listQuery = Type.Object({
   ...pageQuery,
-  // The reference has no limit, and its clients would take a short page for all.
+  // Clients of OpenRouter know no limit here, and would take a short page for all keys.
   limit: Type.Integer({ ...pageQuery.limit, default: pageLimitMax }),
   include_disabled: Type.Boolean({ default: false, description: "Whether disabled keys are listed, too." }),
   workspace_id: Type.Optional(
@@ -129,7 +129,7 @@ interface KeyChange extends OneKey {
   Body: string | undefined;
 }
 
-/** The keys of the organization, and the caller's own. Every change has a name, because a call that is not answered is made again. */
+/** The keys of the organization, and the caller's own. Every change has a request id, so that it can be repeated safely. */
 export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyChanges, { keys }: Clients): void {
   const onRequest = access.withManagementKey();
   const bodyLimit = smallBodyBytesMax;
@@ -174,7 +174,7 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
     const signal = untilGone(reply);
     const change = (options: CallOptions): Promise<{ readonly key?: Key | undefined }> =>
       paths.length > 0 ? keys.updateKey(update, { ...options, signal }) : keys.getKey({ key: params.hash }, options);
-    // A new name changes nothing of what a key may do.
+    // A new name does not change what a key may do.
     const isRenamedAtMost = paths.every((path) => path === "name");
     const { key } = await (isRenamedAtMost ? caller.call(change) : changing(request, change));
     return sendKey(reply, key);
@@ -205,7 +205,7 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
   });
 }
 
-/** The seed is of this request alone: a call that is made again gets the secret, a caller's own retry does not. */
+/** The seed is new for each request: a call that the gateway repeats gets the secret again, a caller's own retry does not. */
 function secretRequest(headers: IncomingHttpHeaders) {
   return { requestId: idempotencyKeyFrom(headers) ?? newId(), secretSeed: randomBytes(32) };
 }

@@ -76,7 +76,7 @@ interface OneMember {
 
 const membersJson = pageWriter<ListMembersResponse>(({ members }) => members.map(memberJson));
 
-/** Who belongs to the organization. Every change has a name, because a call that is not answered is made again. */
+/** Who belongs to the organization. Every change has a request id, so that it can be repeated safely. */
 export function memberRoutes(
   app: FastifyInstance,
   access: Access,
@@ -124,7 +124,7 @@ export function memberRoutes(
       const removal = { userId: params.user_id, disableKeys: query.disable_keys, requestId: newId() };
       const signal = untilGone(reply);
       const change = caller.call((options) => organization.removeMember(removal, { ...options, signal }));
-      // Also keys of other organizations that the user has: they are exchanged once more, and that is all.
+      // Also true of keys that the user has in other organizations. Those are exchanged once more, and that is all.
       const isOf = (id: string | undefined) => (principal: Principal) => principal.userId === id;
       await keyChanges.watch(change, ({ member }) => isOf(member?.id), isOf(params.user_id));
       return reply.send({ deleted: true });

@@ -67,7 +67,7 @@ export function oneModelRoutes(
       if (refusal) throw refusal;
       return presetModelJson(preset);
     }
-    // A pattern of an upstream may fit what names a preset, too.
+    // The pattern of an upstream may match a reference to a preset, too.
     const isServed = !namesPreset(name) && upstreams.list().some((upstream) => upstream.servesModel(name));
     if (isServed) return upstreamModelJson(name);
     throw new HttpError(404, `There is no model ${name}. GET /api/v1/models lists what there is.`);
@@ -90,7 +90,7 @@ export function oneModelRoutes(
   );
 }
 
-/** Of the preset that is listed by this name; undefined where none can be. */
+/** The slug of the preset that is listed under this name; undefined where it is no such name. */
 function slugOf(name: string): string | undefined {
   const slug = name.slice(presetMark.length);
   return name.startsWith(presetMark) && slugPattern.test(slug) ? slug : undefined;

@@ -131,16 +131,16 @@ function countOn({ offset, limit }: Page, { totalCount }: ListPart<PresetVersion
   return Math.max(0, Math.min(limit, totalCount - offset));
 }
 
-/** A page that one RPC does not carry, as it comes. */
+/** A page that is too large for one RPC, as it comes. */
 async function* versionParts(list: ListVersions, page: Page, first: ListPart<PresetVersion>): AsyncGenerator<string> {
-  // The service weighs all that it is asked for, so it is asked for little more than fits.
+  // The service measures all that it is asked for, so it is asked for little more than fits.
   const listSome = (rest: Page, lastCount: number) => list({ ...rest, limit: Math.min(rest.limit, 2 * lastCount) });
   yield '{"data":[';
   let count = 0;
   for await (const versions of listParts(page, first, listSome)) {
     for (const version of versions) yield (count++ === 0 ? "" : ",") + versionJson(version);
   }
-  // Versions do not go away, so this is no page.
+  // Versions do not go away, so this is a fault.
   if (count < countOn(page, first)) throw new Error("ListVersions answered with fewer versions than it had announced");
   yield `],"total_count":${first.totalCount}}`;
 }

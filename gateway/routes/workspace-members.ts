@@ -68,7 +68,7 @@ interface MembersChange extends OneWorkspace {
   Body: string | undefined;
 }
 
-/** Who belongs to a workspace. Every change has a name, because a call that is not answered is made again. */
+/** Who belongs to a workspace. Every change has a request id, so that it can be repeated safely. */
 export function workspaceMemberRoutes(app: FastifyInstance, access: Access, { workspaces }: Clients): void {
   const onRequest = access.withManagementKey();
   const bodyLimit = smallBodyBytesMax;
@@ -105,14 +105,14 @@ export function workspaceMemberRoutes(app: FastifyInstance, access: Access, { wo
       const signal = untilGone(reply);
       const { removedCount } = await caller
         .call((options) => workspaces.removeWorkspaceMembers(request, { ...options, signal }))
-        .catch(toldApart);
+        .catch(asWorkspaceError);
       return reply.send({ removed_count: removedCount });
     },
   );
 }
 
-/** The organization's own members with keys have another status. */
-function toldApart(error: unknown): never {
+/** The same reason has another status where a member of the organization is removed, so here it gets a name of its own. */
+function asWorkspaceError(error: unknown): never {
   if (!(error instanceof DomainError) || error.reason !== "MEMBER_HAS_KEYS") throw error;
   throw new DomainError(error.kind, { reason: "WORKSPACE_MEMBER_HAS_KEYS", message: error.message });
 }

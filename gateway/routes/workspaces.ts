@@ -79,7 +79,7 @@ interface OneWorkspace {
   Params: Static<typeof params>;
 }
 
-/** The workspaces of the organization. Every change has a name, because a call that is not answered is made again. */
+/** The workspaces of the organization. Every change has a request id, so that it can be repeated safely. */
 export function workspaceRoutes(
   app: FastifyInstance,
   access: Access,
@@ -145,7 +145,8 @@ export function workspaceRoutes(
         ({ workspace }) =>
           (principal) =>
             principal.workspaceId === workspace?.id,
-        // It may be named by its slug. Only who administers has been there: one that keys work in is not deleted.
+        // The id is not known where it is named by its slug. A workspace with working keys is not deleted, so only
+        // management keys can have grants for it.
         (principal) => principal.organizationId === organizationId && principal.keyKind === KeyKind.MANAGEMENT,
       );
       return reply.send({ deleted: true });
