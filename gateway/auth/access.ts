@@ -153,7 +153,7 @@ export class Access {
   #admit(request: FastifyRequest, reply: FastifyReply, named: NamedWorkspace, authenticated: Authenticated): void {
     const { key, grant, isStale } = authenticated;
     this.#limits.admit(request, reply, grant);
-    // Only now: who sends a bad key is told that first.
+    // Only now: whoever sends a bad key is told that first.
     if (named.violations.length > 0) throw invalidRequest(named.violations);
     request.caller = new Caller({
       exchange: this.#exchange,

@@ -38,7 +38,7 @@ export class Authenticator {
     this.#parts = parts;
   }
 
-  /** A request that sends its key as nearly all do, and whose grant is here and need not be renewed yet. */
+  /** For a request that sends its key as nearly all do, and whose grant is here and need not be renewed yet. */
   findKnown(
     { headers }: FastifyRequest,
     workspaceId: string,
@@ -53,7 +53,7 @@ export class Authenticator {
     return grant && { key, grant, isStale: false };
   }
 
-  /** Any request. Throws where its credential is missing or not accepted. */
+  /** For any request. Throws where its credential is missing or not accepted. */
   async authenticate(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -74,7 +74,7 @@ export class Authenticator {
     }
   }
 
-  /** Exchanges a key for a grant. A refusal is counted by who calls this. */
+  /** Exchanges a key for a grant. Refusals are counted by whoever calls this. */
   async exchangeKey(
     request: FastifyRequest,
     key: string,

@@ -25,7 +25,7 @@ export class ConsoleOrigin {
   /** The cookie that counts here; undefined where none does, because it would travel in the clear. */
   cookieNameFor({ host, origin }: IncomingHttpHeaders): string | undefined {
     if (this.#publicOrigin) return secureCookieName;
-    // A proxy may rewrite Host to this machine. Where the browser really is, Origin says.
+    // A proxy may set Host to this machine. The address that the browser opened is in its Origin.
     const isHere = isLoopbackHost(host) && (origin === undefined || origin === originOf(host));
     return isHere ? loopbackCookieName : undefined;
   }

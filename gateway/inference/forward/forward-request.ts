@@ -9,7 +9,7 @@ export interface ForwardRequest {
   readonly reply: FastifyReply;
   readonly dialect: DialectName;
   readonly outgoing: OutgoingRequest;
-  /** Where the client asks for it, where the parts of its request come from: one line of JSON in ASCII. */
+  /** Tells where the parts of the request come from, in one line of ASCII; undefined where the client does not ask for it. */
   readonly explanation: string | undefined;
   /** The preset that was merged into it. */
   readonly preset: UsedPreset | undefined;

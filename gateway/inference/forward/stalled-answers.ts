@@ -26,7 +26,7 @@ export class StalledAnswers {
     const ofKey = this.#byKey.get(keyId) ?? new Set();
     this.#byKey.set(keyId, ofKey.add(answer));
     this.#count += 1;
-    if (this.#count > this.#countMax) this.#longestOfLargest().cutOff();
+    if (this.#count > this.#countMax) this.#nextToCutOff().cutOff();
   }
 
   /** It is read again, or over. */
@@ -37,7 +37,7 @@ export class StalledAnswers {
     if (ofKey.size === 0) this.#byKey.delete(answer.keyId);
   }
 
-  #longestOfLargest(): StalledAnswer {
+  #nextToCutOff(): StalledAnswer {
     const [most] = [...this.#byKey.values()].sort((a, b) => b.size - a.size);
     return most?.values().next().value as StalledAnswer;
   }

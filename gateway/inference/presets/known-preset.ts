@@ -79,7 +79,7 @@ export class KnownPreset {
     return isStale ? Math.max(this.#retryAtMs, this.#retryWithStaleGrantAtMs) : this.#retryAtMs;
   }
 
-  /** A refusal of one asker says nothing of others, unless their grants have run out as well. */
+  /** A refusal of one asker says nothing of others, unless the grants of both have run out. */
   renewalFailed({ isStale }: Asker, isAboutAsker: boolean): void {
     const retryAtMs = monotonicMs() + retryMs;
     if (!isAboutAsker) this.#retryAtMs = retryAtMs;

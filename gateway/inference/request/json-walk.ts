@@ -31,7 +31,7 @@ export function isNullAt({ bytes }: JsonSource, start: number): boolean {
   return bytes[start] === letterN;
 }
 
-/** What the string says that is here, with its quotes; undefined where the value is no string, or one of more bytes. */
+/** What the string from `start` to `end` says; undefined where the value is no string, or has more than `bytesMax` bytes. */
 export function textAt({ bytes }: JsonSource, start: number, end: number, bytesMax: number): string | undefined {
   if (bytes[start] !== quote || end - start - 2 > bytesMax) return undefined;
   const text = bytes.toString("utf8", start + 1, end - 1);
