@@ -5,6 +5,7 @@ import type { Access } from "../auth/access.ts";
 import type { KeyChanges } from "../auth/key-changes.ts";
 import { isOfKey } from "../auth/named-key.ts";
 import type { Clients } from "../clients/clients.ts";
+import { sendData } from "../json/send.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 import { sessionJson, signInFrom } from "./session-json.ts";
 
@@ -60,8 +61,5 @@ export function sessionRoutes(
 }
 
 function send(reply: FastifyReply, session: Session | undefined): FastifyReply {
-  return reply
-    .header("cache-control", "no-store")
-    .type("application/json")
-    .send(`{"data":${sessionJson(session)}}`);
+  return sendData(reply.header("cache-control", "no-store"), sessionJson(session));
 }

@@ -22,9 +22,10 @@ import {
   rotationFrom,
   rotationSchema,
 } from "../json/key-body.ts";
-import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
+import { pageQuery, pageSchema } from "../json/page.ts";
 import { Type } from "../json/schema-builder.ts";
 import { componentSchema } from "../json/schema-parts.ts";
+import { sendData, sendPage } from "../json/send.ts";
 import { dataOf, deleted, noStore, refusedWith, success } from "../openapi/answers.ts";
 
 const tags = ["Keys"];
@@ -148,7 +149,7 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
       const { offset, limit, include_disabled: includeDisabled, workspace_id: workspaceId = "" } = query;
       const request = { offset, limit, includeDisabled, workspaceId };
       const page = await caller.call((options) => keys.listKeys(request, options));
-      return reply.type("application/json").send(pageJson(page.keys.map(keyJson), page.totalCount));
+      return sendPage(reply, page.keys.map(keyJson), page.totalCount);
     },
   );
 
@@ -201,7 +202,7 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
 
   app.get("/api/v1/key", { schema: currentSchema, onRequest: access.withAnyKey() }, async ({ caller }, reply) => {
     const answer = await caller.call((options) => keys.getCurrentKey({}, options));
-    return reply.type("application/json").send(`{"data":${currentKeyJson(answer, caller.rateLimit)}}`);
+    return sendData(reply, currentKeyJson(answer, caller.rateLimit));
   });
 }
 

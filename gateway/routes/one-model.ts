@@ -9,6 +9,7 @@ import { HttpError } from "../json/http-error.ts";
 import { presetModelJson, upstreamModelJson } from "../json/model.ts";
 import { Type } from "../json/schema-builder.ts";
 import { componentSchema } from "../json/schema-parts.ts";
+import { sendData } from "../json/send.ts";
 import { dataOf, refusedWith, success } from "../openapi/answers.ts";
 import { workspaceQuery } from "./preset-parameters.ts";
 
@@ -85,7 +86,7 @@ export function oneModelRoutes(
     async (request, reply) => {
       const { author, slug } = request.params;
       const json = await getModelJson(request, `${author}/${slug}`);
-      return reply.type("application/json").send(`{"data":${json}}`);
+      return sendData(reply, json);
     },
   );
 }

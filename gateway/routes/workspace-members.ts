@@ -6,9 +6,10 @@ import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { untilGone } from "../http/until-gone.ts";
 import { smallBodyBytesMax } from "../json/body-reader.ts";
-import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
+import { pageQuery, pageSchema } from "../json/page.ts";
 import { Type } from "../json/schema-builder.ts";
 import { componentSchema } from "../json/schema-parts.ts";
+import { sendPage } from "../json/send.ts";
 import { workspaceMemberJson } from "../json/workspace.ts";
 import { userIdsFrom, userIdsSchema } from "../json/workspace-body.ts";
 import { refusedWith, success } from "../openapi/answers.ts";
@@ -79,7 +80,7 @@ export function workspaceMemberRoutes(app: FastifyInstance, access: Access, { wo
     async ({ params, query: { offset, limit }, caller }, reply) => {
       const request = { ...params, offset, limit };
       const page = await caller.call((options) => workspaces.listWorkspaceMembers(request, options));
-      return reply.type("application/json").send(pageJson(page.members.map(workspaceMemberJson), page.totalCount));
+      return sendPage(reply, page.members.map(workspaceMemberJson), page.totalCount);
     },
   );
 

@@ -8,8 +8,9 @@ import type { KeyChanges } from "../auth/key-changes.ts";
 import type { Clients } from "../clients/clients.ts";
 import { untilGone } from "../http/until-gone.ts";
 import { smallBodyBytesMax } from "../json/body-reader.ts";
-import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
+import { pageQuery, pageSchema } from "../json/page.ts";
 import { Type } from "../json/schema-builder.ts";
+import { sendPage } from "../json/send.ts";
 import { sendWorkspace, workspaceJson } from "../json/workspace.ts";
 import {
   workspaceCreationFrom,
@@ -94,7 +95,7 @@ export function workspaceRoutes(
     { schema: listSchema, onRequest },
     async ({ query: { offset, limit }, caller }, reply) => {
       const page = await caller.call((options) => workspaces.listWorkspaces({ offset, limit }, options));
-      return reply.type("application/json").send(pageJson(page.workspaces.map(workspaceJson), page.totalCount));
+      return sendPage(reply, page.workspaces.map(workspaceJson), page.totalCount);
     },
   );
 
