@@ -24,7 +24,7 @@ export async function openGateway(
 
   // On a port of its own: metrics are not for the public.
   const metricsServer = createHttpServer(operationsHandler({ ...metricsPage(metrics), ...probes(health) }));
-  // A page takes no time to answer, so what a generation may take to finish is not waited for twice.
+  // A page of metrics is answered at once, so this does not wait as long as for answers of inference.
   const metricsDrainMs = Math.min(config.drainTimeoutMs, 1_000);
   lifecycle.opened("metrics server", () => closeHttpServer(metricsServer, metricsDrainMs));
 
@@ -52,14 +52,14 @@ export async function openGateway(
   metrics.showConnections(rest.server);
   const port = await bindHttpServer(rest.server, config.host, config.port, config.reusePort);
   lifecycle.opened("rest server", async () => {
-    // A moment before connections are cut, so that those whose answer is still on its way are told.
+    // A moment before connections are cut, so that clients whose answer is still on its way are told.
     const stopMs = Math.max(config.drainTimeoutMs * 0.9, config.drainTimeoutMs - 1_000);
     const stop = setTimeout(() => rest.stopForwarding(), stopMs);
     await closeHttpServer(rest.server, config.drainTimeoutMs);
     clearTimeout(stop);
     await rest.close();
   });
-  // Probes are answered there too, where they reach this process among those that share a port: so it comes last.
+  // Bound last, because probes are answered there, too: where processes share a port, only there do they reach this one.
   const metricsPort = await bindHttpServer(metricsServer, config.host, config.metricsPort);
   // Clients and balancers that keep a connection open find another gateway with their next request.
   lifecycle.stopping(() => {

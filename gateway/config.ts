@@ -16,10 +16,10 @@ export interface GatewayConfig extends ProcessConfig {
   /** gRPC targets of the services: `host:port`, or `dns:///name:port` to use every address behind a name. */
   readonly presetTarget: string;
   readonly organizationTarget: string;
-  /** Whether other gateways of the same machine have the same port, and the system gives each connection to one of them. */
+  /** Whether several gateways of a machine share the port, and the system gives each connection to one of them. */
   readonly reusePort: boolean;
   readonly bodyBytesMax: number;
-  /** Of inference requests, which carry images and long conversations. */
+  /** For inference requests, which carry images and long conversations. */
   readonly inferenceBodyBytesMax: number;
   /** How long the exchange of a key may take, and the call that follows; what is not answered by then is a 503. */
   readonly requestTimeoutMs: number;
@@ -46,7 +46,7 @@ export interface GatewayConfig extends ProcessConfig {
   readonly publicOrigin: string | undefined;
   /** Where the built console is. */
   readonly consoleFolder: string;
-  /** Of connections from outside. But for the time between two requests, nothing that one would want to set. */
+  /** For connections from outside. Only the time between two requests can be configured. */
   readonly httpTimeouts: HttpTimeouts;
 }
 
@@ -58,7 +58,7 @@ export function readGatewayConfig(environment: Environment): GatewayConfig {
     reusePort: reader.oneOf("REUSE_PORT", ["true", "false"], "false") === "true",
     presetTarget: reader.text("PRESET_GRPC_TARGET", "localhost:50051"),
     organizationTarget: reader.text("ORGANIZATION_GRPC_TARGET", "localhost:50052"),
-    ...readBytes(reader),
+    ...readByteLimits(reader),
     requestTimeoutMs: reader.integer("REQUEST_TIMEOUT_MS", { default: 10_000, min: 100, max: 120_000 }),
     keyCacheMax: reader.integer("KEY_CACHE_MAX", { default: 10_000, min: 1, max: 1_000_000 }),
     grantStaleMaxMs: reader.integer("GRANT_STALE_MAX_MS", { default: 15 * minuteMs, min: 0, max: 24 * hourMs }),
@@ -87,8 +87,8 @@ export function readGatewayConfig(environment: Environment): GatewayConfig {
   }));
 }
 
-/** A key has half of what may be in flight, and that must hold at least one body. */
-function readBytes(
+/** A key may have half of what may be in flight, and that must be enough for the largest body. */
+function readByteLimits(
   reader: EnvironmentReader,
 ): Pick<GatewayConfig, "bodyBytesMax" | "inferenceBodyBytesMax" | "inFlightBytesMax"> {
   const bounds = { min: 1024, max: 100 * mebibyte };
@@ -111,7 +111,7 @@ function readRateLimit(reader: EnvironmentReader, name: string, fallback: RateLi
   return perSecond === 0 ? undefined : { perSecond, burst };
 }
 
-/** Over plain HTTP whoever is in between could read the cookie of a session. */
+/** HTTPS, unless on this machine: over plain HTTP, whoever is in between could read the cookie of a session. */
 function readPublicOrigin(reader: EnvironmentReader): string | undefined {
   const text = reader.optional("PUBLIC_ORIGIN")?.replace(/\/$/, "");
   if (text === undefined) return undefined;

@@ -1,28 +1,16 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import { type Permission, requirePermission } from "../../services/platform/auth/principal.ts";
-import {
-  type ErrorKind,
-  type FieldViolation,
-  invalidRequest,
-  isOfKind,
-} from "../../services/platform/domain/domain-error.ts";
-import { isId } from "../../services/platform/domain/ids.ts";
+import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
 import type { SessionCookie } from "../console/session-cookie.ts";
 import type { Limits } from "../limits/limits.ts";
-import {
-  apiKeyRequired,
-  keyFrom,
-  keyFromEither,
-  managementKeyRequired,
-  nobodySignedIn,
-  requireKey,
-  usualKey,
-} from "./bearer.ts";
+import { type AcceptedCredentials, type Authenticated, Authenticator } from "./authenticator.ts";
+import { apiKeyRequired, managementKeyRequired, requireKey } from "./bearer.ts";
 import { Caller } from "./caller.ts";
 import type { InferenceGrants } from "./inference-grants.ts";
-import type { Grant, IsChanged, KeyExchange } from "./key-exchange.ts";
+import type { Grant, KeyExchange } from "./key-exchange.ts";
+import { type NamedWorkspace, namedWorkspaceOf, noWorkspace } from "./named-workspace.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -31,39 +19,18 @@ declare module "fastify" {
   }
 }
 
-/** How a credential is taken. */
-interface Authentication {
-  readonly isInference?: boolean;
-  /** Whether it may stand in `x-api-key`, where Anthropic's clients send it. */
-  readonly takesApiKeyHeader?: boolean;
+/** Who may call a route, and how they show who they are. */
+interface AccessRule extends AcceptedCredentials {
+  /** Throws where a caller with this grant may not. */
+  readonly check?: (grant: Grant) => void;
   /** Whether the query may name a workspace. */
   readonly takesWorkspace?: boolean;
-  /** Whether it must be the cookie of a session. */
-  readonly isSession?: boolean;
 }
 
 /** What stands in a body to sign in with. */
 interface Secret {
   readonly case: "key" | "ticket";
   readonly value: string;
-}
-
-/** What a service says that has changed nothing. */
-const refusals: readonly ErrorKind[] = [
-  "invalid_argument",
-  "unauthenticated",
-  "permission_denied",
-  "not_found",
-  "already_exists",
-  "failed_precondition",
-  "aborted",
-];
-
-/** A key that was accepted, and what it was exchanged for. */
-interface Authenticated {
-  readonly key: string;
-  readonly grant: Grant;
-  readonly isStale: boolean;
 }
 
 interface AccessParts {
@@ -75,25 +42,32 @@ interface AccessParts {
   readonly requestTimeoutMs: number;
 }
 
-/** Makes the hooks that check a credential before the body is read. */
+/** Makes the hooks that decide who may call a route, before a body is read. */
 export class Access {
   readonly #exchange: KeyExchange;
-  readonly #inferenceGrants: InferenceGrants;
   readonly #limits: Limits;
-  readonly #cookie: SessionCookie;
   readonly #requestTimeoutMs: number;
+  readonly #authenticator: Authenticator;
 
   constructor({ exchange, inferenceGrants, limits, cookie, requestTimeoutMs }: AccessParts) {
     this.#exchange = exchange;
-    this.#inferenceGrants = inferenceGrants;
     this.#limits = limits;
-    this.#cookie = cookie;
     this.#requestTimeoutMs = requestTimeoutMs;
+    this.#authenticator = new Authenticator({
+      exchange,
+      inferenceGrants,
+      refusedKeys: limits.refusedKeys,
+      cookie,
+      exchangeTimeoutMs: requestTimeoutMs,
+    });
   }
 
   /** For presets: any key with the permission, in its workspace or in the one that the query names. */
   withPermission(permission: Permission): onRequestHookHandler {
-    return this.#hook(({ principal }) => requirePermission(principal, permission), { takesWorkspace: true });
+    return this.#hook({
+      check: ({ principal }) => requirePermission(principal, permission),
+      takesWorkspace: true,
+    });
   }
 
   /**
@@ -101,34 +75,38 @@ export class Access {
    * name the key's own. Where the organization service is out of reach, what is known of the key is good for a while.
    */
   withInference(): onRequestHookHandler {
-    return this.#hook(
-      ({ isManagement, principal }) => {
+    return this.#hook({
+      check: ({ isManagement, principal }) => {
         if (isManagement) throw apiKeyRequired();
         requirePermission(principal, "inference");
       },
-      { isInference: true, takesApiKeyHeader: true, takesWorkspace: true },
-    );
+      isInference: true,
+      takesApiKeyHeader: true,
+      takesWorkspace: true,
+    });
   }
 
   /** For what every key may see of itself. */
   withAnyKey(): onRequestHookHandler {
-    return this.#hook(() => {});
+    return this.#hook({});
   }
 
   /** For what every key may see of its workspace, or of the one that the query names; also in the header `x-api-key`. */
   withAnyKeyInWorkspace(): onRequestHookHandler {
-    return this.#hook(() => {}, { takesApiKeyHeader: true, takesWorkspace: true });
+    return this.#hook({ takesApiKeyHeader: true, takesWorkspace: true });
   }
 
   withManagementKey(): onRequestHookHandler {
-    return this.#hook(({ isManagement }) => {
-      if (!isManagement) throw managementKeyRequired();
+    return this.#hook({
+      check: ({ isManagement }) => {
+        if (!isManagement) throw managementKeyRequired();
+      },
     });
   }
 
   /** For what is about a session itself. */
   withSession(): onRequestHookHandler {
-    return this.#hook(() => {}, { isSession: true });
+    return this.#hook({ isSession: true });
   }
 
   /** Shows a service a secret that stands in a body. It counts as any credential does, where it is good and where it is not. */
@@ -138,116 +116,44 @@ export class Access {
     secret: Secret,
     call: (options: CallOptions) => Promise<T>,
   ): Promise<T> {
+    const { refusedKeys } = this.#limits;
     try {
       if (secret.case === "key") {
-        const authenticated = await this.#exchangeKey(request, requireKey(secret.value.trim()), "");
-        this.#admit(request, reply, noWorkspace, authenticated);
+        const key = requireKey(secret.value.trim());
+        this.#admit(request, reply, noWorkspace, await this.#authenticator.exchangeKey(request, key, "", {}));
       } else {
-        this.#limits.refusedKeys.requireAllowance(request.raw);
+        refusedKeys.requireAllowance(request.raw);
       }
       return await call({ requestId: request.id, deadlineMs: monotonicMs() + this.#requestTimeoutMs });
     } catch (error) {
-      throw this.#limits.refusedKeys.answerTo(request.raw, error);
-    }
-  }
-
-  /**
-   * Makes a change that ends keys, or what they may do, so that the next request through this gateway is held against it;
-   * others notice within the life of an access token. Where nobody knows whether it was made, those keys are asked for
-   * again that it may have ended.
-   */
-  async changing<Answer>(
-    change: Promise<Answer>,
-    isChanged: (answer: Answer) => IsChanged,
-    mayBeChanged: IsChanged,
-  ): Promise<Answer> {
-    try {
-      const answer = await change;
-      this.#exchange.forgetWhere(isChanged(answer));
-      return answer;
-    } catch (error) {
-      if (!isOfKind(error, ...refusals)) this.#exchange.forgetWhere(mayBeChanged);
-      throw error;
+      throw refusedKeys.answerTo(request.raw, error);
     }
   }
 
   /** With a callback: nearly every key is known, and what need not wait has no use for promises. */
-  #hook(check: (grant: Grant) => void, authentication: Authentication = {}): onRequestHookHandler {
-    const { takesWorkspace = false } = authentication;
+  #hook(rule: AccessRule): onRequestHookHandler {
+    const { check, takesWorkspace = false } = rule;
     return (request, reply, done) => {
-      const named = takesWorkspace ? readWorkspaceId(request.query) : noWorkspace;
+      const named = takesWorkspace ? namedWorkspaceOf(request.query) : noWorkspace;
       const admit = (authenticated: Authenticated) => {
         this.#admit(request, reply, named, authenticated);
-        check(authenticated.grant);
+        check?.(authenticated.grant);
       };
-      const known = this.#findKnown(request, named, authentication);
+      const known = this.#authenticator.findKnown(request, named.workspaceId, rule);
       if (known) {
         admit(known);
         done();
       } else {
-        const authenticated = this.#authenticate(request, reply, named, authentication);
+        const authenticated = this.#authenticator.authenticate(request, reply, named.workspaceId, rule);
         authenticated.then(admit).then(() => done(), done);
       }
     };
   }
 
-  /** Whoever sends a key as nearly all do, and has a grant that need not be renewed yet. */
-  #findKnown(
-    { headers }: FastifyRequest,
-    { workspaceId }: NamedWorkspace,
-    { isInference = false, takesApiKeyHeader = false, isSession = false }: Authentication,
-  ): Authenticated | undefined {
-    if (isSession) return undefined;
-    const apiKey = takesApiKeyHeader ? headers["x-api-key"] : undefined;
-    // Caches must be told of what is got by it.
-    if (apiKey !== undefined && !isInference) return undefined;
-    const key = usualKey(headers.authorization, apiKey);
-    const grant = this.#exchange.findGrant(key, workspaceId);
-    return grant && { key, grant, isStale: false };
-  }
-
-  async #authenticate(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { workspaceId }: NamedWorkspace,
-    authentication: Authentication,
-  ): Promise<Authenticated> {
-    try {
-      // A key that was sent counts, whatever cookie comes with it.
-      const token = this.#mayBeSession(request, authentication) ? this.#cookie.tokenOf(request) : undefined;
-      // Caches between us and the caller know to leave alone what Authorization is sent for, but no cookie and no x-api-key.
-      // Answers of inference are to POSTs, which they do not keep.
-      const isUnknown = request.headers.authorization === undefined && !authentication.isInference;
-      if (token !== undefined || isUnknown) reply.header("cache-control", "private, no-cache");
-      const key = token ?? sentKey(request, authentication);
-      return await this.#exchangeKey(request, key, workspaceId, authentication);
-    } catch (error) {
-      throw this.#limits.refusedKeys.answerTo(request.raw, error);
-    }
-  }
-
-  #mayBeSession({ headers }: FastifyRequest, { isSession, takesApiKeyHeader }: Authentication): boolean {
-    if (isSession) return true;
-    return headers.authorization === undefined && !(takesApiKeyHeader && headers["x-api-key"] !== undefined);
-  }
-
-  async #exchangeKey(
-    request: FastifyRequest,
-    key: string,
-    workspaceId: string,
-    { isInference = false }: Authentication = {},
-  ): Promise<Authenticated> {
-    if (!this.#exchange.knows(key, workspaceId)) this.#limits.refusedKeys.requireAllowance(request.raw);
-    const deadlineMs = monotonicMs() + this.#requestTimeoutMs;
-    const exchangeRequest = { key, workspaceId, requestId: request.id, deadlineMs, trace: request.exchange?.trace };
-    if (isInference) return { key, ...(await this.#inferenceGrants.grantFor(exchangeRequest)) };
-    return { key, grant: await this.#exchange.grantFor(exchangeRequest), isStale: false };
-  }
-
   #admit(request: FastifyRequest, reply: FastifyReply, named: NamedWorkspace, authenticated: Authenticated): void {
     const { key, grant, isStale } = authenticated;
     this.#limits.admit(request, reply, grant);
-    // A bad key is told so first.
+    // Only now: whoever sends a bad key is told that first.
     if (named.violations.length > 0) throw invalidRequest(named.violations);
     request.caller = new Caller({
       exchange: this.#exchange,
@@ -261,26 +167,4 @@ export class Access {
       rateLimit: this.#limits.rateLimitOf(grant),
     });
   }
-}
-
-function sentKey({ headers }: FastifyRequest, { isSession, takesApiKeyHeader }: Authentication): string {
-  if (isSession) throw nobodySignedIn();
-  return takesApiKeyHeader
-    ? keyFromEither(headers.authorization, headers["x-api-key"])
-    : keyFrom(headers.authorization);
-}
-
-/** The workspace that a query names, which becomes part of a cache key, so it is checked; empty where it names none. */
-interface NamedWorkspace {
-  readonly workspaceId: string;
-  readonly violations: readonly FieldViolation[];
-}
-
-const noWorkspace: NamedWorkspace = { workspaceId: "", violations: [] };
-
-function readWorkspaceId(query: unknown): NamedWorkspace {
-  const { workspace_id: id } = query as { workspace_id?: unknown };
-  if (id === undefined) return noWorkspace;
-  if (typeof id === "string" && isId(id)) return { workspaceId: id.toLowerCase(), violations: [] };
-  return { workspaceId: "", violations: [{ path: "workspace_id", message: "must be a UUID, given once" }] };
 }

@@ -16,7 +16,7 @@ function bearerOf(authorization: string): string {
   return text;
 }
 
-/** A typo is refused here, without a look-up. */
+/** Refuses a typo without asking anybody. */
 export function requireKey(text: string): string {
   if (isKey(text)) return text;
   throw unauthorized(
@@ -25,7 +25,7 @@ export function requireKey(text: string): string {
   );
 }
 
-/** As Anthropic's clients send it. What both headers hold must be the same key. */
+/** The key of either header: Anthropic's clients send `x-api-key`. Where both are there, they must hold the same key. */
 export function keyFromEither(authorization: string | undefined, apiKey: string | string[] | undefined): string {
   if (apiKey === undefined && authorization === undefined) {
     throw unauthorized(
@@ -35,7 +35,7 @@ export function keyFromEither(authorization: string | undefined, apiKey: string 
   }
   if (apiKey === undefined) return keyFrom(authorization);
   const text = String(apiKey);
-  // Also where one of them is no key of ours: who sets an upstream's by accident looks for a typo else.
+  // Also where one of them is no key of ours: whoever set an upstream's by accident would otherwise look for a typo.
   if (authorization !== undefined && bearerOf(authorization) !== text) {
     throw unauthorized("KEY_AMBIGUOUS", "Authorization and x-api-key hold different keys. Send one of them.");
   }
@@ -46,8 +46,8 @@ const bearer = "Bearer ";
 const usualBeginning = bearer + keyPrefix;
 
 /**
- * What stands for a key where it is sent as nearly all are: in one of the two headers. It need not be a key, but is none of
- * the other secrets: to be looked up, and no more.
+ * What may be the key of a request that sends it as nearly all do: in exactly one of the two headers. It is not checked,
+ * but is no secret of another kind, so it may be looked up among known keys, and nothing else. Empty where there is none.
  */
 export function usualKey(authorization: string | undefined, apiKey?: string | string[]): string {
   if (authorization === undefined) return typeof apiKey === "string" && apiKey.startsWith(keyPrefix) ? apiKey : "";
@@ -65,7 +65,7 @@ export function apiKeyRequired(): DomainError {
   });
 }
 
-/** Not a 403, as services have it: the public API answers a key of the wrong kind with 401. */
+/** A 401, and not the 403 of the services: that is how the public API answers a key of the wrong kind. */
 export function managementKeyRequired(): DomainError {
   return new DomainError("unauthenticated", managementKeyRefusal);
 }

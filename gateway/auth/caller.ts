@@ -21,7 +21,7 @@ interface CallerParts {
   readonly rateLimit: RateLimit | undefined;
 }
 
-/** Who makes a request; calls services in their name. */
+/** Who makes a request. Calls services on their behalf. */
 export class Caller {
   readonly #parts: CallerParts;
 
@@ -38,7 +38,7 @@ export class Caller {
     return this.#parts.isStale;
   }
 
-  /** How often they may; undefined: as often as they like. */
+  /** How often they may make one; undefined: as often as they like. */
   get rateLimit(): RateLimit | undefined {
     return this.#parts.rateLimit;
   }
@@ -47,10 +47,10 @@ export class Caller {
     const { exchange, key, workspaceId, requestId, trace, grant: first, isStale, timeoutMs } = this.#parts;
     const nowMs = monotonicMs();
     const deadlineMs = nowMs + timeoutMs;
-    // Nothing better than this grant can be had.
+    // No better grant can be had.
     if (isStale) return rpc({ accessToken: first.accessToken, requestId, deadlineMs, trace });
     const request = { key, workspaceId, requestId, deadlineMs, trace };
-    // A long answer is made of many calls, and takes longer than a grant is good for.
+    // An answer that is made of many calls may take longer than a grant is good for.
     const grant = nowMs < first.useUntilMs ? first : await exchange.grantFor(request);
     try {
       return await rpc({ accessToken: grant.accessToken, requestId, deadlineMs, trace });
@@ -58,12 +58,12 @@ export class Caller {
       if (!isOfKind(error, "unauthenticated")) throw error;
     }
     // The key was good a moment ago, so it is the token: it ran out while the body was read, or was signed by a key that is gone.
-    exchange.forget(request, grant);
+    exchange.expire(request, grant);
     const { accessToken } = await exchange.grantFor(request);
     try {
       return await rpc({ accessToken, requestId, deadlineMs, trace });
     } catch (error) {
-      // Never the caller's 401: the key itself was accepted.
+      // Not a 401, which would be about the caller's key: that was accepted.
       throw isOfKind(error, "unauthenticated")
         ? unavailable("A service does not accept our access tokens.", error)
         : error;

@@ -192,7 +192,7 @@ describe("the grant of an inference request", () => {
   it("is the last one also where a service has not taken its token", async () => {
     const { grant } = await grants.grantFor(request());
     answer = down;
-    exchange.forget(request(), grant);
+    exchange.expire(request(), grant);
     expect(await tokenFor()).toBe("token-1, stale");
   });
 

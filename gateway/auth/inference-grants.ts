@@ -6,12 +6,12 @@ import type { ExchangeRequest, Grant, KeyExchange } from "./key-exchange.ts";
 
 interface InferenceGrant {
   readonly grant: Grant;
-  /** Whether it has run out, and is used because nobody can say whether the key is still good. */
+  /** Whether it has run out, and is used because nobody can be asked whether the key is still good. */
   readonly isStale: boolean;
 }
 
 const retryMs = 1_000;
-/** Exchanges that are under way at once while the service is out of reach. They only find out when it is back. */
+/** Exchanges at once while the service is out of reach. They only serve to find out when it is back. */
 const retriesMax = 64;
 
 /**
@@ -21,7 +21,7 @@ const retriesMax = 64;
  */
 export class InferenceGrants {
   readonly #exchange: KeyExchange;
-  /** Of the service that exchanges keys. */
+  /** That of the organization service. */
   readonly #reach: ServiceReach;
   readonly #staleMaxMs: number;
   readonly #staleCount: Counter;
@@ -48,7 +48,7 @@ export class InferenceGrants {
     }
     const exchange = this.#exchange.grantFor(request);
     await this.#reach.answeredOrOutOfReach(exchange, monotonicMs());
-    // Another is in its place where the key is good, and none where it was refused.
+    // Where the key was found good, there is a new grant, and where it was refused, none.
     if (this.#reach.isOutOfReach && this.#exchange.lastGrantOf(request) === last) return this.#stale(last);
     return { grant: await exchange, isStale: false };
   }
@@ -65,7 +65,7 @@ export class InferenceGrants {
     return { grant, isStale: true };
   }
 
-  /** In the background. An exchange that is under way for the key is not made a second time. */
+  /** Exchanges the key again in the background, unless it was tried a moment ago. */
   #retry(request: ExchangeRequest, grant: Grant): void {
     const nowMs = monotonicMs();
     if (nowMs < (this.#retryAtMs.get(grant) ?? 0) || this.#retries >= retriesMax) return;

@@ -196,9 +196,9 @@ describe("KeyExchange", () => {
 
   it("asks again for a grant that was forgotten, but keeps one that has taken its place", async () => {
     const refused = await exchange.grantFor(request());
-    exchange.forget(request(), refused);
+    exchange.expire(request(), refused);
     expect(await tokenFor()).toBe("token-2");
-    exchange.forget(request(), refused);
+    exchange.expire(request(), refused);
     expect(await tokenFor()).toBe("token-2");
   });
 

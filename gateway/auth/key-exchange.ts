@@ -15,16 +15,16 @@ export interface Grant {
   readonly principal: Principal;
   /** The key's own, where it has one. */
   readonly rateLimit: RateLimit | undefined;
-  /** Not used after this; a while before the token expires, so that it lives through the call it goes with. */
+  /** Not used after this. A while before the token expires, so that it is still good when a call with it arrives. */
   readonly useUntilMs: number;
   /** When the token expires, and when the key does. */
   readonly endsAtMs: number;
   readonly keyEndsAtMs: number;
-  /** From here on it is renewed in the background, so that no caller waits for it. */
+  /** From then on it is renewed in the background, so that no caller waits for it. */
   readonly renewAtMs: number;
 }
 
-/** Whose grant is asked for, and for the log of whom. */
+/** Whose grant is asked for, and by which request. */
 export interface ExchangeRequest {
   readonly key: string;
   /** Empty: the key's own, or the default one. */
@@ -35,13 +35,13 @@ export interface ExchangeRequest {
   readonly trace?: Trace | undefined;
 }
 
-/** Whether a key was changed, by whom it speaks for and by its secret. */
+/** Whether a change concerns a key, given its principal and its secret. */
 export type IsChanged = (principal: Principal, secret: string) => boolean;
 
 const refusalTtlMs = 5_000;
-/** No grant is used in the last tenth of its life, nor in the last second: lives are whole ones, of which a part may be over. */
+/** A grant is not used in the last tenth of its life, nor in its last second: lives are rounded to whole seconds. */
 const usableShare = 0.9;
-const lastMs = 1_000;
+const unusedMs = 1_000;
 const renewShare = 0.6;
 
 /**
@@ -53,7 +53,7 @@ export class KeyExchange {
   readonly #grants: LRUCache<string, Grant>;
   readonly #refusals: LRUCache<string, DomainError>;
   readonly #pending = new Map<string, Promise<Grant>>();
-  /** For each exchange that is under way, the changes since it began. */
+  /** For each exchange that is under way, the changes of keys since it began. */
   readonly #changesMeanwhile = new Set<IsChanged[]>();
   readonly counts = new GrantCounts();
 
@@ -63,12 +63,12 @@ export class KeyExchange {
     this.#refusals = new LRUCache({ max: cacheMax, ttl: refusalTtlMs });
   }
 
-  /** Whether the key was good when it was exchanged last. A grant that has run out is kept until then. */
+  /** Whether the key was good when it was exchanged last. A grant that has run out is kept until the next exchange. */
   knows(key: string, workspaceId: string): boolean {
     return this.#grants.has(key) || (workspaceId !== "" && this.#grants.has(cacheKeyOf({ key, workspaceId })));
   }
 
-  /** A grant that is here already, and need not be renewed yet. */
+  /** A grant that is in the cache, and need not be renewed yet. */
   findGrant(key: string, workspaceId: string): Grant | undefined {
     const grant = this.#grants.get(cacheKeyOf({ key, workspaceId }));
     if (!grant || monotonicMs() >= grant.renewAtMs) return undefined;
@@ -98,8 +98,8 @@ export class KeyExchange {
     return this.#grants.get(cacheKeyOf(request));
   }
 
-  /** Has a grant that a service would not take run out, unless another has its place by now. */
-  forget(request: ExchangeRequest, refused: Grant): void {
+  /** Lets a grant run out that a service did not accept, unless another has taken its place by now. */
+  expire(request: ExchangeRequest, refused: Grant): void {
     const cacheKey = cacheKeyOf(request);
     const grant = this.#grants.peek(cacheKey);
     if (grant?.accessToken === refused.accessToken)
@@ -107,12 +107,11 @@ export class KeyExchange {
   }
 
   /**
-   * Forgets the keys of which this is true, because they were changed. Those who ask from now on get what is true now,
-   * also where they wait for an exchange that has begun before: it is made again. Which keys were refused is forgotten,
-   * too: one of them may be good now.
+   * Forgets the keys that a change concerns. Whoever asks from now on gets a grant from after the change: an exchange that
+   * began before it is made again. All refusals are forgotten, too, because one of those keys may be good now.
    */
   forgetWhere(isChanged: IsChanged): void {
-    // A list first: the cache cannot lose entries while they are gone through.
+    // Copied first: entries of the cache cannot be deleted while one iterates over them.
     const grants = [...this.#grants.entries()];
     // A key may have several secrets: two while it is rotated, and those of its sessions.
     const keyIds = new Set<string>();
@@ -161,7 +160,7 @@ export class KeyExchange {
   }
 }
 
-/** A line break is in no header, so nothing that is looked up as a key is taken for one with its workspace. */
+/** No header holds a line break, so no key can be mistaken for one with a workspace. */
 function cacheKeyOf({ key, workspaceId }: Pick<ExchangeRequest, "key" | "workspaceId">): string {
   return workspaceId === "" ? key : `${key}\n${workspaceId}`;
 }
@@ -175,7 +174,7 @@ function isRefusal(error: unknown): error is DomainError {
   return isOfKind(error, "unauthenticated", "not_found", "invalid_argument");
 }
 
-/** Its life is counted from when it was asked for, and not by the wall clock: that of the service may show another time. */
+/** Its life is counted from when it was asked for, and not by the wall clock, which may differ from that of the service. */
 function grantFrom(answer: Awaited<ReturnType<AccessClient["exchangeKey"]>>, askedAtMs: number): Grant {
   const { accessToken, expireTime, expiresInSeconds, principal, rateLimit, keyExpiresInSeconds } = answer;
   if (!expireTime || !principal) throw new Error("ExchangeKey answered without expire_time or principal");
@@ -186,7 +185,7 @@ function grantFrom(answer: Awaited<ReturnType<AccessClient["exchangeKey"]>>, ask
     principal,
     rateLimit: rateLimit && rateLimitFrom(rateLimit),
     isManagement: principal.keyKind === KeyKind.MANAGEMENT,
-    useUntilMs: askedAtMs + Math.min(lifeMs * usableShare, lifeMs - lastMs),
+    useUntilMs: askedAtMs + Math.min(lifeMs * usableShare, lifeMs - unusedMs),
     endsAtMs: askedAtMs + lifeMs,
     keyEndsAtMs: askedAtMs + (keyExpiresInSeconds ?? Number.POSITIVE_INFINITY) * 1000,
     renewAtMs: askedAtMs + lifeMs * renewShare,

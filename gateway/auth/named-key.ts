@@ -3,14 +3,14 @@ import type { Principal } from "../../proto/gen/setpoint/organization/v1/access_
 import { isSecret } from "../../services/platform/auth/key-format.ts";
 import type { IsChanged } from "./key-exchange.ts";
 
-/** Whether a key is the one with this id, by whichever of its secrets it is used. */
+/** Whether a key has this id, whichever of its secrets is used. */
 export function isOfKey(id: string | undefined): IsChanged {
   return ({ keyId }) => keyId === id;
 }
 
 /**
- * Whether a secret may be one of the key that an administrator of an organization names by its id or hash. Of a session
- * nobody here knows the hash of its key, so all of the organization's may be.
+ * Whether a secret may belong to the key that an administrator names by its id or hash. The hash of a session's key is
+ * not known here, so any session of the organization may.
  */
 export function mayBeOfKey(name: string, { organizationId }: Principal): IsChanged {
   const named = name.toLowerCase();

@@ -9,7 +9,8 @@ import type { DomainError } from "../../services/platform/domain/domain-error.ts
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import type { Methods } from "../../services/platform/rpc/grpc-client.ts";
 import { fromStatusMessage } from "../../services/platform/rpc/status.ts";
-import { gatherCalls, isWorthAnotherCall, optionsTogether } from "./gathered-calls.ts";
+import { gatherCalls, isWorthAnotherCall } from "./gathered-calls.ts";
+import { optionsOfBatch } from "./options-of-several.ts";
 
 type AccessMethods = Methods<typeof AccessService>;
 type Exchange = MessageInitShape<typeof ExchangeKeyRequestSchema>;
@@ -29,7 +30,7 @@ export function accessClient(methods: AccessMethods, metrics?: Metrics): AccessC
         const [first] = calls;
         if (first && calls.length === 1) return [await methods.exchangeKey(first.request, first.options)];
         const batch = { requests: calls.map(({ request }) => request) };
-        const { outcomes } = await methods.batchExchangeKeys(batch, optionsTogether(calls));
+        const { outcomes } = await methods.batchExchangeKeys(batch, optionsOfBatch(calls));
         return calls.map(({ request, options }, index) => {
           const answer = fromOutcome(outcomes[index]);
           if (!isWorthAnotherCall(answer, options)) return answer;

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { DomainError, unavailable } from "../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
-import { areOfOne, type Call, callEach, gatherAlike, gatherCalls, optionsTogether } from "./gathered-calls.ts";
+import { callEach, gatherAlike, gatherCalls } from "./gathered-calls.ts";
+import type { Call } from "./options-of-several.ts";
 
 type Shout = (request: string, options: CallOptions) => Promise<{ text: string }>;
 
@@ -123,16 +124,11 @@ describe("gatherAlike", () => {
     expect(made.flat().map((each) => each.options.accessToken)).toEqual(tokens);
   });
 
-  it("names no more requests of a crowd than a header holds, but one of each part", async () => {
+  it("names no more requests of a crowd than a header holds", async () => {
     const { call, made } = shout(gatherAlike);
     await Promise.all(Array.from({ length: 1_000 }, (_, index) => call("a", options("token", `r${index}`))));
     const crowd = made.flat().map((each) => each.options.requestId.split("|").length);
     expect(crowd.every((count) => count <= 64)).toBe(true);
-    const parts = ["a", "b"].map((part) => {
-      const names = Array.from({ length: 40 }, (_, index) => `${part}${index}`).join("|");
-      return { request: part, options: options("token", names) };
-    });
-    expect(optionsTogether(parts).requestId).toBe("a0,b0");
   });
 
   it("names every request to the service, those that are alike as one with the latest deadline", async () => {
@@ -157,7 +153,6 @@ describe("gatherAlike", () => {
       call("b", { ...options("one", "r3"), signal }),
     ]);
     expect(made[0]?.map(({ options: each }) => each.signal)).toEqual([undefined, signal]);
-    expect(optionsTogether(made[0] as Call<string>[]).signal).toBeUndefined();
   });
 
   it("makes each call by itself where there is no batch, and fails only those that fail", async () => {
@@ -170,22 +165,5 @@ describe("gatherAlike", () => {
     });
     const results = await Promise.allSettled([1, 2, 1].map((n) => call({ n }, options("token"))));
     expect(results).toMatchObject([{ value: { seen: "token 1" } }, { status: "rejected" }, { status: "fulfilled" }]);
-  });
-});
-
-describe("several calls as one", () => {
-  const calls = [
-    { request: 1, options: options("one", "r1", 3_050) },
-    { request: 2, options: options("one", "r2", 3_000) },
-  ];
-
-  it("have the latest deadline, every request id and the token of the first", () => {
-    expect(optionsTogether(calls)).toEqual(options("one", "r1,r2", 3_050));
-  });
-
-  it("are of one caller only where all tokens and deadlines are the same", () => {
-    expect(areOfOne(calls)).toBe(true);
-    expect(areOfOne([...calls, { request: 3, options: options("two", "r3", 3_000) }])).toBe(false);
-    expect(areOfOne([...calls, { request: 3, options: options("one", "r3", 150) }])).toBe(false);
   });
 });

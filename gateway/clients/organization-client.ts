@@ -2,7 +2,7 @@ import type { OrganizationService } from "../../proto/gen/setpoint/organization/
 import type { Methods } from "../../services/platform/rpc/grpc-client.ts";
 import { callEach, gatherAlike } from "./gathered-calls.ts";
 
-/** The way into the organization service. */
+/** Calls the organization service. */
 export type OrganizationClient = Methods<typeof OrganizationService>;
 
 export function organizationClient(methods: OrganizationClient): OrganizationClient {

@@ -10,27 +10,19 @@ import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { CallOptions, Methods } from "../../services/platform/rpc/grpc-client.ts";
 import { fromStatusMessage } from "../../services/platform/rpc/status.ts";
-import {
-  type AnswerOfSeveral,
-  areOfOne,
-  type Call,
-  callEach,
-  gatherAlike,
-  gatherCalls,
-  isWorthAnotherCall,
-  optionsTogether,
-} from "./gathered-calls.ts";
+import { type AnswerOfSeveral, callEach, gatherAlike, gatherCalls, isWorthAnotherCall } from "./gathered-calls.ts";
+import { type Call, optionsOfBatch, shareTokenAndDeadline } from "./options-of-several.ts";
 
 type Creation = MessageInitShape<typeof CreateVersionRequestSchema>;
 type PresetMethods = Methods<typeof PresetService>;
 
-/** Which preset. Where its designated version is the known one, that comes without its content. */
+/** Which preset. The designated version comes without its content where it is the known one. */
 interface PresetRead {
   readonly slug: string;
   readonly knownVersionId?: string;
 }
 
-/** The way into the preset service. What every application asks for all the time is gathered. */
+/** Calls the preset service. The calls that are frequent are gathered. */
 export interface PresetClient
   extends Pick<
     PresetMethods,
@@ -47,18 +39,19 @@ export interface PresetClient
   readonly getPreset: (read: PresetRead, options: CallOptions) => Promise<Preset>;
 }
 
-/** What a call weighs beside its content. */
+/** About what a call takes beside its content. */
 const requestBytes = 1_024;
 
 const largeAtOnceMax = 4;
 
 export function presetClient(methods: PresetMethods, metrics?: Metrics): PresetClient {
   const createAlone = async (creation: Creation, options: CallOptions) =>
-    answered(await methods.createVersion(creation, options));
+    presentPreset(await methods.createVersion(creation, options));
 
-  const getAlone = async (read: PresetRead, options: CallOptions) => answered(await methods.getPreset(read, options));
+  const getAlone = async (read: PresetRead, options: CallOptions) =>
+    presentPreset(await methods.getPreset(read, options));
 
-  // What is too large for a batch comes by itself, and little of it at a time: nobody knows its size before it is here.
+  // Presets that are too large for a batch are read one by one, and few at a time: their size is not known before.
   const getLarge = gatherCalls<PresetRead, Preset>({
     countMax: 1,
     batchesMax: largeAtOnceMax,
@@ -75,10 +68,10 @@ export function presetClient(methods: PresetMethods, metrics?: Metrics): PresetC
       callTogether: async (calls) => {
         const [first] = calls;
         if (first && calls.length === 1) return [await createAlone(first.request, first.options)];
-        const batch = areOfOne(calls)
+        const batch = shareTokenAndDeadline(calls)
           ? { requests: calls.map(({ request }) => request) }
-          : { creations: calls.map(({ request, options }) => ({ ...nameOf(options), request })) };
-        const { outcomes } = await methods.batchCreateVersions(batch, optionsTogether(calls));
+          : { creations: calls.map(({ request, options }) => ({ ...partOptions(options), request })) };
+        const { outcomes } = await methods.batchCreateVersions(batch, optionsOfBatch(calls));
         return answersOf(calls, outcomes, createAlone);
       },
     }),
@@ -90,10 +83,10 @@ export function presetClient(methods: PresetMethods, metrics?: Metrics): PresetC
         const [first] = calls;
         if (first && calls.length === 1) return [await getAlone(first.request, first.options)];
         const batch =
-          areOfOne(calls) && !calls.some(({ request }) => request.knownVersionId)
+          shareTokenAndDeadline(calls) && !calls.some(({ request }) => request.knownVersionId)
             ? { slugs: calls.map(({ request }) => request.slug) }
-            : { reads: calls.map(({ request, options }) => ({ ...nameOf(options), ...request })) };
-        const { outcomes } = await methods.batchGetPresets(batch, optionsTogether(calls));
+            : { reads: calls.map(({ request, options }) => ({ ...partOptions(options), ...request })) };
+        const { outcomes } = await methods.batchGetPresets(batch, optionsOfBatch(calls));
         return answersOf(calls, outcomes, getAlone, getLarge);
       },
     }),
@@ -102,16 +95,16 @@ export function presetClient(methods: PresetMethods, metrics?: Metrics): PresetC
   };
 }
 
-/** In whose name a part of a batch is, and how long it may take. */
-function nameOf({ accessToken = "", deadlineMs }: CallOptions) {
+/** What a part of a batch needs that has a token or a deadline of its own. */
+function partOptions({ accessToken = "", deadlineMs }: CallOptions) {
   return { accessToken, timeoutMs: Math.max(1, Math.round(deadlineMs - monotonicMs())) };
 }
 
 type CallAlone<Request> = (request: Request, options: CallOptions) => Promise<Preset>;
 
 /**
- * The answer to each part of a batch. A call is made again where a service is out of reach, and so is a part of one;
- * and so is a part for whose answer there was no room.
+ * The answer to each part of a batch. A part is called again by itself where the service was out of reach for it, as a
+ * call of its own would be, and where there was no room for its answer.
  */
 function answersOf<Request>(
   calls: readonly Call<Request>[],
@@ -131,7 +124,7 @@ function isTooLarge(answer: Preset | DomainError): boolean {
   return isOfKind(answer, "resource_exhausted") && answer.reason === "ANSWER_TOO_LARGE";
 }
 
-function answered({ preset }: { readonly preset?: Preset | undefined }): Preset {
+function presentPreset({ preset }: { readonly preset?: Preset | undefined }): Preset {
   if (!preset) throw new Error("The preset service answered without a preset");
   return preset;
 }

@@ -1,7 +1,7 @@
 import { isOfKind } from "../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 
-/** A failure tells how things are for this long; after that one has to ask. */
+/** For how long a failure counts. After that, it takes another call to know. */
 const failureTtlMs = 5_000;
 
 /**
@@ -14,14 +14,14 @@ export class ServiceReach {
   #callCount = 0;
   #heardAtMs = Number.NEGATIVE_INFINITY;
   #failedAtMs = Number.NEGATIVE_INFINITY;
-  /** When the service was last heard of, or when after that somebody began to wait. */
+  /** When the service was last heard of or, where nobody waited then, when somebody began to. */
   #silentSinceMs = 0;
 
   constructor(silenceMaxMs: number) {
     this.#silenceMaxMs = silenceMaxMs;
   }
 
-  /** Has a call to the service taken into account. */
+  /** Takes a call to the service into account. */
   async watch<Answer>(call: Promise<Answer>): Promise<Answer> {
     if (this.#callCount === 0) this.#silentSinceMs = monotonicMs();
     this.#callCount += 1;
@@ -44,7 +44,7 @@ export class ServiceReach {
     return this.#callCount > 0 && nowMs >= this.#silentSinceMs + this.#silenceMaxMs;
   }
 
-  /** Waits for the answer to something that was asked then, as long as the service counts as in reach. */
+  /** Waits until a question that was put at `askedAtMs` is answered, or the service counts as out of reach. */
   async answeredOrOutOfReach(answered: Promise<unknown>, askedAtMs: number): Promise<void> {
     let isAnswered = false;
     const settled = answered.then(
@@ -62,7 +62,7 @@ export class ServiceReach {
     }
   }
 
-  /** A question that is not put to the service yet, because something else is waited for, is a question, too. */
+  /** Where no call is under way, silence counts from the question: it may still wait for something else before it is put. */
   #silentAtMs(askedAtMs: number): number {
     const sinceMs = this.#callCount > 0 ? this.#silentSinceMs : Math.max(askedAtMs, this.#heardAtMs);
     return sinceMs + this.#silenceMaxMs;
@@ -75,7 +75,7 @@ export class ServiceReach {
   }
 }
 
-/** Waits for what is never rejected, or until then. */
+/** Waits for a promise, which must never be rejected, but no longer than until then. */
 export function settledBy(settled: Promise<void>, timeMs: number): Promise<void> {
   const waitMs = timeMs - monotonicMs();
   if (waitMs <= 0) return Promise.resolve();
@@ -88,7 +88,7 @@ export function settledBy(settled: Promise<void>, timeMs: number): Promise<void>
   });
 }
 
-/** As opposed to what a service says. */
+/** As opposed to an error that the service answered with. */
 function isFailureToReach(error: unknown): boolean {
   return isOfKind(error, "unavailable", "deadline_exceeded");
 }

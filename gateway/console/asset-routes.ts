@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { nothingAt } from "../json/errors.ts";
 import { etagHeader, isNotModified } from "../json/etag.ts";
+import { nothingAt } from "../json/http-error.ts";
 import { type Asset, chooseBody, immutableFolder, indexFile } from "./assets.ts";
 
 /** The page runs no script but its own, talks to nobody else, and stands in nobody's frame. */

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
-import { shared } from "../limits/in-flight.ts";
+import { markShared } from "../limits/payload.ts";
 
 /** A file of the console in one encoding. The bytes are in memory once, however many are sent them. */
 interface AssetBody {
@@ -15,11 +15,11 @@ export interface Asset {
   readonly type: string;
   /** Whether its name changes with its content. */
   readonly isImmutable: boolean;
-  /** The smallest first, and at last the one that everybody takes. */
+  /** The smallest first, and last the one that everybody accepts. */
   readonly bodies: readonly AssetBody[];
 }
 
-/** What a browser is told of each file. Others are none of the console's. */
+/** The content type of each kind of file. Files of other kinds are not served. */
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
@@ -29,7 +29,7 @@ const types: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
 };
 
-/** What the build leaves beside a file that is worth it. */
+/** Compressed copies that the build puts beside a file, where that is worth it; and the file itself. */
 const encodings: readonly (readonly [string | undefined, string])[] = [
   ["br", ".br"],
   ["gzip", ".gz"],
@@ -57,7 +57,7 @@ export function readAssets(folder: string, onFault: (reason: string) => void): R
   return new Map();
 }
 
-/** Of what the page begins with, what is not there: without it, the page would stay blank. */
+/** The files that the page loads first and that are missing: without them, it would stay blank. */
 function missingFrom(assets: ReadonlyMap<string, Asset>): string[] {
   const page = assets.get(indexFile)?.bodies.at(-1)?.bytes.toString() ?? "";
   if (page === "") return [indexFile];
@@ -79,16 +79,16 @@ function readAsset(folder: string, file: string): Asset {
     bodies: encodings
       .filter(([, ending]) => existsSync(file + ending))
       .map(([encoding, ending]) => {
-        const bytes = shared(readFileSync(file + ending));
+        const bytes = markShared(readFileSync(file + ending));
         return { bytes, encoding, etag: hash("sha256", bytes, "base64url").slice(0, 22) };
       }),
   };
 }
 
-/** No browser says more, and whoever does shall not have it read at our cost. */
+/** No browser sends a longer header, and others are not worth the work. */
 const acceptLengthMax = 500;
 
-/** The first body that the caller says they take. */
+/** The first body that the caller accepts. */
 export function chooseBody({ bodies }: Asset, acceptEncoding = ""): AssetBody {
   const accepted = new Set(
     (acceptEncoding.length > acceptLengthMax ? "" : acceptEncoding)

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 
-/** The prefix has browsers take it only over HTTPS, for this host alone, and from nobody but this host. */
+/** With this prefix, browsers accept it only over HTTPS and from this host, and send it to no other. */
 const secureCookieName = "__Host-setpoint-session";
-/** Over plain HTTP there is no such cookie. It is for a gateway on one's own machine. */
+/** Over plain HTTP, that prefix is not possible. This one is for a gateway on one's own machine. */
 const loopbackCookieName = "setpoint-session";
 
 const safeMethods = ["GET", "HEAD"];
@@ -25,7 +25,7 @@ export class ConsoleOrigin {
   /** The cookie that counts here; undefined where none does, because it would travel in the clear. */
   cookieNameFor({ host, origin }: IncomingHttpHeaders): string | undefined {
     if (this.#publicOrigin) return secureCookieName;
-    // A proxy may say that it calls this machine. What the browser was told is in its Origin.
+    // A proxy may set Host to this machine. The address that the browser opened is in its Origin.
     const isHere = isLoopbackHost(host) && (origin === undefined || origin === originOf(host));
     return isHere ? loopbackCookieName : undefined;
   }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isSecret } from "../../services/platform/auth/key-format.ts";
-import { HttpError } from "../json/errors.ts";
+import { HttpError } from "../json/http-error.ts";
 import type { ConsoleOrigin } from "./console-origin.ts";
 
 interface ReceivedRequest {
@@ -27,16 +27,16 @@ export class SessionCookie {
       .filter((pair) => pair.startsWith(`${name}=`))
       .map((pair) => pair.slice(`${name}=`.length));
     const [token = ""] = values;
-    // Of two, one is not ours: whoever could set it chose the order, too.
+    // Of two, one is not ours, and whoever could set it could also choose the order.
     return name !== undefined && values.length === 1 && isSecret("session", token) ? token : undefined;
   }
 
-  /** What has the browser keep the token, until it is closed. */
+  /** The `Set-Cookie` that has the browser keep the token until it is closed. */
   keeping(request: ReceivedRequest, token: string): string {
     return `${this.#nameFor(request)}=${token}; ${this.#attributesFor(request)}`;
   }
 
-  /** What has the browser forget it. */
+  /** The `Set-Cookie` that has the browser forget it. */
   forgetting(request: ReceivedRequest): string {
     return `${this.#nameFor(request)}=; ${this.#attributesFor(request)}; Max-Age=0`;
   }

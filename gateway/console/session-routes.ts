@@ -2,8 +2,10 @@ import { randomBytes } from "node:crypto";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Session } from "../../proto/gen/setpoint/organization/v1/session_pb.ts";
 import type { Access } from "../auth/access.ts";
+import type { KeyChanges } from "../auth/key-changes.ts";
 import { isOfKey } from "../auth/named-key.ts";
 import type { Clients } from "../clients/clients.ts";
+import { sendData } from "../json/send.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 import { sessionJson, signInFrom } from "./session-json.ts";
 
@@ -15,6 +17,7 @@ const bodyLimit = 1_024;
 export function sessionRoutes(
   app: FastifyInstance,
   access: Access,
+  keyChanges: KeyChanges,
   { sessions }: Clients,
   cookie: SessionCookie,
 ): void {
@@ -30,7 +33,7 @@ export function sessionRoutes(
     url,
     {
       bodyLimit,
-      // Ahead of the body. A page of another origin must not sign anybody in, be it as someone else.
+      // Before the body is read. A page of another origin must not sign anybody in, not even as somebody else.
       onRequest: async (request) => cookie.requireOwnRequest(request),
     },
     async (request, reply) => {
@@ -49,7 +52,7 @@ export function sessionRoutes(
     const token = cookie.tokenOf(request) ?? "";
     const isChanged = isOfKey(caller.principal.keyId);
     const change = caller.call((options) => sessions.deleteSession({ token }, options));
-    await access.changing(change, () => isChanged, isChanged);
+    await keyChanges.watch(change, () => isChanged, isChanged);
     return reply
       .status(204)
       .headers({ "cache-control": "no-store", "set-cookie": cookie.forgetting(request) })
@@ -58,8 +61,5 @@ export function sessionRoutes(
 }
 
 function send(reply: FastifyReply, session: Session | undefined): FastifyReply {
-  return reply
-    .header("cache-control", "no-store")
-    .type("application/json")
-    .send(`{"data":${sessionJson(session)}}`);
+  return sendData(reply.header("cache-control", "no-store"), sessionJson(session));
 }

@@ -5,7 +5,7 @@ import { type Field, orNull } from "./field.ts";
 import { fieldDescriptions } from "./field-descriptions.ts";
 import type { PromptTexts } from "./system-prompt.ts";
 
-/** A request body as parsed. */
+/** A parsed request body. */
 type Body = Readonly<Record<string, unknown>>;
 
 /** The shape of an inference request body, and what a preset takes from it. */
@@ -53,12 +53,12 @@ export function defineDialect(parts: {
   };
 }
 
-/** A schema without the bounds that its table leaves open, which are undefined: JSON Schema has no such value. */
+/** A schema without the bounds that are left open, which are undefined: JSON Schema has no such value. */
 function asJson(schema: SchemaObject): SchemaObject {
   return JSON.parse(JSON.stringify(schema));
 }
 
-/** What becomes of a field, behind what it is for. */
+/** What becomes of a field, to be appended to its description. */
 const notesOnUse: Readonly<Record<Field["use"], string>> = {
   config: "",
   prompt: " Gives the system prompt; not stored otherwise.",
@@ -70,7 +70,7 @@ function describe(key: string, { use }: Field): string {
 }
 
 function bodyCheck(fields: ReadonlyMap<string, Field>, required: readonly string[]): Dialect["findViolations"] {
-  // Field by field: most bodies have a few of them, and a schema of the whole would look for each.
+  // Field by field: most bodies have only a few of them, and one schema for all would look for each.
   const checks = new Map<string, SchemaCheck>();
   for (const [key, { schema }] of fields) {
     if (Object.keys(schema).length > 0) checks.set(key, schemaCheck(schema));

@@ -6,12 +6,13 @@ import { anything } from "../../services/platform/config-fields/field-schemas.ts
 export interface Field {
   readonly use: "config" | "prompt" | "none";
   readonly schema: SchemaObject;
+  /** A value that says nothing, and is not stored. */
   readonly unless?: string | undefined;
 }
 
 /**
- * The fields are stored in `config` as they were sent, unless they have a value that says nothing. Their rules are those
- * of every config, but for one that is stricter in this dialect.
+ * The fields are stored in `config` as they were sent, except for the value `unless`. Their rules are those of every
+ * config, or where this dialect is stricter, `within`.
  */
 export function keep<Name extends ConfigField>(
   names: readonly Name[],
@@ -32,7 +33,7 @@ export function ignore(schema: SchemaObject = anything()): Field {
   return { use: "none", schema };
 }
 
-/** At the top of a body `null` stands for a field that was not sent. */
+/** At the top of a body, `null` counts as not sent. */
 export function orNull(schema: SchemaObject): SchemaObject {
   return schema.type === undefined ? schema : { ...schema, type: [schema.type, "null"].flat() };
 }

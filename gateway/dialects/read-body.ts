@@ -17,12 +17,12 @@ interface VersionContent {
   readonly systemPrompt: string | undefined;
 }
 
-/** Takes from the text of a request body what a preset keeps. Throws an invalid request that names every violation. */
+/** Reads from the text of a request body what a preset keeps. Throws an invalid request that names every violation. */
 export function readBody(dialect: Dialect, text: string): VersionContent {
   return contentOf(dialect, parseJsonObject(text));
 }
 
-/** The same for a body so long that others must have their turns in between. */
+/** The same for a long body, in several turns of the event loop. */
 export async function readLongBody(dialect: Dialect, text: string): Promise<VersionContent> {
   return contentOf(dialect, await parseLongJsonObject(text));
 }
@@ -31,11 +31,11 @@ function contentOf(dialect: Dialect, body: JsonObject): VersionContent {
   const { json: configJson, kept } = cutMembers(body, dialect.keeps);
   const prompt = dialect.findPrompt(body.value);
   const systemPrompt = joinTexts(prompt.texts);
-  const isTooLarge = sizeViolations("config", configJson);
+  const tooLarge = sizeViolations("config", configJson);
   const violations = [
     ...dialect.findViolations(body.value),
-    // What is too large is not looked through for what else is wrong with it.
-    ...(isTooLarge.length > 0 ? isTooLarge : ambiguities(body, kept, (key) => dialect.keptKeys.has(key))),
+    // A config that is too large is not searched for what else is wrong with it.
+    ...(tooLarge.length > 0 ? tooLarge : ambiguities(body, kept, (key) => dialect.keptKeys.has(key))),
     ...prompt.violations,
     ...surrogateViolations("system_prompt", systemPrompt ?? ""),
     ...sizeViolations("system_prompt", systemPrompt ?? ""),

@@ -9,10 +9,10 @@ export interface PromptTexts {
 
 const promptRoles: ReadonlySet<unknown> = new Set(["system", "developer"]);
 
-/** `input_text` and `output_text` are what the responses dialect calls them. A block of system text may go without. */
+/** The responses dialect calls them `input_text` and `output_text`. A block of `system` may have no type. */
 const textPartTypes: ReadonlySet<unknown> = new Set(["text", "input_text", "output_text", undefined]);
 
-/** The texts of all system and developer messages. That `messages` is a list of objects is for the schema to say. */
+/** The texts of all system and developer messages. Whether `messages` is a list of objects is checked by the schema. */
 export function promptOfMessages(messages: unknown, path: string): PromptTexts {
   if (!Array.isArray(messages)) return { texts: [], violations: [] };
   const contents = messages.flatMap((message: unknown, index) =>

@@ -10,11 +10,11 @@ interface AccessEntry {
   readonly ms: number;
   readonly requestId: string;
   readonly trace?: Trace | undefined;
-  /** Not worth a line in the log of every day. */
+  /** Logged at the level debug only. */
   readonly isQuiet?: boolean;
 }
 
-/** One line in the log, one count in the metrics, and the end of the span of every request. */
+/** Writes a line of the log for every request, counts it in the metrics, and ends its span. */
 export class AccessLog {
   readonly #logger: Logger;
   readonly #metrics: Metrics;
@@ -34,7 +34,7 @@ export class AccessLog {
   }
 }
 
-/** Strangers may try every method that there is on every path, and each of them would be a time series for good. */
+/** Strangers may try every method on every path. Each would be another time series, which never goes away. */
 function operationOf(method: string | undefined, route: string, status: number): string {
   if (method === undefined) return route;
   return `${status === methodNotAllowed ? "other" : method} ${route}`;

@@ -1,14 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 
-/** A caller that has sent nothing for this long waits for us. */
+/** A caller that has sent nothing for this long is taken to wait for us. */
 const silenceMs = 500;
 const bytesMax = 64 * 1024 * 1024;
 
 /**
- * Receives what is left of a body, and drops it: a caller who sends everything before they read would otherwise see
- * their connection reset, and never the answer. Says at last whether the body came to its end. It is not waited for
- * without bounds.
+ * Receives what is left of a body, within bounds, and drops it: a caller who sends everything before they read would
+ * otherwise see their connection reset, and never the answer. Calls `done` with whether the body came to its end.
  */
 export function dropBody(request: IncomingMessage, durationMs: number, done: (isWhole: boolean) => void): void {
   const untilMs = monotonicMs() + durationMs;
@@ -24,7 +23,7 @@ export function dropBody(request: IncomingMessage, durationMs: number, done: (is
     else silence.refresh();
   };
   const silence = setTimeout(settle, silenceMs);
-  // Where the connection breaks, the close that follows is enough.
+  // Where the connection breaks, the `close` that follows is enough.
   request.on("error", () => {});
   request.on("data", receive).once("end", settle).once("close", settle);
   request.resume();

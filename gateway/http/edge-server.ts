@@ -3,10 +3,10 @@ import { createHttpServer, type HttpTimeouts } from "../../services/platform/htt
 import { METHODS } from "../../services/platform/http/node-http.ts";
 import type { Exchanges } from "./exchanges.ts";
 
-/** As Node has it. */
+/** Node's code for a request that ends too early. */
 const earlyEnd = "HPE_INVALID_EOF_STATE";
 
-/** The code of a request for a tunnel, in the place of Node's. */
+/** The code of an error that stands for a request for a tunnel. */
 export const tunnel = "SETPOINT_TUNNEL";
 
 const methods = new Set<string | undefined>(METHODS);
@@ -14,7 +14,7 @@ const methods = new Set<string | undefined>(METHODS);
 /** The server that callers outside connect to. */
 export function createEdgeServer(listener: RequestListener, exchanges: Exchanges, timeouts: HttpTimeouts): Server {
   const listen: RequestListener = (request, response) => {
-    // Where no version stands behind them, Node lets methods of other protocols through.
+    // Of a request line without a version, Node also accepts methods of other protocols.
     if (!methods.has(request.method)) {
       server.emit("clientError", new Error("A method of another protocol"), request.socket);
       return;
@@ -27,25 +27,25 @@ export function createEdgeServer(listener: RequestListener, exchanges: Exchanges
     requireHostHeader: false,
     latestRequest: (socket) => exchanges.latest(socket)?.reply.request.raw,
   });
-  // Asked for the body only once it is read, so after the key was accepted.
+  // The caller is asked for the body only once it is read, which is after the key was accepted.
   server.on("checkContinue", (request, response) => {
     request.once("resume", () => {
       if (!response.headersSent) response.writeContinue();
     });
     server.emit("request", request, response);
   });
-  // Node would close the connection without a word.
+  // Without this, Node would close the connection without an answer.
   server.on("connect", (_request, socket) => {
     server.emit("clientError", Object.assign(new Error("A tunnel"), { code: tunnel }), socket);
   });
-  // It is refused with the rest of what is wrong with headers.
+  // An expectation that is not known is refused by the rules for headers.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   return server;
 }
 
 /**
- * Nobody here goes on with another protocol, as clients may ask with any request. But from there on Node says nothing of what
- * is wrong with the body, so that one which ends too early would be waited for.
+ * We never upgrade to another protocol, but a client may ask for it with any request. Node then does not report a body that
+ * ends too early, so the request would wait for the rest.
  */
 function watchEnd(server: Server, request: IncomingMessage): void {
   const { socket } = request;

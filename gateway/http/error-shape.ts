@@ -8,7 +8,7 @@ declare module "fastify" {
   }
 }
 
-/** How errors of the route are told, also of what is refused before its handler. */
+/** The shape of errors on the route, also of those before its handler runs. */
 export function errorShapeOf(request: FastifyRequest): ErrorShape | undefined {
   return request.routeOptions.config?.errorShape;
 }

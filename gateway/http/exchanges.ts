@@ -6,21 +6,21 @@ import type { AccessLog } from "./access-log.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Undefined only before its first hook. */
+    /** Undefined only before the first hook. */
     exchange: Exchange | undefined;
   }
 }
 
-/** A request that has arrived, at least its headers, and is not answered to its end. */
+/** A request of which at least the headers have arrived, and whose answer is not sent to its end. */
 interface Exchange {
   readonly reply: FastifyReply;
   readonly startedAtMs: number;
-  /** What is done for it is part of it. */
+  /** The trace that all that is done for it belongs to. */
   readonly trace: Trace | undefined;
   isRecorded: boolean;
-  /** What is given back with its end, which comes once, however the exchange ends. */
+  /** Released when the exchange ends, however it does. */
   held?: { release(): void };
-  /** Where it waits for its turn. */
+  /** What begins the work, where the request waits for its turn. */
   begin?: () => void;
 }
 
@@ -31,15 +31,15 @@ interface Connection {
 }
 
 /**
- * So many requests of one connection are worked on at once; the others wait, and no more are read meanwhile.
- * Node itself has no bound: a caller who reads nothing could have answers made until the memory is full.
+ * How many requests of one connection are worked on at once. The others wait, and no more are read meanwhile. Node has no
+ * such bound: a caller who reads nothing could have answers made until the memory is full.
  */
 const atOnceMax = 8;
 
-/** An answer that is made after its connection broke has nobody else to complain to. */
+/** An answer that is written after its connection broke may emit an error. Nobody can be told of it any more. */
 const ignoreError = (): void => {};
 
-/** No answer: the caller had gone, or was not waited for any longer. */
+/** The status that is recorded where the caller has gone, or was not waited for any longer. */
 export const clientClosedRequest = 499;
 
 /** What is in flight on which connection. Every exchange is recorded once, however it ends. */
@@ -68,7 +68,7 @@ export class Exchanges {
     reply.raw.on("error", ignoreError);
     if (!reply.raw.socket) reply.raw.once("socket", () => endWhereBrokenOff(reply));
     reply.raw.on("finish", () => {
-      // Node says so of an answer that it could not send, too; the close tells of that one.
+      // Node emits this also for an answer that it could not send. That one is ended by the `close` of the socket.
       if (!socket.destroyed) this.#finish(connection, socket);
     });
     if (connection.open.length <= atOnceMax) {
@@ -80,12 +80,12 @@ export class Exchanges {
     }
   }
 
-  /** The youngest on a connection. All others there have been received whole. */
+  /** The youngest of a connection. All others there have been received whole. */
   latest(socket: Socket): Exchange | undefined {
     return this.#connections.get(socket)?.open.at(-1);
   }
 
-  /** Records an exchange whose outcome is certain, though its connection is still busy with it. */
+  /** Records an exchange before it ends, because its outcome is certain. */
   settle(reply: FastifyReply, status: number): void {
     const open = this.#connections.get(reply.request.raw.socket)?.open ?? [];
     const exchange = open.find((each) => each.reply === reply);
@@ -147,9 +147,9 @@ function beginTrace(tracer: Tracer | undefined, request: FastifyRequest): Trace 
   const { traceparent, tracestate } = request.raw.headers;
   const trace = traceOf(tracer, traceparent, tracestate);
   if (!trace?.span) return trace;
-  // Asked for only here: fastify makes them anew each time.
+  // Only here, because fastify makes them anew each time it is asked.
   const { routeOptions } = request;
-  // Probes come by the clock, and say nothing of anybody's request.
+  // Probes are not traced: nobody's request is behind them.
   if (isQuiet(routeOptions)) return undefined;
   trace.span.nameAs(`${request.method} ${routeOptions.url ?? "none"}`);
   trace.span.nameRequest(request.id);

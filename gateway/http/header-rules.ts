@@ -1,15 +1,15 @@
 import type { IncomingMessage } from "node:http";
 import { type FieldViolation, invalidRequest } from "../../services/platform/domain/domain-error.ts";
-import { HttpError } from "../json/errors.ts";
+import { HttpError } from "../json/http-error.ts";
 
-/** As Node has it, which answers the one expectation that there is. */
+/** The one expectation that exists, by the pattern that Node has for it. */
 const continueExpectation = /(?:^|\W)100-continue(?:$|\W)/i;
 
 /** What HTTP asks of the headers of any request, whatever its path. */
 export function checkHeaders({ headers, rawHeaders, httpVersion }: IncomingMessage): void {
   let hosts = 0;
   let authorizations = 0;
-  // Node keeps the first of each and says nothing of the others. Lengths first: this is done for every request.
+  // Node keeps the first of each and is silent about the others. Lengths are compared first: this runs for every request.
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] as string;
     if (name.length === 4 && name.toLowerCase() === "host") hosts++;

@@ -4,22 +4,23 @@ import type { FastifyReply } from "fastify";
 import { DomainError } from "../../services/platform/domain/domain-error.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
 import { STATUS_CODES } from "../../services/platform/http/node-http.ts";
-import { errorAnswer, HttpError } from "../json/errors.ts";
+import { errorAnswer } from "../json/errors.ts";
+import { HttpError } from "../json/http-error.ts";
 import type { AccessLog } from "./access-log.ts";
 import { dropBody } from "./drop-body.ts";
 import { tunnel } from "./edge-server.ts";
 import { errorShapeOf } from "./error-shape.ts";
 import type { Exchanges } from "./exchanges.ts";
 
-/** Time to read an answer to no request, for those who are still sending. */
+/** How long a connection stays open after bytes on it were refused, so that a client that still sends can read why. */
 const readMs = 1_000;
 
-/** Answers where Fastify cannot: to requests that have not come to their end, and to bytes that are no request. */
+/** Answers where Fastify cannot: requests whose body has not come to its end, and bytes that are no request. */
 export class Refusals {
   readonly #exchanges: Exchanges;
   readonly #accessLog: AccessLog;
   readonly #lingerMs: number;
-  /** Connections whose last answer will be the refusal of what came after their last request. */
+  /** Connections on which what came after the last request is refused once that is answered. */
   readonly #refusedAfterwards = new WeakSet<Socket>();
 
   constructor(exchanges: Exchanges, accessLog: AccessLog, lingerMs: number) {
@@ -28,7 +29,7 @@ export class Refusals {
     this.#lingerMs = lingerMs;
   }
 
-  /** Sends the answer at once; what is left of the body is received behind it. */
+  /** Sends the answer at once, and receives what is left of the body after that. */
   refuse(reply: FastifyReply, error: unknown): void {
     const { raw: request, id } = reply.request;
     const { status, headers, body } = errorAnswer(error, id, errorShapeOf(reply.request));
@@ -47,23 +48,23 @@ export class Refusals {
     response.write(body);
     this.#exchanges.settle(reply, status);
     dropBody(request, this.#lingerMs, (isWhole) => {
-      // Not before: the answers to earlier requests may still be on their way.
+      // Only then: answers to earlier requests may still be on their way.
       if (!isWhole) response.once("finish", () => request.socket.destroySoon());
       response.end();
     });
   }
 
-  /** What Node says of a connection: that it broke, that its bytes are not HTTP, that they are long in coming. */
+  /** Answers what Node reports of a connection: that it broke, that its bytes are not HTTP, or that they come too slowly. */
   answerClientError(error: Error & { code?: string }, socket: Socket): void {
     const latest = this.#exchanges.latest(socket)?.reply;
-    // Node complains of every byte that follows the first bad one.
+    // Node reports every byte that follows the first bad one.
     if (socket.destroyed || socket.writableEnded || this.#refusedAfterwards.has(socket)) return;
     if (error.code === "ECONNRESET" || socket.bytesRead === 0) {
       socket.destroy();
     } else if (!latest) {
       this.#refuseBytes(socket, error.code);
     } else if (latest.request.raw.complete) {
-      // It is not to be taken for the answer to the request before it, which is still being made.
+      // It must not be taken for the answer to the request before it, which is still being worked on.
       this.#refusedAfterwards.add(socket);
       latest.raw.once("close", () => this.#refuseBytes(socket, error.code));
     } else if (!latest.raw.headersSent) {
@@ -85,7 +86,7 @@ export class Refusals {
     ];
     socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
     this.#accessLog.record({ status, ms: 0, requestId });
-    // Who keeps their side open would keep the connection.
+    // A client that does not close its side would otherwise keep the connection open.
     const linger = setTimeout(() => socket.destroy(), readMs);
     socket.once("close", () => clearTimeout(linger));
   }

@@ -8,10 +8,10 @@ import type { Upstream } from "./upstreams/upstreams.ts";
 /** Buckets in seconds, from a refusal to the longest generation. */
 const durationBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
 
-/** Buckets in seconds, from a preset that is at hand to one that the preset service takes all of its time for. */
+/** Buckets in seconds, from a preset that is in the cache to one that the preset service takes all of its time for. */
 const resolveBuckets = [0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 10];
 
-/** What ended a call that the upstream had not ended: its client went, or did not read. */
+/** Why a call was ended before the upstream had ended it: its client has gone, or does not read. */
 type AbortReason = "client_gone" | "client_stalled";
 
 /**
@@ -116,24 +116,24 @@ export class InferenceMetrics {
 
   ended(upstream: string, status: number, ms: number, bytesSent: number, bytesReceived: number): void {
     this.#seconds.at(upstream, String(status)).observe(ms / 1000);
-    this.#bytes.add(bytesSent, upstream, "sent");
-    this.#bytes.add(bytesReceived, upstream, "received");
+    this.#bytes.at(upstream, "sent").add(bytesSent);
+    this.#bytes.at(upstream, "received").add(bytesReceived);
   }
 
   aborted(upstream: string, reason: AbortReason): void {
-    this.#aborted.add(1, upstream, reason);
+    this.#aborted.at(upstream, reason).add(1);
   }
 
   retried(upstream: string, reason: FailureKind): void {
-    this.#retries.add(1, upstream, reason);
+    this.#retries.at(upstream, reason).add(1);
   }
 
   fellBack(upstream: string, reason: FailureKind): void {
-    this.#fallbacks.add(1, upstream, reason);
+    this.#fallbacks.at(upstream, reason).add(1);
   }
 
   used(upstream: string, { input, output }: Usage): void {
-    if (input !== undefined) this.#tokens.add(input, upstream, "input");
-    if (output !== undefined) this.#tokens.add(output, upstream, "output");
+    if (input !== undefined) this.#tokens.at(upstream, "input").add(input);
+    if (output !== undefined) this.#tokens.at(upstream, "output").add(output);
   }
 }

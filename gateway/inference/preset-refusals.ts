@@ -1,7 +1,7 @@
 import { type Preset, PresetStatus } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { DomainError } from "../../services/platform/domain/domain-error.ts";
 
-// Why a preset cannot be used. A service knows its presets by the same reasons.
+// Why a preset cannot be used. The preset service has the same reasons.
 
 /** `nearest` is the slug that was most likely meant, where one is near. */
 export function presetNotFound(slug: string, nearest?: string): DomainError {

@@ -5,7 +5,7 @@ import { ambiguities, parseJsonObject } from "../../services/platform/json/json-
 import { schemaCheck } from "../../services/platform/json/schema-check.ts";
 import { requireBody } from "./body.ts";
 
-/** Many times what the fields of such a body take, in any spelling. */
+/** Many times what the fields of such a body take, however they are written. */
 export const smallBodyBytesMax = 65_536;
 
 /** What a schema cannot say. It sees fields that the schema may have refused. */
@@ -13,7 +13,7 @@ type Rule = (fields: Readonly<Record<string, unknown>>) => readonly FieldViolati
 
 const noRule: Rule = () => [];
 
-/** Makes what reads the small bodies of one shape: all violations are told at once, and a field that is not known is one. */
+/** Makes a function that reads small bodies of one shape. It tells all violations at once; an unknown field is one. */
 export function bodyReader<Schema extends TObject>(
   schema: Schema,
   rule = noRule,

@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
-import { HttpError } from "./errors.ts";
+import { HttpError } from "./http-error.ts";
 
-/** The text of a request body. It is parsed later, by what knows its shape: what is stored is cut out of the text itself. */
+/** The text of a request body. It is parsed where its shape is known: what is stored is cut out of the text itself. */
 export function bodyText(bytes: Buffer, contentEncoding: string | undefined): string {
   const text = bodyBytes(bytes, contentEncoding).toString("utf8");
   return text.startsWith("\uFEFF") ? text.slice(1) : text;
@@ -18,7 +18,7 @@ export function bodyBytes(bytes: Buffer, contentEncoding: string | undefined): B
   return bytes;
 }
 
-/** The body of a request that cannot do without. */
+/** The body of a request that must have one. */
 export function requireBody<Body extends string | Buffer>(body: Body | undefined): Body {
   if (!body?.length) throw invalidRequest([{ path: "", message: "is empty; send a JSON object" }]);
   return body;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DomainError, type ErrorKind, invalidRequest } from "../../services/platform/domain/domain-error.ts";
-import { errorAnswer, HttpError, nothingAt, tooManyRequests } from "./errors.ts";
+import { errorAnswer } from "./errors.ts";
+import { HttpError, nothingAt, tooManyRequests } from "./http-error.ts";
 
 function answerTo(thrown: unknown) {
   const { body, ...answer } = errorAnswer(thrown, "request-1");
@@ -45,7 +46,7 @@ describe("errorAnswer", () => {
   });
 
   it.each(["SLUG_TAKEN", "WORKSPACE_IS_DEFAULT", "WORKSPACE_HAS_KEYS", "WORKSPACE_MEMBER_HAS_KEYS"])(
-    "answers %s with 400, as the reference does for workspaces",
+    "answers %s with 400, as clients of OpenRouter expect for workspaces",
     (reason) => {
       expect(answerTo(domainError("failed_precondition", reason))).toMatchObject({ status: 400, error: { code: 400 } });
     },

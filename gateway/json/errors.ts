@@ -6,6 +6,7 @@ import {
   invalidRequest,
 } from "../../services/platform/domain/domain-error.ts";
 import { anthropicErrorType } from "./anthropic-error.ts";
+import { type Allowance, HttpError, retryAfterSeconds, tooManyRequests } from "./http-error.ts";
 
 /** The one table from the kind of an error, which is its RPC code, to its HTTP status. */
 const statusByKind: Readonly<Record<ErrorKind, number>> = {
@@ -24,10 +25,10 @@ const statusByKind: Readonly<Record<ErrorKind, number>> = {
   internal: 500,
 };
 
-/** Statuses that are told apart by their reason. */
+/** Reasons whose status is not that of their kind. */
 const statusByReason: Readonly<Record<string, number>> = {
   ETAG_STALE: 412,
-  // The reference has no 409 for workspaces.
+  // Clients of OpenRouter know no 409 for workspaces.
   SLUG_TAKEN: 400,
   WORKSPACE_HAS_KEYS: 400,
   WORKSPACE_IS_DEFAULT: 400,
@@ -37,78 +38,13 @@ const statusByReason: Readonly<Record<string, number>> = {
 /** Fields of the services' contract that have another name here. */
 const publicPaths = new Map([["expire_time", "expires_at"]]);
 
+/** What a caller is told of an error. */
 interface PublicParts {
   readonly status: number;
   readonly message: string;
   readonly violations: readonly FieldViolation[];
   readonly headers: Readonly<Record<string, string>>;
   readonly metadata?: Readonly<Record<string, string>>;
-}
-
-/** An error of HTTP itself, which no service knows. */
-export class HttpError extends Error implements PublicParts {
-  readonly status: number;
-  readonly violations = [];
-  readonly headers: Readonly<Record<string, string>>;
-
-  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
-    super(message);
-    this.name = "HttpError";
-    this.status = status;
-    this.headers = headers;
-  }
-}
-
-/** What is left of a limit. Times are in whole seconds. */
-export interface Allowance {
-  readonly limit: number;
-  readonly remaining: number;
-  /** Until there is room for one more, and for all. */
-  readonly nextInSeconds: number;
-  readonly fullInSeconds: number;
-}
-
-/** The one way to say so. With more headers, where there is more to say. */
-export function tooManyRequests(
-  message: string,
-  allowance: Allowance,
-  headers: Readonly<Record<string, string>> = {},
-): HttpError {
-  return new HttpError(429, message, {
-    ...headers,
-    ...rateLimitHeaders(allowance),
-    "retry-after": String(Math.max(1, allowance.nextInSeconds)),
-  });
-}
-
-export function rateLimitHeaders({ limit, remaining, fullInSeconds }: Allowance): Record<string, string> {
-  return {
-    "x-ratelimit-limit": String(limit),
-    "x-ratelimit-remaining": String(remaining),
-    "x-ratelimit-reset": String(fullInSeconds),
-  };
-}
-
-export function nothingAt(url: string): HttpError {
-  const [path = ""] = url.split("?");
-  return new HttpError(404, `There is nothing at ${path}. ${whatThereIs(path)}`);
-}
-
-/** Clients put their calls behind a base URL that people write, some with `/v1` of their own and some without. */
-const misplacedCall = /^(?:\/+api)?(?:\/+v1)*\/+(chat\/completions|messages|responses|models)\/?$/;
-/** What else the APIs of upstreams have, such as `count_tokens`. */
-const callBehindInference = /^(\/api\/v1\/(?:chat\/completions|messages|responses))\/./;
-
-function whatThereIs(path: string): string {
-  const [, call] = misplacedCall.exec(path) ?? [];
-  if (call !== undefined) return `Did you mean /api/v1/${call}? Check the base URL of your client.`;
-  const [, sentOn] = callBehindInference.exec(path) ?? [];
-  if (sentOn !== undefined) return `Only POST ${sentOn} is sent on: call the upstream itself.`;
-  return "See /docs for what there is.";
-}
-
-export function bodyTooLarge(bytesMax: number): HttpError {
-  return new HttpError(413, `The body is too large. Send one of at most ${bytesMax} bytes.`);
 }
 
 /** What is sent for an error. */
@@ -118,9 +54,7 @@ interface ErrorAnswer {
   readonly body: string;
 }
 
-export const retryAfterSeconds = "1";
-
-/** The clients of OpenAI and Anthropic repeat what is answered with 409. Only an aborted change may then be made. */
+/** The clients of OpenAI and Anthropic repeat what is answered with 409. That only helps where a change was aborted. */
 const notAgain = { "x-should-retry": "false" };
 
 const headersByKind: Readonly<Partial<Record<ErrorKind, Readonly<Record<string, string>>>>> = {
@@ -129,10 +63,10 @@ const headersByKind: Readonly<Partial<Record<ErrorKind, Readonly<Record<string, 
   failed_precondition: notAgain,
 };
 
-/** How an error is told: as everywhere, or where requests are sent to upstreams, in our shape or in that of Anthropic's API. */
+/** `own`: our shape. `inference`: the same, where requests are sent to upstreams. `anthropic`: there, that of Anthropic's API. */
 export type ErrorShape = "own" | "inference" | "anthropic";
 
-/** The answer to anything that was thrown. A fault of ours tells nothing but the request id to look for. */
+/** The answer to anything that was thrown. Of a fault of ours, it tells nothing but the request id to look for. */
 export function errorAnswer(thrown: unknown, requestId: string, shape: ErrorShape = "own"): ErrorAnswer {
   const told = publicParts(thrown);
   const parts = told === outOfReach && shape !== "own" ? outOfReachOfInference : told;
@@ -205,7 +139,7 @@ const outOfReach: PublicParts = {
   headers: { "retry-after": retryAfterSeconds },
 };
 
-/** Nothing is stored there, and a request is sent on only when all that it needs is there. */
+/** Inference stores nothing, and sends a request on only when it has all that it needs. */
 const outOfReachOfInference: PublicParts = {
   ...outOfReach,
   message: "The service is out of reach or has too much to do. Nothing was sent to an upstream. Try again in a moment.",

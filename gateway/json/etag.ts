@@ -29,8 +29,8 @@ export function etagsOfIfMatch(header: string | undefined): string[] | undefined
 }
 
 /**
- * The same for a creation, which makes the preset where it may be missing: any tag is still one of a preset that is there.
- * With `If-None-Match: *` it must be missing.
+ * The same for a creation, which may also make the preset. There `If-Match: *` means that the preset must exist, and
+ * `If-None-Match: *` that it must not.
  */
 export function etagsOfCreation(ifMatch: string | undefined, ifNoneMatch: string | undefined): string[] {
   if (ifNoneMatch !== undefined) {
@@ -43,12 +43,12 @@ export function etagsOfCreation(ifMatch: string | undefined, ifNoneMatch: string
   return tags === "*" ? ["*"] : valuesOf(tags);
 }
 
-/** A weak tag never matches here (RFC 9110, 13.1.1), and our own are strong. None may turn into what stands for something else. */
+/** A weak tag never matches here (RFC 9110, 13.1.1), and our own are strong. `*` and `-` mean something else to the service. */
 function valuesOf(tags: readonly HeaderTag[]): string[] {
   return tags.map(({ value, isWeak }) => (isWeak || value === "*" || value === "-" ? "" : value));
 }
 
-/** Whether `If-None-Match` says that the caller has this already. */
+/** Whether `If-None-Match` says that the caller has the current state already. */
 export function isNotModified(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   const tags = tagsFrom("If-None-Match", header);

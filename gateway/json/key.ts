@@ -3,6 +3,7 @@ import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import type { Key } from "../../proto/gen/setpoint/organization/v1/key_pb.ts";
 import type { GetCurrentKeyResponse } from "../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
 import type { RateLimit } from "../limits/token-buckets.ts";
+import { sendData } from "./send.ts";
 import { isoTime } from "./time.ts";
 
 /** The public name of each kind. */
@@ -69,7 +70,7 @@ export function currentKeyJson({ key, principal }: GetCurrentKeyResponse, rateLi
 }
 
 export function sendKey(reply: FastifyReply, key: Key | undefined): FastifyReply {
-  return reply.type("application/json").send(`{"data":${keyJson(present(key))}}`);
+  return sendData(reply, keyJson(present(key)));
 }
 
 interface MadeKey {

@@ -50,7 +50,7 @@ interface Names {
   readonly last_name?: string | null;
 }
 
-/** Null is what the service takes for removed where it is not set. */
+/** A name that is null is left out: the service removes what the mask names and the message does not hold. */
 function namesOf({ first_name, last_name }: Names) {
   return {
     ...(typeof first_name === "string" ? { firstName: first_name } : {}),

@@ -1,5 +1,6 @@
 import type { FastifyReply } from "fastify";
 import { type Member, MemberRole } from "../../proto/gen/setpoint/organization/v1/member_pb.ts";
+import { sendData } from "./send.ts";
 
 /** The public name of each role. */
 export const roleByName = { "org:admin": MemberRole.ADMIN, "org:member": MemberRole.MEMBER } as const;
@@ -18,5 +19,5 @@ export function memberJson(member: Member): string {
 
 export function sendMember(reply: FastifyReply, member: Member | undefined): FastifyReply {
   if (!member) throw new Error("The organization service answered without a member");
-  return reply.type("application/json").send(`{"data":${memberJson(member)}}`);
+  return sendData(reply, memberJson(member));
 }

@@ -27,7 +27,7 @@ interface Model {
   readonly details: string;
 }
 
-/** With all that clients of the reference insist on, known or not. */
+/** With all fields that clients of OpenRouter insist on, known or not. */
 function modelJson({ id, name, created, description, details }: Model): string {
   return JSON.stringify({
     id,

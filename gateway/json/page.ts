@@ -27,7 +27,7 @@ export function pageSchema(itemName: string): TSchema {
   });
 }
 
-/** The JSON of an answer with one page, as bytes, which are written once: those who ask alike at once get the same answer. */
+/** Makes a function that writes pages as bytes, each answer once: those who ask for the same at once share one answer. */
 export function pageWriter<Answer extends { readonly totalCount: number }>(
   itemsOf: (answer: Answer) => readonly string[],
 ): (answer: Answer) => Buffer {

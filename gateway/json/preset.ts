@@ -13,7 +13,7 @@ import { etagHeader, isNotModified } from "./etag.ts";
 import { fieldChangesJson } from "./field-change.ts";
 import { isoTime } from "./time.ts";
 
-/** A WeakMap would cost more than it saves where an answer is smaller. */
+/** Answers are kept from this size on. For smaller ones, that would cost more than it saves. */
 const largeLength = 64 * 1024;
 
 // Answers are put together as text: a config is JSON already and goes out exactly as it was stored.
@@ -44,12 +44,12 @@ export function sendPreset(reply: FastifyReply, preset: Preset | undefined, ifNo
   return reply.type("application/json").send(presetAnswer(preset));
 }
 
-/** Of presets that several have asked for together. */
+/** The answers of presets that several callers have asked for together. */
 const largeAnswers = new WeakMap<Preset, Buffer>();
 
 /**
- * Putting a large one together takes milliseconds and its size in memory, so that is done once for all who asked for it
- * together: they are answered in one turn of the event loop.
+ * To put a large answer together takes milliseconds, and its size in memory. So it is done once for all who asked together
+ * and share the preset: they are answered in one turn of the event loop.
  */
 function presetAnswer(preset: Preset): string | Buffer {
   const known = largeAnswers.get(preset);

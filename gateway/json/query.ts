@@ -4,7 +4,7 @@ import type { TProperties } from "typebox";
 /** A query as text: each name with its value, or with the list of its values where it is repeated. */
 export type Query = Record<string, unknown>;
 
-/** Reads every parameter: by default the parser would leave out those behind the first thousand, without a word. */
+/** Reads every parameter. By default, the parser would silently leave out those after the first thousand. */
 export function parseQuery(query: string): Query {
   return query === "" ? {} : { ...parse(query, "&", "=", { maxKeys: 0 }) };
 }
@@ -22,8 +22,9 @@ export function hasTooManyParameters(query: Query): boolean {
 }
 
 /**
- * Makes of the text of a query what its schema describes. An integer is decimal digits and nothing else, so that `1e2`,
- * `+5`, `05` or an empty value is refused and not guessed at. A list may be repeated, or separated by commas.
+ * Makes a function that turns the texts of a query into what its schema describes, in place. An integer is decimal digits
+ * and nothing else: `1e2`, `+5`, `05` and an empty value stay texts, and are refused by the schema. A list may be repeated,
+ * or separated by commas.
  */
 export function queryReader(properties: TProperties): (query: Query) => void {
   const namesOf = (type: string) =>

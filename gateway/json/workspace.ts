@@ -2,9 +2,10 @@ import type { FastifyReply } from "fastify";
 import { v5 } from "uuid";
 import { MemberRole } from "../../proto/gen/setpoint/organization/v1/member_pb.ts";
 import type { Workspace, WorkspaceMember } from "../../proto/gen/setpoint/organization/v1/workspace_pb.ts";
+import { sendData } from "./send.ts";
 import { isoTime } from "./time.ts";
 
-/** What a workspace of the reference may have switched on, and none has here. A body may say so, too. */
+/** What clients of OpenRouter may expect to switch on in a workspace, and is always off here. A body may say so, too. */
 export const switchedOff = {
   io_logging_api_key_ids: null,
   io_logging_sampling_rate: 1,
@@ -33,7 +34,7 @@ export function workspaceJson(workspace: Workspace): string {
 
 export function sendWorkspace(reply: FastifyReply, workspace: Workspace | undefined): FastifyReply {
   if (!workspace) throw new Error("The organization service answered without a workspace");
-  return reply.type("application/json").send(`{"data":${workspaceJson(workspace)}}`);
+  return sendData(reply, workspaceJson(workspace));
 }
 
 export function workspaceMemberJson(member: WorkspaceMember): string {

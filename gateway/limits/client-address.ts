@@ -23,8 +23,8 @@ export class TrustedProxies {
   }
 
   /**
-   * The address that a request is counted by: the last one in the chain that is no proxy of ours. What stands before it in
-   * `X-Forwarded-For` is what the client itself has written. An IPv6 address counts by its /64, which is what one client has.
+   * The address that a request is counted by: the last one in the chain that is no proxy of ours. What comes before it in
+   * `X-Forwarded-For` was written by the client itself. An IPv6 address counts by its /64, which is what one client has.
    */
   clientOf({ socket, headers }: AddressedRequest): string {
     let client = plainAddress(socket.remoteAddress ?? "") ?? "";
@@ -32,7 +32,7 @@ export class TrustedProxies {
     const forwarded = String(headers["x-forwarded-for"] ?? "").split(",");
     for (const entry of forwarded.reverse()) {
       const address = plainAddress(entry.trim());
-      // A proxy that is trusted wrote it, but it tells nothing: that proxy is all that is known.
+      // A trusted proxy wrote what is no address, so that proxy is all that is known.
       if (address === undefined) break;
       client = address;
       if (!this.#has(client)) break;
@@ -55,7 +55,7 @@ function familyOf(address: string): "ipv4" | "ipv6" {
   return isIP(address) === 6 ? "ipv6" : "ipv4";
 }
 
-/** One spelling for each address: without a port or zone, and IPv4 as such where IPv6 carries it. */
+/** One spelling for each address: without port and zone, and IPv4-mapped IPv6 as IPv4. */
 function plainAddress(text: string): string | undefined {
   const bare = text.replace(/^\[(.*)\](:\d+)?$/, "$1").replace(/%.*$/, "");
   const address = isIP(bare) === 0 ? bare.replace(/:\d+$/, "") : bare;

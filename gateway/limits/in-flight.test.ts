@@ -34,7 +34,7 @@ function exchangeOn(socket: FakeSocket, { method = "GET", length = 0, bodyLimit 
     end: () => exchange.held?.release(),
     admit: (keyId: string) => inFlight.admit(request as unknown as FastifyRequest, keyId),
     answer: (bytes: number) =>
-      inFlight.answer(request as unknown as FastifyRequest, reply as unknown as FastifyReply, Buffer.alloc(bytes)),
+      inFlight.admitAnswer(request as unknown as FastifyRequest, reply as unknown as FastifyReply, Buffer.alloc(bytes)),
   };
 }
 

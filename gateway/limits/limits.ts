@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import type { GatewayConfig } from "../config.ts";
-import { rateLimitHeaders, tooManyRequests } from "../json/errors.ts";
+import { rateLimitHeaders, tooManyRequests } from "../json/http-error.ts";
 import { TrustedProxies } from "./client-address.ts";
-import { asHeld, InFlight } from "./in-flight.ts";
+import { InFlight } from "./in-flight.ts";
+import { largeTextAsBytes } from "./payload.ts";
 import { RefusedKeys } from "./refused-keys.ts";
 import { type RateLimit, TokenBuckets } from "./token-buckets.ts";
 
@@ -24,29 +25,29 @@ interface KeyGrant {
   readonly rateLimit: RateLimit | undefined;
 }
 
-/** What a caller may have of this process. It knows of no other: in a cluster each gateway counts for itself. */
+/** What a caller may have of this process. In a cluster, each gateway counts for itself. */
 export class Limits {
   readonly refusedKeys: RefusedKeys;
-  readonly inFlight: InFlight;
+  readonly #inFlight: InFlight;
   readonly #keyRateLimit: RateLimit | undefined;
   readonly #keyBuckets: TokenBuckets;
   readonly #metrics: Metrics;
 
   constructor(config: LimitsConfig, metrics: Metrics) {
     this.refusedKeys = new RefusedKeys(config.refusedKeyRateLimit, new TrustedProxies(config.trustedProxies), metrics);
-    this.inFlight = new InFlight(config, metrics);
+    this.#inFlight = new InFlight(config, metrics);
     this.#keyRateLimit = config.keyRateLimit;
     this.#keyBuckets = new TokenBuckets(config.keyCacheMax);
     this.#metrics = metrics;
   }
 
-  /** Has bodies and answers counted. */
+  /** Counts bodies and answers from here on. */
   watch(app: FastifyInstance): void {
     app.decorateRequest("held", undefined);
-    app.addHook("preParsing", (request, _reply, body, done) => done(null, this.inFlight.counted(request, body)));
+    app.addHook("preParsing", (request, _reply, body, done) => done(null, this.#inFlight.countBody(request, body)));
     app.addHook("onSend", (request, reply, payload, done) => {
-      const refusal = this.inFlight.answer(request, reply, payload);
-      refusal ? done(refusal) : done(null, asHeld(payload));
+      const refusal = this.#inFlight.admitAnswer(request, reply, payload);
+      refusal ? done(refusal) : done(null, largeTextAsBytes(payload));
     });
   }
 
@@ -59,11 +60,11 @@ export class Limits {
   admit(request: FastifyRequest, reply: FastifyReply, grant: KeyGrant): void {
     const { keyId } = grant.principal;
     const limit = this.rateLimitOf(grant);
-    if (limit) this.#take(reply, keyId, limit);
-    this.inFlight.admit(request, keyId);
+    if (limit) this.#takeToken(reply, keyId, limit);
+    this.#inFlight.admit(request, keyId);
   }
 
-  #take(reply: FastifyReply, keyId: string, limit: RateLimit): void {
+  #takeToken(reply: FastifyReply, keyId: string, limit: RateLimit): void {
     const isGranted = this.#keyBuckets.take(keyId, limit);
     const allowance = this.#keyBuckets.allowance(keyId, limit);
     if (!isGranted) {

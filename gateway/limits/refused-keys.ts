@@ -1,17 +1,17 @@
 import type { IncomingMessage } from "node:http";
 import { isOfKind } from "../../services/platform/domain/domain-error.ts";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
-import { tooManyRequests } from "../json/errors.ts";
+import { tooManyRequests } from "../json/http-error.ts";
 import type { TrustedProxies } from "./client-address.ts";
 import { type RateLimit, TokenBuckets } from "./token-buckets.ts";
 
-/** Each with a handful of bytes: more than one attacker has, and small beside the rest of the process. */
+/** More addresses than one attacker has. Each takes only a handful of bytes. */
 const addressesMax = 10_000;
 
 /**
- * How many credentials of one address may be refused. Beyond that a credential that is not known to be good is not even
- * looked at, so that guesses cost the organization service nothing. Who has a key that works is not slowed by a
- * neighbour who guesses.
+ * Bounds how many credentials from one address are refused. Beyond that, one that is not known to be good is not even
+ * looked up, so that guesses cost the organization service nothing. A key that works is not slowed by a neighbour who
+ * guesses.
  */
 export class RefusedKeys {
   readonly #limit: RateLimit | undefined;
@@ -25,7 +25,7 @@ export class RefusedKeys {
     this.#metrics = metrics;
   }
 
-  /** Before an unknown key is looked up. It costs nothing unless it is refused. */
+  /** To be called before an unknown key is looked up. Only a refusal uses up the allowance. */
   requireAllowance(request: IncomingMessage): void {
     if (!this.#limit) return;
     const address = this.#proxies.clientOf(request);

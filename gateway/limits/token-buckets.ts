@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
-import type { Allowance } from "../json/errors.ts";
+import type { Allowance } from "../json/http-error.ts";
 
 /** How many requests a second, and how many of them at once after a while without any. */
 export interface RateLimit {
@@ -14,9 +14,9 @@ interface Bucket {
 }
 
 /**
- * A bucket of tokens for each name: full where it is new, refilled by the clock. A bucket that was forgotten is full
- * again, so there are enough for those that matter: the longest unused goes first, and is full by then in any case,
- * unless as many others as there is room for were used in the few seconds that filling takes.
+ * A bucket of tokens for each name: full at first, and refilled by the clock. Where there are too many buckets, the one
+ * that was unused for longest is forgotten, and would be full again. It nearly always is by then: to gain tokens, one
+ * would have to use as many other names as there is room for within the few seconds that filling takes.
  */
 export class TokenBuckets {
   readonly #buckets: LRUCache<string, Bucket>;

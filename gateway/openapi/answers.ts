@@ -34,7 +34,7 @@ export function dataOf(name: string): TSchema {
   return Type.Object({ data: componentSchema(name) });
 }
 
-/** What there is to say of a thing that is gone. */
+/** The answer to a deletion. */
 export const deleted = success("It is gone.", Type.Object({ deleted: Type.Unsafe({ const: true }) }));
 
 /** An answer without a body. */
@@ -44,7 +44,7 @@ export function withoutBody(description: string, headers: HeaderSchemas) {
 
 interface Refusal {
   readonly when: string;
-  /** An example. */
+  /** What the example of the answer says. */
   readonly message: string;
   readonly issues?: readonly { readonly path: string; readonly message: string }[];
   readonly mayRetry?: true;
@@ -98,32 +98,18 @@ const refusals = {
     message: "The upstream openai cannot be reached (ECONNREFUSED). Try again in a moment.",
     headers: { "x-setpoint-upstream": upstreamName },
   },
-  504: {
-    when: "The upstream did not answer in time.",
-    message: "The upstream openai did not answer in time. Try again in a moment.",
-    headers: { "x-setpoint-upstream": upstreamName },
-  },
   503: {
     when: "A service or the database is out of reach or has too much to do. Nothing was stored or sent, unless the database, or the service, went away while it committed.",
     message:
       "The service is out of reach or has too much to do. Try again in a moment; with an Idempotency-Key, nothing is created twice.",
     mayRetry: true,
   },
+  504: {
+    when: "The upstream did not answer in time.",
+    message: "The upstream openai did not answer in time. Try again in a moment.",
+    headers: { "x-setpoint-upstream": upstreamName },
+  },
 } satisfies Record<number, Refusal>;
-
-/** The same in the words of Anthropic's API. */
-export function refusedInAnthropicShape(...statuses: readonly RefusalStatus[]) {
-  return Object.fromEntries(
-    [...statuses, ...everywhere].map((status) => [
-      status,
-      {
-        description: refusals[status].when,
-        headers: { "x-request-id": requestId },
-        content: { "application/json": { schema: componentSchema("AnthropicError") } },
-      },
-    ]),
-  );
-}
 
 type RefusalStatus = keyof typeof refusals;
 
@@ -134,6 +120,20 @@ const everywhere = [401, 429, 500, 503] as const satisfies RefusalStatus[];
 export function refusedWith(...statuses: readonly RefusalStatus[]) {
   return Object.fromEntries(
     [...statuses, ...everywhere].map((status) => [status, { $ref: `#/components/responses/${refusalName(status)}` }]),
+  );
+}
+
+/** The same where errors have the shape of Anthropic's API. */
+export function refusedInAnthropicShape(...statuses: readonly RefusalStatus[]) {
+  return Object.fromEntries(
+    [...statuses, ...everywhere].map((status) => [
+      status,
+      {
+        description: refusals[status].when,
+        headers: { "x-request-id": requestId },
+        content: { "application/json": { schema: componentSchema("AnthropicError") } },
+      },
+    ]),
   );
 }
 

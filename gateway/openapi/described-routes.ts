@@ -3,7 +3,7 @@ import type { FastifyInstance, RouteOptions } from "fastify";
 /** What the document is made from. */
 export type DescribedRoute = Pick<RouteOptions, "method" | "url" | "schema">;
 
-/** The routes of the API, as they are registered from here on. A route without a tag is not part of it. */
+/** A list that grows with the routes that are registered from here on. A route without a tag is not part of the API. */
 export function describedRoutes(app: FastifyInstance): readonly DescribedRoute[] {
   const routes: DescribedRoute[] = [];
   app.addHook("onRoute", ({ method, url, schema }) => {

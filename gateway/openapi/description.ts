@@ -79,4 +79,4 @@ Requests that are sent to an upstream are answered as it answers, its errors inc
       key: { type: "http", scheme: "bearer", description: "An API key or a management key: `sk-sp-v1-…`." },
     },
   },
-} as object as Description; // The plugin's types know neither schemas of TypeBox nor `undefined`.
+} as object as Description; // The plugin's types allow neither schemas of TypeBox nor `undefined`.

@@ -9,7 +9,7 @@ export async function createReferenceServer(routes: readonly DescribedRoute[]): 
   const app = fastify({ routerOptions: { ignoreTrailingSlash: true } });
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => JSON.stringify);
-  await app.register(swagger, { openapi: description, transformObject: mended });
+  await app.register(swagger, { openapi: description, transformObject: corrected });
   for (const route of routes) app.route({ ...route, handler: () => {} });
 
   app.addHook("onRequest", async (_, reply) => {
@@ -19,14 +19,14 @@ export async function createReferenceServer(routes: readonly DescribedRoute[]): 
   await app.register(swaggerUi, {
     routePrefix: "/docs",
     theme: { title: "Setpoint API reference" },
-    // Keys are not kept: what a script of the console could read of the same origin must hold none.
+    // Keys are not kept in the browser: the console is of the same origin, and its scripts must not find any.
     uiConfig: { layout: "BaseLayout", tryItOutEnabled: true, defaultModelsExpandDepth: 0 },
     staticCSP: contentSecurityPolicy,
   });
   return app;
 }
 
-/** The page holds a key, so it talks to nobody else and stands in nobody's frame. */
+/** People enter keys here, so the page talks to nobody else, and nobody can frame it. */
 const contentSecurityPolicy = {
   "default-src": "'none'",
   "script-src": "'self'",
@@ -50,17 +50,17 @@ interface Reference {
   readonly $ref?: string;
 }
 
-/** Mends what the plugin makes of two things. */
-function mended(parts: Parameters<SwaggerTransformObject>[0]): ReturnType<SwaggerTransformObject> {
+/** Corrects two things that the plugin gets wrong. */
+function corrected(parts: Parameters<SwaggerTransformObject>[0]): ReturnType<SwaggerTransformObject> {
   if (!("openapiObject" in parts)) throw new Error("The document is not OpenAPI 3");
   const paths = Object.values(parts.openapiObject.paths ?? {}) as Record<string, Operation>[];
   for (const { parameters = [], responses } of paths.flatMap((path) => Object.values(path))) {
     for (const parameter of parameters) {
-      // A schema requires what it has a default for, as that is filled in ahead of the check. A caller may leave it out.
+      // A parameter with a default is required by its schema, because defaults are filled in first. A caller may leave it out.
       if (parameter.schema?.default !== undefined) parameter.required = false;
     }
     for (const [status, response] of Object.entries(responses)) {
-      // The reference to a response was taken for one to the schema of its body.
+      // The plugin takes a reference to a response for one to the schema of its body.
       const $ref = "content" in response ? response.content?.["application/json"]?.schema?.$ref : undefined;
       if ($ref?.startsWith("#/components/responses/")) responses[status] = { $ref };
     }

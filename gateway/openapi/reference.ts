@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { nothingAt } from "../json/errors.ts";
+import { nothingAt } from "../json/http-error.ts";
 import type { DescribedRoute } from "./described-routes.ts";
 
 /** The document, and the page to read it and to try calls. Neither needs a key. */
 export function referenceRoutes(app: FastifyInstance, routes: readonly DescribedRoute[]): void {
   let opening: Promise<FastifyInstance> | undefined;
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    // Few ever ask, and loading what it takes would make up a good part of the time that the gateway needs to start.
+    // Loaded when somebody first asks: few ever do, and it would be a good part of the time that the gateway takes to start.
     opening ??= import("./reference-server.ts")
       .then(({ createReferenceServer }) => createReferenceServer(routes))
       .catch((error: unknown) => {
@@ -31,6 +31,6 @@ async function passOn(server: FastifyInstance, { url, headers }: FastifyRequest,
     if (answer.headers[name] !== undefined) reply.header(name, answer.headers[name]);
   }
   reply.status(statusCode);
-  // Without a body there must be no type: a 304 would change that of the copy that the caller has.
+  // An answer without a body gets no type: with a 304, it would replace that of the copy that the caller has.
   return rawPayload.length === 0 ? reply.send() : reply.send(rawPayload);
 }

@@ -2,10 +2,11 @@ import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
-import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
+import { pageQuery, pageSchema } from "../json/page.ts";
 import { presetActionByName, workspaceChangeJson } from "../json/preset.ts";
 import { presetActionSchema } from "../json/preset-schema.ts";
 import { Type } from "../json/schema-builder.ts";
+import { sendPage } from "../json/send.ts";
 import { refusedWith, success } from "../openapi/answers.ts";
 import { workspaceQuery } from "./preset-parameters.ts";
 
@@ -34,7 +35,7 @@ export function changeRoutes(app: FastifyInstance, access: Access, { presets }: 
       const { offset, limit, action, user_id: userId = "" } = query;
       const filter = { userId, ...(action && { action: presetActionByName[action] }) };
       const page = await caller.call((options) => presets.listWorkspaceChanges({ offset, limit, ...filter }, options));
-      return reply.type("application/json").send(pageJson(page.changes.map(workspaceChangeJson), page.totalCount));
+      return sendPage(reply, page.changes.map(workspaceChangeJson), page.totalCount);
     },
   );
 }

@@ -59,7 +59,7 @@ interface Creation {
   Body: string | undefined;
 }
 
-/** A creation from an inference request body, in each dialect. */
+/** The routes that create a preset, or a version, from the body of an inference request: one for each dialect. */
 export function createPresetRoutes(
   app: FastifyInstance,
   access: Access,
@@ -78,8 +78,8 @@ export function createPresetRoutes(
         const isLong = body.length > longTextLength;
         const content = isLong ? await readLongBody(dialect, body) : readBody(dialect, body);
         if (isLong) await nextTurn();
-        const named = { slug, etags, ...idempotencyOf(request, name, body) };
-        const creation = { ...named, ...content, dialect: dialectByName[name] };
+        const idempotency = idempotencyOf(request, name, body);
+        const creation = { slug, etags, ...idempotency, ...content, dialect: dialectByName[name] };
         const { caller } = request;
         const preset = await presetCache.changing(caller.principal.workspaceId, slug, () =>
           caller.call((options) => presets.createVersion(creation, options)),
@@ -91,8 +91,8 @@ export function createPresetRoutes(
 }
 
 /**
- * Names the creation, so that a retry never makes a second version: with the caller's own key, which must go with
- * the same request, or with a new one, for the retries that the gateway itself makes.
+ * What names the creation, so that no retry makes a second version: the caller's own key, which must come with the same
+ * request each time, or a new one, for the retries that the gateway itself makes.
  */
 function idempotencyOf(request: FastifyRequest<Creation>, name: DialectName, body: string) {
   const key = idempotencyKeyFrom(request.headers);

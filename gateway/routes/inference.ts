@@ -3,7 +3,7 @@ import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { Access } from "../auth/access.ts";
 import { type DialectName, dialectNames } from "../dialects/dialect-name.ts";
 import { explanationOf } from "../inference/forward/explanation.ts";
-import type { Forwarder } from "../inference/forward/forward.ts";
+import type { Forwarder } from "../inference/forward/forwarder.ts";
 import type { InferenceMetrics } from "../inference/inference-metrics.ts";
 import { mergeRequest } from "../inference/merge/merge.ts";
 import type { CachedPreset, PresetCache } from "../inference/presets/preset-cache.ts";
@@ -20,7 +20,7 @@ interface Inference {
   Body: Buffer | undefined;
 }
 
-/** Where requests are sent to an upstream, in each dialect. */
+/** The routes that send requests to an upstream: one for each dialect. */
 export async function inferenceRoutes(
   app: FastifyInstance,
   access: Access,
@@ -64,7 +64,7 @@ const errorShapes: Readonly<Record<DialectName, ErrorShape>> = {
   responses: "inference",
 };
 
-/** As answers say it. */
+/** The value of the header that names the preset. */
 function nameOf({ slug, version, isStale }: CachedPreset): string {
   return isStale ? `${slug}@${version}; stale` : `${slug}@${version}`;
 }

@@ -7,6 +7,7 @@ import { newId } from "../../services/platform/domain/ids.ts";
 import { pageLimitMax } from "../../services/platform/domain/page.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
 import type { Access } from "../auth/access.ts";
+import type { KeyChanges } from "../auth/key-changes.ts";
 import { isOfKey, mayBeOfKey } from "../auth/named-key.ts";
 import type { Clients } from "../clients/clients.ts";
 import { untilGone } from "../http/until-gone.ts";
@@ -21,9 +22,10 @@ import {
   rotationFrom,
   rotationSchema,
 } from "../json/key-body.ts";
-import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
+import { pageQuery, pageSchema } from "../json/page.ts";
 import { Type } from "../json/schema-builder.ts";
 import { componentSchema } from "../json/schema-parts.ts";
+import { sendData, sendPage } from "../json/send.ts";
 import { dataOf, deleted, noStore, refusedWith, success } from "../openapi/answers.ts";
 
 const tags = ["Keys"];
@@ -43,7 +45,7 @@ const madeKey = success(
 
 const listQuery = Type.Object({
   ...pageQuery,
-  // The reference has no limit, and its clients would take a short page for all.
+  // Clients of OpenRouter know no limit here, and would take a short page for all keys.
   limit: Type.Integer({ ...pageQuery.limit, default: pageLimitMax }),
   include_disabled: Type.Boolean({ default: false, description: "Whether disabled keys are listed, too." }),
   workspace_id: Type.Optional(
@@ -128,8 +130,8 @@ interface KeyChange extends OneKey {
   Body: string | undefined;
 }
 
-/** The keys of the organization, and the caller's own. Every change has a name, because a call that is not answered is made again. */
-export function keyRoutes(app: FastifyInstance, access: Access, { keys }: Clients): void {
+/** The keys of the organization, and the caller's own. Every change has a request id, so that it can be repeated safely. */
+export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyChanges, { keys }: Clients): void {
   const onRequest = access.withManagementKey();
   const bodyLimit = smallBodyBytesMax;
   const changing = <Answer extends { readonly key?: Key | undefined }>(
@@ -137,7 +139,7 @@ export function keyRoutes(app: FastifyInstance, access: Access, { keys }: Client
     change: (options: CallOptions) => Promise<Answer>,
   ) => {
     const mayBeChanged = mayBeOfKey(params.hash, caller.principal);
-    return access.changing(caller.call(change), ({ key }) => isOfKey(key?.id), mayBeChanged);
+    return keyChanges.watch(caller.call(change), ({ key }) => isOfKey(key?.id), mayBeChanged);
   };
 
   app.get<{ Querystring: Static<typeof listQuery> }>(
@@ -147,7 +149,7 @@ export function keyRoutes(app: FastifyInstance, access: Access, { keys }: Client
       const { offset, limit, include_disabled: includeDisabled, workspace_id: workspaceId = "" } = query;
       const request = { offset, limit, includeDisabled, workspaceId };
       const page = await caller.call((options) => keys.listKeys(request, options));
-      return reply.type("application/json").send(pageJson(page.keys.map(keyJson), page.totalCount));
+      return sendPage(reply, page.keys.map(keyJson), page.totalCount);
     },
   );
 
@@ -173,7 +175,7 @@ export function keyRoutes(app: FastifyInstance, access: Access, { keys }: Client
     const signal = untilGone(reply);
     const change = (options: CallOptions): Promise<{ readonly key?: Key | undefined }> =>
       paths.length > 0 ? keys.updateKey(update, { ...options, signal }) : keys.getKey({ key: params.hash }, options);
-    // A new name changes nothing of what a key may do.
+    // A new name does not change what a key may do.
     const isRenamedAtMost = paths.every((path) => path === "name");
     const { key } = await (isRenamedAtMost ? caller.call(change) : changing(request, change));
     return sendKey(reply, key);
@@ -200,11 +202,11 @@ export function keyRoutes(app: FastifyInstance, access: Access, { keys }: Client
 
   app.get("/api/v1/key", { schema: currentSchema, onRequest: access.withAnyKey() }, async ({ caller }, reply) => {
     const answer = await caller.call((options) => keys.getCurrentKey({}, options));
-    return reply.type("application/json").send(`{"data":${currentKeyJson(answer, caller.rateLimit)}}`);
+    return sendData(reply, currentKeyJson(answer, caller.rateLimit));
   });
 }
 
-/** The seed is of this request alone: a call that is made again gets the secret, a caller's own retry does not. */
+/** The seed is new for each request: a call that the gateway repeats gets the secret again, a caller's own retry does not. */
 function secretRequest(headers: IncomingHttpHeaders) {
   return { requestId: idempotencyKeyFrom(headers) ?? newId(), secretSeed: randomBytes(32) };
 }

@@ -9,9 +9,9 @@ export interface ListPart<Item> {
 }
 
 /**
- * The items of a page that one RPC may not carry, part by part, as they are asked for: together they may be hundreds of
- * megabytes. How many there are is said by the first part. Ends where there are no more, also where fewer are left than
- * that: what changes meanwhile may come twice or not at all, as between two pages.
+ * The items of a page that is too large for one RPC, part by part, as they are asked for: together they may be hundreds of
+ * megabytes. The first part says how many there are. Ends also where fewer turn out to be left: what is changed meanwhile
+ * may come twice or not at all, as between two pages.
  */
 export async function* listParts<Item>(
   page: Page,
@@ -29,7 +29,7 @@ export async function* listParts<Item>(
   }
 }
 
-/** Sends JSON as it comes. Where it cannot be had to its end, the status has been sent, and the connection is cut. */
+/** Sends JSON as it comes. Where a part fails, the status has been sent already, so the connection is cut. */
 export function sendParts(reply: FastifyReply, parts: AsyncIterable<string>): FastifyReply {
   // Fastify would read the stream of a HEAD to its end, for nothing.
   return reply.type("application/json").send(Readable.from(reply.request.method === "HEAD" ? [] : parts));

@@ -4,6 +4,7 @@ import type { Principal } from "../../proto/gen/setpoint/organization/v1/access_
 import type { ListMembersResponse } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
 import type { Access } from "../auth/access.ts";
+import type { KeyChanges } from "../auth/key-changes.ts";
 import type { Clients } from "../clients/clients.ts";
 import { untilGone } from "../http/until-gone.ts";
 import { smallBodyBytesMax } from "../json/body-reader.ts";
@@ -75,8 +76,13 @@ interface OneMember {
 
 const membersJson = pageWriter<ListMembersResponse>(({ members }) => members.map(memberJson));
 
-/** Who belongs to the organization. Every change has a name, because a call that is not answered is made again. */
-export function memberRoutes(app: FastifyInstance, access: Access, { organization }: Clients): void {
+/** Who belongs to the organization. Every change has a request id, so that it can be repeated safely. */
+export function memberRoutes(
+  app: FastifyInstance,
+  access: Access,
+  keyChanges: KeyChanges,
+  { organization }: Clients,
+): void {
   const onRequest = access.withManagementKey();
   const bodyLimit = smallBodyBytesMax;
 
@@ -118,9 +124,9 @@ export function memberRoutes(app: FastifyInstance, access: Access, { organizatio
       const removal = { userId: params.user_id, disableKeys: query.disable_keys, requestId: newId() };
       const signal = untilGone(reply);
       const change = caller.call((options) => organization.removeMember(removal, { ...options, signal }));
-      // Also keys of other organizations that the user has: they are exchanged once more, and that is all.
+      // Also true of keys that the user has in other organizations. Those are exchanged once more, and that is all.
       const isOf = (id: string | undefined) => (principal: Principal) => principal.userId === id;
-      await access.changing(change, ({ member }) => isOf(member?.id), isOf(params.user_id));
+      await keyChanges.watch(change, ({ member }) => isOf(member?.id), isOf(params.user_id));
       return reply.send({ deleted: true });
     },
   );

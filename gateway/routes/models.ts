@@ -77,7 +77,7 @@ export function modelRoutes(app: FastifyInstance, access: Access, { presets }: C
   ] as const) {
     app.get<{ Querystring: Static<typeof listQuery> }>(path, { schema, onRequest }, async (request, reply) => {
       const page = pageOf(request.query);
-      // To count by status takes time in proportion to the presets: that is done for a page, but not for each part of all.
+      // To count by status takes longer the more presets there are. That is done for a page, but not for each part of all.
       const list = lister(request, page ? [PresetStatus.ACTIVE] : []);
       const first = await list(page ?? everything);
       return sendParts(reply, modelParts(list, page, first, namedModels(upstreams)));
@@ -107,7 +107,7 @@ function noneWhereNotAllowed(error: unknown): Pick<ListPresetsResponse, "presets
   throw error;
 }
 
-/** Those that are names; a pattern stands for models that nobody has listed. */
+/** The models that upstreams serve by name. A pattern stands for any number of others, which nobody has listed. */
 function namedModels(upstreams: ModelTable): string[] {
   const patterns = upstreams.list().flatMap(({ models }) => models);
   return [...new Set(patterns.filter((pattern) => !pattern.includes("*")))];

@@ -5,10 +5,11 @@ import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { refusalOf } from "../inference/preset-refusals.ts";
 import { namesPreset, presetMark } from "../inference/request/model-reference.ts";
-import { HttpError } from "../json/errors.ts";
+import { HttpError } from "../json/http-error.ts";
 import { presetModelJson, upstreamModelJson } from "../json/model.ts";
 import { Type } from "../json/schema-builder.ts";
 import { componentSchema } from "../json/schema-parts.ts";
+import { sendData } from "../json/send.ts";
 import { dataOf, refusedWith, success } from "../openapi/answers.ts";
 import { workspaceQuery } from "./preset-parameters.ts";
 
@@ -67,7 +68,7 @@ export function oneModelRoutes(
       if (refusal) throw refusal;
       return presetModelJson(preset);
     }
-    // A pattern of an upstream may fit what names a preset, too.
+    // The pattern of an upstream may match a reference to a preset, too.
     const isServed = !namesPreset(name) && upstreams.list().some((upstream) => upstream.servesModel(name));
     if (isServed) return upstreamModelJson(name);
     throw new HttpError(404, `There is no model ${name}. GET /api/v1/models lists what there is.`);
@@ -85,12 +86,12 @@ export function oneModelRoutes(
     async (request, reply) => {
       const { author, slug } = request.params;
       const json = await getModelJson(request, `${author}/${slug}`);
-      return reply.type("application/json").send(`{"data":${json}}`);
+      return sendData(reply, json);
     },
   );
 }
 
-/** Of the preset that is listed by this name; undefined where none can be. */
+/** The slug of the preset that is listed under this name; undefined where it is no such name. */
 function slugOf(name: string): string | undefined {
   const slug = name.slice(presetMark.length);
   return name.startsWith(presetMark) && slugPattern.test(slug) ? slug : undefined;

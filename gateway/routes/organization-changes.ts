@@ -4,8 +4,9 @@ import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { actionByName, organizationChangeJson } from "../json/organization-change.ts";
 import { actionSchema } from "../json/organization-change-schema.ts";
-import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
+import { pageQuery, pageSchema } from "../json/page.ts";
 import { Type } from "../json/schema-builder.ts";
+import { sendPage } from "../json/send.ts";
 import { refusedWith, success } from "../openapi/answers.ts";
 
 const querystring = Type.Object({
@@ -35,7 +36,7 @@ export function organizationChangeRoutes(app: FastifyInstance, access: Access, {
       const { offset, limit, action, user_id: userId = "", target_id: targetId = "" } = query;
       const filter = { userId, targetId, ...(action && { action: actionByName[action] }) };
       const page = await caller.call((options) => organization.listChanges({ offset, limit, ...filter }, options));
-      return reply.type("application/json").send(pageJson(page.changes.map(organizationChangeJson), page.totalCount));
+      return sendPage(reply, page.changes.map(organizationChangeJson), page.totalCount);
     },
   );
 }

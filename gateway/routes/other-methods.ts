@@ -1,6 +1,7 @@
 import type { FastifyInstance, HTTPMethods } from "fastify";
 import { METHODS } from "../../services/platform/http/node-http.ts";
-import { type ErrorShape, HttpError } from "../json/errors.ts";
+import type { ErrorShape } from "../json/errors.ts";
+import { HttpError } from "../json/http-error.ts";
 
 /**
  * Registers `routes`, and then on every path that they have, for every method that they do not have there,
@@ -15,7 +16,7 @@ export async function withMethodsRefused(app: FastifyInstance, routes: () => Pro
     methodsByUrl.set(url, methods);
     if (config?.errorShape) shapeByUrl.set(url, config.errorShape);
   });
-  // Fastify would answer 404 to methods that it does not know. CONNECT is none: it asks for a tunnel.
+  // Fastify would answer 404 to methods that it does not know. CONNECT is left out: it asks for a tunnel.
   for (const method of METHODS) {
     if (method !== "CONNECT" && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
   }
@@ -26,7 +27,7 @@ export async function withMethodsRefused(app: FastifyInstance, routes: () => Pro
       method: app.supportedMethods.filter((method) => !methods.has(method)) as HTTPMethods[],
       url,
       config: { errorShape: shapeByUrl.get(url) ?? "own" },
-      // Ahead of the body: what it holds does not matter here.
+      // Before the body is read: what it holds does not matter here.
       onRequest: async () => {
         throw new HttpError(405, `This path takes ${allow}.`, { allow });
       },

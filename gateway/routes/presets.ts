@@ -12,9 +12,9 @@ import { etagsOfIfMatch } from "../json/etag.ts";
 import { idempotencyHeader, idempotencyKeyFrom } from "../json/idempotency.ts";
 import { pageQuery, pageSchema, pageWriter } from "../json/page.ts";
 import { listedPresetJson, sendPreset, statusByName } from "../json/preset.ts";
+import { presetUpdateFrom, presetUpdateSchema } from "../json/preset-body.ts";
 import { statusSchema } from "../json/preset-schema.ts";
 import { Type } from "../json/schema-builder.ts";
-import { updateFrom, updateSchema } from "../json/update.ts";
 import { dataOf, etag, refusedWith, success, withoutBody } from "../openapi/answers.ts";
 import { slugParams, workspaceQuery } from "./preset-parameters.ts";
 
@@ -88,7 +88,7 @@ const patchSchema = {
     ),
     ...idempotencyHeader,
   }),
-  body: updateSchema,
+  body: presetUpdateSchema,
   response: {
     200: success("The preset after the change.", onePreset, { ETag: etag }),
     ...refusedWith(400, 403, 404, 409, 412, 413, 415),
@@ -135,7 +135,7 @@ export function presetRoutes(
     async (request, reply) => {
       const update = {
         slug: request.params.slug,
-        ...updateFrom(request.body),
+        ...presetUpdateFrom(request.body),
         etags: etagsOfIfMatch(request.headers["if-match"]) ?? [],
         requestId: idempotencyKeyFrom(request.headers) ?? newId(),
       };

@@ -55,7 +55,7 @@ interface Resolve {
   Body: Buffer | undefined;
 }
 
-/** What a preset makes of a request, in each dialect. */
+/** The routes that show a request merged with a preset: one for each dialect. */
 export async function resolveRoutes(
   app: FastifyInstance,
   access: Access,
@@ -73,7 +73,7 @@ export async function resolveRoutes(
           const replaceSystemPrompt = replacesSystemPrompt(request.headers);
           const body = await readRequestBody(requireBody(request.body));
           const reference = referenceTo(request, presetReferenceOf(body));
-          // As it is now, and not as it is remembered.
+          // Not from the cache: this shows the preset as it is now.
           const content = await fetchPreset(request.caller, reference);
           const pinned = reference.version !== undefined;
           const merged = mergeRequest(body, preparePreset(content, dialect), dialect, { pinned, replaceSystemPrompt });

@@ -6,9 +6,10 @@ import type { Page } from "../../services/platform/domain/page.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { versionNotFound } from "../inference/preset-refusals.ts";
-import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
+import { pageQuery, pageSchema } from "../json/page.ts";
 import { changeJson, diffJson, versionJson } from "../json/preset.ts";
 import { Type } from "../json/schema-builder.ts";
+import { sendData, sendPage } from "../json/send.ts";
 import { dataOf, refusedWith, success } from "../openapi/answers.ts";
 import { type ListPart, listParts, sendParts } from "./list-parts.ts";
 import { slugParams, workspaceQuery } from "./preset-parameters.ts";
@@ -85,7 +86,7 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
       };
       const first = await list(query);
       if (first.items.length < countOn(query, first)) return sendParts(reply, versionParts(list, query, first));
-      return reply.type("application/json").send(pageJson(first.items.map(versionJson), first.totalCount));
+      return sendPage(reply, first.items.map(versionJson), first.totalCount);
     },
   );
 
@@ -96,7 +97,7 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
       const request = { slug, version: versionFrom(slug, number) };
       const { version } = await caller.call((options) => presets.getVersion(request, options));
       if (!version) throw new Error("GetVersion answered without a version");
-      return reply.type("application/json").send(`{"data":${versionJson(version)}}`);
+      return sendData(reply, versionJson(version));
     },
   );
 
@@ -106,7 +107,7 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
     async ({ params: { slug, from, to }, caller }, reply) => {
       const request = { slug, fromVersion: versionFrom(slug, from), toVersion: versionFrom(slug, to) };
       const diff = await caller.call((options) => presets.diffVersions(request, options));
-      return reply.type("application/json").send(`{"data":${diffJson(request.fromVersion, request.toVersion, diff)}}`);
+      return sendData(reply, diffJson(request.fromVersion, request.toVersion, diff));
     },
   );
 
@@ -115,7 +116,7 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
     { schema: changesSchema, onRequest },
     async ({ params, query, caller }, reply) => {
       const page = await caller.call((options) => presets.listChanges({ ...params, ...pageOf(query) }, options));
-      return reply.type("application/json").send(pageJson(page.changes.map(changeJson), page.totalCount));
+      return sendPage(reply, page.changes.map(changeJson), page.totalCount);
     },
   );
 }
@@ -131,16 +132,16 @@ function countOn({ offset, limit }: Page, { totalCount }: ListPart<PresetVersion
   return Math.max(0, Math.min(limit, totalCount - offset));
 }
 
-/** A page that one RPC does not carry, as it comes. */
+/** A page that is too large for one RPC, as it comes. */
 async function* versionParts(list: ListVersions, page: Page, first: ListPart<PresetVersion>): AsyncGenerator<string> {
-  // The service weighs all that it is asked for, so it is asked for little more than fits.
+  // The service measures all that it is asked for, so it is asked for little more than fits.
   const listSome = (rest: Page, lastCount: number) => list({ ...rest, limit: Math.min(rest.limit, 2 * lastCount) });
   yield '{"data":[';
   let count = 0;
   for await (const versions of listParts(page, first, listSome)) {
     for (const version of versions) yield (count++ === 0 ? "" : ",") + versionJson(version);
   }
-  // Versions do not go away, so this is no page.
+  // Versions do not go away, so this is a fault.
   if (count < countOn(page, first)) throw new Error("ListVersions answered with fewer versions than it had announced");
   yield `],"total_count":${first.totalCount}}`;
 }

@@ -6,9 +6,10 @@ import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { untilGone } from "../http/until-gone.ts";
 import { smallBodyBytesMax } from "../json/body-reader.ts";
-import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
+import { pageQuery, pageSchema } from "../json/page.ts";
 import { Type } from "../json/schema-builder.ts";
 import { componentSchema } from "../json/schema-parts.ts";
+import { sendPage } from "../json/send.ts";
 import { workspaceMemberJson } from "../json/workspace.ts";
 import { userIdsFrom, userIdsSchema } from "../json/workspace-body.ts";
 import { refusedWith, success } from "../openapi/answers.ts";
@@ -68,7 +69,7 @@ interface MembersChange extends OneWorkspace {
   Body: string | undefined;
 }
 
-/** Who belongs to a workspace. Every change has a name, because a call that is not answered is made again. */
+/** Who belongs to a workspace. Every change has a request id, so that it can be repeated safely. */
 export function workspaceMemberRoutes(app: FastifyInstance, access: Access, { workspaces }: Clients): void {
   const onRequest = access.withManagementKey();
   const bodyLimit = smallBodyBytesMax;
@@ -79,7 +80,7 @@ export function workspaceMemberRoutes(app: FastifyInstance, access: Access, { wo
     async ({ params, query: { offset, limit }, caller }, reply) => {
       const request = { ...params, offset, limit };
       const page = await caller.call((options) => workspaces.listWorkspaceMembers(request, options));
-      return reply.type("application/json").send(pageJson(page.members.map(workspaceMemberJson), page.totalCount));
+      return sendPage(reply, page.members.map(workspaceMemberJson), page.totalCount);
     },
   );
 
@@ -105,14 +106,14 @@ export function workspaceMemberRoutes(app: FastifyInstance, access: Access, { wo
       const signal = untilGone(reply);
       const { removedCount } = await caller
         .call((options) => workspaces.removeWorkspaceMembers(request, { ...options, signal }))
-        .catch(toldApart);
+        .catch(asWorkspaceError);
       return reply.send({ removed_count: removedCount });
     },
   );
 }
 
-/** The organization's own members with keys have another status. */
-function toldApart(error: unknown): never {
+/** The same reason has another status where a member of the organization is removed, so here it gets a name of its own. */
+function asWorkspaceError(error: unknown): never {
   if (!(error instanceof DomainError) || error.reason !== "MEMBER_HAS_KEYS") throw error;
   throw new DomainError(error.kind, { reason: "WORKSPACE_MEMBER_HAS_KEYS", message: error.message });
 }

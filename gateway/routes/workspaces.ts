@@ -4,11 +4,13 @@ import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import type { Workspace } from "../../proto/gen/setpoint/organization/v1/workspace_pb.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
 import type { Access } from "../auth/access.ts";
+import type { KeyChanges } from "../auth/key-changes.ts";
 import type { Clients } from "../clients/clients.ts";
 import { untilGone } from "../http/until-gone.ts";
 import { smallBodyBytesMax } from "../json/body-reader.ts";
-import { pageJson, pageQuery, pageSchema } from "../json/page.ts";
+import { pageQuery, pageSchema } from "../json/page.ts";
 import { Type } from "../json/schema-builder.ts";
+import { sendPage } from "../json/send.ts";
 import { sendWorkspace, workspaceJson } from "../json/workspace.ts";
 import {
   workspaceCreationFrom,
@@ -78,8 +80,13 @@ interface OneWorkspace {
   Params: Static<typeof params>;
 }
 
-/** The workspaces of the organization. Every change has a name, because a call that is not answered is made again. */
-export function workspaceRoutes(app: FastifyInstance, access: Access, { workspaces }: Clients): void {
+/** The workspaces of the organization. Every change has a request id, so that it can be repeated safely. */
+export function workspaceRoutes(
+  app: FastifyInstance,
+  access: Access,
+  keyChanges: KeyChanges,
+  { workspaces }: Clients,
+): void {
   const onRequest = access.withManagementKey();
   const bodyLimit = smallBodyBytesMax;
 
@@ -88,7 +95,7 @@ export function workspaceRoutes(app: FastifyInstance, access: Access, { workspac
     { schema: listSchema, onRequest },
     async ({ query: { offset, limit }, caller }, reply) => {
       const page = await caller.call((options) => workspaces.listWorkspaces({ offset, limit }, options));
-      return reply.type("application/json").send(pageJson(page.workspaces.map(workspaceJson), page.totalCount));
+      return sendPage(reply, page.workspaces.map(workspaceJson), page.totalCount);
     },
   );
 
@@ -134,12 +141,13 @@ export function workspaceRoutes(app: FastifyInstance, access: Access, { workspac
       const deletion = { ...params, requestId: newId() };
       const signal = untilGone(reply);
       const { organizationId } = caller.principal;
-      await access.changing(
+      await keyChanges.watch(
         caller.call((options) => workspaces.deleteWorkspace(deletion, { ...options, signal })),
         ({ workspace }) =>
           (principal) =>
             principal.workspaceId === workspace?.id,
-        // It may be named by its slug. Only who administers has been there: one that keys work in is not deleted.
+        // The id is not known where it is named by its slug. A workspace with working keys is not deleted, so only
+        // management keys can have grants for it.
         (principal) => principal.organizationId === organizationId && principal.keyKind === KeyKind.MANAGEMENT,
       );
       return reply.send({ deleted: true });

@@ -1,9 +1,9 @@
-/** A model is named where it is told: in the answer itself, or in what the first event of a stream holds of it. */
+/** Where an answer names its model: at its top, or in the object that the first event of a stream holds. */
 const places = new Set(["model", "message.model", "response.model"]);
 
 /**
- * The model that an answer says it is from, in the beginning of a JSON text or of a stream of events. Found by walking,
- * because what a model has written may name one, too; undefined where it does not stand in this part of the answer.
+ * The model that an answer says it is from, given the beginning of a JSON text or of a stream of events; undefined where
+ * this part does not say it. The text is walked through and not searched, because what a model wrote may look like it.
  */
 export function modelIn(text: string): string | undefined {
   if (/^\s*\{/.test(text)) return modelOfObject(text, text.indexOf("{"));
@@ -18,7 +18,7 @@ const token = /"(?:[^"\\\n]|\\.)*"|[{}[\]:,]/g;
 const sane = /^[\w.:/@+-]{1,128}$/;
 
 function modelOfObject(text: string, from: number): string | undefined {
-  /** The member that each object or list around stands in; that of a list is of no name. */
+  /** The keys of the objects that are open, and a bracket for each list. */
   const path: string[] = [];
   let member: string | undefined;
   let isValue = false;

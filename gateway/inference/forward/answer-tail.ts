@@ -1,9 +1,9 @@
-/** More than the end of a stream takes that tells the usage. */
+/** More than the events at the end of a stream take that tell the usage. */
 const tailBytes = 4 * 1024;
 
-/** The last bytes of an answer. Copied: thousands of small pieces that are kept weigh many times what they hold. */
+/** The last bytes of an answer. They are copied: thousands of small pieces would take many times the memory of what they hold. */
 export class AnswerTail {
-  /** As it came, while there is but one piece. */
+  /** The first piece as it came, as long as there is no second. */
   #only: Buffer | undefined;
   #kept: Buffer | undefined;
   #length = 0;
@@ -15,7 +15,7 @@ export class AnswerTail {
     else this.#only = chunk;
   }
 
-  /** The first piece of several. Of Anthropic's streams it tells how many tokens were read. */
+  /** The first piece, once there are several. In Anthropic's streams it tells how many tokens were read. */
   get first(): string {
     return this.#first;
   }

@@ -9,15 +9,15 @@ import { type Failure, failureOf, stopping } from "./failures.ts";
 interface AttemptTimes {
   readonly firstByteMs: number;
   readonly betweenChunksMs: number;
-  /** When all of it must be over. */
+  /** When all of it must be done. */
   readonly untilMs: number;
 }
 
-/** Who sent it. Of an attempt that was left nothing is told any more. */
+/** Who sent it, and is told what becomes of it. Once it is aborted or discarded, nothing more is told. */
 export interface AttemptOwner {
-  /** The head of the answer. Who does not want the rest leaves or drops the attempt. */
+  /** The head of the answer has come. An owner that does not want the rest aborts or discards the attempt. */
   answered(status: number, headers: AnswerHeaders): void;
-  /** A piece of the answer. */
+  /** A piece of the answer has come. */
   received(chunk: Buffer): void;
   /** The body was sent whole. */
   sent(): void;
@@ -26,11 +26,11 @@ export interface AttemptOwner {
   failed(failure: Failure): void;
 }
 
-/** So much of an answer that nobody wants is read, for the sake of its connection. */
-const droppedBytesMax = 64 * 1024;
-const dropMs = 2_000;
+/** An answer that is discarded is read up to here, so that its connection can be used again. */
+const discardedBytesMax = 64 * 1024;
+const discardMs = 2_000;
 
-/** An idle connection that was closed is heard of with the first answer to what is sent on it; what breaks later was at work. */
+/** That an idle connection was closed shows soon after something is sent over it. One that breaks later was in use. */
 const staleWithinMs = 1_000;
 
 /** One request to an upstream. */
@@ -41,17 +41,17 @@ export class Attempt implements RequestListener, Deadlined {
   readonly #deadlines: Deadlines;
   readonly #times: AttemptTimes;
   #connection: Connection | undefined;
-  /** Until when its connection may turn out to have been closed before it was used again; undefined where nothing is sent yet. */
+  /** Until when a failure may mean that its connection was closed while it was idle; undefined until the request is sent. */
   #mayBeStaleUntilMs: number | undefined;
   #isAnswered = false;
-  /** Nobody wants to know of it any more. */
-  #isLeft = false;
-  #isOver = false;
-  /** Counts as one of the requests that the upstream has under way. */
+  /** It was aborted or discarded: the owner is told nothing more. */
+  #isAbandoned = false;
+  #isFinished = false;
+  /** Whether it counts among the requests that the upstream has under way. */
   #isCounted = false;
-  #droppedBytes = 0;
+  #discardedBytes = 0;
   #phaseUntilMs = 0;
-  /** A piece has come since it was last asked whether its time is up. */
+  /** Whether a piece has come since it was last asked whether it is late. */
   #isHeard = false;
 
   constructor(upstream: Upstream, owner: AttemptOwner, deadlines: Deadlines, times: AttemptTimes) {
@@ -75,7 +75,7 @@ export class Attempt implements RequestListener, Deadlined {
   }
 
   isLate(nowMs: number): boolean {
-    // Some may still come after a pause, and then no more is waited for.
+    // A piece may still come after a pause. It must not start the clock, which stands until the client reads again.
     if (this.#isHeard && this.#phaseUntilMs !== Number.POSITIVE_INFINITY) {
       this.#phaseUntilMs = nowMs + this.#times.betweenChunksMs;
     }
@@ -84,44 +84,44 @@ export class Attempt implements RequestListener, Deadlined {
   }
 
   onDeadline(): void {
-    if (this.#isLeft) {
+    if (this.#isAbandoned) {
       this.#cut();
       return;
     }
     const isAll = this.#times.untilMs <= this.#phaseUntilMs;
     const reason = isAll ? "took too long for its answer" : "stopped in the middle of its answer";
-    this.leave();
+    this.abort();
     this.#owner.failed({ kind: "timeout", reason: this.#isAnswered ? reason : "did not answer in time" });
   }
 
   onStop(): void {
-    if (this.#isLeft) return;
-    this.leave();
+    if (this.#isAbandoned) return;
+    this.abort();
     this.#owner.failed(stopping);
   }
 
-  /** Ends it at once, whatever it is at. The owner hears no more of it. */
-  leave(): void {
-    this.#isLeft = true;
+  /** Ends it at once, whatever it is doing. The owner is told nothing more. */
+  abort(): void {
+    this.#isAbandoned = true;
     this.#cut();
   }
 
-  /** Lets a short answer come to its end unread, so that its connection can be used again. The next may be sent before that. */
-  drop(): void {
-    this.#isLeft = true;
+  /** Lets a short answer come to its end unread, so that its connection can be used again. No attempt waits for that. */
+  discard(): void {
+    this.#isAbandoned = true;
     this.#uncount();
-    this.#phaseUntilMs = monotonicMs() + dropMs;
+    this.#phaseUntilMs = monotonicMs() + discardMs;
   }
 
   pause(): void {
-    if (this.#isOver) return;
+    if (this.#isFinished) return;
     this.#connection?.pause();
-    // It is not the upstream that takes its time.
+    // It is the client that is slow, and not the upstream.
     this.#phaseUntilMs = Number.POSITIVE_INFINITY;
   }
 
   resume(): void {
-    if (this.#isOver) return;
+    if (this.#isFinished) return;
     this.#phaseUntilMs = monotonicMs() + this.#times.betweenChunksMs;
     this.#connection?.resume();
   }
@@ -130,26 +130,26 @@ export class Attempt implements RequestListener, Deadlined {
     this.#mayBeStaleUntilMs = earlierRequests > 0 ? monotonicMs() + staleWithinMs : 0;
   }
 
-  /** An upload may be slow: its time begins again with each piece of it. */
+  /** An upload may be slow: the time for an answer begins again with each piece. */
   onBodySent(): void {
     if (!this.#isAnswered) this.#phaseUntilMs = monotonicMs() + this.#times.firstByteMs;
   }
 
   onRequestSent(): void {
-    if (!this.#isLeft) this.#owner.sent();
+    if (!this.#isAbandoned) this.#owner.sent();
   }
 
   onResponseStart(status: number, headers: AnswerHeaders): void {
-    if (this.#isLeft) return;
+    if (this.#isAbandoned) return;
     this.#isAnswered = true;
     this.#phaseUntilMs = monotonicMs() + this.#times.betweenChunksMs;
     this.#owner.answered(status, headers);
   }
 
   onResponseData(chunk: Buffer): void {
-    if (this.#isLeft) {
-      this.#droppedBytes += chunk.length;
-      if (this.#droppedBytes > droppedBytesMax) this.#cut();
+    if (this.#isAbandoned) {
+      this.#discardedBytes += chunk.length;
+      if (this.#discardedBytes > discardedBytesMax) this.#cut();
       return;
     }
     this.#isHeard = true;
@@ -157,13 +157,13 @@ export class Attempt implements RequestListener, Deadlined {
   }
 
   onResponseEnd(): void {
-    this.#over();
-    if (!this.#isLeft) this.#owner.ended();
+    this.#finish();
+    if (!this.#isAbandoned) this.#owner.ended();
   }
 
   onResponseError(error: Error): void {
-    this.#over();
-    if (this.#isLeft) return;
+    this.#finish();
+    if (this.#isAbandoned) return;
     const progress = {
       isSent: this.#mayBeStaleUntilMs !== undefined,
       mayBeStale: monotonicMs() < (this.#mayBeStaleUntilMs ?? 0),
@@ -174,14 +174,14 @@ export class Attempt implements RequestListener, Deadlined {
   }
 
   #cut(): void {
-    if (this.#isOver) return;
-    this.#over();
+    if (this.#isFinished) return;
+    this.#finish();
     this.#connection?.abort();
   }
 
-  #over(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+  #finish(): void {
+    if (this.#isFinished) return;
+    this.#isFinished = true;
     this.#uncount();
     this.#deadlines.forget(this);
   }

@@ -14,7 +14,7 @@ import { requestHeaders } from "./request-headers.ts";
 import { mayBeServedByAnother, mayRetry, retryWaitMs } from "./retry-rules.ts";
 import { beginUpstreamSpan, recordAnswer, type UsedPreset } from "./upstream-span.ts";
 
-/** What all attempts have in common. Nothing of the body: that is let go as soon as it cannot be needed again. */
+/** What all attempts have in common. It holds nothing of the body, which is released as soon as no attempt can need it. */
 interface AttemptedRequest {
   readonly dialect: DialectName;
   readonly headers: IncomingHttpHeaders;
@@ -24,34 +24,34 @@ interface AttemptedRequest {
   readonly startedAtMs: number;
 }
 
-/** Who gets the answer of the attempt that has one. */
+/** Who gets the answer of the attempt that succeeds. */
 export interface AttemptsOwner {
   /** An answer that is passed on has begun. */
   answered(status: number, headers: AnswerHeaders): void;
   received(chunk: Buffer): void;
   ended(): void;
-  /** The answer broke off; or there is none, and nothing more to be tried. */
+  /** The answer broke off; or there is none, and nothing is left to try. */
   failed(failure: Failure): void;
   /** Nothing can need the body of the request any more. */
   bodyReleased(): void;
 }
 
-/** The attempts to have a request answered, one after the other: at most twice by one upstream, then by the next of its models. */
+/** The attempts to have a request answered, one after the other: at most two for a model, then on to the next of its list. */
 export class Attempts implements AttemptOwner {
   readonly #metrics: InferenceMetrics;
   readonly #deadlines: Deadlines;
   readonly #request: AttemptedRequest;
   readonly #owner: AttemptsOwner;
-  /** Those that are left, the one that is tried ahead of them; none where the body is let go. */
+  /** The one that is tried now, and behind it those that are left. None once the body is released. */
   #candidates: readonly Candidate[];
   #upstream: Upstream;
   #hiddenSecret: HiddenSecret | undefined;
-  /** Why the upstream is tried a second time. */
+  /** Why the upstream is tried a second time; undefined where it is not. */
   #retriedAfter: FailureKind | undefined;
   #attempt: Attempt | undefined;
-  /** Of the attempt, where it is recorded. */
+  /** Of the present attempt, where the trace is recorded. */
   #span: Span | undefined;
-  #takeBackTry: (() => void) | undefined;
+  #cancelNextTry: (() => void) | undefined;
   #isBodySent = false;
   #isAnswered = false;
   #bytesSent = 0;
@@ -76,7 +76,7 @@ export class Attempts implements AttemptOwner {
     return this.#upstream;
   }
 
-  /** What the answer to the last attempt may not show: by the time it comes, the upstream may have another credential. */
+  /** What the answer to the last attempt must not show. The upstream may have another credential by the time it comes. */
   get hiddenSecret(): HiddenSecret | undefined {
     return this.#hiddenSecret;
   }
@@ -86,7 +86,7 @@ export class Attempts implements AttemptOwner {
     return this.#bytesSent;
   }
 
-  /** As the request names it. For who is told of an answer. */
+  /** As the request names it. Only until the body is released. */
   get model(): string {
     return this.#candidate.name;
   }
@@ -121,7 +121,7 @@ export class Attempts implements AttemptOwner {
       headers: requestHeaders(headers, upstream, byteLength, this.#span ?? trace),
       parts,
       byteLength,
-      // One that was idle was closed: others may have been, too.
+      // Where one connection was closed while it was idle, others may have been, too.
       needsNewConnection: this.#retriedAfter !== undefined && this.#retriedAfter !== "refused",
     });
   }
@@ -134,21 +134,21 @@ export class Attempts implements AttemptOwner {
     this.#attempt?.resume();
   }
 
-  /** Ends what is under way. Nothing is told of it any more. */
-  leave(): void {
-    this.#attempt?.leave();
+  /** Ends what is under way. The owner is told nothing more. */
+  abort(): void {
+    this.#attempt?.abort();
   }
 
-  /** There is nothing more to do: records the outcome. */
+  /** Records the outcome, once there is nothing more to do. */
   end(answer: ClientAnswer | undefined, error: string | undefined): void {
-    this.#takeBackTry?.();
+    this.#cancelNextTry?.();
     if (this.#span && answer) recordAnswer(this.#span, answer);
     this.#endSpan(error);
   }
 
   answered(status: number, headers: AnswerHeaders): void {
     if (status < 400 && status >= 300) {
-      this.#attempt?.leave();
+      this.#attempt?.abort();
       this.failed({ kind: "bad_answer", reason: "answered with a redirect, which is not followed" });
     } else if (status < 400 || !this.#isTriedAgain(status, headers)) {
       this.#isAnswered = true;
@@ -188,17 +188,17 @@ export class Attempts implements AttemptOwner {
     return this.#candidates.length > 1;
   }
 
-  /** Whether an answer of an error is not passed on, because there is something better to do. */
+  /** Whether the request is tried again after an answer with an error, which is then not passed on. */
   #isTriedAgain(status: number, headers: AnswerHeaders): boolean {
     const failure: Failure = { kind: "refused", reason: `answered with the status ${status}` };
     const waitMs = this.#retriedAfter ? undefined : retryWaitMs(status, headers, this.#upstream);
     if (waitMs !== undefined) {
-      this.#attempt?.drop();
+      this.#attempt?.discard();
       this.#retry(failure, waitMs);
       return true;
     }
     if (!this.#isAnotherLeft || !mayBeServedByAnother(status)) return false;
-    this.#attempt?.drop();
+    this.#attempt?.discard();
     this.#fallBack(failure);
     return true;
   }
@@ -216,11 +216,11 @@ export class Attempts implements AttemptOwner {
     this.#tryAfter(0, failure);
   }
 
-  /** Never at once: this may be a callback of the connection that failed. */
+  /** Never in the same turn: this may be a callback of the connection that failed. */
   #tryAfter(waitMs: number, failure: Failure): void {
     this.#attempt = undefined;
     this.#endSpan(failure.kind);
-    this.#takeBackTry = this.#deadlines.after(waitMs, () => this.try());
+    this.#cancelNextTry = this.#deadlines.after(waitMs, () => this.try());
   }
 
   #releaseBody(): void {

@@ -4,17 +4,17 @@ import type { ServerResponse } from "node:http";
 const [carriageReturn, lineFeed] = [0x0d, 0x0a];
 const hexDigits = Buffer.from("0123456789abcdef");
 
-/** Larger ones are written as they are: to copy them would cost more than to write in parts. The size has at most four digits. */
+/** Larger chunks are left to Node: a copy would cost more than several writes. A size up to this has at most four digits. */
 const framedBytesMax = 16 * 1024;
 
 /**
- * Writes a piece of a body that is sent in chunks, in one piece with what HTTP has around it. Node's own response makes
- * four writes of it, gathers them and sends them later, which costs more than all else that is done for a small piece.
- * Only for a response whose head is sent. Whether the client takes more at once is told as by `write`; that it does again, by the socket.
+ * Writes a piece of a body that is sent in chunks, together with the frame that HTTP has around it. Node's own response
+ * makes four writes of it, gathers them and sends them later, which costs more than all else that is done for a small
+ * piece. Only for a response whose head is sent. Returns what `write` does; the `drain` that follows may be the socket's.
  */
 export function writeChunk(response: ServerResponse, chunk: Buffer): boolean {
   const { socket } = response;
-  // Where its turn on the connection has not come, Node keeps it.
+  // A response without a socket waits for its turn on the connection, and Node keeps what is written to it.
   if (!socket || !response.chunkedEncoding || chunk.length > framedBytesMax || chunk.length === 0) {
     return response.write(chunk);
   }

@@ -13,35 +13,35 @@ import { errorEvent } from "./stream-error.ts";
 import { type Usage, usageIn } from "./usage.ts";
 import { WholeEvents } from "./whole-events.ts";
 
-/** How long a connection whose answer broke is kept for a next request. */
+/** How long a connection whose answer broke off is kept for another request. */
 const idleAfterBreakMs = 1_000;
 
 /** The request that is answered. Nothing of its body is kept: an answer may take minutes. */
 interface AnsweredRequest {
   readonly reply: FastifyReply;
   readonly dialect: DialectName;
-  /** As the request names it: of a list, the one that is answered by. */
+  /** As the request names it. Of a list, the one that answers. */
   readonly model: string;
   readonly explanation: string | undefined;
-  /** Of the credential that it was sent with. */
+  /** The credential that it was sent with. */
   readonly hiddenSecret: HiddenSecret | undefined;
 }
 
-/** An upstream's answer on its way to the client. Its head is sent: that cannot be taken back. */
+/** An upstream's answer on its way to the client. Its head is written at once, and the status cannot be changed any more. */
 export class ClientAnswer {
   readonly tail = new AnswerTail();
   bytes = 0;
-  /** What it tells of tokens, once it has come to its end. */
+  /** What it says about tokens, once it has come to its end. */
   usage: Usage | undefined;
   readonly #request: AnsweredRequest;
   readonly #response: ServerResponse;
   readonly #upstream: Upstream;
   readonly #isEncoded: boolean;
-  /** Hides the credential of the upstream, which an answer may repeat: most of all one of an error. */
+  /** Hides the credential of the upstream, which an answer may repeat. */
   readonly #filter: SecretFilter | undefined;
-  /** Of an error alone: it is short, and the one that may well repeat a credential. */
+  /** Only of an error, which is short, and may well repeat a credential. */
   readonly #encoded: EncodedError | undefined;
-  /** Where it is made of events that can be added to. */
+  /** Where it is a stream of events that is not compressed, so that one of ours can be added. */
   readonly #events: WholeEvents | undefined;
   #isHeadSent = false;
 
@@ -53,9 +53,8 @@ export class ClientAnswer {
     isDraining: boolean,
   ) {
     const { reply, explanation, hiddenSecret } = request;
-    const response = reply.raw;
     this.#request = request;
-    this.#response = response;
+    this.#response = reply.raw;
     this.#upstream = upstream;
     const isStream = isEventStream(headers);
     this.#filter = hiddenSecret && new SecretFilter(hiddenSecret);
@@ -63,47 +62,38 @@ export class ClientAnswer {
     this.#encoded = hiddenSecret && status >= 400 ? EncodedError.of(encoding) : undefined;
     this.#isEncoded = encoding !== undefined;
     this.#events = isStream && !this.#isEncoded ? new WholeEvents() : undefined;
-    const own = reply.hijack().getHeaders() as Record<string, string>;
-    passOnHeaders(headers, own, hiddenSecret);
-    own["x-setpoint-upstream"] = upstream.name;
-    if (isStream) own["x-accel-buffering"] = "no";
-    else if (explanation !== undefined) own["x-setpoint-provenance"] = explanation;
-    // While draining, an answer is still given; its connection closes with it.
-    if (isDraining) own.connection = "close";
-    if (this.#events || this.#encoded || status === 204) delete own["content-length"];
-    if (this.#encoded) delete own["content-encoding"];
-    response.writeHead(status, own);
+    this.#writeHead(status, headers, isStream, isDraining);
     if (this.#events && explanation !== undefined) this.#send(Buffer.from(`: ${explanation}\n\n`));
-    // What has come together with the head goes out together with it.
-    process.nextTick(() => this.#goOn());
+    // Deferred, so that what came together with the head goes out together with it.
+    process.nextTick(() => this.#afterFirstTurn());
   }
 
   get status(): number {
     return this.#response.statusCode;
   }
 
-  /** Whether the client takes more at once. */
+  /** Whether the client takes more at once. A chunk is decoded, then rid of secrets, then held until its event is whole. */
   write(chunk: Buffer): boolean {
     this.bytes += chunk.length;
-    if (!this.#encoded) return this.#show(chunk);
+    if (!this.#encoded) return this.#writeDecoded(chunk);
     this.#encoded.add(chunk);
     return true;
   }
 
   end(): void {
-    if (this.#encoded) this.#show(this.#encoded.text());
+    if (this.#encoded) this.#writeDecoded(this.#encoded.text());
     const kept = this.#filter?.rest();
-    if (kept) this.#pass(kept);
+    if (kept) this.#writeFiltered(kept);
     const rest = this.#events?.rest();
     if (rest) this.tail.add(rest);
     this.#response.end(rest);
     if (this.status < 300 && !this.#isEncoded) this.usage = usageIn(this.tail.text(), this.tail.first);
   }
 
-  /** Ends what the upstream did not: the status is sent, so the client is told as its dialect has it. */
+  /** Ends what the upstream did not. The status is sent, so the client is told in the way of its dialect. */
   breakOff(failure: Failure): void {
     const response = this.#response;
-    // A length that is not reached, or an end that does not come, tells enough where there are no events.
+    // Without events, a client learns of it by a length that is not reached, or by an end that does not come.
     if (!this.#events) {
       response.destroy();
       return;
@@ -123,12 +113,26 @@ export class ClientAnswer {
     response.once("close", () => socket?.setTimeout(idleAfterBreakMs)).end(event);
   }
 
-  #show(chunk: Buffer): boolean {
-    const shown = this.#filter ? this.#filter.add(chunk) : chunk;
-    return shown ? this.#pass(shown) : true;
+  #writeHead(status: number, headers: AnswerHeaders, isStream: boolean, isDraining: boolean): void {
+    const { reply, explanation, hiddenSecret } = this.#request;
+    const own = reply.hijack().getHeaders() as Record<string, string>;
+    passOnHeaders(headers, own, hiddenSecret);
+    own["x-setpoint-upstream"] = this.#upstream.name;
+    if (isStream) own["x-accel-buffering"] = "no";
+    else if (explanation !== undefined) own["x-setpoint-provenance"] = explanation;
+    // While draining, an answer is still given; its connection closes with it.
+    if (isDraining) own.connection = "close";
+    if (this.#events || this.#encoded || status === 204) delete own["content-length"];
+    if (this.#encoded) delete own["content-encoding"];
+    this.#response.writeHead(status, own);
   }
 
-  #pass(chunk: Buffer): boolean {
+  #writeDecoded(chunk: Buffer): boolean {
+    const shown = this.#filter ? this.#filter.add(chunk) : chunk;
+    return shown ? this.#writeFiltered(shown) : true;
+  }
+
+  #writeFiltered(chunk: Buffer): boolean {
     const whole = this.#events ? this.#events.add(chunk) : chunk;
     if (!whole) return true;
     this.tail.add(whole);
@@ -141,11 +145,11 @@ export class ClientAnswer {
     return this.#response.write(chunk);
   }
 
-  /** For what has not left by now: its head goes out, and its client has a clock. */
-  #goOn(): void {
+  /** For an answer that is not sent by now: its head goes out, and the client has a time limit for reading. */
+  #afterFirstTurn(): void {
     const response = this.#response;
     if (response.writableFinished || response.destroyed) return;
-    // It is this that tells of a client that does not read; elsewhere it is told sooner.
+    // By this a client is noticed that does not read. On other routes it is by the shorter timeout of the server.
     response.socket?.setTimeout(this.#upstream.timeouts.clientReadMs);
     if (this.#isHeadSent || response.writableEnded) return;
     this.#isHeadSent = true;

@@ -5,14 +5,14 @@ import type { StalledAnswer, StalledAnswers } from "./stalled-answers.ts";
 interface ClientReadingParts {
   readonly reply: FastifyReply;
   readonly stalled: StalledAnswers;
-  /** Nothing more is to come until `onResume`. */
+  /** Nothing more should come until `onResume`. */
   readonly onPause: () => void;
   readonly onResume: () => void;
-  /** Its answer is to end, because others need the memory. */
+  /** The answer has to end, because others need the memory. */
   readonly onCutOff: () => void;
 }
 
-/** Whether the client of an answer reads it. While it does not, the answer waits among others like it. */
+/** Watches whether the client of an answer reads it. While it does not, the answer is one of the stalled ones. */
 export class ClientReading implements StalledAnswer {
   readonly #parts: ClientReadingParts;
   #pausedAtMs: number | undefined;
@@ -23,16 +23,16 @@ export class ClientReading implements StalledAnswer {
   }
 
   end(): void {
-    if (this.#pausedAtMs !== undefined) this.#goOn();
+    if (this.#pausedAtMs !== undefined) this.#unpause();
   }
 
   /** The client does not take more at once. */
   pause(): void {
-    // More may come until a pause takes effect.
+    // More may be written until the pause takes effect.
     if (this.#pausedAtMs !== undefined) return;
     this.#pausedAtMs = monotonicMs();
     const { reply, stalled, onPause } = this.#parts;
-    // Chunks are written to the socket, too.
+    // Of both, because some chunks are written to the socket itself.
     reply.raw.on("drain", this.#resumed);
     reply.request.raw.socket.on("drain", this.#resumed);
     onPause();
@@ -54,13 +54,13 @@ export class ClientReading implements StalledAnswer {
   }
 
   readonly #resumed = (): void => {
-    // Until the turn of the answer has come on its connection, the socket tells of those before it.
+    // Until it is this answer's turn on the connection, the socket drains those before it.
     if (this.#pausedAtMs === undefined || !this.#parts.reply.raw.socket) return;
-    this.#goOn();
+    this.#unpause();
     this.#parts.onResume();
   };
 
-  #goOn(): void {
+  #unpause(): void {
     this.#pausedAtMs = undefined;
     const { reply, stalled } = this.#parts;
     reply.raw.off("drain", this.#resumed);

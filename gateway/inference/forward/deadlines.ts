@@ -2,9 +2,9 @@ import { monotonicMs } from "../../../services/platform/process/clock.ts";
 
 /** What must not go on for ever. */
 export interface Deadlined {
-  /** Among all that are watched. Written by `Deadlines` alone. */
+  /** Its index among all that are watched. Only `Deadlines` writes it. */
   place: number;
-  /** Whether its time is up. Asked now and then, so that a chunk that gives it more need not look at the clock. */
+  /** Whether its time is up. Asked now and then, so that nobody has to look at the clock for each chunk that extends it. */
   isLate(nowMs: number): boolean;
   onDeadline(): void;
   /** The process stops. */
@@ -15,13 +15,13 @@ const sweepMs = 100;
 
 /** One timer for all calls that are under way. */
 export class Deadlines {
-  /** No Set: with one, calls that had left it stayed in memory, and their requests with them, until V8 looked at all of the heap. */
+  /** Not a Set: deleted entries of one stayed in memory, with their requests, until V8 collected all of the heap. */
   readonly #watched: Deadlined[] = [];
   readonly #waiting = new Set<() => void>();
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
-  /** Nothing is to be begun any more. */
+  /** Nothing may be begun any more. */
   get isStopped(): boolean {
     return this.#isStopped;
   }
@@ -32,7 +32,7 @@ export class Deadlines {
     this.#timer ??= setInterval(() => this.#sweep(), sweepMs).unref();
   }
 
-  /** Once for a call that is watched: another time would take out another. */
+  /** Exactly once for a call that is watched: a second time would remove another one. */
   forget(call: Deadlined): void {
     const last = this.#watched.pop() as Deadlined;
     if (last === call) return;
@@ -40,19 +40,19 @@ export class Deadlines {
     last.place = call.place;
   }
 
-  /** Calls after so long, or at once where the process stops. Returns what takes that back. */
+  /** Calls after so long, or at once when the process stops. Returns what cancels that. */
   after(ms: number, call: () => void): () => void {
     const run = (): void => {
-      takeBack();
+      cancel();
       call();
     };
-    const takeBack = (): void => {
+    const cancel = (): void => {
       clearTimeout(timer);
       this.#waiting.delete(run);
     };
     const timer = setTimeout(run, ms);
     this.#waiting.add(run);
-    return takeBack;
+    return cancel;
   }
 
   /** Ends all that is under way. */
@@ -63,7 +63,7 @@ export class Deadlines {
   }
 
   #sweep(): void {
-    // Not with the last call that ends: the next one comes soon.
+    // Only here, and not when the last call ends: the next one usually comes soon.
     if (this.#watched.length === 0) {
       clearInterval(this.#timer);
       this.#timer = undefined;
@@ -75,7 +75,7 @@ export class Deadlines {
     });
   }
 
-  /** Backwards: whoever takes the place of one that is forgotten meanwhile has had its turn. */
+  /** Backwards: the call that takes the place of one that is forgotten meanwhile has had its turn already. */
   #forEach(tell: (call: Deadlined) => void): void {
     for (let place = this.#watched.length - 1; place >= 0; place -= 1) {
       const call = this.#watched[place];

@@ -7,7 +7,7 @@ import {
   zstdDecompressSync,
 } from "node:zlib";
 
-/** Much more than any error says; and little enough to be decoded at once. */
+/** Much more than any error has, and little enough to be decoded in one go. */
 const encodedBytesMax = 64 * 1024;
 const decodedBytesMax = 1024 * 1024;
 
@@ -23,7 +23,7 @@ const decoders: Readonly<Record<string, Decode | undefined>> = {
   zstd: zstdDecompressSync,
 };
 
-/** An error that came compressed, although that was not asked for. It is decoded, so that it can be looked at before it is shown. */
+/** An error that came compressed, although that was not asked for. It is decoded, so that secrets in it can be found. */
 export class EncodedError {
   readonly #decode: Decode;
   readonly #pieces: Buffer[] = [];
@@ -33,7 +33,7 @@ export class EncodedError {
     this.#decode = decode;
   }
 
-  /** Undefined where nothing is known of the encoding. */
+  /** Undefined where the encoding is none that we know. */
   static of(encoding: string | string[] | undefined): EncodedError | undefined {
     const decode = typeof encoding === "string" ? decoders[encoding.toLowerCase()] : undefined;
     return decode && new EncodedError(decode);
@@ -44,7 +44,7 @@ export class EncodedError {
     if (this.#bytes <= encodedBytesMax) this.#pieces.push(piece);
   }
 
-  /** What it says: nothing, where that cannot be read or is too much. Its status says enough. */
+  /** Empty where it cannot be decoded or is too long. Its status says enough. */
   text(): Buffer {
     if (this.#bytes > encodedBytesMax) return nothing;
     try {

@@ -6,7 +6,7 @@ const lengthMax = 8 * 1024;
 /** A provenance as one line of ASCII, fit for a header. Where it is too long for one, its fields are left out. */
 export function explanationOf(provenance: Provenance): string {
   const whole = JSON.stringify(provenance);
-  // Looked at first: it only becomes longer, and takes long where it is.
+  // The length is checked first: escapes only make it longer, and take long in a long text.
   const explanation = whole.length <= lengthMax ? inAscii(whole) : whole;
   if (explanation.length <= lengthMax) return explanation;
   return JSON.stringify({ preset: provenance.preset, fields: {}, dropped: [], is_truncated: true });

@@ -1,4 +1,4 @@
-import { HttpError, retryAfterSeconds, tooManyRequests } from "../../json/errors.ts";
+import { HttpError, retryAfterSeconds, tooManyRequests } from "../../json/http-error.ts";
 import { MalformedAnswer } from "../upstreams/answer-head.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
 
@@ -13,16 +13,16 @@ export type FailureKind =
   | "timeout"
   /** It answered with what cannot be passed on. */
   | "bad_answer"
-  /** It answered that it cannot now. */
+  /** It answered with an error that another attempt may not meet. */
   | "refused"
-  /** It has as much to do as it may. */
+  /** It has as many requests under way as it may. */
   | "full"
   /** This process ends. */
   | "stopping";
 
 export interface Failure {
   readonly kind: FailureKind;
-  /** What happened, behind "the upstream x". It names no address and no value. */
+  /** What happened, to be read after "The upstream x". It names no address and no value. */
   readonly reason: string;
 }
 
@@ -43,12 +43,12 @@ export function statusOf({ kind }: Failure): number {
   return statuses[kind];
 }
 
-/** What a client is told where nothing was sent to it yet. */
+/** What a client is told that has not been sent anything yet. */
 export function failureError(failure: Failure, { name, concurrencyMax }: Upstream): HttpError {
   const headers = { "x-setpoint-upstream": name };
   const message = `The upstream ${name} ${failure.reason}.`;
   const status = statusOf(failure);
-  // It will not be better in a moment.
+  // Here another try does not help.
   if (failure.kind === "bad_answer") {
     return new HttpError(status, `${message} Whoever runs this gateway may have to change its address.`, headers);
   }
@@ -58,8 +58,8 @@ export function failureError(failure: Failure, { name, concurrencyMax }: Upstrea
   return tooManyRequests(wait, { limit: concurrencyMax, remaining: 0, nextInSeconds: 1, fullInSeconds: 1 }, headers);
 }
 
-/** Of the operating system, or of TLS: a certificate that is not trusted, a protocol that is not spoken. */
-const sane = /^[A-Z][A-Z0-9_]{1,63}$/;
+/** A code of the operating system or of TLS, such as that of a certificate that is not trusted. */
+const saneCode = /^[A-Z][A-Z0-9_]{1,63}$/;
 
 /** How far a call had come. */
 interface CallProgress {
@@ -77,7 +77,7 @@ interface CallProgress {
 export function failureOf(error: Error, { isSent, mayBeStale, isHeard, isAnswered }: CallProgress): Failure {
   const code = String((error as NodeJS.ErrnoException).code ?? "");
   if (!isSent) {
-    const detail = sane.test(code) ? ` (${code})` : "";
+    const detail = saneCode.test(code) ? ` (${code})` : "";
     return { kind: "unreachable", reason: `cannot be reached${detail}` };
   }
   if (!isAnswered && error instanceof MalformedAnswer) {

@@ -4,23 +4,23 @@ import type { OutgoingRequest } from "../merge/merge.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
 import type { UsedPreset } from "./upstream-span.ts";
 
-/** What is to be forwarded, for whom. */
+/** A request that is forwarded to an upstream. */
 export interface ForwardRequest {
   readonly reply: FastifyReply;
   readonly dialect: DialectName;
   readonly outgoing: OutgoingRequest;
-  /** Where the client asked how its request was made: JSON of one line, in ASCII. */
+  /** Tells where the parts of the request come from, in one line of ASCII; undefined where the client does not ask for it. */
   readonly explanation: string | undefined;
-  /** What it was made with. */
+  /** The preset that was merged into it. */
   readonly preset: UsedPreset | undefined;
 }
 
-/** A model of the list, and who serves it. */
+/** A model that the request may be answered by, and the upstream that serves it. */
 export interface Candidate {
   readonly upstream: Upstream;
   /** As the request names it. */
   readonly name: string;
-  /** As the upstream is told. */
+  /** As the upstream names it. */
   readonly model: string;
   readonly parts: readonly Buffer[];
 }

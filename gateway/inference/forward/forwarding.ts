@@ -4,6 +4,7 @@ import type { Logger } from "../../../services/platform/observe/logger.ts";
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import { clientClosedRequest } from "../../http/exchanges.ts";
+import { logNamesOf } from "../../http/log-names.ts";
 import type { InferenceMetrics } from "../inference-metrics.ts";
 import type { AnswerHeaders } from "../upstreams/answer-head.ts";
 import { Attempts, type AttemptsOwner } from "./attempts.ts";
@@ -19,7 +20,7 @@ export interface ForwardingParts {
   readonly logger: Logger;
   readonly stalled: StalledAnswers;
   readonly isDraining: () => boolean;
-  /** Records the outcome of an exchange that cannot be told to its client by a status. */
+  /** Records an outcome that the client cannot be told by a status any more. */
   readonly settle: (reply: FastifyReply, status: number) => void;
 }
 
@@ -34,9 +35,9 @@ export class Forwarding implements AttemptsOwner {
   readonly #startedAtMs = monotonicMs();
   readonly #attempts: Attempts;
   readonly #reading: ClientReading;
-  /** Once it has begun. */
+  /** Undefined until it has begun. */
   #answer: ClientAnswer | undefined;
-  #isOver = false;
+  #isFinished = false;
 
   constructor(
     parts: ForwardingParts,
@@ -72,7 +73,7 @@ export class Forwarding implements AttemptsOwner {
       return;
     }
     this.#reply.raw.on("close", this.#clientGone);
-    // Elsewhere who has closed their side is still answered. Here it means that nobody waits for what is paid for.
+    // Other routes still answer a client that has closed its side. Here it means that nobody waits for what has to be paid for.
     socket.on("end", this.#clientGone);
     this.#attempts.try();
   }
@@ -93,21 +94,21 @@ export class Forwarding implements AttemptsOwner {
     this.#answer?.end();
     const usage = this.#answer?.usage;
     if (usage) this.#parts.metrics.used(this.#attempts.upstream.name, usage);
-    this.#over(this.#reply.raw.statusCode);
+    this.#finish(this.#reply.raw.statusCode);
   }
 
   failed(failure: Failure): void {
     if (this.#answer) {
       this.#breakOff(this.#answer, failure);
     } else {
-      // How often one has too much to do is counted.
+      // Full upstreams are counted in the metrics, and need not fill the log.
       if (failure.kind !== "full") this.#log(failure, "no answer");
-      this.#over(statusOf(failure), failure.kind);
+      this.#finish(statusOf(failure), failure.kind);
       this.#reject(failureError(failure, this.#attempts.upstream));
     }
   }
 
-  /** Its room is for others. */
+  /** Makes the memory of the body free for others. */
   bodyReleased(): void {
     const { request } = this.#reply;
     request.body = undefined;
@@ -119,37 +120,28 @@ export class Forwarding implements AttemptsOwner {
     const status = statusOf(failure);
     this.#parts.settle(this.#reply, status);
     this.#log(failure, "answer broke off");
-    this.#over(status, failure.kind);
+    this.#finish(status, failure.kind);
     answer.breakOff(failure);
   }
 
   #log(failure: Failure, message: string): void {
-    const { id, exchange } = this.#reply.request;
-    this.#parts.logger.warn(
-      {
-        upstream: this.#attempts.upstream.name,
-        status: statusOf(failure),
-        reason: failure.reason,
-        request_id: id,
-        trace_id: exchange?.trace?.traceId,
-      },
-      message,
-    );
+    const told = { upstream: this.#attempts.upstream.name, status: statusOf(failure), reason: failure.reason };
+    this.#parts.logger.warn({ ...told, ...logNamesOf(this.#reply.request) }, message);
   }
 
   readonly #clientGone = (): void => {
-    if (this.#isOver) return;
+    if (this.#isFinished) return;
     const { name, timeouts } = this.#attempts.upstream;
     const hasStalled = this.#reading.hasStalledFor(timeouts.clientReadMs);
     this.#parts.metrics.aborted(name, hasStalled ? "client_stalled" : "client_gone");
-    this.#attempts.leave();
-    this.#over(clientClosedRequest, "client_gone");
+    this.#attempts.abort();
+    this.#finish(clientClosedRequest, "client_gone");
     this.#reply.raw.destroy();
     if (!this.#answer) this.#reject(canceled());
   };
 
-  #over(status: number, error = status >= 400 ? String(status) : undefined): void {
-    this.#isOver = true;
+  #finish(status: number, error = status >= 400 ? String(status) : undefined): void {
+    this.#isFinished = true;
     this.#reading.end();
     this.#attempts.end(this.#answer, error);
     this.#reply.raw.off("close", this.#clientGone);

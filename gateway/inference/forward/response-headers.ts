@@ -10,7 +10,7 @@ const passedOn = new Set(["content-encoding", "content-length", "content-type", 
 const passedOnPrefixes = ["x-ratelimit-", "openai-", "anthropic-"];
 const eventStream = /^text\/event-stream\b/i;
 
-/** Adds to `headers` what is passed on of an upstream's, without its credential. */
+/** Adds to `headers` those of an upstream that are passed on, without its credential. */
 export function passOnHeaders(
   given: AnswerHeaders,
   headers: OutgoingHttpHeaders,
@@ -36,9 +36,9 @@ export function shortWaitMs(given: AnswerHeaders): number | undefined {
   const value = given["retry-after"];
   if (typeof value !== "string") return undefined;
   const text = value.trim();
-  // Neither seconds nor a date. Date.parse makes a date of nearly everything.
+  // What begins like neither seconds nor a date is left out here: Date.parse makes a date of nearly everything.
   if (!/^(\d+(\.\d+)?$|[a-z])/i.test(text)) return undefined;
-  // A date is of the wall clock, by the contract of the header.
+  // A date in the header is one of the wall clock.
   const waitMs = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
   return waitMs <= longestWaitMs ? Math.max(0, waitMs) : undefined;
 }

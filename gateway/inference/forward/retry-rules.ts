@@ -8,13 +8,13 @@ const refusals = new Set([429, 503, 529]);
 /** Statuses of faults, after which it is not known whether something is billed. */
 const faults = new Set([500, 502, 504]);
 
-/** Whether a request that failed so may be sent again: it was not looked at, or the operator does not mind. */
+/** Whether a request that failed like this may be sent again: nobody has looked at it, or the operator allows it. */
 export function mayRetry({ kind }: Failure, { mayRetryAny }: Upstream): boolean {
   if (kind === "unreachable" || kind === "stale_connection") return true;
   return kind === "broken" && mayRetryAny;
 }
 
-/** After how long a request that was answered so may be sent again; undefined where it may not. */
+/** After how long a request with such an answer may be sent again; undefined where it may not. */
 export function retryWaitMs(status: number, headers: AnswerHeaders, { mayRetryAny }: Upstream): number | undefined {
   if (refusals.has(status)) return shortWaitMs(headers);
   return faults.has(status) && mayRetryAny ? 0 : undefined;

@@ -9,8 +9,8 @@ export interface StalledAnswer {
 const answerBytes = 192 * 1024;
 
 /**
- * The answers that wait for their clients. All together they have only so much memory: where it is full, room is made by
- * the key that has most of them, and there by who has not read for longest.
+ * The answers that wait for their clients. Together they have only so much memory. When it is full, one is cut off: of the
+ * key that has most of them, the one that has not been read for longest.
  */
 export class StalledAnswers {
   readonly #countMax: number;
@@ -26,7 +26,7 @@ export class StalledAnswers {
     const ofKey = this.#byKey.get(keyId) ?? new Set();
     this.#byKey.set(keyId, ofKey.add(answer));
     this.#count += 1;
-    if (this.#count > this.#countMax) this.#longest().cutOff();
+    if (this.#count > this.#countMax) this.#nextToCutOff().cutOff();
   }
 
   /** It is read again, or over. */
@@ -37,7 +37,7 @@ export class StalledAnswers {
     if (ofKey.size === 0) this.#byKey.delete(answer.keyId);
   }
 
-  #longest(): StalledAnswer {
+  #nextToCutOff(): StalledAnswer {
     const [most] = [...this.#byKey.values()].sort((a, b) => b.size - a.size);
     return most?.values().next().value as StalledAnswer;
   }

@@ -14,14 +14,14 @@ interface BrokenStream {
   readonly isInEvent: boolean;
 }
 
-/** The last event of a stream that broke, as its dialect has it. It ends what was begun before it. */
+/** The last event of a stream that broke, as its dialect has it. An event that was begun before it is ended first. */
 export function errorEvent(broken: BrokenStream): string {
   const { dialect, isInEvent } = broken;
   const name = dialect === "chat/completions" ? "" : "event: error\n";
   return `${isInEvent ? "\n\n" : ""}${name}data: ${JSON.stringify(errorData[dialect](broken))}\n\n`;
 }
 
-/** Clients that check what they get want each of these fields. */
+/** Strict clients insist on each of these fields. */
 const errorData: Readonly<Record<DialectName, (broken: BrokenStream) => unknown>> = {
   "chat/completions": ({ status, message, model, requestId }) => ({
     id: requestId,

@@ -20,7 +20,7 @@ export function beginUpstreamSpan(
   model: string,
   preset: UsedPreset | undefined,
 ): Span {
-  // The one text of the request's own.
+  // The one text that the caller wrote.
   const shownModel = holdsKey(model) ? "unknown" : model;
   return parent.beginCall(`${operation} ${shownModel}`, {
     "gen_ai.operation.name": operation,

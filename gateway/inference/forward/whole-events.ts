@@ -1,19 +1,19 @@
 const [lineFeed, carriageReturn, colon] = [0x0a, 0x0d, 0x3a];
 
-/** What has come of an event that is not whole is kept back up to here; more of one event is sent as it comes. */
+/** An event is kept back until it is whole, up to this size. A larger one is sent as it comes. */
 const keptBytesMax = 64 * 1024;
 
 const nothing = Buffer.alloc(0);
 
 /**
  * Lets the events of a stream through as they become whole: what was sent cannot be taken back, and half an event would
- * be read as one with whatever is sent behind it. No reader waits for it, because none can use half an event.
+ * be read as one with whatever is sent after it. It delays no reader, because none can use half an event.
  */
 export class WholeEvents {
   /** The beginning of an event, in the first `#length` bytes. */
   #kept = nothing;
   #length = 0;
-  /** Part of an event was let through, because it is too large to be kept. */
+  /** Whether part of an event was let through that is too large to be kept. */
   #isInside = false;
 
   /** Whether what was let through ends with half an event. */
@@ -57,12 +57,12 @@ export class WholeEvents {
     this.#length = length;
   }
 
-  /** Of a stream that was looked at before up to `from`. */
+  /** Within what is kept; up to `from` it was searched before. */
   #endOfLastEvent(from: number): number {
     const kept = this.#kept.subarray(0, this.#length);
     let end = endOfLastBlankLine(kept, Math.max(0, from - 1));
     if (end === 0 && this.#isInside) return 0;
-    // Ahead of an event, a comment is whole with its line. Some are sent to show that there is still somebody.
+    // Before an event, a comment is whole with its line. Some upstreams send them as a sign of life.
     while (kept[end] === colon || isLineEnd(kept[end])) {
       // What was looked at before has no end of a line.
       let lineEnd = Math.max(end, from);
@@ -77,7 +77,7 @@ export class WholeEvents {
     if (count === 0) return undefined;
     const taken = this.#kept.subarray(0, count);
     const left = this.#kept.subarray(count, this.#length);
-    // What is taken may wait for its reader.
+    // A copy: what is taken may wait for its reader, and must not be written over.
     this.#kept = Buffer.from(left);
     this.#length = left.length;
     return taken;

@@ -12,7 +12,7 @@ interface DialectConfig {
   readonly dropped: readonly Dropped[];
 }
 
-/** The config in the words of the dialect `to`. One whose own dialect is not known is taken as it is. */
+/** The config as the dialect `to` writes it. One whose own dialect is not known is taken as it is. */
 export function configIn(to: DialectName, configJson: string, from: DialectName | null): DialectConfig {
   const config = parsedConfig(configJson).members();
   if (from === null || from === to) {
@@ -49,7 +49,7 @@ class Mapping implements DialectConfig {
     this.to = to;
   }
 
-  /** A field of the config, which is then dealt with. */
+  /** A field of the config, which is then no longer among the rest. */
   take(key: string): JsonValue | undefined {
     const value = this.#left.get(key);
     this.#left.delete(key);
@@ -64,7 +64,7 @@ class Mapping implements DialectConfig {
     this.dropped.push({ field: pointer(...path), from: "preset", reason });
   }
 
-  /** What is left over has the same meaning where the dialect knows it, and none where it does not. */
+  /** A field that is left over means the same in the other dialect, or is dropped where that does not know it. */
   keepTheRest(known: ReadonlySet<string>): void {
     for (const [key, value] of this.#left) {
       if (known.has(key)) this.fields.set(key, value.json);
@@ -81,7 +81,7 @@ function mapLength(mapping: Mapping): void {
   const value = outputTokens ?? completionTokens ?? tokens;
   if (!value) return;
   if (completionTokens && tokens) mapping.drop(["max_tokens"], "max_completion_tokens takes its place");
-  // Of the two that chat has, the newer one counts reasoning, as that of responses does.
+  // Chat has two fields. The newer one also counts the tokens of reasoning, as that of responses does.
   const inChat = from === "responses" ? "max_completion_tokens" : "max_tokens";
   fields.set({ "chat/completions": inChat, messages: "max_tokens", responses: "max_output_tokens" }[to], value.json);
 }
@@ -132,7 +132,7 @@ function mapFormat(mapping: Mapping): void {
   if (parts.size > 0) fields.set("text", `{${membersOf(parts)}}`);
 }
 
-/** Both have these, written alike. */
+/** Chat and responses write these alike. */
 const plainFormats: ReadonlySet<string | undefined> = new Set(["text", "json_object"]);
 
 /** Chat keeps a schema in an object of its own, responses beside the type. */

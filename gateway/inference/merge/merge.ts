@@ -10,16 +10,16 @@ export { type PreparedPreset, preparePreset } from "./prepared-preset.ts";
 
 /** A request as it goes to an upstream. */
 export interface OutgoingRequest {
-  /** What is sent, in pieces. What is not touched is a piece of the request's own bytes. */
+  /** The body in pieces. What is not changed is a piece of the request's own bytes. */
   readonly parts: readonly Buffer[];
   /** The first model to use. Never empty. */
   readonly model: string;
-  /** Fallbacks, as listed: with or without `model`; empty where there is no list. */
+  /** The list of models as it was sent, which may or may not name `model`, too; empty where there is none. */
   readonly models: readonly string[];
   readonly isStreamed: boolean;
-  /** The same with this model alone, without `models`. */
+  /** The body with this model alone, without `models`. */
   withModel(model: string): readonly Buffer[];
-  /** The same with other names for all of its models. */
+  /** The body with other names for all of its models. */
   renamed(nameOf: (model: string) => string): readonly Buffer[];
   /** Made only when it is asked for. */
   provenance(): Provenance;
@@ -28,13 +28,13 @@ export interface OutgoingRequest {
 interface MergeOptions {
   /** Whether the request names the version of its preset. */
   readonly pinned: boolean;
-  /** Whether a system prompt of the request's own stands alone, in place of the preset's. */
+  /** Whether the request's own system prompt, where it has one, replaces the preset's. */
   readonly replaceSystemPrompt: boolean;
 }
 
 /**
- * Merges a preset into a request. Shallow: the request wins field by field, and what it does not send comes from the
- * preset. Tools are united, and the system prompt of the preset stands ahead of the request's own. Throws an invalid
+ * Merges a preset into a request. Field by field, and no deeper, the request wins, and what it does not send comes from
+ * the preset. Tools are united, and the system prompt of the preset comes before the request's own. Throws an invalid
  * request where that cannot be done, or where no model is named.
  */
 export function mergeRequest(
@@ -57,7 +57,7 @@ class Merged implements OutgoingRequest {
     this.#plan = plan;
     this.#pinned = pinned;
     const { model, models } = plan.models;
-    // One of the two is there.
+    // One of the two is always there.
     this.model = model ?? (models[0] as string);
     this.models = models;
   }
@@ -85,7 +85,7 @@ class Merged implements OutgoingRequest {
     });
   }
 
-  /** The same with these members; one that is undefined is left out. */
+  /** The body with these members; one that is undefined is left out. */
   #with(members: Readonly<Record<"model" | "models", unknown>>): readonly Buffer[] {
     const { body } = this.#plan;
     const changes = new Map(this.#plan.changes);

@@ -12,20 +12,20 @@ export interface Models {
   readonly areOwn: boolean;
 }
 
-/** What the request names itself displaces both `model` and `models` of the preset. A reference to a preset is no model. */
+/** Where the request names any model, both `model` and `models` of the preset are displaced. A reference to a preset is no model. */
 export function modelsOf(body: RequestBody, preset: PreparedPreset | undefined): Models {
   const model = body.modelReference?.model || undefined;
   const models = ownModels(body);
   if (model !== undefined || models.length > 0) return { model, models, areOwn: true };
   if (!preset || (preset.model === undefined && preset.models.length === 0)) throw noModel(preset);
   for (const name of [preset.model ?? "", ...preset.models]) {
-    // Some upstreams would look for a preset of their own.
+    // Sent on, it would make some upstreams look for a preset of theirs.
     if (namesPreset(name)) throw presetOfPreset(preset, name);
   }
   return { model: preset.model, models: preset.models, areOwn: false };
 }
 
-/** A list of names is read as a whole; nobody means to send a longer one. */
+/** The list is parsed in one go. Nobody means to send a longer one. */
 const modelsBytesMax = 65_536;
 
 function ownModels(body: RequestBody): string[] {

@@ -8,11 +8,11 @@ import { type PromptSplice, splicePrompt } from "./prompt.ts";
 import { type UnitedTools, uniteTools } from "./tools.ts";
 import type { BodyChanges } from "./write-body.ts";
 
-/** What becomes of the members of a request and of the fields of its preset. */
+/** What becomes of the members of a request, and of the fields of its preset. */
 export interface MergePlan extends BodyChanges {
   readonly preset: PreparedPreset | undefined;
   readonly models: Models;
-  /** The preset's fields that are not in use, by their keys, each with the key of the request's field that displaces it. */
+  /** The keys of the preset's fields that are not used, each with the key of the request's field that displaces it. */
   readonly displaced: ReadonlyMap<string, string>;
   readonly tools: UnitedTools | undefined;
   readonly prompt: PromptSplice | undefined;
@@ -77,7 +77,7 @@ function winnerOver(
   return model === undefined || (key === "models" && models.length > 0) ? "models" : "model";
 }
 
-/** Whether the request says something of a field that the preset has. */
+/** Whether the request has a value of its own for this field. */
 function sends(body: RequestBody, key: string): boolean {
   const member = body.sent(key);
   if (!member) return false;

@@ -14,10 +14,10 @@ export interface PreparedPreset {
   readonly fields: ReadonlyMap<string, PresetField>;
   /** The elements of its `tools`. */
   readonly tools: readonly PresetTool[];
-  /** Undefined where it has none, or only `models`. */
+  /** Undefined where the config names none, or only `models`. */
   readonly model: string | undefined;
   readonly models: readonly string[];
-  /** The system prompt as JSON text without its quotes; undefined where there is nothing to say. */
+  /** The system prompt as JSON text without its quotes; undefined where there is none. */
   readonly prompt: Buffer | undefined;
   /** What has no equivalent in the dialect. */
   readonly dropped: readonly Dropped[];
@@ -25,7 +25,7 @@ export interface PreparedPreset {
   readonly bytes: number;
 }
 
-/** A member of a config as it goes out. */
+/** A field of a config as it is sent. */
 interface PresetField {
   readonly key: string;
   /** The key with its colon, and the value. */
@@ -37,14 +37,14 @@ interface PresetField {
 const overheadBytes = 1_024;
 const fieldBytes = 256;
 
-/** Makes a version ready for requests of a dialect. It may be kept: what is made of it never changes. */
+/** Prepares a version for requests of a dialect. The result never changes, so it can be kept. */
 export function preparePreset(content: PresetContent, dialect: DialectName): PreparedPreset {
   const { slug, version, versionId, configJson, systemPrompt = "" } = content;
   const { fields: texts, dropped } = configIn(dialect, configJson, content.dialect);
   const fields = new Map(texts.entries().map(([key, json]) => [key, presetField(key, json)]));
   const model = parsed<string>(fields.get("model")) || undefined;
   const models = parsed<string[]>(fields.get("models"))?.filter((name) => name !== "") ?? [];
-  // What names no model is as good as not there.
+  // Empty names and lists count as not there.
   if (model === undefined) fields.delete("model");
   if (models.length === 0) fields.delete("models");
   const tools = toolsOf(fields.get("tools"));
@@ -80,7 +80,7 @@ function toolsOf(field: PresetField | undefined): PresetTool[] {
   }));
 }
 
-/** No long value is known of it, so all are walked through: a config is small. */
+/** Without known ends of long values, all of them are walked through: a config is small. */
 function sourceOf(bytes: Buffer): JsonSource {
   return { bytes, longValues: new Map() };
 }

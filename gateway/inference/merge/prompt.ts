@@ -12,7 +12,7 @@ export interface PromptSplice {
   readonly value: readonly Buffer[];
   /** The JSON pointer of the prompt. */
   readonly pointer: string;
-  /** `merged` where the request has one of its own behind it. */
+  /** `merged` where the request's own prompt follows it. */
   readonly from: "preset" | "merged";
 }
 
@@ -34,11 +34,11 @@ export function splicePrompt(
     const [before, after] = wrapped[dialect];
     return { ...splice, value: [before, prompt, after], from: "preset" };
   }
-  const { edit, isOwn } =
+  const { edit, hasOwn } =
     dialect === "chat/completions" ? inMessages(body, member, prompt) : inField(body, member, prompt, dialect);
-  if (isOwn && ownStandsAlone) return undefined;
+  if (hasOwn && ownStandsAlone) return undefined;
   const value = spliced(body.bytes, [edit], member.valueStart, member.valueEnd);
-  return { ...splice, value, from: isOwn ? "merged" : "preset" };
+  return { ...splice, value, from: hasOwn ? "merged" : "preset" };
 }
 
 /** The member of a body that holds the system prompt. */
@@ -57,26 +57,26 @@ const comma = Buffer.from(",");
 /** A blank line, as JSON writes it. */
 const gap = Buffer.from("\\n\\n");
 
-/** How a prompt stands in a body that has no such member. */
+/** How a prompt is written in a body that has no such member. */
 const wrapped = { "chat/completions": asMessages, messages: asText, responses: asText } as const;
 
-/** Where a prompt is put, and whether there is one of the request's own. */
-interface Spot {
+/** How a prompt is put into a body, and whether that has one of its own. */
+interface Insertion {
   readonly edit: Edit;
-  readonly isOwn: boolean;
+  readonly hasOwn: boolean;
 }
 
-function inMessages(body: RequestBody, messages: BodyMember, prompt: Buffer): Spot {
+function inMessages(body: RequestBody, messages: BodyMember, prompt: Buffer): Insertion {
   if (body.bytes[messages.valueStart] !== openBracket) throw mustBe("messages", "a list");
   const { first, isPrompt, content } = firstMessage(body, messages);
   if (first === undefined || !isPrompt) {
-    return { edit: inFront(messages.valueStart + 1, prompt, asMessage, first !== undefined), isOwn: false };
+    return { edit: inFront(messages.valueStart + 1, prompt, asMessage, first !== undefined), hasOwn: false };
   }
-  if (!content) return { edit: insertion(first + 1, asContent[0], prompt, asContent[1]), isOwn: false };
-  return inContent(body, content, prompt, "messages[0].content");
+  if (!content) return { edit: editAt(first + 1, asContent[0], prompt, asContent[1]), hasOwn: false };
+  return inContent(body, content, prompt);
 }
 
-/** Where the first of a list of messages begins, and whether it is a system prompt. */
+/** Where the first of a list of messages begins, whether it is a system prompt, and its content. */
 function firstMessage(body: RequestBody, { valueStart }: BodyMember) {
   const first = firstElementAt(body, valueStart);
   const isObject = first !== undefined && body.bytes[first] === openBrace;
@@ -91,57 +91,58 @@ function isInInput(body: RequestBody): boolean {
   return input !== undefined && body.bytes[input.valueStart] === openBracket && firstMessage(body, input).isPrompt;
 }
 
+/** In `system` or `instructions`. */
 function inField(
   body: RequestBody,
   { key, valueStart, valueEnd }: BodyMember,
   prompt: Buffer,
   dialect: DialectName,
-): Spot {
-  const place = { start: valueStart, end: valueEnd };
+): Insertion {
   const first = body.bytes[valueStart];
-  if (dialect === "responses" || first !== openBracket) return inContent(body, place, prompt, key);
+  if (first === quote) return inText({ start: valueStart, end: valueEnd }, prompt);
+  if (dialect === "responses") throw mustBe(key, "a string");
+  if (first !== openBracket) throw mustBe(key, "a string or a list");
   // The blocks of a list stay as they are, each with its `cache_control`.
-  const isOwn = firstElementAt(body, valueStart) !== undefined;
-  return { edit: inFront(valueStart + 1, prompt, asPart, isOwn), isOwn };
+  const hasOwn = firstElementAt(body, valueStart) !== undefined;
+  return { edit: inFront(valueStart + 1, prompt, asPart, hasOwn), hasOwn };
 }
 
-/** A string, or a list of parts, or null. */
-function inContent(body: RequestBody, content: Place, prompt: Buffer, path: string): Spot {
+/** In the content of the first message: a string, a list of parts, or null. */
+function inContent(body: RequestBody, content: Place, prompt: Buffer): Insertion {
   const { bytes } = body;
   const first = bytes[content.start];
   if (first === quote) return inText(content, prompt);
   if (isNullAt(body, content.start)) {
-    return { edit: { from: content.start, to: content.end, parts: [asText[0], prompt, asText[1]] }, isOwn: false };
+    return { edit: { from: content.start, to: content.end, parts: [asText[0], prompt, asText[1]] }, hasOwn: false };
   }
-  if (first !== openBracket || path === "instructions") {
-    throw mustBe(path, path === "instructions" ? "a string" : "a string or a list");
-  }
+  if (first !== openBracket) throw mustBe("messages[0].content", "a string or a list");
   const [part, ...others] = elementsAt(body, content.start, 2);
   const { type, text } = part && bytes[part.start] === openBrace ? valuesAt(body, part.start, ["type", "text"]) : {};
   const isText = text && bytes[text.start] === quote && (!type || isTextType(textAt(body, type.start, type.end, 64)));
   if (isText) {
-    const { edit, isOwn } = inText(text, prompt);
-    return { edit, isOwn: isOwn || others.length > 0 };
+    const { edit, hasOwn } = inText(text, prompt);
+    return { edit, hasOwn: hasOwn || others.length > 0 };
   }
-  const isOwn = part !== undefined;
-  return { edit: inFront(content.start + 1, prompt, asPart, isOwn), isOwn };
+  const hasOwn = part !== undefined;
+  return { edit: inFront(content.start + 1, prompt, asPart, hasOwn), hasOwn };
 }
 
 function isTextType(type: string | undefined): boolean {
   return type === "text" || type === "input_text";
 }
 
-/** An empty text says nothing, so nothing follows. */
-function inText({ start, end }: Place, prompt: Buffer): Spot {
-  const isOwn = end - start > 2;
-  return { edit: isOwn ? insertion(start + 1, prompt, gap) : insertion(start + 1, prompt), isOwn };
+/** In front of a text. One that is empty says nothing, so no blank line is put before it. */
+function inText({ start, end }: Place, prompt: Buffer): Insertion {
+  const hasOwn = end - start > 2;
+  return { edit: hasOwn ? editAt(start + 1, prompt, gap) : editAt(start + 1, prompt), hasOwn };
 }
 
+/** As an element of a list, in front of the others. */
 function inFront(at: number, prompt: Buffer, [before, after]: readonly [Buffer, Buffer], isFollowed: boolean): Edit {
-  return isFollowed ? insertion(at, before, prompt, after, comma) : insertion(at, before, prompt, after);
+  return isFollowed ? editAt(at, before, prompt, after, comma) : editAt(at, before, prompt, after);
 }
 
-function insertion(at: number, ...parts: readonly Buffer[]): Edit {
+function editAt(at: number, ...parts: readonly Buffer[]): Edit {
   return { from: at, to: at, parts };
 }
 

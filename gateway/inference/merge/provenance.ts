@@ -7,7 +7,7 @@ export interface Provenance {
     readonly version_id: string;
     readonly pinned: boolean;
   } | null;
-  /** By the JSON pointer of the outgoing body. Of two that fit, the longer one tells. */
+  /** By JSON pointers into the outgoing body. Where two apply to a value, the longer one counts. */
   readonly fields: Readonly<Record<string, FieldOrigin>>;
   readonly dropped: readonly Dropped[];
 }
@@ -19,7 +19,7 @@ export interface FieldOrigin {
   readonly overrides?: "preset";
 }
 
-/** Something that does not go out. */
+/** Something that is not sent. */
 export interface Dropped {
   /** The JSON pointer of where it stood: in the config of the preset, or in the body of the request. */
   readonly field: string;
@@ -28,10 +28,10 @@ export interface Dropped {
   readonly reason: string;
 }
 
-/** Many times what a name has that means something. */
+/** Many times the length of any name that has a meaning. */
 const nameLengthMax = 1_024;
 
-/** A JSON pointer, RFC 6901. A longer name than any that means something is cut short. */
+/** A JSON pointer, RFC 6901. A very long name is cut short. */
 export function pointer(...keys: readonly (string | number)[]): string {
   return keys.map((key) => `/${shown(String(key)).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }

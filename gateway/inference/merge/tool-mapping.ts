@@ -1,17 +1,17 @@
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import type { JsonValue } from "./json-value.ts";
 
-/** The keys of what was left out, from the tool or the choice on. */
-type LeftOut = (...keys: readonly string[]) => void;
+/** Is told of each part that has no equivalent, by its keys within the tool or the choice. */
+type LeaveOut = (...keys: readonly string[]) => void;
 
-/** A tool that the caller runs: its parts as JSON text, under one name in all dialects. */
+/** A tool that the caller runs: its parts as JSON text, by names that are the same for all dialects. */
 type FunctionTool = ReadonlyMap<string, string>;
 
-/** The tool as another dialect writes it; undefined where that has none like it. */
+/** The tool as another dialect writes it; undefined where that has no equivalent. */
 export function toolIn(
   tool: JsonValue,
   { from, to }: { readonly from: DialectName; readonly to: DialectName },
-  leaveOut: LeftOut,
+  leaveOut: LeaveOut,
 ): string | undefined {
   const type = tool.members().get("type")?.text;
   if (type?.startsWith("openrouter:")) return tool.json;
@@ -30,11 +30,11 @@ export function toolIn(
   return parts?.has("name") ? writers[to](parts) : undefined;
 }
 
-/** The names of the parts by their keys. */
+/** The names of the parts by their keys in a dialect. */
 type Names = ReadonlyMap<string, string>;
 
 const common: Names = new Map(["name", "description", "parameters"].map((key) => [key, key]));
-/** Chat completions and responses have this one in common. */
+/** `strict` exists in chat completions and in responses. */
 const withStrict: Names = new Map([...common, ["strict", "strict"]]);
 const ofMessages: Names = new Map([
   ["name", "name"],
@@ -57,7 +57,7 @@ const writers: Readonly<Record<DialectName, (tool: FunctionTool) => string>> = {
   responses: (tool) => `{"type":"function",${membersOf(tool)}}`,
   messages: (tool) => {
     const members = Array.from(tool, ([name, json]) => [name === "parameters" ? "input_schema" : name, json] as const);
-    // It does not take a tool without a schema.
+    // Messages does not take a tool without a schema.
     return `{${membersOf(tool.has("parameters") ? members : [...members, ["input_schema", noParameters]])}}`;
   },
 };
@@ -68,14 +68,14 @@ export function membersOf(members: Iterable<readonly [string, string]>): string 
   return Array.from(members, ([name, json]) => `${JSON.stringify(name)}:${json}`).join();
 }
 
-/** Which tool to call: none, any that fits, one of them in any case, or this one, whose name is JSON text. */
+/** Which tool to call: none, any or none, at least one, or the one of this name, which is JSON text. */
 type ToolChoice = "none" | "auto" | "required" | { readonly name: string };
 
-/** The choice as another dialect writes it; undefined where that has none like it. */
+/** The choice as another dialect writes it; undefined where that has no equivalent. */
 export function toolChoiceIn(
   choice: JsonValue,
   { from, to }: { readonly from: DialectName; readonly to: DialectName },
-  leaveOut: LeftOut,
+  leaveOut: LeaveOut,
 ): string | undefined {
   const read = from === "messages" ? choiceOfMessages(choice, leaveOut) : choiceOf(choice);
   return read && choiceWriters[to](read);
@@ -93,7 +93,7 @@ function choiceOf(choice: JsonValue): ToolChoice | undefined {
   return name && { name: name.json };
 }
 
-function choiceOfMessages(choice: JsonValue, leaveOut: LeftOut): ToolChoice | undefined {
+function choiceOfMessages(choice: JsonValue, leaveOut: LeaveOut): ToolChoice | undefined {
   const { type, name, ...others } = Object.fromEntries(choice.members());
   for (const key of Object.keys(others)) leaveOut(key);
   if (type?.text === "tool") return name && { name: name.json };

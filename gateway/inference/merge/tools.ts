@@ -6,7 +6,7 @@ import type { FieldOrigin } from "./provenance.ts";
 
 /** A tool of a preset. */
 export interface PresetTool {
-  /** Undefined where it cannot be told apart: then it is never replaced. */
+  /** Undefined where nothing tells it from others: then it is never replaced. */
   readonly identity: string | undefined;
   readonly json: Buffer;
 }
@@ -16,7 +16,7 @@ export interface UnitedTools {
   /** The JSON of the list. */
   readonly parts: readonly Buffer[];
   readonly origins: readonly FieldOrigin[];
-  /** Which tools of the preset have no place in the list any more, because one of the request took that of another like it. */
+  /** The tools of the preset, by index, that are left out: the request's tool has replaced an earlier one of the same identity. */
   readonly displaced: readonly number[];
 }
 
@@ -30,7 +30,7 @@ export function toolsAt(source: JsonSource, start: number, path: string): Place[
   throw invalidRequest([{ path, message: `must have at most ${toolsMax} elements` }]);
 }
 
-/** Names are compared, so they are read; nobody means to send one that is longer. */
+/** Names are read to compare them. Nobody means to send a longer one. */
 const nameBytesMax = 1_024;
 
 const namedServerTools: ReadonlySet<unknown> = new Set(["openrouter:advisor", "openrouter:subagent"]);
@@ -57,8 +57,8 @@ function textOf(source: JsonSource, place: Place | undefined): string | undefine
 }
 
 /**
- * The preset's tools in their order, each replaced by the request's of the same identity, and behind them the request's
- * others. Nothing of the request's is lost: of two that are alike, the second goes behind.
+ * The preset's tools in their order, each replaced by the request's tool of the same identity, and after them the other
+ * tools of the request. None of the request's is lost: of two with one identity, the second is put at the end.
  */
 export function uniteTools(presetTools: readonly PresetTool[], body: RequestBody, member: BodyMember): UnitedTools {
   if (body.bytes[member.valueStart] !== openBracket)

@@ -1,12 +1,12 @@
 import type { RequestBody } from "../request/request-body.ts";
 import { type Edit, spliced } from "./splice.ts";
 
-/** How a body goes out otherwise than it came. */
+/** How a body that goes out differs from the one that came. */
 export interface BodyChanges {
   readonly body: RequestBody;
   /** New values of its members, by their keys; undefined: the member is left out. */
   readonly changes: ReadonlyMap<string, readonly Buffer[] | undefined>;
-  /** Members that it does not have, each with its key, behind its own. */
+  /** New members by their keys, each written with its key. They follow the others. */
   readonly added: ReadonlyMap<string, readonly Buffer[]>;
 }
 
@@ -16,12 +16,12 @@ const comma = Buffer.from(",");
 export function writeBody({ body: { bytes, members }, changes, added }: BodyChanges): Buffer[] {
   const edits: Edit[] = [];
   let hasMembers = false;
-  // Where there are members, the end of one takes its place.
+  // Where new members go: after the last one, or in an object that is empty.
   let end = members.length === 0 ? bytes.indexOf("{") + 1 : 0;
   for (const [index, { key, keyStart, valueStart, valueEnd }] of members.entries()) {
     const value = changes.get(key);
     if (value) edits.push({ from: valueStart, to: valueEnd, parts: value });
-    // With the comma in front of it, or behind it where nothing stands in front.
+    // With the comma before it, or where it is the first, with the one after it.
     else if (changes.has(key) && hasMembers) edits.push({ from: end, to: valueEnd, parts: [] });
     else if (changes.has(key)) edits.push({ from: keyStart, to: members[index + 1]?.keyStart ?? valueEnd, parts: [] });
     hasMembers ||= value !== undefined || !changes.has(key);

@@ -12,8 +12,8 @@ import { NearestSlugs } from "./nearest-slugs.ts";
 type FetchPreset = (caller: InferenceCaller, reference: PresetReference) => Promise<PresetContent>;
 
 /**
- * Makes what gets the version that a reference names, always as it is stored now. It throws where there is none, or where
- * the preset is out of use.
+ * Makes a function that gets the version that a reference names, always as it is stored now. It throws where there is
+ * none, or where the preset is disabled or archived.
  */
 export function presetFetcher(presets: PresetClient): FetchPreset {
   const nearest = new NearestSlugs(presets);

@@ -7,13 +7,13 @@ import type { PresetContent } from "../preset-content.ts";
 import { refusalOf } from "../preset-refusals.ts";
 import type { Asker } from "./shared-questions.ts";
 
-/** What was not answered is asked again after this. */
+/** After how long a question is repeated that was not answered. */
 const retryMs = 1_000;
 
-/** What an entry weighs beside its texts. */
+/** About what an entry takes beside its texts. */
 const entryBytes = 1024;
 
-/** The content of one version, which never changes, and what was made of it for the dialects that it is used in. */
+/** The content of one version, which never changes, and its preparations for the dialects that it is used in. */
 export class KnownVersion {
   readonly content: PresetContent;
   readonly #prepared: { [Name in DialectName]?: PreparedPreset } = {};
@@ -44,19 +44,19 @@ export class KnownVersion {
 export class KnownPreset {
   readonly id: string;
   readonly designated: KnownVersion;
-  /** By the monotonic clock. What was asked for then is at least as new. */
+  /** When it was asked for, by the monotonic clock. It is at least as new as that. */
   readonly askedAtMs: number;
-  /** Grows with every change. 0 where the service does not tell it yet. */
+  /** Grows with every change. 0 where the service is of a release that does not tell it. */
   readonly revision: number;
   readonly #status: PresetStatus;
-  /** It may have been changed since it was asked for, so it is asked for before it is used again. */
+  /** Whether it may have been changed since: then it is asked for before it is used again. */
   isInDoubt = false;
   #retryAtMs = Number.NEGATIVE_INFINITY;
   #retryWithStaleGrantAtMs = Number.NEGATIVE_INFINITY;
-  /** Versions that it does not have, with what to say of them. As short-lived as the rest. */
+  /** Versions that it does not have, with the errors to throw. As short-lived as the rest. */
   readonly absentVersions = new Map<number, DomainError>();
 
-  /** What was known before is taken over where it is the same version, which then came without its content. */
+  /** Where the version known before is still the designated one, it is taken over: then it came without its content. */
   constructor(preset: Preset, askedAtMs: number, before: KnownPreset | undefined) {
     const { id, slug, status, designatedVersion, revision } = preset;
     if (!designatedVersion) throw new Error("The preset service answered without a designated version");
@@ -79,7 +79,7 @@ export class KnownPreset {
     return isStale ? Math.max(this.#retryAtMs, this.#retryWithStaleGrantAtMs) : this.#retryAtMs;
   }
 
-  /** Where somebody was refused, others may be luckier; but not with a grant that has run out, too. */
+  /** A refusal of one asker says nothing of others, unless the grants of both have run out. */
   renewalFailed({ isStale }: Asker, isAboutAsker: boolean): void {
     const retryAtMs = monotonicMs() + retryMs;
     if (!isAboutAsker) this.#retryAtMs = retryAtMs;

@@ -4,11 +4,11 @@ import type { PresetClient } from "../../clients/preset-client.ts";
 import { presetNotFound } from "../preset-refusals.ts";
 import type { InferenceCaller } from "./inference-caller.ts";
 
-/** A hint is worth no more than this, and who asks for many slugs that are not there needs none. */
+/** A hint is not worth a longer wait, and no hints are needed by someone who asks for many slugs that do not exist. */
 const timeoutMs = 500;
 const atOnceMax = 8;
 
-/** Says of a slug that is not there which one was most likely meant. */
+/** Finds the slug that was most likely meant by one that does not exist. */
 export class NearestSlugs {
   readonly #client: Pick<PresetClient, "findSimilarSlug">;
   #underWay = 0;

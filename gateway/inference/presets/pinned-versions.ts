@@ -27,7 +27,7 @@ export class PinnedVersions {
     this.#entries = entries;
   }
 
-  /** In the cache. No preset has a key of this form. */
+  /** The key of a version in the cache. No preset has a key of this form. */
   keyOf({ id }: KnownPreset, version: number): string {
     return `${id}@${version}`;
   }
@@ -36,7 +36,7 @@ export class PinnedVersions {
     return this.#entries.get(key) as KnownVersion | undefined;
   }
 
-  /** The version, or what to say of one that the preset does not have. */
+  /** The version, or the error to throw where the preset does not have it. */
   async fetch(caller: InferenceCaller, preset: KnownPreset, version: number): Promise<KnownVersion | DomainError> {
     const absent = preset.absentVersions.get(version);
     if (absent) return absent;
@@ -44,7 +44,7 @@ export class PinnedVersions {
     const cameAtMs = monotonicMs();
     for (;;) {
       const underWay = this.#questions.find(key);
-      // One that was put before the preset was asked for may be from before a change: the version may be new.
+      // A question from before the preset was asked for may be from before a change: the version may be newer than it.
       const question =
         underWay && underWay.askedAtMs >= preset.askedAtMs
           ? underWay

@@ -11,15 +11,15 @@ import type { PreparedPreset } from "../merge/merge.ts";
 import type { PresetReference } from "../request/model-reference.ts";
 import type { InferenceCaller } from "./inference-caller.ts";
 import { KnownPreset, KnownVersion } from "./known-preset.ts";
+import { LookupCounts, type LookupOutcome } from "./lookup-counts.ts";
 import { NearestSlugs } from "./nearest-slugs.ts";
 import { PinnedVersions } from "./pinned-versions.ts";
-import { type LookupOutcome, PresetLookups } from "./preset-lookups.ts";
 import { isAboutAsker, type Question, SharedQuestions } from "./shared-questions.ts";
 
 /** A preset as an inference request uses it. */
 export interface CachedPreset {
   readonly prepared: PreparedPreset;
-  /** Whether it may be older than it should be, because the preset service does not answer. */
+  /** Whether it may be out of date, because the preset service does not answer. */
   readonly isStale: boolean;
   readonly slug: string;
   readonly version: number;
@@ -33,16 +33,16 @@ export interface PresetCacheConfig {
 
 /** A change made elsewhere is seen after this at the latest, while the preset service answers. */
 const freshMs = 1_000;
-/** From this age on a preset is asked for again in the background, so that nobody waits for one that is in use. */
+/** From this age on, a preset is asked for again in the background, so that nobody waits for one that is in use. */
 const renewAfterMs = 700;
-/** Up to this age it is used where the answer does not come soon; that comes for the next. */
+/** Up to this age, it is used where the answer does not come soon. Later requests then get the answer. */
 const usableMs = 10_000;
 const soonMs = 100;
 /** The preset service counts as out of reach where it is not heard of for so long. */
 const silenceMaxMs = 500;
-/** Questions that are under way at once while the service is out of reach. They only find out when it is back. */
+/** Questions at once while the service is out of reach. They only serve to find out when it is back. */
 const questionsInOutageMax = 64;
-/** A slug that is not there weighs little, but anyone with a key can make up any number of them. */
+/** Slugs that are remembered as missing. Each takes little, but anyone with a key can make up any number of them. */
 const absencesMax = 1_000;
 
 type Client = Pick<PresetClient, "getPreset" | "getVersion" | "findSimilarSlug">;
@@ -53,17 +53,17 @@ interface Lookup {
   readonly reference: PresetReference;
   readonly dialect: DialectName;
   readonly workspaceId: string;
-  /** Of the preset in the cache. */
+  /** That of the preset in the cache. */
   readonly key: string;
 }
 
-/** What a question brings: the preset, or what to say of one that is not there. */
+/** The answer to a question: the preset, or the error to throw where there is none. */
 type Answer = KnownPreset | DomainError;
 
 /**
- * Presets that inference requests use, prepared for that. They are kept in memory and asked for again while they are in
- * use, so that requests wait neither for the preset service nor for its database, and go on without them. Entries are found
- * by the workspace of a caller's grant: nobody sees another workspace's.
+ * The presets that inference requests use, prepared for that. They are kept in memory and asked for again while they are
+ * in use, so that requests wait neither for the preset service nor for its database, and can do without them. The key of
+ * an entry has the workspace of the caller's grant in it: nobody sees another workspace's.
  */
 export class PresetCache {
   readonly #client: Client;
@@ -76,7 +76,7 @@ export class PresetCache {
   readonly #reach = new ServiceReach(silenceMaxMs);
   readonly #pinned: PinnedVersions;
   readonly #nearest: NearestSlugs;
-  readonly #lookups: PresetLookups;
+  readonly #counts: LookupCounts;
 
   constructor(client: Client, { presetCacheBytesMax, presetStaleMaxMs }: PresetCacheConfig, metrics: Metrics) {
     this.#client = client;
@@ -84,7 +84,7 @@ export class PresetCache {
     this.#entries = new LRUCache({ maxSize: presetCacheBytesMax, sizeCalculation: ({ bytes }) => bytes });
     this.#pinned = new PinnedVersions(client, this.#reach, this.#entries);
     this.#nearest = new NearestSlugs(client);
-    this.#lookups = new PresetLookups(metrics, () => this.#entries.calculatedSize);
+    this.#counts = new LookupCounts(metrics, () => this.#entries.calculatedSize);
   }
 
   /** The preset that a request names. Throws where there is none that may be used. */
@@ -92,7 +92,7 @@ export class PresetCache {
     const workspaceId = requireWorkspace({ workspaceId: caller.principal.workspaceId || undefined });
     const key = keyOf(workspaceId, reference.slug);
     const lookup = { caller, reference, dialect, workspaceId, key };
-    const known = this.#known(key);
+    const known = this.#find(key);
     if (!known) return this.#getUnknown(lookup);
     const ageMs = monotonicMs() - known.askedAtMs;
     if (known.isInDoubt || ageMs >= freshMs) return this.#getOld(lookup, known);
@@ -100,7 +100,7 @@ export class PresetCache {
     return this.#serve(lookup, known, "hit");
   }
 
-  /** Makes a change of a preset, or of its versions, so that the next request through this gateway sees it. */
+  /** Makes a change of a preset or of its versions in such a way that the next request through this gateway sees it. */
   async changing(
     workspaceId: string,
     slug: string,
@@ -118,42 +118,42 @@ export class PresetCache {
   }
 
   /**
-   * What a change was answered is used where the service is out of reach before anybody has asked for the preset again.
-   * It may be older than what was known: a request that was made before is answered as it was then.
+   * The answer to a change is used where the service is out of reach before anybody has asked for the preset again. It may
+   * be older than what is known: a request that is repeated gets the answer that it got first.
    */
   #learn(key: string, changed: Preset | undefined, askedAtMs: number): void {
-    const known = this.#known(key);
+    const known = this.#find(key);
     if (!known) return;
     // A service of the release before does not tell which of them is newer.
     if (!changed?.designatedVersion || changed.revision === 0) this.#entries.delete(key);
     else if (changed.revision > known.revision) this.#entries.set(key, new KnownPreset(changed, askedAtMs, known));
   }
 
-  /** A change was made, or may have been: the preset is asked for before it is used again. */
+  /** After a change that was or may have been made: the preset is asked for before it is used again. */
   #doubt(key: string): void {
     this.#questions.outdate(key);
     this.#absences.delete(key);
-    const known = this.#known(key);
+    const known = this.#find(key);
     if (known) known.isInDoubt = true;
   }
 
-  #known(key: string): KnownPreset | undefined {
+  #find(key: string): KnownPreset | undefined {
     // Keys of versions have another form.
     return this.#entries.get(key) as KnownPreset | undefined;
   }
 
   async #getUnknown(lookup: Lookup): Promise<CachedPreset> {
     const absence = this.#absences.get(lookup.key);
-    if (absence && monotonicMs() < absence.askedAtMs + freshMs) throw this.#refusal(absence.error);
-    return this.#serve(lookup, this.#present(await this.#answerFor(lookup)), "miss");
+    if (absence && monotonicMs() < absence.askedAtMs + freshMs) throw this.#counted(absence.error);
+    return this.#serve(lookup, this.#presentOrThrow(await this.#answerFor(lookup)), "miss");
   }
 
   async #getOld(lookup: Lookup, known: KnownPreset): Promise<CachedPreset> {
     const renewed = await this.#renewed(lookup, known);
-    return this.#serve(lookup, this.#present(renewed), renewed === known ? "stale" : "renewed");
+    return this.#serve(lookup, this.#presentOrThrow(renewed), renewed === known ? "stale" : "renewed");
   }
 
-  /** What the service says of it now; or what was known, where it does not say so in time. */
+  /** What the service answers now; or what was known, where it does not answer in time. */
   async #renewed(lookup: Lookup, known: KnownPreset): Promise<Answer> {
     const ageMs = monotonicMs() - known.askedAtMs;
     const isUsable = !known.isInDoubt && ageMs <= usableMs;
@@ -186,7 +186,7 @@ export class PresetCache {
     }
   }
 
-  /** The question that is under way, or a new one. None where that is left for later, because nobody would answer now. */
+  /** The question that is under way, or a new one. Undefined where it is not the time to ask, because nobody would answer. */
   #askAgain(lookup: Lookup, known: KnownPreset): Question<Answer> | undefined {
     const question = this.#questions.find(lookup.key);
     if (question) return question;
@@ -201,7 +201,7 @@ export class PresetCache {
 
   async #fetch({ caller, reference, key, workspaceId }: Lookup, question: Question<Answer>): Promise<Answer> {
     const { slug } = reference;
-    const before = this.#known(key);
+    const before = this.#find(key);
     const read = before ? { slug, knownVersionId: before.designated.content.versionId } : { slug };
     try {
       const preset = await caller.call((options) => this.#reach.watch(this.#client.getPreset(read, options)));
@@ -216,31 +216,32 @@ export class PresetCache {
         if (!question.isOutdated) this.#absences.set(key, { error: refusal, askedAtMs: question.askedAtMs });
         return refusal;
       }
-      this.#failed(key, error, caller);
+      this.#renewalFailed(key, error, caller);
       throw error;
     }
   }
 
-  #failed(key: string, error: unknown, caller: InferenceCaller): void {
-    const known = this.#known(key);
+  #renewalFailed(key: string, error: unknown, caller: InferenceCaller): void {
+    const known = this.#find(key);
     if (!known) return;
-    this.#lookups.renewalFailed();
+    this.#counts.renewalFailed();
     known.renewalFailed(caller, isAboutAsker(error));
   }
 
-  #present(answer: Answer): KnownPreset {
+  #presentOrThrow(answer: Answer): KnownPreset {
     if (answer instanceof KnownPreset) return answer;
-    throw this.#refusal(answer);
+    throw this.#counted(answer);
   }
 
-  #refusal(error: DomainError): DomainError {
-    this.#lookups.count("refused");
+  /** Counts a refusal that is about to be thrown. */
+  #counted(error: DomainError): DomainError {
+    this.#counts.count("refused");
     return error;
   }
 
   #serve(lookup: Lookup, known: KnownPreset, outcome: LookupOutcome): CachedPreset | Promise<CachedPreset> {
     const refusal = known.refusal();
-    if (refusal) throw this.#refusal(refusal);
+    if (refusal) throw this.#counted(refusal);
     const { version } = lookup.reference;
     if (version === undefined || version === known.designated.content.version) {
       return this.#use(lookup, known, known.designated, lookup.key, outcome);
@@ -259,12 +260,12 @@ export class PresetCache {
     outcome: LookupOutcome,
   ): Promise<CachedPreset> {
     const pinned = await this.#pinned.fetch(lookup.caller, known, version);
-    if (!(pinned instanceof KnownVersion)) throw this.#refusal(pinned);
+    if (!(pinned instanceof KnownVersion)) throw this.#counted(pinned);
     const key = this.#pinned.keyOf(known, version);
     return this.#use(lookup, pinned, pinned, key, outcome === "hit" ? "miss" : outcome);
   }
 
-  /** `entry` is what the version is kept in, under this key: it becomes larger where the version is prepared. */
+  /** `entry` is what holds the version in the cache, under this key. It becomes larger where the version is prepared. */
   #use(
     { dialect, reference: { slug } }: Lookup,
     entry: KnownPreset | KnownVersion,
@@ -275,10 +276,10 @@ export class PresetCache {
     let prepared = version.preparedFor(dialect);
     if (!prepared) {
       prepared = version.prepare(dialect);
-      // The cache does not weigh an entry again that it has already.
+      // Set anew, because the cache measures an entry only when it is new.
       if (this.#entries.peek(key) === entry && this.#entries.delete(key)) this.#entries.set(key, entry);
     }
-    this.#lookups.count(outcome);
+    this.#counts.count(outcome);
     return { prepared, isStale: outcome === "stale", slug, version: version.content.version };
   }
 }
@@ -288,7 +289,7 @@ function keyOf(workspaceId: string, slug: string): string {
   return `${workspaceId} ${slug}`;
 }
 
-/** Whether it was this caller who was refused. Of one whose grant has run out, the service cannot know better. */
+/** Whether the error is a refusal of this caller. That a grant which has run out is not accepted is none. */
 function isRefusalOf({ isStale }: InferenceCaller, error: unknown): boolean {
   return isAboutAsker(error) && !(isStale && isOfKind(error, "unauthenticated"));
 }

@@ -1,19 +1,19 @@
 import { isOfKind } from "../../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
 
-/** In whose name a question is put. */
+/** On whose behalf a question is put. */
 export interface Asker {
   readonly principal: { readonly keyId: string };
   /** Whether their grant has run out, so that a service may not take it. */
   readonly isStale: boolean;
 }
 
-/** Something that a service was asked. Everybody who wants to know it meanwhile waits for the same answer. */
+/** A question to a service. Everybody who has the same one meanwhile waits for its answer. */
 export class Question<Answer> {
   readonly askedAtMs = monotonicMs();
   /** Never rejected. */
   readonly settled: Promise<void>;
-  /** What it is about was changed since: whoever comes now has to ask again. */
+  /** Whether what it is about was changed since: whoever comes now has to ask again. */
   isOutdated = false;
   #outcome: { readonly answer: Answer } | { readonly error: unknown } | undefined;
   readonly #asker: Asker;
@@ -42,8 +42,8 @@ export class Question<Answer> {
   }
 
   /**
-   * Whether it failed in a way that says nothing to this asker: another was refused, or another's time was up, which was
-   * less than this one has.
+   * Whether it failed for a reason that need not hold for this asker: somebody else was refused, or ran out of time, who
+   * had begun to wait earlier.
    */
   isToBeRepeatedFor({ principal, isStale }: Asker, cameAtMs: number): boolean {
     if (!this.#outcome || !("error" in this.#outcome)) return false;
@@ -52,7 +52,7 @@ export class Question<Answer> {
   }
 }
 
-/** What a service says of a caller, and not of what they ask for. */
+/** Whether an error is about the caller, and not about what they ask for. */
 export function isAboutAsker(error: unknown): boolean {
   return isOfKind(error, "permission_denied", "unauthenticated", "not_found", "invalid_argument");
 }
@@ -76,7 +76,7 @@ export class SharedQuestions<Answer> {
     return question;
   }
 
-  /** To be called where it was changed. An answer that comes yet may be from before. */
+  /** To be called after a change. An answer that is still to come may be from before it. */
   outdate(about: string): void {
     const question = this.#underWay.get(about);
     if (!question) return;

@@ -12,10 +12,6 @@ import {
   quote,
 } from "../../../services/platform/json/json-outline.ts";
 
-// Inference bodies may have 32 MiB, and JSON.parse would keep everybody else waiting for all of that. So they are never
-// parsed as a whole: one walk over their bytes checks that they are JSON, as strictly as JSON.parse does, a part at a
-// time, and finds the members of the outermost object. That the bytes are UTF-8 was checked before.
-
 /** The place of a member of an object: its key with the quotes, and its value. */
 export interface MemberPlace {
   readonly keyStart: number;
@@ -24,16 +20,16 @@ export interface MemberPlace {
   readonly valueEnd: number;
 }
 
-/** Values and keys of at least this many bytes are remembered, so that no later walk goes through them again. */
+/** The ends of values and keys of at least this many bytes are remembered, so that later walks can jump over them. */
 const longValueBytes = 65_536;
 
-/** Nobody means to send more; each takes many times its bytes in memory. */
+/** Nobody means to send more, and each takes many times its bytes in memory. */
 const membersMax = 10_000;
 
 const digit0 = 0x30;
 const letterU = 0x75;
 
-/** What may come next. */
+/** What may come next. Their order counts: they are compared by it, which is faster than one by one. */
 const aValue = 0;
 const aValueOrEnd = 1;
 const aKey = 2;
@@ -41,9 +37,14 @@ const aKeyOrEnd = 3;
 const aColon = 4;
 const aCommaOrEnd = 5;
 const nothing = 6;
-/** So that the rest can rely on it: the outermost value is an object. */
+/** Only at the beginning: the outermost value has to be an object. */
 const theObject = 7;
 
+/**
+ * One walk over the bytes of a body, which are known to be UTF-8. It checks that they are JSON, as strictly as JSON.parse
+ * does, and finds the members of the outermost object. A body may have 32 MiB, and JSON.parse would keep everybody else
+ * waiting for all of that. So it is never parsed as a whole, and the walk can be made a part at a time.
+ */
 export class JsonScan {
   readonly members: MemberPlace[] = [];
   /** The ends of long values, by where they begin. */
@@ -51,9 +52,9 @@ export class JsonScan {
   readonly #bytes: Buffer;
   #at = 0;
   #next = theObject;
-  /** Where each container begins that is open. */
+  /** Where the objects and lists begin that are open. */
   readonly #open: number[] = [];
-  /** The string that the last part ended in; -1: none. */
+  /** Where the string begins that is being read, perhaps since an earlier part; -1 where there is none. */
   #stringStart = -1;
   #keyStart = 0;
   #keyEnd = 0;
@@ -67,7 +68,7 @@ export class JsonScan {
     return this.#next === nothing && this.#at >= this.#bytes.length;
   }
 
-  /** Reads on, about this many bytes. Throws an invalid request where the text is not JSON, or is too much. */
+  /** Reads on, about this many bytes. Throws an invalid request where the text is not JSON, or exceeds a limit. */
   read(count: number): void {
     const bytes = this.#bytes;
     const until = Math.min(bytes.length, this.#at + count);
@@ -93,16 +94,17 @@ export class JsonScan {
       } else if (next >= nothing) {
         if (next === nothing) throw notJson();
         if (code !== openBrace) throw noObject();
+        // The brace itself is read as a value by the next round.
         this.#next = aValue;
       } else if (code === quote) {
         this.#stringStart = at;
-        if (next <= aValueOrEnd) this.#begin(at);
+        if (next <= aValueOrEnd) this.#beginValue(at);
         at = this.#readString(at + 1, until);
       } else if (next >= aKey) {
         if (next !== aKeyOrEnd) throw notJson();
         at = this.#close(code, at);
       } else if (code === openBrace || code === openBracket) {
-        this.#begin(at);
+        this.#beginValue(at);
         this.#open.push(at);
         if (this.#open.length > jsonDepthMax) throw tooDeep();
         this.#next = code === openBrace ? aKeyOrEnd : aValueOrEnd;
@@ -111,9 +113,9 @@ export class JsonScan {
         at = this.#close(code, at);
       } else {
         const start = at;
-        this.#begin(start);
+        this.#beginValue(start);
         at = code === minus || (code >= digit0 && code <= digit9) ? numberEnd(bytes, start) : wordEnd(bytes, start);
-        this.#end(start, at);
+        this.#endValue(start, at);
       }
     }
     this.#at = at;
@@ -121,11 +123,11 @@ export class JsonScan {
     throw this.#next === theObject ? noObject() : notJson();
   }
 
-  #begin(at: number): void {
+  #beginValue(at: number): void {
     if (this.#open.length === 1) this.#valueStart = at;
   }
 
-  #end(start: number, end: number): void {
+  #endValue(start: number, end: number): void {
     if (end - start >= longValueBytes) this.longValues.set(start, end);
     const depth = this.#open.length;
     this.#next = depth === 0 ? nothing : aCommaOrEnd;
@@ -141,9 +143,9 @@ export class JsonScan {
 
   #close(code: number, at: number): number {
     const start = this.#open.pop();
-    // The codes of the two kinds of brackets are two apart.
+    // The code of a closing bracket, of either kind, is that of the opening one plus two.
     if (start === undefined || code !== (this.#bytes[start] as number) + 2) throw notJson();
-    this.#end(start, at + 1);
+    this.#endValue(start, at + 1);
     return at + 1;
   }
 
@@ -166,7 +168,7 @@ export class JsonScan {
     const start = this.#stringStart;
     this.#stringStart = -1;
     if (this.#next <= aValueOrEnd) {
-      this.#end(start, end);
+      this.#endValue(start, end);
       return;
     }
     if (end - start >= longValueBytes) this.longValues.set(start, end);
@@ -201,7 +203,7 @@ function isHex(code: number): boolean {
 
 function numberEnd(bytes: Buffer, start: number): number {
   let at = bytes[start] === minus ? start + 1 : start;
-  // No digit but the zero itself may follow a leading zero.
+  // A leading zero stands alone: no digit may follow it.
   at = bytes[at] === digit0 ? at + 1 : digitsEnd(bytes, at);
   if (bytes[at] === 0x2e) at = digitsEnd(bytes, at + 1);
   if (((bytes[at] as number) | 0x20) === 0x65) {
@@ -212,7 +214,7 @@ function numberEnd(bytes: Buffer, start: number): number {
   return at;
 }
 
-/** More than any number has that means something. One of megabytes would be read in one turn. */
+/** More than any number needs. One of megabytes would be read in one turn. */
 const digitsMax = 65_536;
 
 /** At least one digit must be there. */

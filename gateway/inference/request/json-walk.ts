@@ -9,8 +9,8 @@ import {
   quote,
 } from "../../../services/platform/json/json-outline.ts";
 
-// Walks through parts of a text that is known to be JSON. What is long is jumped over, so all walks together cost no more
-// than the text is long.
+// Walks through parts of a text that is known to be JSON. Long values are jumped over, so that all walks together take no
+// longer than one through the whole text.
 
 /** JSON bytes, and where their long values end, by where they begin. */
 export interface JsonSource {
@@ -26,12 +26,12 @@ export interface Place {
 
 const letterN = 0x6e;
 
-/** Whether the value that begins here is null: no other begins so. */
+/** Whether the value that begins here is null: no other begins with this letter. */
 export function isNullAt({ bytes }: JsonSource, start: number): boolean {
   return bytes[start] === letterN;
 }
 
-/** What the string says that stands here, quotes and all; undefined where it is no string, or one of more bytes than that. */
+/** What the string from `start` to `end` says; undefined where the value is no string, or has more than `bytesMax` bytes. */
 export function textAt({ bytes }: JsonSource, start: number, end: number, bytesMax: number): string | undefined {
   if (bytes[start] !== quote || end - start - 2 > bytesMax) return undefined;
   const text = bytes.toString("utf8", start + 1, end - 1);
@@ -60,12 +60,12 @@ export function valueEnd({ bytes, longValues }: JsonSource, start: number): numb
   }
 }
 
-/** More than a tool, a message or a part of one has. Reading their keys takes longer than all the rest. */
+/** More than a tool, a message or a part of one has. To read their keys takes longer than all the rest. */
 const fieldsMax = 32;
 
 /**
- * The values of the object that begins here, of those keys that are asked for. Of a repeated key the last counts. Throws
- * an invalid request where the object has more fields than any that is looked at should.
+ * Where the values of these keys are, in the object that begins here. Of a repeated key, the last counts. Throws an invalid
+ * request where the object has too many fields.
  */
 export function valuesAt<Key extends string>(
   source: JsonSource,
@@ -84,7 +84,7 @@ export function valuesAt<Key extends string>(
 
 const tooManyFields = `must not have more than ${fieldsMax} fields in a tool or in the first message`;
 
-/** Calls for every member of the object that begins here. A key of more bytes than that is undefined. */
+/** Calls `take` for every member of the object that begins here. A key of more than `keyBytesMax` bytes is undefined. */
 export function eachMember(
   source: JsonSource,
   start: number,
@@ -96,7 +96,7 @@ export function eachMember(
     if (bytes[at] === comma) at = spaceEnd(bytes, at + 1);
     const keyEnd = valueEnd(source, at);
     const key = textAt(source, at, keyEnd, keyBytesMax);
-    // One past the colon.
+    // The value begins after the colon.
     const valueStart = spaceEnd(bytes, spaceEnd(bytes, keyEnd) + 1);
     const end = valueEnd(source, valueStart);
     take(key, { start: valueStart, end });
@@ -104,13 +104,13 @@ export function eachMember(
   }
 }
 
-/** Where the first element of the list begins that begins here; undefined where it has none. */
+/** Where the first element begins of the list that begins here; undefined where it is empty. */
 export function firstElementAt({ bytes }: JsonSource, start: number): number | undefined {
   const at = spaceEnd(bytes, start + 1);
   return bytes[at] === closeBracket ? undefined : at;
 }
 
-/** The elements of the list that begins here; no more than so many. */
+/** The elements of the list that begins here, up to `countMax` of them. */
 export function elementsAt(source: JsonSource, start: number, countMax: number): Place[] {
   const { bytes } = source;
   const elements: Place[] = [];
@@ -124,19 +124,19 @@ export function elementsAt(source: JsonSource, start: number, countMax: number):
   return elements;
 }
 
-/** Outside of strings, nothing else of JSON has so small a code. */
+/** Outside of strings, only white space has so small a code in JSON. */
 function spaceEnd(bytes: Buffer, from: number): number {
   let at = from;
   while ((bytes[at] as number) <= 0x20) at++;
   return at;
 }
 
-/** From this length on, a search by Node is faster than a loop, whatever it takes to begin one. */
+/** From this length on, a search by Node is faster than a loop, although it takes longer to begin. */
 const searchedBytes = 32;
 
 function stringEnd(bytes: Buffer, start: number): number {
   for (let at = start + 1; ; ) {
-    // Also behind a quote that was no end: in a string that is full of them each search would be a short one.
+    // Also after an escaped quote: in a string that is full of them, each search would end soon.
     for (const until = at + searchedBytes; at < until; at++) {
       const code = bytes[at];
       if (code === quote) return at + 1;
@@ -148,7 +148,7 @@ function stringEnd(bytes: Buffer, start: number): number {
   }
 }
 
-/** Whether the byte is escaped. No escape that begins ahead of `from` goes beyond it. */
+/** Whether the byte is escaped, given that no escape which begins before `from` reaches beyond it. */
 function isEscaped(bytes: Buffer, from: number, at: number): boolean {
   let first = at;
   while (first > from && bytes[first - 1] === backslash) first--;

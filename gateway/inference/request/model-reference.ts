@@ -18,7 +18,7 @@ export interface ModelReference {
   readonly preset: PresetReference | undefined;
 }
 
-/** What stands ahead of a slug in the name of a model. */
+/** What comes before a slug in the name of a model. */
 export const presetMark = "@preset/";
 
 /** Whether a name of a model refers to a preset. */
@@ -26,18 +26,18 @@ export function namesPreset(model: string): boolean {
   return model.includes(presetMark);
 }
 
-/** What the member `model` says. Throws where it is no name, or names a preset wrongly. */
+/** What the member `model` says. Throws where it is no name, or where its reference to a preset is malformed. */
 export function modelReferenceAt(source: JsonSource, place: MemberPlace): ModelReference {
   const name = nameAt(source, place, "model");
   const at = name.indexOf(presetMark);
   if (at !== -1)
     return { model: name.slice(0, at), preset: referenceFrom(name.slice(at + presetMark.length), "model") };
-  // A model of this name there is not.
+  // No model is named like this, so a preset was meant.
   if (/^@presets?\b/i.test(name)) throw invalid("model", howToWrite.model);
   return { model: name, preset: undefined };
 }
 
-/** What the member `preset` says, likewise. */
+/** What the member `preset` says. Throws where it is no name, or malformed. */
 export function presetReferenceAt(source: JsonSource, place: MemberPlace): PresetReference {
   return referenceFrom(nameAt(source, place, "preset"), "preset");
 }
@@ -63,7 +63,7 @@ function referenceFrom(name: string, field: Field): PresetReference {
 
 const versionPattern = /^[1-9][0-9]{0,9}$/;
 
-/** The longest that a vendor, a model, a slug and a version may be together, and much more. */
+/** Much more than the longest vendor, model, slug and version take together. */
 const nameBytesMax = 4_096;
 
 function nameAt(source: JsonSource, { valueStart, valueEnd }: MemberPlace, field: Field): string {

@@ -14,7 +14,7 @@ export const promptHeader = {
   ),
 };
 
-/** Whether a system prompt of the request's own stands alone. */
+/** Whether the request's own system prompt, where it has one, replaces that of the preset. */
 export function replacesSystemPrompt(headers: IncomingHttpHeaders): boolean {
   const value = headers["x-setpoint-system-prompt"];
   if (value === undefined) return false;

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { bodyBytes } from "../../json/body.ts";
 
-/** Registers routes whose bodies reach their handlers as bytes, which are known to be UTF-8. */
+/** Registers routes whose handlers get bodies as bytes, which are known to be UTF-8. */
 export async function withRawBodies(app: FastifyInstance, routes: (scope: FastifyInstance) => void): Promise<void> {
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();

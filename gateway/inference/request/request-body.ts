@@ -13,7 +13,7 @@ export interface BodyMember extends MemberPlace {
   readonly isNull: boolean;
 }
 
-/** The body of an inference request, as it came. What it says is read from its bytes, one value at a time. */
+/** The body of an inference request as it came. Values are read from its bytes as they are needed. */
 export class RequestBody implements JsonSource {
   readonly bytes: Buffer;
   readonly longValues: ReadonlyMap<number, number>;
@@ -30,18 +30,18 @@ export class RequestBody implements JsonSource {
     this.members = members.map((place) => this.#named(place));
   }
 
-  /** The member of this key where it has a value. */
+  /** The member with this key, where it has a value. */
   sent(key: string): BodyMember | undefined {
     const member = this.#byKey.get(key);
     return member?.isNull ? undefined : member;
   }
 
-  /** Whether there is a member of this key, of whatever value. */
+  /** Whether there is a member with this key, even if it is null. */
   has(key: string): boolean {
     return this.#byKey.has(key);
   }
 
-  /** What `model` says; undefined where there is none. Throws where it is no name, or names a preset wrongly. */
+  /** What `model` says; undefined where it was not sent. Throws where it is no name, or malformed. */
   get modelReference(): ModelReference | undefined {
     const member = this.sent("model");
     if (member) this.#modelReference ??= modelReferenceAt(this, member);
@@ -49,7 +49,7 @@ export class RequestBody implements JsonSource {
   }
 
   #named({ keyStart, keyEnd, valueStart, valueEnd }: MemberPlace): BodyMember {
-    // No other value stands here, and none is longer.
+    // A key is always a string, and the limit for all of them together was checked.
     const key = textAt(this, keyStart, keyEnd, nameBytesMax) as string;
     if (this.#byKey.has(key)) throw invalidRequest([{ path: fieldPath("", key), message: isRepeated }]);
     const isNull = isNullAt(this, valueStart);
@@ -59,14 +59,14 @@ export class RequestBody implements JsonSource {
   }
 }
 
-/** Of all names together, with their quotes: many times what those take that have a meaning. To tell where each field comes from takes long. */
+/** Of all names together, with their quotes: many times what is needed. To tell where each field comes from takes long. */
 const nameBytesMax = 131_072;
 const namesTooLong = `must not have fields whose names are longer than ${nameBytesMax} bytes together`;
 
-/** A body of more bytes than this is read in several turns of the event loop. */
+/** A larger body is read in several turns of the event loop. */
 const bytesPerTurn = 65_536 * 8;
 
-/** Reads the body of an inference request, which must be UTF-8. Throws an invalid request. Long ones take several turns. */
+/** Reads the body of an inference request, which must be UTF-8; a promise where it is long. Throws an invalid request. */
 export function readRequestBody(bytes: Buffer): Promise<RequestBody> | RequestBody {
   const text = withoutMark(bytes);
   const scan = new JsonScan(text);
@@ -84,7 +84,7 @@ async function readLong(bytes: Buffer, scan: JsonScan): Promise<RequestBody> {
   return new RequestBody(bytes, scan);
 }
 
-/** Some editors put a byte order mark in front. */
+/** Some editors put a byte order mark at the beginning. */
 function withoutMark(bytes: Buffer): Buffer {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }

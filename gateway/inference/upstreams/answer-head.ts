@@ -1,38 +1,38 @@
-/** By lower-case name; of a header that is there several times, its values in turn. */
+/** By lower-case name. A header that came several times has a list of its values. */
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What came is not HTTP/1.1, or not so that its end is certain. It tells what is wrong, and nothing that was sent. */
+/** What came is not HTTP/1.1, or leaves open where it ends. The message says what is wrong, and repeats nothing that came. */
 export class MalformedAnswer extends Error {}
 
 /** The head of an answer. */
 export interface AnswerHead {
   readonly status: number;
   readonly headers: AnswerHeaders;
-  /** In bytes; infinite where the body ends with its connection. */
+  /** In bytes. Infinite where the body ends when the connection does. */
   readonly bodyLength: number | "chunked";
-  /** For how long its connection may wait for another request; 0 where it may not. */
+  /** How long its connection may be kept for another request; 0 where it may not. */
   readonly idleMs: number;
 }
 
-const statusLine = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-/** No white space ahead of the colon or of the line: it is read in different ways. */
-const headerLine = /^[\w!#$%&'*+.^`|~-]+:[\t\x20-\x7e\x80-\xff]*$/;
+const statusLinePattern = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?$/;
+/** Without white space before the name or the colon, which is read in different ways. */
+const headerLinePattern = /^[\w!#$%&'*+.^`|~-]+:[\t\x20-\x7e\x80-\xff]*$/;
 const closing = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
 const idleHint = /(?:^|[,;])[\t ]*timeout=(\d{1,9})/i;
 
-/** Where an upstream does not say how long: most close their side after a minute. */
+/** Also where an upstream does not say how long: most close idle connections after a minute. */
 const idleMsMax = 30_000;
-/** A request may be on its way when the upstream closes. */
+/** So that no request is on its way when the upstream closes. */
 const idleMarginMs = 2_000;
 
-/** The beginning of every answer, as far as a text has it. */
+/** Whether an answer may begin with this text, which may be shorter than what every answer begins with. */
 export function beginsAnswer(text: string): boolean {
   return "HTTP/1.".startsWith(text.slice(0, "HTTP/1.".length));
 }
 
-/** Adds the header that a line is. */
+/** Adds the header of one line. */
 export function addHeader(headers: Record<string, string | string[] | undefined>, line: string): void {
-  if (!headerLine.test(line)) fail("a line that is no header");
+  if (!headerLinePattern.test(line)) fail("a line that is no header");
   const colon = line.indexOf(":");
   const key = line.slice(0, colon).toLowerCase();
   const value = trimmed(line, colon + 1);
@@ -42,7 +42,7 @@ export function addHeader(headers: Record<string, string | string[] | undefined>
   else before.push(value);
 }
 
-/** What stands from there on. Not by `trim`: that also takes 0xa0, with which many a letter of UTF-8 ends. */
+/** The rest of the line without white space around it. `trim` would also remove 0xa0, with which many letters of UTF-8 end. */
 function trimmed(line: string, from: number): string {
   let start = from;
   let end = line.length;
@@ -55,9 +55,15 @@ function isSpace(character: number): boolean {
   return character === 0x20 || character === 0x09;
 }
 
-/** The status that the first line of a head tells, and whether the connection may stay open. */
-export function readStatusLine(line: string): { readonly status: number; readonly mayStay: boolean } {
-  if (!statusLine.test(line)) fail("a first line without a status");
+/** What the first line of a head says. */
+export interface StatusLine {
+  readonly status: number;
+  /** Whether the connection may stay open: with HTTP/1.0 it may not. */
+  readonly mayStay: boolean;
+}
+
+export function readStatusLine(line: string): StatusLine {
+  if (!statusLinePattern.test(line)) fail("a first line without a status");
   const minorAt = "HTTP/1.".length;
   return { status: Number(line.slice(minorAt + 2, minorAt + 5)), mayStay: line[minorAt] === "1" };
 }

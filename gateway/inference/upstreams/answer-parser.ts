@@ -6,45 +6,49 @@ import {
   beginsAnswer,
   MalformedAnswer,
   readStatusLine,
+  type StatusLine,
 } from "./answer-head.ts";
 
-/** The head, with all interim ones ahead of it; and the trailers. */
+/** Of the head together with all interim ones ahead of it; and again of the trailers. */
 const headBytesMax = 64 * 1024;
-/** What stands behind the size of a chunk, and is of no use. */
+/** Of what may follow the size of a chunk in its line. It is ignored. */
 const extensionBytesMax = 4 * 1024;
-/** 16 to this power is still an exact number. */
+/** Hexadecimal digits of the size of a chunk. A number of so many is still exact. */
 const sizeDigitsMax = 12;
 
 const [tab, lineFeed, carriageReturn, space, semicolon, deleteSign] = [0x09, 0x0a, 0x0d, 0x20, 0x3b, 0x7f];
 
 const headEnd = Buffer.from("\r\n\r\n");
 
-type Part = "head" | "body" | "size" | "extension" | "size-end" | "chunk" | "chunk-end" | "chunk-end-2" | "trailers";
+/** What is read next. Those that end with `-cr` or `-lf` are one byte, the one that has to come. */
+type Part = "head" | "body" | "size" | "extension" | "size-lf" | "chunk" | "chunk-cr" | "chunk-lf" | "trailers";
 
 /** Reads one answer of HTTP/1.1 to a POST from the bytes of its connection, strictly: no two readers may differ on where it ends. */
 export class AnswerParser {
-  /** Once it is there. */
+  /** Undefined until all of it has come. */
   head: AnswerHead | undefined;
   isComplete = false;
-  /** Bytes came behind its end. */
+  /** Whether bytes came after its end. */
   hasMore = false;
   /** Why nothing more can be read. */
   fault: Error | undefined;
   #part: Part = "head";
-  /** As far as it has come. */
-  #line = "";
-  #lineBytes = 0;
-  #status: ReturnType<typeof readStatusLine> | undefined;
-  // Of no prototype: a header may have any name.
+  /** What has come of a line of the head, or of the trailers, that has no end yet. */
+  #unfinishedLine = "";
+  /** How many bytes of the head, or of the trailers, have come. */
+  #headBytes = 0;
+  /** Undefined until the first line has come. */
+  #statusLine: StatusLine | undefined;
+  // Without a prototype: a header may have any name.
   #headers: Record<string, string | string[] | undefined> = Object.create(null);
-  /** Of the body, or of its chunk. */
-  #left = 0;
+  /** How many bytes are still to come, of the body or of its chunk. */
+  #bytesLeft = 0;
   #sizeDigits = 0;
   #extensionBytes = 0;
 
   /**
-   * Reads what has come, the first `count` bytes. Returns what they have of the body, in one piece of its own: for that,
-   * pieces of it are put together in place.
+   * Reads what has come, the first `count` bytes. Returns a copy of what they hold of the body, in one piece: to make it
+   * one, the chunks are moved together within `bytes`.
    */
   read(bytes: Buffer, count = bytes.length): Buffer | undefined {
     let bodyAt = 0;
@@ -54,14 +58,14 @@ export class AnswerParser {
     try {
       while (at < count && !this.isComplete) {
         if (this.#part === "body" || this.#part === "chunk") {
-          const end = Math.min(count, at + this.#left);
+          const end = Math.min(count, at + this.#bytesLeft);
           if (bodyEnd === 0) bodyAt = bodyEnd = at;
           else bytes.copyWithin(bodyEnd, at, end);
           bodyEnd += end - at;
-          this.#tookBody(end - at);
+          this.#consumeBody(end - at);
           at = end;
         } else if (this.#part === "head" || this.#part === "trailers") {
-          at = this.#readWholeHead(bytes, at, count) ?? this.#readLine(bytes, at, count);
+          at = this.#readWholeHead(bytes, at, count) ?? this.#readPartOfHead(bytes, at, count);
         } else {
           this.#readFrame(bytes[at] as number);
           at++;
@@ -76,107 +80,109 @@ export class AnswerParser {
 
   /** The connection has ended: so has a body that has no other end. */
   end(): void {
-    if (this.#part === "body" && this.#left === Number.POSITIVE_INFINITY) this.isComplete = true;
+    if (this.#part === "body" && this.#bytesLeft === Number.POSITIVE_INFINITY) this.isComplete = true;
   }
 
-  #tookBody(count: number): void {
-    this.#left -= count;
-    if (this.#left > 0) return;
+  #consumeBody(count: number): void {
+    this.#bytesLeft -= count;
+    if (this.#bytesLeft > 0) return;
     if (this.#part === "body") this.isComplete = true;
-    else this.#part = "chunk-end";
+    else this.#part = "chunk-cr";
   }
 
-  /** As nearly always: it has come in one piece, and is made a text in one piece. Undefined where it has not. */
+  /** A head that has come in one piece, as nearly all do, is made a text in one piece. Undefined where it has not. */
   #readWholeHead(bytes: Buffer, from: number, count: number): number | undefined {
-    if (this.#status || this.#line !== "") return undefined;
+    if (this.#statusLine || this.#unfinishedLine !== "") return undefined;
     const end = bytes.indexOf(headEnd, from) + headEnd.length;
     if (end < headEnd.length || end > count) return undefined;
     const text = bytes.toString("latin1", from, end);
-    this.#tookBytes(text.length);
+    this.#countHeadBytes(text.length);
     for (let at = 0; at < text.length; ) {
       const next = text.indexOf("\n", at) + 1;
-      this.#tookText(text.slice(at, next));
+      this.#readTerminatedLine(text.slice(at, next));
       at = next;
     }
     return end;
   }
 
-  #readLine(bytes: Buffer, from: number, count: number): number {
+  /** Reads up to the end of a line, or of what has come. */
+  #readPartOfHead(bytes: Buffer, from: number, count: number): number {
     const index = bytes.indexOf(lineFeed, from);
     const found = index < count ? index : -1;
     const to = found < 0 ? count : found + 1;
-    this.#tookBytes(to - from);
-    this.#line += bytes.toString("latin1", from, to);
+    this.#countHeadBytes(to - from);
+    this.#unfinishedLine += bytes.toString("latin1", from, to);
     if (found < 0) {
-      this.#checkBeginning(this.#line);
+      this.#checkBeginning(this.#unfinishedLine);
       return to;
     }
-    const line = this.#line;
-    this.#line = "";
-    this.#tookText(line);
+    const line = this.#unfinishedLine;
+    this.#unfinishedLine = "";
+    this.#readTerminatedLine(line);
     return to;
   }
 
-  #tookBytes(count: number): void {
-    this.#lineBytes += count;
-    if (this.#lineBytes > headBytesMax) throw new MalformedAnswer("a head without an end");
+  #countHeadBytes(count: number): void {
+    this.#headBytes += count;
+    if (this.#headBytes > headBytesMax) throw new MalformedAnswer("a head without an end");
   }
 
   #checkBeginning(text: string): void {
-    if (!this.#status && !beginsAnswer(text)) throw new MalformedAnswer("another protocol");
+    if (!this.#statusLine && !beginsAnswer(text)) throw new MalformedAnswer("another protocol");
   }
 
-  /** A line with its end. */
-  #tookText(text: string): void {
+  /** A line that has come whole, with its end. */
+  #readTerminatedLine(text: string): void {
     this.#checkBeginning(text);
     if (!text.endsWith("\r\n")) throw new MalformedAnswer("a line that does not end with CR LF");
-    this.#tookLine(text.slice(0, -2));
+    this.#readHeadLine(text.slice(0, -2));
   }
 
-  #tookLine(line: string): void {
-    if (!this.#status) this.#status = readStatusLine(line);
+  #readHeadLine(line: string): void {
+    if (!this.#statusLine) this.#statusLine = readStatusLine(line);
     else if (line !== "") addHeader(this.#headers, line);
     else if (this.#part === "trailers") this.isComplete = true;
-    else this.#tookHead(this.#status);
+    else this.#endHead(this.#statusLine);
   }
 
-  #tookHead({ status, mayStay }: ReturnType<typeof readStatusLine>): void {
+  #endHead({ status, mayStay }: StatusLine): void {
     const headers = this.#headers;
     this.#headers = Object.create(null);
     // Nobody asked to go on with another protocol.
     if (status === 101) throw new Error("It changes the protocol");
+    // An interim answer: another head follows.
     if (status < 200) {
-      this.#status = undefined;
+      this.#statusLine = undefined;
       return;
     }
     this.head = answerHead(status, mayStay, headers);
     const { bodyLength } = this.head;
     this.#part = bodyLength === "chunked" ? "size" : "body";
-    this.#left = bodyLength === "chunked" ? 0 : bodyLength;
+    this.#bytesLeft = bodyLength === "chunked" ? 0 : bodyLength;
     this.isComplete = bodyLength === 0;
-    this.#lineBytes = 0;
+    this.#headBytes = 0;
   }
 
-  /** What stands between chunks, byte by byte: most of it is but a few. */
+  /** Reads what is between chunks byte by byte, for there are only a few. */
   #readFrame(byte: number): void {
     switch (this.#part) {
       case "size":
         this.#readSize(byte);
         break;
       case "extension":
-        if (byte === carriageReturn) this.#part = "size-end";
+        if (byte === carriageReturn) this.#part = "size-lf";
         else if ((byte < space && byte !== tab) || byte === deleteSign) throw malformedChunk();
         else if (++this.#extensionBytes > extensionBytesMax) throw malformedChunk();
         break;
-      case "size-end":
+      case "size-lf":
         if (byte !== lineFeed) throw malformedChunk();
-        this.#part = this.#left > 0 ? "chunk" : "trailers";
+        this.#part = this.#bytesLeft > 0 ? "chunk" : "trailers";
         this.#sizeDigits = 0;
         this.#extensionBytes = 0;
         break;
-      case "chunk-end":
+      case "chunk-cr":
         if (byte !== carriageReturn) throw malformedChunk();
-        this.#part = "chunk-end-2";
+        this.#part = "chunk-lf";
         break;
       default:
         if (byte !== lineFeed) throw malformedChunk();
@@ -187,12 +193,12 @@ export class AnswerParser {
   #readSize(byte: number): void {
     const digit = hexDigit(byte);
     if (digit >= 0) {
-      this.#left = this.#left * 16 + digit;
+      this.#bytesLeft = this.#bytesLeft * 16 + digit;
       if (++this.#sizeDigits > sizeDigitsMax) throw malformedChunk();
     } else if (this.#sizeDigits === 0) {
       throw malformedChunk();
     } else if (byte === carriageReturn) {
-      this.#part = "size-end";
+      this.#part = "size-lf";
     } else if (byte === semicolon) {
       this.#part = "extension";
     } else {

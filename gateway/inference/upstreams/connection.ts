@@ -6,13 +6,13 @@ import { BodyPieces } from "./body-pieces.ts";
 import { readBeforeFailedWrite } from "./failed-writes.ts";
 import type { UpstreamRequest } from "./upstream-request.ts";
 
-/** Who has sent a request, and is told what becomes of it: of a request that was aborted, nothing more. */
+/** Who has sent a request, and is told what becomes of it, until the request is aborted. */
 export interface RequestListener {
-  /** It is sent now, over a connection that was used so often before. */
+  /** It is sent now, over a connection that has carried so many requests before. */
   onRequestStart(earlierRequests: number): void;
-  /** A piece of its body was handed to the operating system, or waits for that. */
+  /** A piece of its body was handed to the socket. */
   onBodySent(): void;
-  /** So was all of it. */
+  /** All of it was. */
   onRequestSent(): void;
   onResponseStart(status: number, headers: AnswerHeaders): void;
   onResponseData(chunk: Buffer): void;
@@ -20,17 +20,17 @@ export interface RequestListener {
   onResponseError(error: Error): void;
 }
 
-/** Who keeps the connection while it has nothing to do. */
+/** Who keeps the connection while it is idle. */
 export interface ConnectionOwner {
-  /** It has read an answer to its exact end, and may wait so long for another request. */
+  /** It has read an answer to its exact end, and may be kept so long for another request. */
   onIdle(connection: Connection, idleMs: number): void;
   onClosed(connection: Connection): void;
 }
 
-/** Smaller bodies are copied into one piece with the head: that costs less than to send several. */
+/** Up to this size, a body is copied into one piece with the head, which costs less than several writes. */
 const onePieceBytes = 64 * 1024;
 
-/** All connections are read into this one; what has come is copied before anything else can. */
+/** All connections read into this buffer. What has come is copied out of it before another can read. */
 const buffer = Buffer.allocUnsafeSlow(64 * 1024);
 
 /** One connection to an upstream, which has one request at a time. */
@@ -42,18 +42,18 @@ export class Connection {
   #requests = 0;
   #listener: RequestListener | undefined;
   #parser = new AnswerParser();
-  /** What is to be sent once the connection is open. */
+  /** The request that is sent once the connection is open. */
   #waiting: { readonly head: string; readonly request: UpstreamRequest } | undefined;
-  /** What is left of a body that does not go out at once. */
+  /** What is left of a body that goes out in pieces. */
   #pieces: BodyPieces | undefined;
   #isHeard = false;
   #isPaused = false;
   /** The upstream has closed its side. */
   #isEnded = false;
-  /** When the last answer ended that came in chunks, as streams do, and seemed not to be the last one here. */
+  /** When the last answer ended that came in chunks, as streams do, and after which the connection seemed to stay open. */
   #streamEndedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** The socket is one that opens, and tells of it by that event. */
+  /** `open` begins to open a socket, which then emits `openEvent`. */
   constructor(open: (onread: OnReadOpts) => Socket, openEvent: "connect" | "secureConnect", owner: ConnectionOwner) {
     this.#owner = owner;
     this.#socket = open({ buffer, callback: (count) => this.#received(count) })
@@ -73,7 +73,7 @@ export class Connection {
       })
       .on("close", () => {
         this.#owner.onClosed(this);
-        // What has come to its end is told of when it is wanted again.
+        // The end of an answer is not told while it is paused, but by `resume`.
         if (this.#isPaused && this.#isEnded && !this.#error) return;
         this.#fail(this.#error ?? new Error("closed"));
       });
@@ -85,7 +85,7 @@ export class Connection {
     return this.#isHeard;
   }
 
-  /** Whether a stream has ended on it so short a time ago. */
+  /** Whether a stream has ended on it within this time. */
   hasStreamedWithin(ms: number): boolean {
     return monotonicMs() - this.#streamEndedAtMs < ms;
   }
@@ -103,7 +103,7 @@ export class Connection {
     if (this.#isOpen) this.#sendWaiting();
   }
 
-  /** Reads no more than what is already under way, and tells of no end, until `resume`. */
+  /** Until `resume`, reads no more than what is already on its way, and does not tell of an end. */
   pause(): void {
     this.#isPaused = true;
     this.#socket.pause();
@@ -115,7 +115,7 @@ export class Connection {
     this.#settle();
   }
 
-  /** Ends it, and with it its request, of which nothing is told any more. */
+  /** Ends it together with its request. The listener is told nothing more. */
   abort(): void {
     this.#listener = undefined;
     this.close();
@@ -164,11 +164,11 @@ export class Connection {
     }
   }
 
-  /** Reads so many bytes of the buffer. Whether more may come at once. */
+  /** Reads so many bytes of the buffer. Returns whether more may come at once. */
   #received(count: number): boolean {
     const listener = this.#listener;
     if (!listener || this.#waiting) {
-      // Nobody has asked for it.
+      // Bytes that nobody has asked for.
       this.close();
       return false;
     }
@@ -177,7 +177,7 @@ export class Connection {
     const isBegun = parser.head !== undefined;
     const body = parser.read(buffer, count);
     if (!isBegun && parser.fault) {
-      // Nothing of it was told, so it can still be told as no answer at all.
+      // The listener has not been told of an answer yet, so this can still count as none.
       this.#fail(parser.fault);
       return false;
     }
@@ -187,7 +187,7 @@ export class Connection {
     return !this.#isPaused;
   }
 
-  /** Tells of the end, if it has come: of what a client has not read yet, only once it has. */
+  /** Tells the listener of the end, if it has come, unless the answer is paused. */
   #settle(): void {
     const { fault, isComplete } = this.#parser;
     if (this.#isPaused || !this.#listener) return;

@@ -10,13 +10,13 @@ interface IdleConnection {
 }
 
 const sweepMs = 1_000;
-/** So that who has gone without a word is noticed. */
+/** So that an upstream is noticed that has gone away without closing. */
 const keepAliveMs = 60_000;
 
-/** Some upstreams (llama.cpp) close a connection with the end of a stream, but do not say so. So soon after it, that is seen. */
-const restMs = 100;
-/** For so long it is kept in mind that an upstream did so. */
-const restsForMs = 60_000;
+/** Some upstreams (llama.cpp) close a connection after a stream without announcing it. That shows within this time. */
+const cooldownMs = 100;
+/** For how long after an upstream did so its connections cool down, each after its streams, before they are used again. */
+const cooldownsForMs = 60_000;
 
 /** The open connections to one upstream, and how many requests are under way on them. */
 export class Connections implements ConnectionOwner {
@@ -24,23 +24,23 @@ export class Connections implements ConnectionOwner {
   readonly #hostname: string;
   readonly #connectMs: number;
   readonly #open = new Set<Connection>();
-  /** The one that was used last is used next, so that those that are not needed grow old. */
+  /** The one that was used last is used next, so that those that are not needed expire. */
   #idle: IdleConnection[] = [];
   #sweepTimer: NodeJS.Timeout | undefined;
   #tlsSession: Buffer | undefined;
   #isRetired = false;
-  /** Until then, a connection is not used again right after a stream. */
-  #restsUntilMs = Number.NEGATIVE_INFINITY;
+  /** Until then, connections cool down after a stream. */
+  #cooldownsUntilMs = Number.NEGATIVE_INFINITY;
   inFlight = 0;
 
   constructor(origin: string, connectMs: number) {
     this.#origin = new URL(origin);
-    // Of an address of IPv6, without its brackets.
+    // An IPv6 address without its brackets.
     this.#hostname = this.#origin.hostname.replace(/^\[|\]$/g, "");
     this.#connectMs = connectMs;
   }
 
-  /** Sends a request over a connection of its own. Throws where it cannot be sent to anybody. */
+  /** Sends a request over an idle connection, or over a new one. Throws where one of its headers cannot be sent. */
   dispatch(request: UpstreamRequest, listener: RequestListener): Connection {
     const head = requestHead(request, this.#origin.host);
     const connection = (request.needsNewConnection ? undefined : this.#takeIdle()) ?? this.#openNew();
@@ -48,29 +48,29 @@ export class Connections implements ConnectionOwner {
     return connection;
   }
 
-  /** What is idle is closed. Requests under way end as they would, and are also sent again as they would. */
+  /** Closes idle connections. Requests under way go on, and may also be sent again. */
   retire(): void {
     this.#isRetired = true;
     for (const { connection } of this.#idle.splice(0)) connection.close();
   }
 
-  /** Cuts what is under way, too. */
+  /** Closes all, also those with requests under way. */
   destroy(): void {
     this.retire();
     for (const connection of this.#open) connection.close();
   }
 
   onIdle(connection: Connection, idleMs: number): void {
-    if (monotonicMs() < this.#restsUntilMs && connection.hasStreamedWithin(restMs)) {
-      setTimeout(() => this.#keep(connection, idleMs), restMs).unref();
+    if (monotonicMs() < this.#cooldownsUntilMs && connection.hasStreamedWithin(cooldownMs)) {
+      setTimeout(() => this.#keep(connection, idleMs), cooldownMs).unref();
     } else {
       this.#keep(connection, idleMs);
     }
   }
 
   onClosed(connection: Connection): void {
-    if (connection.isClosedByUpstream && connection.hasStreamedWithin(restMs)) {
-      this.#restsUntilMs = monotonicMs() + restsForMs;
+    if (connection.isClosedByUpstream && connection.hasStreamedWithin(cooldownMs)) {
+      this.#cooldownsUntilMs = monotonicMs() + cooldownsForMs;
     }
     this.#open.delete(connection);
     const index = this.#idle.findIndex((idle) => idle.connection === connection);
@@ -134,7 +134,7 @@ export class Connections implements ConnectionOwner {
   #connectTls(options: { readonly host: string; readonly port: number; readonly onread: OnReadOpts }): Socket {
     const socket = openTls({
       ...options,
-      // An address is no name to ask for. It is verified all the same.
+      // An address is not sent as a server name. The certificate is verified against it all the same.
       servername: isIP(options.host) ? "" : options.host,
       ALPNProtocols: ["http/1.1"],
       session: this.#tlsSession,

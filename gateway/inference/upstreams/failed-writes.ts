@@ -8,7 +8,7 @@ export function readBeforeFailedWrite(socket: Socket): void {
   const { destroy } = socket;
   socket.destroy = (error?: NodeJS.ErrnoException) => {
     if (error?.syscall !== "write") return destroy.call(socket, error);
-    // Of this turn of the event loop it may be known already what is read. All that will ever come is read in the next.
+    // In this turn of the event loop, it may be settled already what is read. In the next, all that has come is.
     setImmediate(() => setImmediate(() => destroy.call(socket, error)));
     return socket;
   };

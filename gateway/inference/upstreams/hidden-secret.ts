@@ -1,12 +1,12 @@
 const star = 0x2a;
 
-/** A secret that no answer may show, made ready to be looked for in all of them. */
+/** A secret that no answer may show, prepared for the search in all of them. */
 export class HiddenSecret {
   readonly text: string;
   readonly bytes: Buffer;
   /**
-   * For each byte, how far the search may go on where a place that it looks at ends with it (Horspool's table): most of a
-   * text is never looked at, so that each chunk of a stream can be searched.
+   * Horspool's table: how far the search may skip ahead, by the last byte of the place that it looks at. So most bytes
+   * are never looked at, and every chunk of a stream can be searched.
    */
   readonly steps: Uint32Array;
 
@@ -18,13 +18,13 @@ export class HiddenSecret {
     for (let at = 0; at < length - 1; at += 1) this.steps[this.bytes[at] as number] = length - 1 - at;
   }
 
-  /** A short text with stars in its place. */
+  /** A short text with stars in place of the secret. */
   hiddenIn(text: string): string {
     return text.includes(this.text) ? text.replaceAll(this.text, "*".repeat(this.text.length)) : text;
   }
 }
 
-/** Puts stars in the place of a secret, wherever the text that repeats it is cut into pieces. */
+/** Puts stars in place of a secret, also where it is spread over several pieces. */
 export class SecretFilter {
   readonly #secret: HiddenSecret;
   /** The end of what has come, where it may be the beginning of the secret. */
@@ -34,7 +34,7 @@ export class SecretFilter {
     this.#secret = secret;
   }
 
-  /** What can be shown now, of the same length in the end; undefined where there is nothing. The piece itself may be changed. */
+  /** What can be shown now; undefined where there is nothing. The piece itself may be changed. The length of all stays the same. */
   add(piece: Buffer): Buffer | undefined {
     const bytes = this.#kept ? Buffer.concat([this.#kept, piece]) : piece;
     const end = this.#beginningFrom(this.#hide(bytes), bytes);
@@ -43,12 +43,12 @@ export class SecretFilter {
     return end === 0 ? undefined : bytes.subarray(0, end);
   }
 
-  /** What was kept back of a text that has come to its end. */
+  /** What was kept back, once the text has come to its end. */
   rest(): Buffer | undefined {
     return this.#kept;
   }
 
-  /** From where on there is no room for the secret. */
+  /** Hides the secret wherever it is whole. Returns from where on there is no room for it. */
   #hide(bytes: Buffer): number {
     const { bytes: secret, steps } = this.#secret;
     const { length } = bytes;
@@ -56,7 +56,7 @@ export class SecretFilter {
     let at = 0;
     while (at + last < length) {
       const byte = bytes[at + last] as number;
-      // Both ends first: the last byte alone may be a common one, and each comparison costs more than many steps.
+      // First its last and its first byte: the last alone may be a common one, and a comparison costs more than many steps.
       const mayBe = byte === secret[last] && bytes[at] === secret[0];
       if (mayBe && bytes.compare(secret, 0, last, at, at + last) === 0) {
         bytes.fill(star, at, at + last + 1);
@@ -68,11 +68,11 @@ export class SecretFilter {
     return at;
   }
 
-  /** Where the beginning of the secret stands that the bytes end with; their end where there is none. */
+  /** Where the bytes end with a beginning of the secret, the place of that; otherwise their end. */
   #beginningFrom(from: number, bytes: Buffer): number {
     const { bytes: secret, steps } = this.#secret;
     const { length } = bytes;
-    // As nearly always: the last byte is none of the secret's.
+    // Nearly always, the last byte does not occur in the secret.
     if (from >= length || steps[bytes[length - 1] as number] === secret.length) return length;
     for (let at = from; at < length; at += 1) {
       if (bytes[at] === secret[0] && bytes.compare(secret, 0, length - at, at) === 0) return at;

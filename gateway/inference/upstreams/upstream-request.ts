@@ -1,11 +1,11 @@
 /** What is sent to an upstream. */
 export interface UpstreamRequest {
   readonly path: string;
-  /** Names and values in turn; the length of the body among them. */
+  /** Names and values in turn, Content-Length included. */
   readonly headers: readonly string[];
   readonly parts: readonly Buffer[];
   readonly byteLength: number;
-  /** Over a connection that was not used before. */
+  /** Whether it must not go over a connection that was used before. */
   readonly needsNewConnection: boolean;
 }
 

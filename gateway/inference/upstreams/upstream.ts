@@ -4,7 +4,7 @@ import { HiddenSecret } from "./hidden-secret.ts";
 import type { UpstreamTimeouts } from "./upstream-timeouts.ts";
 import type { UpstreamDefinition } from "./upstreams-file.ts";
 
-/** What is shorter is none: servers without credentials are given any word, which may be one of an error, too. */
+/** Anything shorter counts as no secret: servers that check none are given any word, which may also occur in an error. */
 const secretLengthMin = 16;
 
 /** A server that requests are sent to. */
@@ -57,7 +57,7 @@ export class Upstream {
     return this.#definition.mayRetryAny;
   }
 
-  /** Whether it has as much to do as it may. */
+  /** Whether it has as many requests under way as it may. */
   get isFull(): boolean {
     return this.connections.inFlight >= this.concurrencyMax;
   }
@@ -75,7 +75,7 @@ export class Upstream {
     return this.dialects.includes(dialect) && this.servesModel(model);
   }
 
-  /** Whether it does in any dialect. */
+  /** Whether it serves the model in any dialect. */
   servesModel(model: string): boolean {
     return this.models.some((pattern) => fits(pattern, model));
   }
@@ -90,7 +90,7 @@ export class Upstream {
     return model.length > stripPrefix.length && model.startsWith(stripPrefix) ? model.slice(stripPrefix.length) : model;
   }
 
-  /** The header that shows who pays: one for all. The one place that knows. */
+  /** The header that authenticates us to the upstream. No other place knows the secret. */
   get credential(): readonly [name: string, value: string] | undefined {
     const { credential } = this.#definition;
     return credential && this.#secret !== undefined ? [credential.header, credential.prefix + this.#secret] : undefined;

@@ -117,7 +117,7 @@ function refuseWhere(violations: readonly FieldViolation[]): void {
   if (violations.length > 0) throw new UpstreamsFileError(violations);
 }
 
-/** They belong to one connection, or are ours to say. */
+/** They are about one connection, or are for the gateway to set. */
 const reservedHeaders = new Set([
   "accept-encoding",
   "connection",

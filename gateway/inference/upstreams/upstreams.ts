@@ -18,10 +18,10 @@ interface UpstreamsParts {
   readonly onCheck: (isGood: boolean) => void;
 }
 
-/** How often the file is looked at. By its content: Kubernetes changes it by swapping a link somewhere above it. */
+/** How often the file is read again. Its content is compared, because Kubernetes changes it by swapping a link above it. */
 const pollMs = 1_000;
 
-/** The operator's table of upstreams, as the file says now or, where it is at fault, as it said last. */
+/** The operator's table of upstreams: as the file has it now or, where that cannot be used, as it had it last. */
 export class Upstreams {
   readonly #parts: UpstreamsParts;
   #upstreams: readonly Upstream[] = [];

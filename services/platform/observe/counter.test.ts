@@ -15,7 +15,7 @@ it("is shown as prom-client shows its own", async () => {
     ['b "c"', "sent", 1.5],
     ["a", "sent", 4],
   ] as const) {
-    counter.add(count, upstream, direction);
+    counter.at(upstream, direction).add(count);
     known.inc({ upstream, direction }, count);
   }
   expect(await ours.metrics()).toBe(await theirs.metrics());

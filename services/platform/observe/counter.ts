@@ -10,10 +10,10 @@ interface CounterOptions {
 
 /** A counter as prom-client has it, and shown by its registry, for what is counted with every call: see `Histogram`. */
 export class Counter {
-  readonly #counts: ByLabels<{ value: number }>;
+  readonly #counts: ByLabels<Count>;
 
   constructor({ name, help, labelNames, registry }: CounterOptions) {
-    this.#counts = new ByLabels(labelNames, () => ({ value: 0 }));
+    this.#counts = new ByLabels(labelNames, () => new Count());
     const show = async () => {
       const values = Array.from(this.#counts.entries(), ([labels, { value }]) => ({ labels, value }));
       return { name, help, type: "counter", values };
@@ -21,7 +21,16 @@ export class Counter {
     registry.registerMetric({ name, get: show } as unknown as Metric);
   }
 
-  add(count: number, first = "", second = ""): void {
-    this.#counts.at(first, second).value += count;
+  /** What is counted with these labels. */
+  at(first = "", second = ""): Count {
+    return this.#counts.at(first, second);
+  }
+}
+
+class Count {
+  value = 0;
+
+  add(count: number): void {
+    this.value += count;
   }
 }

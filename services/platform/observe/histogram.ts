@@ -26,7 +26,7 @@ export class Histogram {
     options.registry.registerMetric(shown as unknown as Metric);
   }
 
-  /** Where values with these labels are counted. */
+  /** The values with these labels. */
   at(first = "", second = ""): Series {
     return this.#series.at(first, second);
   }

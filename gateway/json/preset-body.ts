@@ -4,8 +4,7 @@ import { statusByName } from "./preset.ts";
 import { statusSchema } from "./preset-schema.ts";
 import { Type } from "./schema-builder.ts";
 
-/** The body of PATCH /presets/{slug}. */
-export const updateSchema = Type.Object(
+export const presetUpdateSchema = Type.Object(
   {
     name: Type.Optional(Type.String({ minLength: 1, maxLength: presetNameLengthMax, description: "Display name." })),
     description: Type.Optional(
@@ -27,10 +26,10 @@ export const updateSchema = Type.Object(
   { additionalProperties: false, minProperties: 1, examples: [{ designated_version: 1 }] },
 );
 
-const readUpdate = bodyReader(updateSchema);
+const readUpdate = bodyReader(presetUpdateSchema);
 
-/** What is to be changed, as the preset service takes it. */
-export function updateFrom(body: string | undefined) {
+/** The body of PATCH /presets/{slug}, as the preset service takes it. */
+export function presetUpdateFrom(body: string | undefined) {
   const update = readUpdate(body);
   const { name, description, status, designated_version: designatedVersion } = update;
   return {

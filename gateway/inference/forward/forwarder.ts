@@ -1,6 +1,6 @@
 import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
-import { HttpError } from "../../json/errors.ts";
+import { HttpError } from "../../json/http-error.ts";
 import type { OutgoingRequest } from "../merge/merge.ts";
 import type { Upstream, Upstreams } from "../upstreams/upstreams.ts";
 import { Deadlines } from "./deadlines.ts";
@@ -21,8 +21,8 @@ export class Forwarder {
   }
 
   /**
-   * Settles when the answer has begun; the rest of it is sent behind that. Rejects where there is none to send: then the
-   * client has got nothing yet.
+   * Resolves when the answer has begun; the rest of it is sent after that. Rejects where there is no answer to send: then
+   * the client has been sent nothing yet.
    */
   forward(request: ForwardRequest): Promise<void> {
     const candidates = this.#candidates(request);
@@ -40,10 +40,10 @@ export class Forwarder {
     const { upstreams } = this.#parts;
     const { model, models } = outgoing;
     const first = upstreams.find(dialect, model);
-    if (first && (models.length === 0 || first.hasNativeFallbacks)) return [candidate(first, outgoing)];
+    if (first && (models.length === 0 || first.hasNativeFallbacks)) return [candidateWithList(first, outgoing)];
     const names = [...new Set([model, ...models])];
     if (names.length > triedMax) throw invalidRequest([{ path: "models", message: tooMany }]);
-    // Made one by one as they are needed would save nothing: they share the pieces of the body.
+    // All at once: to make them one by one would save nothing, because they share the pieces of the body.
     const candidates = names.flatMap((each) => {
       const upstream = each === model ? first : upstreams.find(dialect, each);
       if (!upstream) return [];
@@ -55,12 +55,12 @@ export class Forwarder {
   }
 }
 
-/** So that one request is not thousands of an upstream's: each of them may be billed. */
+/** So that one request does not become thousands, each of which may be billed. */
 const triedMax = 16;
 const tooMany = `must name at most ${triedMax} models, which are tried one by one`;
 
-/** With all of the models that are listed, which the upstream tries itself. */
-function candidate(upstream: Upstream, outgoing: OutgoingRequest): Candidate {
+/** For an upstream that tries all models of the list itself. */
+function candidateWithList(upstream: Upstream, outgoing: OutgoingRequest): Candidate {
   const nameOf = (each: string) => upstream.modelFor(each);
   const { model: name, models } = outgoing;
   const isAsItIs = nameOf(name) === name && models.every((each) => nameOf(each) === each);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { PresetStatus } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { DomainError } from "../../services/platform/domain/domain-error.ts";
-import { updateFrom } from "./update.ts";
+import { presetUpdateFrom } from "./preset-body.ts";
 
 function violationsOf(body: string) {
   try {
-    updateFrom(body);
+    presetUpdateFrom(body);
   } catch (error) {
     if (error instanceof DomainError) return error.violations;
     throw error;
@@ -13,7 +13,7 @@ function violationsOf(body: string) {
   return [];
 }
 
-describe("updateFrom", () => {
+describe("presetUpdateFrom", () => {
   it.each([
     ['{"name":"Mail"}', { updateMask: { paths: ["name"] }, name: "Mail" }],
     ['{"description":"New"}', { updateMask: { paths: ["description"] }, description: "New" }],
@@ -23,7 +23,7 @@ describe("updateFrom", () => {
     ['{"designated_version":2}', { updateMask: { paths: ["designated_version"] }, designatedVersion: 2 }],
     ['{"designated_version":2.0}', { updateMask: { paths: ["designated_version"] }, designatedVersion: 2 }],
   ])("reads %s", (body, update) => {
-    expect(updateFrom(body)).toEqual(update);
+    expect(presetUpdateFrom(body)).toEqual(update);
   });
 
   it.each([

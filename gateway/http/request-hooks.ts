@@ -1,0 +1,32 @@
+import { Readable } from "node:stream";
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "../../services/platform/observe/logger.ts";
+import type { Health } from "../../services/platform/process/health.ts";
+import type { Exchanges } from "./exchanges.ts";
+import { checkHeaders } from "./header-rules.ts";
+import { logNamesOf } from "./log-names.ts";
+
+/** What is done for every request, whatever its route. */
+export function addRequestHooks(app: FastifyInstance, exchanges: Exchanges, health: Health, logger: Logger): void {
+  app.decorateRequest("exchange", undefined);
+  app.addHook("onRequest", (request, reply, done) => {
+    reply.header("x-request-id", request.id);
+    exchanges.begin(reply, done);
+  });
+  app.addHook("onRequest", ({ raw }, _reply, done) => {
+    checkHeaders(raw);
+    done();
+  });
+  app.addHook("onSend", (request, reply, payload, done) => {
+    // While draining, a request on an open connection is still served; its answer closes the connection.
+    if (health.isDraining()) reply.header("connection", "close");
+    if (payload instanceof Readable) {
+      // The status has been sent by then, so this line is all that tells of it.
+      payload.on("error", (error) => {
+        exchanges.settle(reply, 500);
+        logger.error({ err: error, ...logNamesOf(request) }, "answer broke off");
+      });
+    }
+    done();
+  });
+}

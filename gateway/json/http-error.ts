@@ -1,0 +1,70 @@
+import type { FieldViolation } from "../../services/platform/domain/domain-error.ts";
+
+/** An error of HTTP itself, which no service knows. */
+export class HttpError extends Error {
+  readonly status: number;
+  readonly violations: readonly FieldViolation[] = [];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.name = "HttpError";
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+/** For what may be over in a moment. */
+export const retryAfterSeconds = "1";
+
+/** What is left of a limit. Times are in whole seconds. */
+export interface Allowance {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Until one more request is allowed, and until all are. */
+  readonly nextInSeconds: number;
+  readonly fullInSeconds: number;
+}
+
+/** The one way to answer 429, so that all of them have the same headers. */
+export function tooManyRequests(
+  message: string,
+  allowance: Allowance,
+  headers: Readonly<Record<string, string>> = {},
+): HttpError {
+  return new HttpError(429, message, {
+    ...headers,
+    ...rateLimitHeaders(allowance),
+    "retry-after": String(Math.max(1, allowance.nextInSeconds)),
+  });
+}
+
+export function rateLimitHeaders({ limit, remaining, fullInSeconds }: Allowance): Record<string, string> {
+  return {
+    "x-ratelimit-limit": String(limit),
+    "x-ratelimit-remaining": String(remaining),
+    "x-ratelimit-reset": String(fullInSeconds),
+  };
+}
+
+export function nothingAt(url: string): HttpError {
+  const [path = ""] = url.split("?");
+  return new HttpError(404, `There is nothing at ${path}. ${hintFor(path)}`);
+}
+
+/** Clients append their calls to a base URL that people write, some with a `/v1` of their own and some without. */
+const misplacedCall = /^(?:\/+api)?(?:\/+v1)*\/+(chat\/completions|messages|responses|models)\/?$/;
+/** What the APIs of upstreams have beside inference, such as `count_tokens`. */
+const callBehindInference = /^(\/api\/v1\/(?:chat\/completions|messages|responses))\/./;
+
+function hintFor(path: string): string {
+  const [, call] = misplacedCall.exec(path) ?? [];
+  if (call !== undefined) return `Did you mean /api/v1/${call}? Check the base URL of your client.`;
+  const [, sentOn] = callBehindInference.exec(path) ?? [];
+  if (sentOn !== undefined) return `Only POST ${sentOn} is sent on: call the upstream itself.`;
+  return "See /docs for what there is.";
+}
+
+export function bodyTooLarge(bytesMax: number): HttpError {
+  return new HttpError(413, `The body is too large. Send one of at most ${bytesMax} bytes.`);
+}
