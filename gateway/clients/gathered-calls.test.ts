@@ -180,7 +180,17 @@ describe("several calls as one", () => {
   ];
 
   it("have the latest deadline, every request id and the token of the first", () => {
-    expect(optionsTogether(calls)).toEqual(options("one", "r1,r2", 3_050));
+    expect(optionsTogether(calls)).toMatchObject(options("one", "r1,r2", 3_050));
+  });
+
+  it("tell every caller that the call was left open", () => {
+    const told: number[] = [];
+    const tellers = calls.map((call, index) => ({
+      ...call,
+      options: { ...call.options, onLeftOpen: () => told.push(index) },
+    }));
+    optionsTogether(tellers).onLeftOpen?.();
+    expect(told).toEqual([0, 1]);
   });
 
   it("are of one caller only where all tokens and deadlines are the same", () => {

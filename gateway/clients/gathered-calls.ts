@@ -153,6 +153,9 @@ export function optionsTogether(calls: readonly Call<unknown>[]): CallOptions {
     accessToken: options.accessToken,
     requestId: namesOf(calls.map(({ options }) => options.requestId)).join(","),
     deadlineMs: Math.max(...calls.map(({ options }) => options.deadlineMs)),
+    onLeftOpen: () => {
+      for (const { options } of calls) options.onLeftOpen?.();
+    },
     ...traceOfAll(calls),
   };
 }
