@@ -50,23 +50,30 @@ export class Caller {
     // No better grant can be had.
     if (isStale) return rpc({ accessToken: first.accessToken, requestId, deadlineMs, trace });
     const request = { key, workspaceId, requestId, deadlineMs, trace };
+    let isOpen = false;
+    const onLeftOpen = () => {
+      isOpen = true;
+    };
+    // What a change that is made again came up against may be its own first attempt, which may yet be stored.
+    const settled = (error: unknown) =>
+      isOpen && isOfKind(error, "aborted") ? unavailable("It is not known what became of the call.", error) : error;
     // An answer that is made of many calls may take longer than a grant is good for.
     const grant = nowMs < first.useUntilMs ? first : await exchange.grantFor(request);
     try {
-      return await rpc({ accessToken: grant.accessToken, requestId, deadlineMs, trace });
+      return await rpc({ accessToken: grant.accessToken, requestId, deadlineMs, onLeftOpen, trace });
     } catch (error) {
-      if (!isOfKind(error, "unauthenticated")) throw error;
+      if (!isOfKind(error, "unauthenticated")) throw settled(error);
     }
     // The key was good a moment ago, so it is the token: it ran out while the body was read, or was signed by a key that is gone.
     exchange.expire(request, grant);
     const { accessToken } = await exchange.grantFor(request);
     try {
-      return await rpc({ accessToken, requestId, deadlineMs, trace });
+      return await rpc({ accessToken, requestId, deadlineMs, onLeftOpen, trace });
     } catch (error) {
       // Not a 401, which would be about the caller's key: that was accepted.
       throw isOfKind(error, "unauthenticated")
         ? unavailable("A service does not accept our access tokens.", error)
-        : error;
+        : settled(error);
     }
   }
 }

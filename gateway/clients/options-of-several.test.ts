@@ -12,7 +12,17 @@ const calls = [
 ];
 
 it("a batch has the latest deadline, every request id and the token of the first call", () => {
-  expect(optionsOfBatch(calls)).toEqual(options("one", "r1,r2", 3_050));
+  expect(optionsOfBatch(calls)).toMatchObject(options("one", "r1,r2", 3_050));
+});
+
+it("a batch that is left open tells every caller so", () => {
+  const told: number[] = [];
+  const tellers = calls.map((call, index) => ({
+    ...call,
+    options: { ...call.options, onLeftOpen: () => told.push(index) },
+  }));
+  optionsOfBatch(tellers).onLeftOpen?.();
+  expect(told).toEqual([0, 1]);
 });
 
 it("a batch names one request of each part where there are more than a header holds", () => {

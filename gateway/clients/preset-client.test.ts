@@ -62,6 +62,15 @@ describe("createVersion", () => {
     expect(made).toEqual([["a", "b", "c"], ["b"]]);
   });
 
+  it("tells who asked for a part that it is made again, and may have been stored before", async () => {
+    const { calls } = callsOn((slug) => (slug === "b" ? failed(unavailableCode) : found(slug)));
+    const leftOpen: string[] = [];
+    const create = (slug: string) =>
+      calls.createVersion({ slug }, { ...options(), onLeftOpen: () => leftOpen.push(slug) });
+    await Promise.all(["a", "b", "c"].map(create));
+    expect(leftOpen).toEqual(["b"]);
+  });
+
   it("makes a part again, alone, that has more time than the service took, and no other", async () => {
     const { calls, made } = callsOn((slug) => (slug === "a" ? found(slug) : failed(deadlineExceededCode)));
     const late = { ...options(), deadlineMs: monotonicMs() + 50 };

@@ -114,7 +114,10 @@ function answersOf<Request>(
 ): AnswerOfSeveral<Preset>[] {
   return calls.map(({ request, options }, index) => {
     const answer = fromOutcome(outcomes[index]);
-    if (isWorthAnotherCall(answer, options)) return callAlone(request, options).catch((error: Error) => error);
+    if (isWorthAnotherCall(answer, options)) {
+      options.onLeftOpen?.();
+      return callAlone(request, options).catch((error: Error) => error);
+    }
     if (isTooLarge(answer)) return callLarge(request, options).catch((error: Error) => error);
     return answer;
   });

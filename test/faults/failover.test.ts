@@ -5,6 +5,7 @@ import { openOrganizationService } from "../../services/organization/app.ts";
 import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
 import type { BoundPorts } from "../../services/platform/rpc/servers.ts";
 import { openPresetService } from "../../services/preset/app.ts";
+import { openDatabaseProxy as openStatementProxy } from "../support/database-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { openDatabaseProxy, type TcpProxy, urlThrough } from "../support/tcp-proxy.ts";
 
@@ -141,6 +142,31 @@ describe.each(["cut", "hang"] as const)("two services, and the database of one f
     });
     expect(failures).toEqual([]);
   }, 240_000);
+});
+
+describe("a change whose service does not say what became of it, while the other one finds its row locked", () => {
+  const asCaller = (method: string, path: string, body?: unknown) =>
+    stack.request(method, path, { key: stack.apiKey, body });
+
+  it.each([
+    ["creation", (slug: string) => stack.create(slug), 2],
+    ["PATCH", (slug: string) => asCaller("PATCH", `/presets/${slug}`, { name: "New" }), 1],
+  ] as const)("is not answered as if nothing were stored: %s", async (_, change, versions) => {
+    const statements = await openStatementProxy(stack.preset.config.databaseUrl);
+    closers.push(() => statements.close());
+    const { target } = await twinsOf(openPresetService, { ...stack.preset.config, databaseUrl: statements.url });
+    await stack.gateway.stop();
+    await stack.gateway.start({ presetTarget: target });
+    expect((await stack.create("open")).status).toBe(200);
+
+    statements.fail("commit", "hold", 1);
+    const { status } = await change("open");
+    expect(status).toBe(503);
+
+    statements.letGo();
+    await expect.poll(async () => (await asCaller("GET", "/presets/open/changes")).json.total_count).toBe(2);
+    expect((await asCaller("GET", "/presets/open/versions")).json.total_count).toBe(versions);
+  });
 });
 
 describe("two services that both say they are not ready", () => {

@@ -195,6 +195,32 @@ describe("a connection", () => {
     await pool.query("SELECT 1");
   });
 
+  it("that falls silent in the midst of a transaction loses its locks", async () => {
+    const others = openPool(database.url, 1, { lockTimeoutSeconds: 1 });
+    await others.query("CREATE TABLE held (id INT PRIMARY KEY)");
+    await others.query("INSERT INTO held VALUES (1)");
+    // As a machine that is lost, it closes nothing.
+    const lost = openPool(proxy.url, 1, { ...options, statementTimeoutMs: 120_000, silenceMaxSeconds: 1 });
+    const connection = await lost.getConnection();
+    await connection.query("START TRANSACTION");
+    await connection.query("SELECT id FROM held WHERE id = 1 FOR UPDATE");
+    proxy.fail("commit", "silence");
+    const unanswered = expect(connection.query("COMMIT")).rejects.toThrow("given up");
+    await expect.poll(() => others.query("DELETE FROM held").then(() => "deleted", String)).toBe("deleted");
+    connection.destroy();
+    await unanswered;
+    await Promise.all([lost.end(), others.end()]);
+  });
+
+  it("that is idle for longer than the server bears silence is used again", async () => {
+    const quiet = openPool(proxy.url, size, { ...options, silenceMaxSeconds: 3 });
+    await quiet.query("SELECT 1");
+    await sleep(5_000);
+    await quiet.query("SELECT 1");
+    expect(proxy.accepted).toBe(1);
+    await quiet.end();
+  });
+
   it("that nobody needs for a while is closed, all but a few", async () => {
     const quiet = openPool(proxy.url, 6, { idleTimeoutMs: 150 });
     const held = await Promise.all(Array.from({ length: 6 }, () => quiet.getConnection()));

@@ -32,7 +32,7 @@ export interface DatabaseProxy {
   readonly silent: number;
   /** How many were made so far. */
   readonly accepted: number;
-  /** How many commands were sent so far: each is waited for. */
+  /** How many commands were sent so far: each is waited for. Pings, which come by the clock, are not counted. */
   readonly commands: number;
   /** From now on the phase fails, as often as it says, on whichever connection gets there. */
   fail(phase: Phase, fault: Fault, times?: number): void;
@@ -129,7 +129,7 @@ export async function openDatabaseProxy(
       instead = undefined;
     });
     forEachPacket(client, (packet) => {
-      if (packet[3] === 0) commands += 1;
+      if (packet[3] === 0 && packet[4] !== pingCommand) commands += 1;
       if (isQuery(packet)) beforeText = packet.subarray(5, beginOfText(packet));
       if (silent.has(client) || phasesOf(packet).some((phase) => strike(faultAt(phase), packet))) return;
       upstream.write(isGalera && packet.includes("@@wsrep_on") ? queryPacket(wsrepIsOn, beforeText) : packet);
@@ -182,6 +182,7 @@ export async function openDatabaseProxy(
   };
 }
 
+const pingCommand = 0x0e;
 /** Is answered by any server as a node of Galera answers whether it is one. */
 const wsrepIsOn = "SELECT 1 AS isNode";
 

@@ -51,7 +51,7 @@ type OnAnswer = (error: Error | null, rows: unknown, fields: FieldPacket[]) => v
 type Send = (sql: string, values: readonly unknown[] | undefined, onAnswer: OnAnswer) => unknown;
 
 /** What is used of mysql2's connection. Its own types want values that can be changed. */
-type Core = Pick<Connection, "on" | "end" | "unprepare"> & Readonly<Record<Method, Send>>;
+type Core = Pick<Connection, "on" | "end" | "ping" | "unprepare"> & Readonly<Record<Method, Send>>;
 
 type Method = "execute" | "query";
 export type Answer<T> = Promise<[T, FieldPacket[]]>;
@@ -185,6 +185,18 @@ export class PoolConnection {
       } catch (error) {
         onAnswer(error as Error, undefined, []);
       }
+    });
+  }
+
+  /** Lets the server hear of it. Who takes it meanwhile waits for the answer first. */
+  ping(): void {
+    const fail = () => {};
+    if (this.#unanswered.size === 0) this.#restartClock();
+    this.#unanswered.add(fail);
+    this.#core.ping((error) => {
+      if (!this.#unanswered.delete(fail)) return;
+      if (this.#unanswered.size > 0) this.#restartClock();
+      if (error) this.wearOut();
     });
   }
 

@@ -33,6 +33,8 @@ interface PoolOptions {
   readonly lockTimeoutSeconds?: number;
   /** Connections that nobody needed for this long are closed, all but a few. */
   readonly idleTimeoutMs?: number;
+  /** The server ends a session that it does not hear of for this long, in whole seconds. */
+  readonly silenceMaxSeconds?: number;
   /** Default: what the URL says. */
   readonly protocol?: Protocol;
   /** How many may wait for a connection. */
@@ -58,9 +60,10 @@ const preparedStatementsMax = 100;
  */
 export function openPool(url: string, size: number, options: PoolOptions = {}): Pool {
   const { statementTimeoutMs = 8_000, lockTimeoutSeconds = 3, idleTimeoutMs = 60_000, waitingMax = 1_000 } = options;
-  const { protocol = protocolOf(url), isForReads = false } = options;
-  // Vitess has a limit of its own.
-  const endsReads = isForReads && protocol === "prepared";
+  const { protocol = protocolOf(url), isForReads = false, silenceMaxSeconds = 15 } = options;
+  // Where a machine is lost in the midst of a transaction, nothing tells the server: the rows would stay locked until its
+  // system misses the connection, which takes two hours by default. Vitess has limits of its own.
+  const limits = `, wait_timeout = ${silenceMaxSeconds}${isForReads ? endingReads(statementTimeoutMs) : ""}`;
   const settings: ConnectionSettings = {
     options: {
       ...connectionOptions(url),
@@ -74,7 +77,7 @@ export function openPool(url: string, size: number, options: PoolOptions = {}): 
     sessionStatements: [
       setCharacterSet,
       setReadCommitted,
-      `SET SESSION time_zone = '+00:00', innodb_lock_wait_timeout = ${lockTimeoutSeconds}, sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'${endsReads ? endingReads(statementTimeoutMs) : ""}`,
+      `SET SESSION time_zone = '+00:00', innodb_lock_wait_timeout = ${lockTimeoutSeconds}, sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'${protocol === "prepared" ? limits : ""}`,
       ...sessionStatements(url),
     ],
     protocol,
@@ -82,7 +85,7 @@ export function openPool(url: string, size: number, options: PoolOptions = {}): 
     statementTimeoutMs,
     onStatement: options.metrics && statementObserver(options.metrics),
   };
-  return new Pool(settings, { size, idleTimeoutMs, waitingMax });
+  return new Pool(settings, { size, idleTimeoutMs, waitingMax, pingIntervalMs: (silenceMaxSeconds * 1_000) / 3 });
 }
 
 /**
@@ -97,6 +100,7 @@ interface PoolLimits {
   readonly size: number;
   readonly idleTimeoutMs: number;
   readonly waitingMax: number;
+  readonly pingIntervalMs: number;
 }
 
 /** A bounded number of connections. */
@@ -111,7 +115,7 @@ export class Pool {
   readonly #idle: PoolConnection[] = [];
   /** The fewest that were idle at once since the last look: as many were not needed. */
   #idleLow = 0;
-  readonly #idleTimer: NodeJS.Timeout;
+  readonly #timers: readonly NodeJS.Timeout[];
   readonly #waiting = new ConnectionQueue();
   #opening = 0;
   #connectFault: { readonly error: ConnectionError; readonly atMs: number } | undefined;
@@ -130,7 +134,10 @@ export class Pool {
         for (const connection of [...this.#idle]) connection.destroy();
       },
     };
-    this.#idleTimer = setInterval(() => this.#closeUnneeded(), limits.idleTimeoutMs).unref();
+    this.#timers = [
+      setInterval(() => this.#closeUnneeded(), limits.idleTimeoutMs).unref(),
+      setInterval(() => this.#pingIdle(), limits.pingIntervalMs).unref(),
+    ];
   }
 
   /** For metrics: how many connections there may be. */
@@ -209,7 +216,7 @@ export class Pool {
   /** Closes every connection once it is released, or after the time of a statement. */
   async end(): Promise<void> {
     if (this.#onEmpty) return;
-    clearInterval(this.#idleTimer);
+    for (const timer of this.#timers) clearInterval(timer);
     const empty = new Promise<void>((resolve) => {
       this.#onEmpty = resolve;
     });
@@ -285,6 +292,11 @@ export class Pool {
   #closeUnneeded(): void {
     for (const connection of this.#idle.splice(0, this.#idleLow - idleMin)) connection.quit();
     this.#idleLow = this.#idle.length;
+  }
+
+  /** So that the server does not end those that nobody needs just now. */
+  #pingIdle(): void {
+    for (const connection of this.#idle) connection.ping();
   }
 
   #settleEnd(): void {

@@ -32,6 +32,8 @@ export interface CallOptions {
   readonly deadlineMs: number;
   /** Aborted when nobody waits for the answer any more: the service is told, and what it has not begun it does not do. */
   readonly signal?: AbortSignal;
+  /** Told when the call is made again although the service may have begun with it, and may yet do what it is for. */
+  readonly onLeftOpen?: () => void;
   /** What the call is part of: passed on to the service. */
   readonly trace?: Trace | undefined;
   /** Those that it is made for as well. */
@@ -106,6 +108,7 @@ async function callUntilDeadline(
       const pauseMs =
         hasOthers || isFirstRefusal ? 0 : Math.min(backoffMaxMs, backoffFirstMs * 2 ** attempt) * (0.5 + Math.random());
       if (monotonicMs() + pauseMs >= options.deadlineMs) throw error;
+      if (!(error instanceof RefusedCall)) options.onLeftOpen?.();
       if (pauseMs > 0) await sleep(pauseMs);
     }
   }

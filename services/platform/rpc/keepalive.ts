@@ -1,7 +1,9 @@
 import type { Http2Connection } from "../http2/connection.ts";
 
-const pingIntervalMs = 30_000;
-const pingTimeoutMs = 10_000;
+// After an outage of the network, the system sends what was lost after as long a wait as the outage was. A new connection
+// is there within seconds.
+const pingIntervalMs = 10_000;
+const pingTimeoutMs = 5_000;
 
 /** Ends a connection whose peer has vanished without a word. Returns what stops it; to be called when it closes. */
 export function keepAlive(connection: Http2Connection): () => void {

@@ -1,0 +1,40 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { Http2Connection } from "../http2/connection.ts";
+import { keepAlive } from "./keepalive.ts";
+
+beforeEach(() => vi.useFakeTimers());
+
+afterEach(() => vi.useRealTimers());
+
+/** A connection whose peer answers so many pings. */
+function connectionWith(answers: number) {
+  let answered = 0;
+  return {
+    destroyed: false,
+    destroy() {
+      this.destroyed = true;
+    },
+    ping(onAnswer: () => void) {
+      answered += 1;
+      if (answered <= answers) setTimeout(onAnswer, 10);
+    },
+  };
+}
+
+it.each([0, 1, 4])("ends a connection within 15 seconds of its last answer: %i", (answers) => {
+  const connection = connectionWith(answers);
+  keepAlive(connection as unknown as Http2Connection);
+  vi.advanceTimersByTime(answers * 10_000 + 14_000);
+  expect(connection.destroyed).toBe(false);
+  vi.advanceTimersByTime(1_000);
+  expect(connection.destroyed).toBe(true);
+});
+
+it("leaves a connection alone once it is stopped", () => {
+  const connection = connectionWith(0);
+  const stop = keepAlive(connection as unknown as Http2Connection);
+  vi.advanceTimersByTime(12_000);
+  stop();
+  vi.advanceTimersByTime(60_000);
+  expect(connection.destroyed).toBe(false);
+});
