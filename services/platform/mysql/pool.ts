@@ -7,21 +7,12 @@ import { type Answer, type ConnectionOwner, type ConnectionSettings, PoolConnect
 import { ConnectionQueue } from "./connection-queue.ts";
 import { connectionOptions, type Protocol, protocolOf, sessionStatements } from "./database-url.ts";
 import { ConnectionError } from "./errors.ts";
+import { collation, sessionSettings } from "./session.ts";
 import { statementObserver } from "./statement-metrics.ts";
 import { recordStatement } from "./statement-spans.ts";
 
 export type { ResultSetHeader, RowDataPacket } from "mysql2";
 export { PoolConnection, type Statement } from "./connection.ts";
-
-/** The isolation level of every session, unless a transaction has its own. */
-export const setReadCommitted = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
-
-const collation = "utf8mb4_bin";
-/**
- * A server may be told to take no character set from a handshake. One that reads text in another, such as GBK, would find
- * the end of a value where there is none.
- */
-const setCharacterSet = `SET NAMES utf8mb4 COLLATE ${collation}`;
 
 /** What can run a statement: a pool, or the connection of a transaction. */
 export type Executor = Pick<Pool | PoolConnection, "execute">;
@@ -51,16 +42,11 @@ const connectPauseMs = 250;
 /** Of one connection; those used longest ago are closed. */
 const preparedStatementsMax = 100;
 
-/**
- * A pool whose connections all speak UTC, strict SQL and READ COMMITTED, and do not wait long for a lock: whoever holds
- * one for seconds has hung, and the default of 50 s would outlast every caller.
- * Under REPEATABLE READ, locking a row that is not there yet locks the gap, and concurrent creations deadlock.
- */
 export function openPool(url: string, size: number, options: PoolOptions = {}): Pool {
   const { statementTimeoutMs = 8_000, lockTimeoutSeconds = 3, idleTimeoutMs = 60_000, waitingMax = 1_000 } = options;
   const { protocol = protocolOf(url), isForReads = false } = options;
-  // Vitess has a limit of its own.
-  const endsReads = isForReads && protocol === "prepared";
+  // Vitess, which is spoken to as text, has a limit of its own.
+  const readTimeoutMs = isForReads && protocol === "prepared" ? statementTimeoutMs : undefined;
   const settings: ConnectionSettings = {
     options: {
       ...connectionOptions(url),
@@ -70,27 +56,13 @@ export function openPool(url: string, size: number, options: PoolOptions = {}): 
       // A batch of each size is a statement of its own, and a server keeps 16,382 of them in all by default.
       maxPreparedStatements: preparedStatementsMax,
     },
-    // Not one statement: SET TRANSACTION stands alone, and MySQL and MariaDB name the variable behind it differently.
-    sessionStatements: [
-      setCharacterSet,
-      setReadCommitted,
-      `SET SESSION time_zone = '+00:00', innodb_lock_wait_timeout = ${lockTimeoutSeconds}, sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'${endsReads ? endingReads(statementTimeoutMs) : ""}`,
-      ...sessionStatements(url),
-    ],
+    sessionStatements: [...sessionSettings({ lockTimeoutSeconds, readTimeoutMs }), ...sessionStatements(url)],
     protocol,
     connectTimeoutMs: Math.min(connectTimeoutMaxMs, statementTimeoutMs),
     statementTimeoutMs,
     onStatement: options.metrics && statementObserver(options.metrics),
   };
   return new Pool(settings, { size, idleTimeoutMs, waitingMax });
-}
-
-/**
- * Further settings of a session: a server does not notice that nobody waits for a read any more, and crowds of those could
- * use it up. Each server takes the comment that is meant for it, MySQL the first and MariaDB the second; proxies drop both.
- */
-function endingReads(timeoutMs: number): string {
-  return ` /*!80000 , max_execution_time = ${timeoutMs} */ /*M!100100 , max_statement_time = ${timeoutMs / 1_000} */`;
 }
 
 interface PoolLimits {

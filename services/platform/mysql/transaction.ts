@@ -14,7 +14,8 @@ import {
   isTransient,
   outcomeUnknown,
 } from "./errors.ts";
-import { type Pool, type PoolConnection, setReadCommitted } from "./pool.ts";
+import type { Pool, PoolConnection } from "./pool.ts";
+import { setReadCommitted } from "./session.ts";
 import { beginTransaction, endWith } from "./statement-spans.ts";
 
 const backoffFirstMs = 5;
