@@ -6,15 +6,13 @@ import { type Deadline, timeLeftMs } from "../process/deadline.ts";
 import {
   behindCluster,
   CommitUnknown,
-  conflictNotSettled,
-  databaseUnavailable,
   isCommitRefused,
   isConnectionLost,
   isLockTimeout,
   isTransient,
-  outcomeUnknown,
 } from "./errors.ts";
 import type { Pool, PoolConnection } from "./pool.ts";
+import { conflictNotSettled, databaseUnavailable, outcomeUnknown } from "./refusals.ts";
 import { setReadCommitted } from "./session.ts";
 import { beginTransaction, endWith } from "./statement-spans.ts";
 

@@ -1,8 +1,8 @@
 import type { BatchWatch } from "../../platform/batching/batch-watch.ts";
 import { Batcher } from "../../platform/batching/batcher.ts";
 import { canceled } from "../../platform/domain/domain-error.ts";
-import { outcomeUnknown } from "../../platform/mysql/errors.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
+import { outcomeUnknown } from "../../platform/mysql/refusals.ts";
 import { type Deadline, hasGivenUp } from "../../platform/process/deadline.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import { presetKey, type ServedPreset } from "../domain/preset.ts";

@@ -1,16 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BatchPart } from "../../platform/batching/batch-part.ts";
 import { DomainError, deadlineExceeded } from "../../platform/domain/domain-error.ts";
-import {
-  CommitUnknown,
-  conflictNotSettled,
-  databaseUnavailable,
-  isConnectionLost,
-  isLockTimeout,
-  isTransient,
-  outcomeUnknown,
-} from "../../platform/mysql/errors.ts";
+import { CommitUnknown, isConnectionLost, isLockTimeout, isTransient } from "../../platform/mysql/errors.ts";
 import type { Pool, PoolConnection } from "../../platform/mysql/pool.ts";
+import { conflictNotSettled, databaseUnavailable, outcomeUnknown } from "../../platform/mysql/refusals.ts";
 import { backoffMs, inTransaction, outOfReachAfterMs } from "../../platform/mysql/transaction.ts";
 import { traceTogether } from "../../platform/observe/trace.ts";
 import { monotonicMs } from "../../platform/process/clock.ts";
