@@ -119,13 +119,13 @@ export class Pool {
   /** Runs a statement with values on a connection of its own. */
   execute<T extends QueryResult>(sql: string, values?: readonly unknown[]): Answer<T> {
     const idle = this.#takeIdle();
-    if (idle) return idle.send<T>("execute", sql, values, true);
-    return this.getConnection().then((connection) => connection.send<T>("execute", sql, values, true));
+    if (idle) return idle.runAndRelease<T>("execute", sql, values);
+    return this.getConnection().then((connection) => connection.runAndRelease<T>("execute", sql, values));
   }
 
   /** Runs a statement as text on a connection of its own. */
   query<T extends QueryResult>(sql: string, values?: readonly unknown[]): Answer<T> {
-    return this.getConnection().then((connection) => connection.send<T>("query", sql, values, true));
+    return this.getConnection().then((connection) => connection.runAndRelease<T>("query", sql, values));
   }
 
   /** The same pool for statements that are made in a trace: where that is recorded, so are they. */
