@@ -26,17 +26,15 @@ import type { PresetReader } from "../store/preset-reader.ts";
 import type { Admit } from "../store/sized-lookup.ts";
 import { updatePreset } from "../store/update-preset.ts";
 import type { VersionWriter } from "../store/version-writer.ts";
+import { fromListWorkspaceChangesRequest, toChangeMessage, toWorkspaceChangeMessage } from "./change-mapper.ts";
 import { admitForAnswer, contentBytes, outcomesOf } from "./outcomes.ts";
 import {
   fromCreateVersionRequest,
   fromListPresetsRequest,
-  fromListWorkspaceChangesRequest,
   fromUpdatePresetRequest,
-  toChangeMessage,
   toDifferenceMessage,
   toPresetMessage,
   toVersionMessage,
-  toWorkspaceChangeMessage,
 } from "./preset-mapper.ts";
 
 /** What the methods are made of. */
