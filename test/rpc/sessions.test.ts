@@ -10,7 +10,8 @@ import { updateKeyRow, updateKeySecret } from "../../services/organization/store
 import { keyFromBytes, secretFromBytes } from "../../services/platform/auth/key-format.ts";
 import { idToBytes } from "../../services/platform/domain/ids.ts";
 import { CommandError } from "../../services/platform/process/command-error.ts";
-import { failureOf, openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
+import { failureOf } from "../support/failures.ts";
+import { openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
 const { exchangeKey } = AccessService.method;
