@@ -80,7 +80,7 @@ async function applyPending(
     if ((await listPending(connection, migrations)).length > 0) {
       guard = await open(url);
       await whileGuarded(guard, onWait, async () => {
-        // Who had the guard before us may have done it.
+        // Whoever had the guard before us may have applied them already.
         for (const migration of await listPending(connection, migrations)) await apply(connection, migration, onApply);
       });
       await guard.end();

@@ -18,7 +18,7 @@ export { PoolConnection, type Statement } from "./connection.ts";
 export type Executor = Pick<Pool | PoolConnection, "execute">;
 
 interface PoolOptions {
-  /** Longer than any lock is waited for. What takes longer has no one to answer to any more. */
+  /** Longer than any lock is waited for. For a statement that takes longer nobody waits any more. */
   readonly statementTimeoutMs?: number;
   /** How long a row that someone else holds is waited for, in whole seconds. */
   readonly lockTimeoutSeconds?: number;
@@ -211,7 +211,7 @@ export class Pool {
   /** Opens a connection for each who waits, as far as the size allows. */
   #openMore(): void {
     while (this.#opening < this.#waiting.size && this.#open.size + this.#opening < this.#size) {
-      // Who waits is served by the connections that there are.
+      // Until the pause is over, those who wait are served by the connections that there are.
       if (this.#open.size > 0 && monotonicMs() < (this.#connectFault?.atMs ?? -connectPauseMs) + connectPauseMs) return;
       this.#opening += 1;
       void this.#openOne();
@@ -232,7 +232,7 @@ export class Pool {
       // Where a name has several addresses, an error has one message for each, and none itself.
       const error = new ConnectionError(`No connection to the database: ${message || code}`, cause);
       this.#connectFault = { error, atMs: monotonicMs() };
-      // Who came later hears of an attempt that was made for them.
+      // Those who came after it had begun wait for an attempt of their own.
       if (this.#open.size === 0) this.#waiting.failAll(error, lastNumber);
       this.#openMore();
       this.#settleEnd();

@@ -100,7 +100,7 @@ export function fromCreateVersionRequest(request: CreateVersionRequest): Version
   return { slug, configJson, systemPrompt, dialect, requestId, requestDigest, etags };
 }
 
-/** More elements than any list has that means something. */
+/** More than any list that makes sense has. */
 const elementsMax = 100;
 
 function checkCount(path: string, { length }: readonly unknown[]): void {

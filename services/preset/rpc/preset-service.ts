@@ -205,7 +205,7 @@ function workspaceToRead({ principal }: CallContext): string {
   return requireWorkspace(principal);
 }
 
-/** For what using a preset takes, and which there are to use: an application may that may see no history. */
+/** For using presets, and for seeing which there are: an application may do so that may not see their history. */
 function workspaceToUse({ principal }: CallContext): string {
   requirePermission(principal, "presets:read", "inference");
   return requireWorkspace(principal);

@@ -5,7 +5,7 @@ import { inSnapshot, inTransaction } from "../../platform/mysql/transaction.ts";
 import type { ChangeFilter } from "../domain/change.ts";
 import { type IndexedChanges, indexedChanges, unfiltered } from "./workspace-change-index.ts";
 
-/** So many changes of a workspace, of those that a filter lets through, are older than this time. */
+/** How many changes of a workspace, of those that a filter lets through, are older than a time. */
 export interface ChangeMark {
   readonly changes: number;
   readonly createdAt: Date;

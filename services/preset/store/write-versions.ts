@@ -59,7 +59,7 @@ class Attempts {
     }
   }
 
-  /** Writes creations without waiting for a row. Who merely writes it just now lets go between two tries. */
+  /** Writes creations without waiting for a row. A process that is only writing it just now lets go of it between two tries. */
   async writeUnlessHeld(parts: readonly Creation[], tries: number): Promise<void> {
     try {
       const rest = await this.#attempt(parts, "FOR UPDATE NOWAIT");
@@ -80,7 +80,7 @@ class Attempts {
     try {
       const store = async (connection: PoolConnection) => {
         const stored = await insertVersions(connection, creations, lock);
-        // A lock may have been waited for: who was not answered in time must not find a version later.
+        // A lock may have been waited for: a caller who was not answered in time must not find a version later.
         if (parts.some(hasGivenUp)) throw new PartLate();
         return stored;
       };
