@@ -11,7 +11,7 @@ export function recordStatement(parent: Span, sql: string, answer: Promise<unkno
 }
 
 /** What a transaction is recorded as, with the wait for its connection; its statements are parts of it. */
-export function beginTransaction(parent: Span): Span {
+export function beginTransactionSpan(parent: Span): Span {
   return parent.beginCall("mysql TRANSACTION", { ...system, "db.operation.name": "TRANSACTION" });
 }
 
