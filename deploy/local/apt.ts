@@ -48,7 +48,7 @@ export function openApt(title: string): Apt {
   };
 }
 
-/** With the lists of what there is; who is not root takes them as they are. */
+/** Whether packages can be had from apt. Without root, its lists are used as they are. */
 export function hasApt(): boolean {
   return existsSync("/etc/debian_version") && findExecutable("apt-get") !== undefined;
 }

@@ -66,7 +66,7 @@ function removeEnded(file: string, aside: string): void {
     renameSync(file, aside);
     if (isRunning(readRun(aside).pid)) linkSync(aside, file);
   } catch (error) {
-    // Gone already, or written again by whose it is.
+    // Gone already, or written again by the run that it belongs to.
     if (!["ENOENT", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
   } finally {
     rmSync(aside, { force: true });

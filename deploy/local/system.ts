@@ -9,7 +9,7 @@ import { createDemo } from "./demo.ts";
 import { type Home, openHome } from "./home.ts";
 import { findPrometheus } from "./install-prometheus.ts";
 import { type Instance, planInstances } from "./instances.ts";
-import { choosePorts, loopbackHost, type Ports } from "./ports.ts";
+import { choosePorts } from "./ports.ts";
 import { say, step } from "./progress.ts";
 import { preparePrometheus } from "./prometheus.ts";
 import { waitFor } from "./readiness.ts";
@@ -24,6 +24,7 @@ import {
 } from "./services.ts";
 import { ensureSigningKey } from "./signing-key.ts";
 import { FailedStart, StartError } from "./start-error.ts";
+import { summary } from "./summary.ts";
 import { type Supervised, supervise } from "./supervisor.ts";
 import { tellTroubles } from "./troubles.ts";
 import { keepUpstreams } from "./upstreams.ts";
@@ -57,7 +58,7 @@ export async function openSystem(options: SystemOptions): Promise<void> {
   say("Starting Setpoint");
   const prometheus = options.observe ? await findPrometheus((text) => say(`  ${text}`)) : undefined;
   const context = { ...options, home, record };
-  // While the database starts, which takes longer. Their outcome is looked at before the gateway reads what was built.
+  // Both go on while the database starts, which takes longer. What came of them is looked at further below.
   const compiling = compileAhead(home, signal);
   compiling.catch(() => {});
   const building = buildConsole(home, signal);
@@ -210,57 +211,4 @@ async function waitUntilReady(expected: Parameters<typeof waitFor>[0]): Promise<
 
 function keepUp(name: string, { home, signal }: Context, start: (signal: AbortSignal) => Promise<BackgroundProcess>) {
   return supervise({ start, ...tellTroubles(name, home.logFile(name), say), signal });
-}
-
-interface Started {
-  readonly home: Home;
-  readonly ports: Ports;
-  readonly instances: readonly Instance[];
-  readonly keys: Keys;
-  readonly consolePath: string;
-}
-
-function summary({ home, ports, instances, keys, consolePath }: Started): string {
-  // Each gateway counts its own requests alone.
-  const metrics = instances
-    .filter(({ service }) => service === "gateway")
-    .map(({ environment }) => `http://${loopbackHost}:${environment.METRICS_PORT ?? ports.METRICS_PORT}/metrics`);
-  const url = `${baseUrl(ports)}/api/v1`;
-  const created = {
-    model: "echo/small",
-    temperature: 0.2,
-    messages: [{ role: "system", content: "Answer in one sentence." }],
-  };
-  const used = { model: "@preset/my-first-preset", messages: [{ role: "user", content: "What is a preset?" }] };
-  return `
-Setpoint is ready at ${baseUrl(ports)}
-
-Open the console (this link signs in once, within five minutes):
-  ${baseUrl(ports)}${consolePath}
-
-Create a preset:
-  curl ${url}/presets/my-first-preset/chat/completions \\
-    -H 'Authorization: Bearer ${keys.api_key}' \\
-    -H 'Content-Type: application/json' \\
-    -d '${JSON.stringify(created)}'
-
-List the members of the organization:
-  curl ${url}/organization/members \\
-    -H 'Authorization: Bearer ${keys.management_key}'
-
-Use the preset (its model, echo/small, is no model: it tells what it was sent):
-  curl ${url}/chat/completions \\
-    -H 'Authorization: Bearer ${keys.api_key}' \\
-    -H 'Content-Type: application/json' \\
-    -d '${JSON.stringify(used)}'
-
-gRPC       preset ${loopbackHost}:${ports.PRESET_GRPC_PORT}, organization ${loopbackHost}:${ports.ORGANIZATION_GRPC_PORT}
-Connect    preset ${loopbackHost}:${ports.PRESET_HTTP_PORT}, organization ${loopbackHost}:${ports.ORGANIZATION_HTTP_PORT}
-Reference  ${baseUrl(ports)}/docs
-Metrics    ${metrics.join(", ")}
-Keys       ${home.credentialsFile}
-Logs       ${home.logs}
-Next       "Use a preset" in README.md
-
-Ctrl-C stops everything; the data stays.`;
 }

@@ -5,8 +5,8 @@ import { SessionService } from "../../proto/gen/setpoint/organization/v1/session
 import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
 import { AccessTokenVerifier } from "../platform/auth/access-token.ts";
 import { json } from "../platform/http/operations.ts";
-import { schemaIsCurrent } from "../platform/mysql/migrate.ts";
 import { openPool } from "../platform/mysql/pool.ts";
+import { schemaIsCurrent } from "../platform/mysql/schema.ts";
 import type { Logger } from "../platform/observe/logger.ts";
 import { Metrics } from "../platform/observe/metrics.ts";
 import { openTracer } from "../platform/observe/open-tracer.ts";

@@ -2,8 +2,8 @@ import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service
 import { AccessTokenVerifier } from "../platform/auth/access-token.ts";
 import { type FetchKeySet, jwksFrom } from "../platform/auth/key-set.ts";
 import { keySetOf } from "../platform/auth/key-set-rpc.ts";
-import { schemaIsCurrent } from "../platform/mysql/migrate.ts";
 import { openPool } from "../platform/mysql/pool.ts";
+import { schemaIsCurrent } from "../platform/mysql/schema.ts";
 import type { Logger } from "../platform/observe/logger.ts";
 import { Metrics } from "../platform/observe/metrics.ts";
 import { openTracer } from "../platform/observe/open-tracer.ts";

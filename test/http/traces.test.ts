@@ -90,7 +90,7 @@ describe("with a collector", () => {
     const { traceId, traceparent } = newTrace();
     const answer = await stack.create("traced", { messages: [], temperature: 0.5 }, { headers: { traceparent } });
     expect(answer.status).toBe(200);
-    const spans = await collector.spansOf(traceId, 8);
+    const spans = await collector.spansOf(traceId, 11);
     const transaction = named(spans, "mysql TRANSACTION");
     expect(named(spans, /PresetService\/CreateVersion/).isError).toBe(false);
     const statements = spans.filter(({ parentSpanId }) => parentSpanId === transaction.spanId);

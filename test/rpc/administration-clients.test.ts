@@ -4,7 +4,7 @@ import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service
 import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
 import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
 import { openOrganizations, type TestOrganizations } from "../support/administration.ts";
-import { failureOf } from "../support/rpc-calls.ts";
+import { failureOf } from "../support/failures.ts";
 import { callStock, stockClient, stockDetails } from "../support/stock-grpc.ts";
 
 let organizations: TestOrganizations;

@@ -6,7 +6,7 @@ import { AccessService, type ExchangeOutcome } from "../../proto/gen/setpoint/or
 import { keyFromBytes } from "../../services/platform/auth/key-format.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
 import { openOrganizations, type TestOrganizations } from "../support/administration.ts";
-import { failureOf } from "../support/rpc-calls.ts";
+import { failureOf } from "../support/failures.ts";
 import type { Tenant } from "../support/tenants.ts";
 
 const { batchExchangeKeys, exchangeKey } = AccessService.method;

@@ -8,7 +8,8 @@ import { keyFromBytes } from "../../services/platform/auth/key-format.ts";
 import { jwksFrom } from "../../services/platform/auth/key-set.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
-import { failureOf, openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
+import { failureOf } from "../support/failures.ts";
+import { openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
 const { exchangeKey } = AccessService.method;

@@ -6,7 +6,7 @@ import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/or
 import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
 import { hashKey } from "../../services/organization/domain/keys.ts";
 import { type Administrator, openOrganizations, type TestOrganizations } from "../support/administration.ts";
-import { failureOf } from "../support/rpc-calls.ts";
+import { failureOf } from "../support/failures.ts";
 import type { Tenant } from "../support/tenants.ts";
 
 const { listKeys, createKey, getKey, updateKey, deleteKey, getCurrentKey } = KeyService.method;

@@ -4,7 +4,7 @@ import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service
 import { hashKey } from "../../services/organization/domain/keys.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { type Administrator, openOrganizations, type TestOrganizations } from "../support/administration.ts";
-import { failureOf } from "../support/rpc-calls.ts";
+import { failureOf } from "../support/failures.ts";
 import type { Tenant } from "../support/tenants.ts";
 
 const { listKeys, createKey, getKey, updateKey, deleteKey, rotateKey } = KeyService.method;

@@ -7,8 +7,8 @@ import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/works
 import { hashKey } from "../../services/organization/domain/keys.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { type Administrator, openOrganizations, type TestOrganizations } from "../support/administration.ts";
+import { failureOf } from "../support/failures.ts";
 import { uuidV7 } from "../support/patterns.ts";
-import { failureOf } from "../support/rpc-calls.ts";
 import type { Tenant } from "../support/tenants.ts";
 
 const { listKeys, createKey, getKey, updateKey, deleteKey } = KeyService.method;

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import { MemberRole } from "../../proto/gen/setpoint/organization/v1/member_pb.ts";
 import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
-import { failureOf, openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
+import { failureOf } from "../support/failures.ts";
+import { openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
 const { listMembers } = OrganizationService.method;

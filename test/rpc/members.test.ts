@@ -9,7 +9,7 @@ import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/works
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { type Administrator, openOrganizations, type TestOrganizations } from "../support/administration.ts";
-import { failureOf } from "../support/rpc-calls.ts";
+import { failureOf } from "../support/failures.ts";
 import type { Tenant } from "../support/tenants.ts";
 
 const { listMembers, addMember, updateMember, removeMember, listChanges } = OrganizationService.method;

@@ -14,8 +14,8 @@ import { disableKey } from "../../services/organization/commands/disable-key.ts"
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { type Administrator, openOrganizations, type TestOrganizations } from "../support/administration.ts";
+import { failureOf } from "../support/failures.ts";
 import { uuidV7 } from "../support/patterns.ts";
-import { failureOf } from "../support/rpc-calls.ts";
 import type { Tenant } from "../support/tenants.ts";
 
 const { listChanges, addMember, updateMember, removeMember } = OrganizationService.method;

@@ -19,9 +19,10 @@ import { openPool, type RowDataPacket } from "../../services/platform/mysql/pool
 import { silentLogger } from "../../services/platform/observe/logger.ts";
 import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
 import { createTestDatabase, isSharded, type TestDatabase } from "../support/database.ts";
+import { failureOf } from "../support/failures.ts";
 import { grpcDefinitionOf } from "../support/grpc-definition.ts";
 import { createOrganizationDatabase } from "../support/organization-database.ts";
-import { failureOf, openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
+import { openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
 import { newSigningKeyPem } from "../support/stack.ts";
 import { Tenants } from "../support/tenants.ts";
 

@@ -3,9 +3,10 @@ import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_s
 import type { Preset } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { type PresetOutcome, PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { fromStatusMessage } from "../../services/platform/rpc/status.ts";
+import { failureOf } from "../support/failures.ts";
 import { freshName } from "../support/fresh-name.ts";
 import { upTo } from "../support/preset-store.ts";
-import { failureOf, openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
+import { openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import type { Tenant } from "../support/tenants.ts";
 

@@ -12,10 +12,11 @@ import { PresetService, type UpdatePresetRequestSchema } from "../../proto/gen/s
 import { mintAccessToken, tokenContent } from "../../services/organization/domain/access-token.ts";
 import type { Permission } from "../../services/platform/auth/principal.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
+import { failureOf } from "../support/failures.ts";
 import { freshName } from "../support/fresh-name.ts";
 import { uuidV7 } from "../support/patterns.ts";
 import { upTo } from "../support/preset-store.ts";
-import { type Call, failureOf, openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
+import { type Call, openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { callStock, stockClient } from "../support/stock-grpc.ts";
 

@@ -8,8 +8,9 @@ import { parseSigningKeys, type SigningKey } from "../../services/organization/d
 import type { Principal } from "../../services/platform/auth/principal.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import type { Failure } from "../support/failures.ts";
 import { freshName } from "../support/fresh-name.ts";
-import { type CreateVersion, type Failure, presetClients } from "../support/preset-clients.ts";
+import { type CreateVersion, presetClients } from "../support/preset-clients.ts";
 import { newSigningKeyPem, type Stack, startStack } from "../support/stack.ts";
 import { callStock, stockClient } from "../support/stock-grpc.ts";
 

@@ -6,7 +6,7 @@ import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/or
 import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
 import { type Administrator, openOrganizations, type TestOrganizations } from "../support/administration.ts";
-import { failureOf } from "../support/rpc-calls.ts";
+import { failureOf } from "../support/failures.ts";
 
 const members = OrganizationService.method;
 const keys = KeyService.method;

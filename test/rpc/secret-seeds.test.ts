@@ -5,7 +5,7 @@ import { hashKey } from "../../services/organization/domain/keys.ts";
 import { isKey } from "../../services/platform/auth/key-format.ts";
 import { idToBytes } from "../../services/platform/domain/ids.ts";
 import { type Administrator, openOrganizations, type TestOrganizations } from "../support/administration.ts";
-import { failureOf } from "../support/rpc-calls.ts";
+import { failureOf } from "../support/failures.ts";
 import type { Tenant } from "../support/tenants.ts";
 
 const { listKeys, createKey, deleteKey, rotateKey } = KeyService.method;

@@ -6,11 +6,12 @@ import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_s
 import { SessionService } from "../../proto/gen/setpoint/organization/v1/session_service_pb.ts";
 import { createConsoleTicket } from "../../services/organization/commands/create-console-ticket.ts";
 import { hashKey, newSecret } from "../../services/organization/domain/keys.ts";
-import { updateKey, updateKeySecret } from "../../services/organization/store/keys.ts";
+import { updateKeyRow, updateKeySecret } from "../../services/organization/store/keys.ts";
 import { keyFromBytes, secretFromBytes } from "../../services/platform/auth/key-format.ts";
 import { idToBytes } from "../../services/platform/domain/ids.ts";
 import { CommandError } from "../../services/platform/process/command-error.ts";
-import { failureOf, openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
+import { failureOf } from "../support/failures.ts";
+import { openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
 const { exchangeKey } = AccessService.method;
@@ -173,9 +174,9 @@ describe("a session", () => {
 
 describe("a session ends with its key:", () => {
   it.each<[string, (made: Awaited<ReturnType<Stack["tenants"]["createKey"]>>) => Promise<void>]>([
-    ["disabled", ({ key }) => updateKey(stack.organizationPool, { ...key, disabled: true })],
-    ["deleted", ({ key }) => updateKey(stack.organizationPool, { ...key, revokedAt: new Date() })],
-    ["expired", ({ key }) => updateKey(stack.organizationPool, { ...key, expiresAt: new Date(Date.now() - 1) })],
+    ["disabled", ({ key }) => updateKeyRow(stack.organizationPool, { ...key, disabled: true })],
+    ["deleted", ({ key }) => updateKeyRow(stack.organizationPool, { ...key, revokedAt: new Date() })],
+    ["expired", ({ key }) => updateKeyRow(stack.organizationPool, { ...key, expiresAt: new Date(Date.now() - 1) })],
     ["rotated without a grace", (made) => rotate(made, undefined)],
     ["rotated, and past its grace", (made) => rotate(made, new Date(Date.now() - 1))],
   ])("%s", async (_name, end) => {
@@ -282,7 +283,7 @@ describe("a ticket", () => {
   it("is worth nothing once its key does not work, or was rotated", async () => {
     const disabled = await stack.tenants.createKey(stack);
     const ticket = await ticketFor(disabled.key.id);
-    await updateKey(stack.organizationPool, { ...disabled.key, disabled: true });
+    await updateKeyRow(stack.organizationPool, { ...disabled.key, disabled: true });
     expect(await failureOf(useTicket(ticket))).toMatchObject(ticketInvalid);
     await expect(ticketFor(disabled.key.id)).rejects.toThrow(CommandError);
   });

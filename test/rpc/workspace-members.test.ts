@@ -5,7 +5,7 @@ import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/or
 import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
 import { isId, newId } from "../../services/platform/domain/ids.ts";
 import { type Administrator, openOrganizations, type TestOrganizations } from "../support/administration.ts";
-import { failureOf } from "../support/rpc-calls.ts";
+import { failureOf } from "../support/failures.ts";
 import type { Tenant } from "../support/tenants.ts";
 
 const { createWorkspace, listWorkspaceMembers, addWorkspaceMembers, removeWorkspaceMembers } = WorkspaceService.method;

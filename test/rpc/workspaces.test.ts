@@ -3,8 +3,8 @@ import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service
 import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { type Administrator, openOrganizations, type TestOrganizations } from "../support/administration.ts";
+import { failureOf } from "../support/failures.ts";
 import { uuidV7 } from "../support/patterns.ts";
-import { failureOf } from "../support/rpc-calls.ts";
 import type { Tenant } from "../support/tenants.ts";
 
 const {

@@ -7,7 +7,7 @@ import { listKeys } from "../../services/organization/commands/list-keys.ts";
 import { revokeKey } from "../../services/organization/commands/revoke-key.ts";
 import { hashKey } from "../../services/organization/domain/keys.ts";
 import { findKeyScope } from "../../services/organization/store/key-scopes.ts";
-import { listKeys as listStoredKeys } from "../../services/organization/store/keys.ts";
+import { listKeys as listStoredKeys } from "../../services/organization/store/list-keys.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { CommandError } from "../../services/platform/process/command-error.ts";
 import { freshName } from "../support/fresh-name.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { insertKeyRequest, keyRequestOf } from "../../services/organization/store/key-requests.ts";
-import { listEnabledKeys, listWorkspaceKeys } from "../../services/organization/store/keys.ts";
+import { listEnabledKeys, listWorkspaceKeys } from "../../services/organization/store/list-keys.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { openPool, type Pool, type PoolConnection } from "../../services/platform/mysql/pool.ts";
 import type { TestDatabase } from "../support/database.ts";

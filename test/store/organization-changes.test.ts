@@ -9,8 +9,9 @@ import { changeOrganization, type Work } from "../../services/organization/store
 import { insertAnswer, type NamedRequest } from "../../services/organization/store/change-requests.ts";
 import { countChanges, insertChanges } from "../../services/organization/store/changes.ts";
 import { createKey } from "../../services/organization/store/create-key.ts";
-import { insertKey, listKeys } from "../../services/organization/store/keys.ts";
+import { insertKey } from "../../services/organization/store/keys.ts";
 import { listChanges } from "../../services/organization/store/list-changes.ts";
+import { listKeys } from "../../services/organization/store/list-keys.ts";
 import { findOldestAdminUserId } from "../../services/organization/store/members.ts";
 import { findOrganization, lockOrganization } from "../../services/organization/store/organizations.ts";
 import { deleteKey } from "../../services/organization/store/update-key.ts";

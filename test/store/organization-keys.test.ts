@@ -10,13 +10,8 @@ import {
 } from "../../services/organization/domain/keys.ts";
 import { newWorkspace } from "../../services/organization/domain/workspaces.ts";
 import { findKeyScope, findKeyScopes } from "../../services/organization/store/key-scopes.ts";
-import {
-  findKeyById,
-  insertKey,
-  listKeys,
-  updateKeySecret,
-  updateKeysLastUsed,
-} from "../../services/organization/store/keys.ts";
+import { findKeyById, insertKey, updateKeySecret, updateKeysLastUsed } from "../../services/organization/store/keys.ts";
+import { listKeys } from "../../services/organization/store/list-keys.ts";
 import { insertOrganization } from "../../services/organization/store/organizations.ts";
 import { UseRecorder } from "../../services/organization/store/use-recorder.ts";
 import { insertWorkspace } from "../../services/organization/store/workspaces.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { organizationMigrations } from "../../services/organization/app.ts";
-import { listKeys } from "../../services/organization/store/keys.ts";
+import { listKeys } from "../../services/organization/store/list-keys.ts";
 import { listMembers } from "../../services/organization/store/members.ts";
 import { findWorkspace, listWorkspaces } from "../../services/organization/store/workspaces.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";

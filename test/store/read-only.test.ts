@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createDatabases, databaseUrl } from "../../deploy/local/database-connection.ts";
-import { migrate, schemaIsCurrent } from "../../services/platform/mysql/migrate.ts";
+import { migrate } from "../../services/platform/mysql/migrate.ts";
 import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { schemaIsCurrent } from "../../services/platform/mysql/schema.ts";
 import { retryTransient } from "../../services/platform/mysql/transaction.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { presetMigrations } from "../../services/preset/app.ts";

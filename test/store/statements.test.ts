@@ -6,8 +6,8 @@ import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/or
 import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
 import { PresetStatus } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import { schemaIsCurrent } from "../../services/platform/mysql/migrate.ts";
 import { openPool } from "../../services/platform/mysql/pool.ts";
+import { schemaIsCurrent } from "../../services/platform/mysql/schema.ts";
 import { presetMigrations } from "../../services/preset/app.ts";
 import { purgeWorkspace } from "../../services/preset/store/purge-workspace.ts";
 import { upTo } from "../support/preset-store.ts";

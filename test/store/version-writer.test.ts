@@ -456,6 +456,24 @@ describe("VersionWriter", () => {
     expect(await storedPreset("gone")).toBeUndefined();
   });
 
+  it("takes a repeat whose caller has gone for canceled, and not for a fault of the database", async () => {
+    const request = creation("repeated");
+    const first = writer.createVersion(request, patient());
+    const repeat = writer.createVersion(request, { deadlineMs: soon(), isCanceled: () => true });
+    await expect(repeat).rejects.toMatchObject({ kind: "canceled" });
+    expect(await first).toMatchObject({ latestVersion: 1 });
+  });
+
+  it("does not say that nothing was stored to a repeat that is out of time", async () => {
+    const request = creation("late");
+    const first = writer.createVersion(request, patient());
+    await expect(writer.createVersion(request, patient(0))).rejects.toMatchObject({
+      kind: "unavailable",
+      message: expect.stringContaining("did not say whether this was stored"),
+    });
+    expect(await first).toMatchObject({ latestVersion: 1 });
+  });
+
   it.each([
     ["of a new preset", false, 7],
     ["of one that exists", true, 6],

@@ -1,23 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
-
-/** A request as it came in, and what became of its connection. */
-interface ReceivedRequest {
-  readonly requestLine: string;
-  /** By lower-case name; of a repeated header the values are joined. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly rawHead: string;
-  body(): string;
-  readonly bodyBytes: number;
-  /** How many requests came on its connection before it. */
-  readonly earlierOnConnection: number;
-  /** Whether its client has closed the connection, in any way. */
-  readonly isClosed: boolean;
-  readonly socket: Socket;
-  /** Resolves when the connection is closed. */
-  readonly closed: Promise<void>;
-}
+import { type ReceivedRequest, RequestReader } from "./received-request.ts";
 
 /** What is done for a request, once all of it, or with `atHead` its head, has come. */
 export type Script = (request: ReceivedRequest, socket: Socket) => void | Promise<void>;
@@ -104,86 +88,17 @@ export class HostileUpstream {
   #serve(socket: Socket): void {
     this.connections++;
     this.#sockets.add(socket);
-    const closed = new Promise<void>((resolve) => {
-      socket.once("close", () => {
-        this.#sockets.delete(socket);
-        resolve();
-      });
+    socket.once("close", () => this.#sockets.delete(socket));
+    const reader = new RequestReader(socket, {
+      onHead: (request) => {
+        this.received.push(request);
+        void this.atHead?.(request, socket);
+      },
+      onEnd: (request) => void (this.next.shift() ?? this.script)(request, socket),
     });
-    let isClosed = false;
-    socket.on("error", () => {});
-    socket.on("end", () => {
-      isClosed = true;
-      socket.destroy();
-    });
-    socket.on("close", () => {
-      isClosed = true;
-    });
-    if (this.isDeaf) {
-      socket.pause();
-      return;
-    }
-    let pending = Buffer.alloc(0);
-    let chunks: Buffer[] = [];
-    let bodyBytes = 0;
-    let count = 0;
-    let head: { text: string; request: ReceivedRequest; length: number } | undefined;
-    socket.on("data", (data: Buffer) => {
-      let rest = data;
-      for (;;) {
-        if (!head) {
-          pending = Buffer.concat([pending, rest]);
-          const end = pending.indexOf("\r\n\r\n");
-          if (end === -1) return;
-          const text = pending.toString("latin1", 0, end);
-          rest = pending.subarray(end + 4);
-          pending = Buffer.alloc(0);
-          const bodyChunks: Buffer[] = [];
-          chunks = bodyChunks;
-          const headers = headersOf(text);
-          bodyBytes = 0;
-          const request: ReceivedRequest = {
-            requestLine: text.split("\r\n")[0] ?? "",
-            headers,
-            rawHead: text,
-            body: () => Buffer.concat(bodyChunks).toString(),
-            get bodyBytes() {
-              return bodyChunks.reduce((sum, { length }) => sum + length, 0);
-            },
-            earlierOnConnection: count++,
-            get isClosed() {
-              return isClosed;
-            },
-            socket,
-            closed,
-          };
-          head = { text, request, length: Number(headers["content-length"] ?? 0) };
-          this.received.push(request);
-          void this.atHead?.(request, socket);
-        }
-        const taken = rest.subarray(0, head.length - bodyBytes);
-        chunks.push(taken);
-        bodyBytes += taken.length;
-        if (bodyBytes < head.length) return;
-        const { request } = head;
-        head = undefined;
-        rest = rest.subarray(taken.length);
-        void (this.next.shift() ?? this.script)(request, socket);
-        if (rest.length === 0) return;
-      }
-    });
+    if (this.isDeaf) socket.pause();
+    else socket.on("data", (data: Buffer) => reader.read(data));
   }
-}
-
-function headersOf(head: string): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const line of head.split("\r\n").slice(1)) {
-    const colon = line.indexOf(":");
-    const name = line.slice(0, colon).toLowerCase();
-    const value = line.slice(colon + 1).trim();
-    headers[name] = name in headers ? `${headers[name]}, ${value}` : value;
-  }
-  return headers;
 }
 
 export function headOf(status: number, headers: Readonly<Record<string, string>> = {}): string {

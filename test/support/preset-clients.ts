@@ -1,12 +1,12 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
+import { ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { type ServiceError, status } from "@grpc/grpc-js";
-import { BadRequestSchema, ErrorInfoSchema } from "../../proto/gen/google/rpc/error_details_pb.ts";
 import {
   type CreateVersionRequestSchema,
   PresetService,
 } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { type Failure, failureFromConnect } from "./failures.ts";
 import { callStock, stockClient, stockDetails } from "./stock-grpc.ts";
 
 /** What every client sees of a created version. */
@@ -19,18 +19,6 @@ interface Created {
     readonly configJson: string;
     readonly systemPrompt?: string;
   };
-}
-
-/** What every client sees of an error. */
-export interface Failure {
-  /** The canonical name: `INVALID_ARGUMENT`. */
-  readonly code: string;
-  readonly message: string;
-  readonly reason: string | undefined;
-  readonly domain: string | undefined;
-  readonly violations: readonly { readonly field: string; readonly description: string }[];
-  /** Only where there is any. */
-  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 type Request = Omit<MessageInitShape<typeof CreateVersionRequestSchema>, "$typeName">;
@@ -62,12 +50,12 @@ function overStockGrpc(port: number): CreateVersion {
       const answer = await callStock<{ preset: Created }>(client, "CreateVersion", request, { token, deadlineMs });
       return answer.preset;
     } catch (error) {
-      throw failureFromGrpc(error as ServiceError);
+      throw failureFromStockGrpc(error as ServiceError);
     }
   };
 }
 
-function failureFromGrpc(error: ServiceError): Failure {
+function failureFromStockGrpc(error: ServiceError): Failure {
   const details = stockDetails(error);
   const detail = (type: string) => details.find((each) => each["@type"].endsWith(`/google.rpc.${type}`));
   return failure(status[error.code] ?? "", error.details, detail("ErrorInfo"), detail("BadRequest"));
@@ -83,11 +71,8 @@ function overTransport(transport: Transport): CreateVersion {
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
       });
       return preset as Created;
-    } catch (thrown) {
-      const error = ConnectError.from(thrown);
-      const [info] = error.findDetails(ErrorInfoSchema);
-      const [badRequest] = error.findDetails(BadRequestSchema);
-      throw failure(canonical(Code[error.code]), error.rawMessage, info, badRequest);
+    } catch (error) {
+      throw failureFromConnect(ConnectError.from(error));
     }
   };
 }
@@ -143,9 +128,4 @@ function failure(
     domain: info?.domain as string | undefined,
     violations: violations.map(({ field, description }) => ({ field: field ?? "", description })),
   };
-}
-
-/** `InvalidArgument` as gRPC writes it. */
-function canonical(name: string | undefined): string {
-  return name?.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase() ?? "";
 }

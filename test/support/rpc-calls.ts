@@ -2,19 +2,15 @@ import {
   create,
   type DescMessage,
   type DescMethodUnary,
-  fromBinary,
   type MessageInitShape,
   type MessageShape,
 } from "@bufbuild/protobuf";
-import { anyUnpack } from "@bufbuild/protobuf/wkt";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { ConnectError } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
-import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
-import { BadRequestSchema, ErrorInfoSchema } from "../../proto/gen/google/rpc/error_details_pb.ts";
-import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.ts";
+import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { responseBytesMax } from "../../services/platform/rpc/message-sizes.ts";
+import { failureFromConnect, failureFromGrpc } from "./failures.ts";
 import { grpcDefinitionOf } from "./grpc-definition.ts";
-import type { Failure } from "./preset-clients.ts";
 
 /** Calls any unary method; rejects with a Failure. */
 export type Call = <I extends DescMessage, O extends DescMessage>(
@@ -74,37 +70,4 @@ function overConnect(baseUrl: string, useHttpGet: boolean): Call {
       throw failureFromConnect(ConnectError.from(error));
     }
   };
-}
-
-function failureFromGrpc(error: ServiceError): Failure {
-  const [bytes] = error.metadata.get("grpc-status-details-bin");
-  const details = bytes instanceof Buffer ? fromBinary(StatusSchema, bytes).details : [];
-  const info = details.map((detail) => anyUnpack(detail, ErrorInfoSchema)).find(Boolean);
-  const badRequest = details.map((detail) => anyUnpack(detail, BadRequestSchema)).find(Boolean);
-  return failure(error.code as number, error.details, info, badRequest);
-}
-
-function failureFromConnect(error: ConnectError): Failure {
-  const [info] = error.findDetails(ErrorInfoSchema);
-  const [badRequest] = error.findDetails(BadRequestSchema);
-  return failure(error.code, error.rawMessage, info, badRequest);
-}
-
-function failure(
-  code: Code,
-  message: string,
-  info: MessageShape<typeof ErrorInfoSchema> | undefined,
-  badRequest: MessageShape<typeof BadRequestSchema> | undefined,
-): Failure {
-  const violations = badRequest?.fieldViolations.map(({ field, description }) => ({ field, description })) ?? [];
-  const name = Code[code].replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase();
-  const metadata = info && Object.keys(info.metadata).length > 0 ? { metadata: info.metadata } : {};
-  return { code: name, message, reason: info?.reason, domain: info?.domain, violations, ...metadata };
-}
-
-export function failureOf(call: Promise<unknown>): Promise<Failure> {
-  return call.then(
-    () => Promise.reject(new Error("the call succeeded")),
-    (failure: Failure) => failure,
-  );
 }

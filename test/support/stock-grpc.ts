@@ -10,9 +10,7 @@ import {
 } from "@grpc/grpc-js";
 import { loadSync, type MessageTypeDefinition } from "@grpc/proto-loader";
 
-const includeDirs = ["proto", "proto/third_party"].map((path) =>
-  fileURLToPath(new URL(`../../${path}`, import.meta.url)),
-);
+const includeDirs = [fileURLToPath(new URL("../../proto", import.meta.url))];
 
 /** The contract as anyone loads it who has the proto files and nothing of our code. */
 const definitions = loadSync(

@@ -7,7 +7,7 @@ import {
 } from "../../services/organization/domain/keys.ts";
 import type { Member } from "../../services/organization/domain/members.ts";
 import { newWorkspace } from "../../services/organization/domain/workspaces.ts";
-import { insertKey, updateKey } from "../../services/organization/store/keys.ts";
+import { insertKey, updateKeyRow } from "../../services/organization/store/keys.ts";
 import { findOrInsertUser, insertMembership } from "../../services/organization/store/members.ts";
 import { insertWorkspace } from "../../services/organization/store/workspaces.ts";
 import { type KeyKind, knownPermissions, type Permission } from "../../services/platform/auth/principal.ts";
@@ -82,7 +82,7 @@ export class Tenants {
   }
 
   async revokeKey({ key }: NewKey): Promise<void> {
-    await updateKey(this.#pool, { ...key, revokedAt: new Date() });
+    await updateKeyRow(this.#pool, { ...key, revokedAt: new Date() });
   }
 
   /** Returns the ids of the users. */

@@ -3,20 +3,17 @@ import {
   type DescMessage,
   type DescMethod,
   type DescMethodUnary,
-  fromBinary,
   type Message,
   type Registry,
 } from "@bufbuild/protobuf";
-import { anyUnpack, MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
-import { type Code, ConnectError, type Transport } from "@connectrpc/connect";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
+import { ConnectError, type Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
-import { BadRequestSchema, ErrorInfoSchema } from "../../proto/gen/google/rpc/error_details_pb.ts";
-import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.ts";
-import { codeName } from "../../services/platform/rpc/codes.ts";
+import { type Failure, failureFromConnect, failureFromGrpc } from "./failures.ts";
 import { grpcDefinitionOf } from "./grpc-definition.ts";
 
-/** What every client sees of an error. */
+/** What of an error does not depend on the words that it is told in. */
 export interface SeenError {
   readonly code: string;
   readonly reason: string | undefined;
@@ -75,7 +72,7 @@ function overGrpc(port: number): CallAny {
     if (token !== undefined) metadata.set("authorization", `Bearer ${token}`);
     const message = create(method.input as DescMessage, request);
     const answered = new Promise<Message>((resolve, reject) => {
-      const fail = (error: ServiceError) => reject(seenInGrpc(error));
+      const fail = (error: ServiceError) => reject(seen(failureFromGrpc(error)));
       if (method.methodKind === "unary") {
         client.makeUnaryRequest(path, requestSerialize, responseDeserialize, message, metadata, (error, response) =>
           error ? fail(error) : resolve(response as Message),
@@ -108,24 +105,13 @@ function overTransport(transport: Transport): CallAny {
       for await (const first of message) return first as Message;
       throw new Error("the stream was empty");
     } catch (error) {
-      throw seenInConnect(ConnectError.from(error));
+      throw seen(failureFromConnect(ConnectError.from(error)));
     } finally {
       canceled.abort();
     }
   };
 }
 
-function seenInGrpc(error: ServiceError): SeenError {
-  const [bytes] = error.metadata.get("grpc-status-details-bin");
-  const { details } = bytes instanceof Buffer ? fromBinary(StatusSchema, bytes) : create(StatusSchema);
-  const info = details.map((detail) => anyUnpack(detail, ErrorInfoSchema)).find(Boolean);
-  const badRequest = details.map((detail) => anyUnpack(detail, BadRequestSchema)).find(Boolean);
-  const fields = badRequest?.fieldViolations.map(({ field }) => field) ?? [];
-  return { code: codeName(error.code as number as Code), reason: info?.reason, fields };
-}
-
-function seenInConnect(error: ConnectError): SeenError {
-  const [info] = error.findDetails(ErrorInfoSchema);
-  const fields = error.findDetails(BadRequestSchema).flatMap(({ fieldViolations }) => fieldViolations);
-  return { code: codeName(error.code), reason: info?.reason, fields: fields.map(({ field }) => field) };
+function seen({ code, reason, violations }: Failure): SeenError {
+  return { code, reason, fields: violations.map(({ field }) => field) };
 }

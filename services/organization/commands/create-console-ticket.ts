@@ -11,7 +11,7 @@ import { insertTicket } from "../store/sessions.ts";
 import { keyName } from "./flag-rules.ts";
 import { timeoutMs } from "./organization.ts";
 
-/** For who may use this database, and so all that a key may: it makes nobody more than they are. */
+/** For people who may use the database, and so may do what any key may: it gives nobody more than they have. */
 export const createConsoleTicket = defineCommand({
   name: "create-console-ticket",
   summary: "Makes a link into the console that signs in once, within five minutes, with what a key may do.",

@@ -1,7 +1,7 @@
 import { isId } from "../../platform/domain/ids.ts";
 import type { Rule } from "../../platform/process/flags.ts";
+import { isName } from "../domain/field-rules.ts";
 import { isEmail } from "../domain/members.ts";
-import { isName } from "../domain/organizations.ts";
 import { isSlug } from "../domain/workspaces.ts";
 import { namesKey } from "../store/keys.ts";
 

@@ -2,7 +2,7 @@ import type { Pool } from "../../platform/mysql/pool.ts";
 import { defineCommand } from "../../platform/process/command.ts";
 import { required } from "../../platform/process/flags.ts";
 import { type Key, keyStatus, permissionsOf } from "../domain/keys.ts";
-import { listKeys as listStoredKeys } from "../store/keys.ts";
+import { listKeys as listStoredKeys } from "../store/list-keys.ts";
 import { name } from "./flag-rules.ts";
 import { getOrganization } from "./organization.ts";
 import { type Columns, tableOf } from "./table.ts";

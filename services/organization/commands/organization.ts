@@ -24,7 +24,7 @@ export const asFlag = {
   as: optional(email, "the member who does it, as the change log shows; the oldest admin unless told"),
 };
 
-interface Changed {
+interface ChangeOptions {
   readonly organizationId: string;
   /** In whose name; undefined: the oldest admin's. */
   readonly as: string | undefined;
@@ -36,7 +36,7 @@ interface Changed {
  */
 export async function change<T>(
   pool: Pool,
-  { organizationId, as }: Changed,
+  { organizationId, as }: ChangeOptions,
   prepare: (userId: string | undefined) => Work<T>,
 ): Promise<T> {
   const userId = await (as === undefined

@@ -1,11 +1,17 @@
 import type { FieldViolation } from "../../platform/domain/domain-error.ts";
-import { isName } from "./organizations.ts";
 
 const nameLengthMax = 255;
 
-/** A name that people give; characters are counted as people count them. */
+/**
+ * The rule for every name that people give: 1 to 255 characters, counted as people count them, not only spaces, and none
+ * that breaks a line.
+ */
+export function isName(text: string, lengthMax = nameLengthMax): boolean {
+  return text.trim() !== "" && [...text].length <= lengthMax && !/\p{Cc}/u.test(text);
+}
+
 export function nameViolations(path: string, name: string, lengthMax = nameLengthMax): FieldViolation[] {
-  if (isName(name) && [...name].length <= lengthMax) return [];
+  if (isName(name, lengthMax)) return [];
   return [{ path, message: `must be 1 to ${lengthMax} characters, not only spaces, without line breaks and the like` }];
 }
 

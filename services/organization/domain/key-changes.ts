@@ -46,7 +46,7 @@ export interface KeyRotation {
 
 const graceSecondsMax = 604_800;
 const seedBytes = 32;
-/** Random bytes have fewer different ones among 32 once in more than 10^12 times. */
+/** So few different bytes among 32 that are random come up less than once in 10^12 times. */
 const seedBytesDifferentMin = 16;
 
 /** Throws where the creation breaks a rule that can be checked without the organization; all violations at once. */

@@ -74,7 +74,7 @@ function isToCome(time: Date | undefined): time is Date {
   return time !== undefined && time.getTime() > Date.now();
 }
 
-/** What is past the range of dates is as far as the rules are concerned not to come. */
+/** A timestamp beyond the range of dates becomes one that the rules refuse, because it is not to come. */
 function fromTimestamp(timestamp: Timestamp): Date {
   const date = timestampDate(timestamp);
   return Number.isNaN(date.getTime()) ? new Date(0) : date;

@@ -4,7 +4,8 @@ import { lastAdmin, memberExists, memberHasKeys, memberNotFound } from "../domai
 import { workingKeys } from "../domain/keys.ts";
 import { checkMember, loggedMember, type Member, type MemberUpdate, type NewMember } from "../domain/members.ts";
 import type { Work } from "./change-organization.ts";
-import { listEnabledKeys, updateKeysDisabled } from "./keys.ts";
+import { updateKeysDisabled } from "./keys.ts";
+import { listEnabledKeys } from "./list-keys.ts";
 import {
   deleteMembership,
   findMember,

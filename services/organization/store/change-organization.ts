@@ -63,7 +63,7 @@ export function changeOrganization<T>(
       const isDone = request && error instanceof DomainError && (await findAnswer(connection, organizationId, request));
       throw isDone ? new WrittenElsewhere(error) : error;
     });
-    // The lock may have been waited for: who was not answered in time must not find the change later.
+    // The lock may have been waited for: a caller who was not answered in time must not find the change later.
     if (hasGivenUp(caller)) throw deadlineExceeded();
     return result;
   };

@@ -4,7 +4,7 @@ import { workingKeys } from "../domain/keys.ts";
 import { checkAllMembers, distinctUserIds, type WorkspaceMember } from "../domain/workspace-members.ts";
 import type { Workspace } from "../domain/workspaces.ts";
 import type { Work } from "./change-organization.ts";
-import { listEnabledKeys } from "./keys.ts";
+import { listEnabledKeys } from "./list-keys.ts";
 import { findMemberIds } from "./members.ts";
 import { getWorkspace } from "./update-workspace.ts";
 import { deleteWorkspaceMembers, findWorkspaceMembers, insertWorkspaceMembers } from "./workspace-members.ts";

@@ -10,7 +10,7 @@ import type { Work } from "./change-organization.ts";
 import { insertWorkspaceMembers } from "./workspace-members.ts";
 import { insertWorkspace } from "./workspaces.ts";
 
-/** Makes a workspace, with who makes it as its first member. */
+/** Makes a workspace, whose first member is whoever makes it. */
 export function createWorkspace(
   given: Partial<WorkspaceFields> & Pick<WorkspaceFields, "name">,
   creatorUserId: string | undefined,

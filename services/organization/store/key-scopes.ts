@@ -1,7 +1,7 @@
 import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
 import type { Executor } from "../../platform/mysql/pool.ts";
 import type { KeyScope } from "../domain/keys.ts";
-import { type KeyRow, keyColumns, keyFromRow } from "./keys.ts";
+import { type KeyRow, keyColumns, keyFromRow } from "./key-rows.ts";
 
 /** A key that is shown, by the hash of its secret or of the token of a session, and the workspace that is asked for. */
 export interface ShownKey {

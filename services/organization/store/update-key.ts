@@ -10,7 +10,8 @@ import {
 } from "../domain/key-changes.ts";
 import { type Key, loggedKey } from "../domain/keys.ts";
 import type { Work } from "./change-organization.ts";
-import { findKey, listEnabledKeys, updateKey as updateKeyRow } from "./keys.ts";
+import { findKey, updateKeyRow } from "./keys.ts";
+import { listEnabledKeys } from "./list-keys.ts";
 import { findMember } from "./members.ts";
 
 /** Makes all changes of an update, or none. A key whose creator is no member any more cannot be made to work again. */

@@ -4,8 +4,8 @@ import { noSuchWorkspace, workspaceHasKeys, workspaceIsDefault } from "../domain
 import { workingKeys } from "../domain/keys.ts";
 import { checkWorkspace, loggedWorkspace, type Workspace, type WorkspaceUpdate } from "../domain/workspaces.ts";
 import type { Work } from "./change-organization.ts";
-import { listEnabledKeys } from "./keys.ts";
-import { findWorkspace, updateWorkspaceDeleted, updateWorkspace as updateWorkspaceRow } from "./workspaces.ts";
+import { listEnabledKeys } from "./list-keys.ts";
+import { findWorkspace, updateWorkspaceDeleted, updateWorkspaceRow } from "./workspaces.ts";
 
 /** Makes all changes of an update, or none. */
 export function updateWorkspace(name: string, update: WorkspaceUpdate): Work<Workspace> {

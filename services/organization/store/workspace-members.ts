@@ -85,7 +85,7 @@ export async function deleteWorkspaceMembers(
   );
 }
 
-/** Who leaves an organization leaves all of its workspaces. */
+/** Whoever leaves an organization leaves all of its workspaces. */
 export async function deleteMemberFromWorkspaces(
   executor: Executor,
   organizationId: string,

@@ -72,7 +72,7 @@ export async function insertWorkspace(executor: Executor, workspace: Workspace):
 }
 
 /** Refuses a slug that another workspace of the organization has. */
-export async function updateWorkspace(executor: Executor, workspace: Workspace): Promise<void> {
+export async function updateWorkspaceRow(executor: Executor, workspace: Workspace): Promise<void> {
   await refusingTakenSlug(
     workspace,
     executor.execute(

@@ -38,7 +38,7 @@ export class Batcher<Request, Answer> {
   readonly #queue: LaneQueue<Request, Answer> | FifoQueue<Request, Answer>;
   readonly #waitingByKey = new Map<string, BatchPart<Request, Answer>>();
   readonly #running = new Set<readonly BatchPart<Request, Answer>[]>();
-  /** How many have asked since the last batches were sent, and how many had by then. */
+  /** How many have asked since batches were last sent, and how many had asked for those. */
   #askedCount = 0;
   #lastAskedCount = 0;
   #isScheduled = false;

@@ -1,5 +1,4 @@
-import type { FieldViolation } from "./domain-error.ts";
-import { invalidRequest } from "./domain-error.ts";
+import { type FieldViolation, invalidRequest } from "./domain-error.ts";
 
 /** One page of a list. */
 export interface Page {

@@ -101,7 +101,7 @@ export function bindHttpServer(server: Server, host: string, port: number, reuse
 }
 
 const sweepIntervalMs = 50;
-/** While the server closes, who has not sent a whole request and sends nothing for this long is not waited for. */
+/** While the server closes, a caller that has not sent a whole request and is silent for this long is not waited for. */
 const silenceMs = 1_000;
 
 /** Takes no more requests, lets those in flight finish, and cuts what is left after the timeout. */

@@ -253,7 +253,7 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     return stream;
   }
 
-  /** Also what nobody waits for. */
+  /** Counts also what comes for streams that have ended. */
   #countReceived(bytes: number): void {
     this.#receiveWindow -= bytes;
     const growth = growthOf(this.#receiveWindow, this.#side.window);

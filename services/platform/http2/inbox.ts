@@ -122,7 +122,7 @@ export class Inbox {
       case frameTypes.windowUpdate:
         this.#listener.onWindowUpdate(streamId, numberIn(payload) & windowMax);
         break;
-      // What is not known is nothing to mind.
+      // Frames of other kinds are ignored, as they must be.
     }
   }
 
@@ -175,7 +175,7 @@ const isOfStream: ReadonlyMap<number, boolean> = new Map([
   [frameTypes.continuation, true],
 ]);
 
-/** What a frame holds besides what hides its length. */
+/** The content of a frame, without the padding that hides how long it is. */
 function unpadded(bits: number, payload: Buffer): Buffer {
   if (!(bits & flags.padded)) return payload;
   const padding = payload[0];

@@ -6,7 +6,7 @@ import type { Http2Stream } from "./stream.ts";
 
 /** Data waits in its stream, where it is counted, while the socket has so much to send. */
 const unsentBytesMax = 64 * 1024;
-/** A peer that reads nothing and asks for answers all the time. */
+/** So much is unread only by a peer that asks for answers all the time, and reads none. */
 const controlBytesMax = 4 * 1024 * 1024;
 /** Pieces that are smaller are sent as one. */
 const copiedBytesMax = 64 * 1024;

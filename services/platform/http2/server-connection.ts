@@ -27,7 +27,7 @@ const nuisancesMax = 1_000;
 const nuisancesPerSecond = 33;
 
 interface ServerListener {
-  /** Who wants to hear of the rest of it becomes the stream's `listener`. */
+  /** Whoever wants to hear of the rest of it sets the stream's `listener`. */
   onRequest(stream: Http2Stream, fields: readonly Field[]): void;
   /** Once; every stream has been told before. */
   onClose(): void;

@@ -12,7 +12,7 @@ import {
 } from "./json-outline.ts";
 import { pathsTo } from "./json-paths.ts";
 
-/** The keys that stand twice in one object, within these members. Which of the two counts is up to who reads the JSON. */
+/** The keys that stand twice in one object, within these members. Which of the two counts is up to whoever reads the JSON. */
 export function repetitionViolations(
   { text, path }: { readonly text: string; readonly path: string },
   members: readonly { readonly value: unknown; readonly place: MemberOutline }[],

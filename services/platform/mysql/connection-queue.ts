@@ -13,11 +13,11 @@ interface Waiting {
 
 interface Arrival extends Pick<Waiting, "isCanceled" | "resolve" | "reject"> {
   readonly waitMs: number;
-  /** What they hear where that was not enough. */
+  /** What they are told where that was not enough. */
   readonly lateError: () => ConnectionError;
 }
 
-/** Who waits for a connection, in order of arrival. Whoever gives up leaves it, and is given none later. */
+/** Those who wait for a connection, in order of arrival. Whoever gives up leaves the queue, and is given none later. */
 export class ConnectionQueue {
   readonly #waiting = new Set<Waiting>();
   #arrived = 0;
@@ -26,7 +26,7 @@ export class ConnectionQueue {
     return this.#waiting.size;
   }
 
-  /** The number of who came last, whether they still wait or not. */
+  /** The number of the last arrival, whether they still wait or not. */
   get lastNumber(): number {
     return this.#arrived;
   }
@@ -41,7 +41,7 @@ export class ConnectionQueue {
     this.#waiting.add(waiting);
   }
 
-  /** Gives a connection to who has waited longest; false where nobody wants it. */
+  /** Gives a connection to the one who has waited longest; false where nobody wants it. */
   give(connection: PoolConnection): boolean {
     for (const waiting of this.#waiting) {
       this.#dismiss(waiting);
@@ -62,7 +62,7 @@ export class ConnectionQueue {
     }
   }
 
-  /** Up to the one of this number. */
+  /** Fails all up to the one of this number. */
   failAll(error: ConnectionError, lastNumber = Number.POSITIVE_INFINITY): void {
     for (const waiting of this.#waiting) {
       if (waiting.number > lastNumber) return;

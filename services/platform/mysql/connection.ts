@@ -9,6 +9,7 @@ import {
 } from "mysql2";
 import type { Span } from "../observe/trace.ts";
 import { monotonicMs } from "../process/clock.ts";
+import { CommandClock } from "./command-clock.ts";
 import type { Protocol } from "./database-url.ts";
 import { withoutValues } from "./error-text.ts";
 import {
@@ -75,18 +76,20 @@ export class PoolConnection {
   readonly #core: Core;
   readonly #owner: ConnectionOwner;
   readonly protocol: Protocol;
+  /** How a statement with values is sent: prepared, or as text. */
   #execute: Method;
   /** How each command that is not answered yet is told that it will not be. */
   readonly #unanswered = new Set<(error: Error) => void>();
   readonly #onStatement: OnStatement | undefined;
+  readonly #clock = new CommandClock(
+    () => this.#unanswered.size > 0,
+    () => this.#cutOff(),
+  );
   #timeoutMs: number;
-  /** Until when the command that is running may take. */
-  #deadlineMs = 0;
-  /** Fires at most once in a timeout, however many commands there are. */
-  #timer: NodeJS.Timeout | undefined;
   /** One limit for all of opening, so that a slow server does not get one for each step. */
   #isOpening = true;
   #isClosed = false;
+  /** Whoever uses it may go on, but nobody after them. */
   #isWorn = false;
   #isInUse = true;
   /** The transaction that statements are recorded as parts of, until it is given back. */
@@ -143,14 +146,18 @@ export class PoolConnection {
     return this.#sendRecorded<T>("query", sql, values);
   }
 
+  /** Runs a statement that is all that the connection was taken for, and gives it back before the answer is told. */
+  runAndRelease<T>(method: Method, sql: string, values: readonly unknown[] | undefined): Answer<T> {
+    return this.#send<T>(method, sql, values, true);
+  }
+
   #sendRecorded<T>(method: Method, sql: string, values: readonly unknown[] | undefined): Answer<T> {
-    const answer = this.send<T>(method, sql, values, false);
+    const answer = this.#send<T>(method, sql, values, false);
     if (this.span) recordStatement(this.span, sql, answer);
     return answer;
   }
 
-  /** With `thenRelease` the connection is given back before the answer is told. */
-  send<T>(method: Method, sql: string, values: readonly unknown[] | undefined, thenRelease: boolean): Answer<T> {
+  #send<T>(method: Method, sql: string, values: readonly unknown[] | undefined, thenRelease: boolean): Answer<T> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(new ConnectionError("The connection is closed"));
       // What a session begins with waits for the handshake: that is no time of a statement.
@@ -169,16 +176,16 @@ export class PoolConnection {
           this.#core.execute(sql, values, onAnswer);
           return;
         }
-        // Where the connection was cut off, or failed in two of its steps, that has been told.
+        // The caller knows already where the connection was cut off, or where an earlier step of the command failed.
         if (!this.#unanswered.delete(fail)) return;
-        if (this.#unanswered.size > 0 && !this.#isOpening) this.#restartClock();
+        if (this.#unanswered.size > 0 && !this.#isOpening) this.#clock.restart(this.#timeoutMs);
         if (error && isConnectionLost(error)) this.#isWorn = true;
         if (thenRelease) this.release();
         if (error) return fail(withoutValues(error, sql));
         onStatement?.(sql, monotonicMs() - sentAtMs, undefined);
         resolve([rows as T, fields]);
       };
-      if (this.#unanswered.size === 0) this.#restartClock();
+      if (this.#unanswered.size === 0) this.#clock.restart(this.#timeoutMs);
       this.#unanswered.add(fail);
       try {
         this.#core[method === "execute" ? this.#execute : method](sql, values, onAnswer);
@@ -191,11 +198,11 @@ export class PoolConnection {
   /** Lets the server hear of it. Who takes it meanwhile waits for the answer first. */
   ping(): void {
     const fail = () => {};
-    if (this.#unanswered.size === 0) this.#restartClock();
+    if (this.#unanswered.size === 0) this.#clock.restart(this.#timeoutMs);
     this.#unanswered.add(fail);
     this.#core.ping((error) => {
       if (!this.#unanswered.delete(fail)) return;
-      if (this.#unanswered.size > 0) this.#restartClock();
+      if (this.#unanswered.size > 0) this.#clock.restart(this.#timeoutMs);
       if (error) this.wearOut();
     });
   }
@@ -227,7 +234,7 @@ export class PoolConnection {
     return this;
   }
 
-  /** For the owner: no longer good for anyone but who uses it now. */
+  /** For the owner: it is closed once nobody uses it. */
   wearOut(): void {
     this.#isWorn = true;
     if (!this.#isInUse) this.destroy();
@@ -256,7 +263,7 @@ export class PoolConnection {
   #close(error: Error): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    clearTimeout(this.#timer);
+    this.#clock.stop();
     this.#socket.destroy();
     const unanswered = [...this.#unanswered];
     this.#unanswered.clear();
@@ -264,23 +271,9 @@ export class PoolConnection {
     this.#owner.closed(this);
   }
 
-  /** A command sets two numbers and no timer: one that was set for an earlier command looks at the clock when it fires. */
-  #restartClock(): void {
-    this.#deadlineMs = monotonicMs() + this.#timeoutMs;
-    this.#timer ??= this.#setTimer(this.#timeoutMs);
-  }
-
-  #setTimer(inMs: number): NodeJS.Timeout {
-    return setTimeout(() => {
-      this.#timer = undefined;
-      if (this.#unanswered.size === 0) return;
-      const leftMs = this.#deadlineMs - monotonicMs();
-      if (leftMs > 0) {
-        this.#timer = this.#setTimer(leftMs);
-        return;
-      }
-      this.#close(new ConnectionError(`The database did not answer within ${this.#timeoutMs} ms`));
-      if (!this.#isOpening) this.#owner.fellSilent();
-    }, inMs).unref();
+  /** The server is not waited for any longer. */
+  #cutOff(): void {
+    this.#close(new ConnectionError(`The database did not answer within ${this.#timeoutMs} ms`));
+    if (!this.#isOpening) this.#owner.fellSilent();
   }
 }

@@ -1,8 +1,8 @@
 import type { Command } from "../process/command.ts";
 import { CommandError } from "../process/command-error.ts";
 import { sayDatabaseFault } from "./command-fault.ts";
-import { schemaIsCurrent } from "./migrate.ts";
 import { openPool, type Pool } from "./pool.ts";
+import { schemaIsCurrent } from "./schema.ts";
 
 /** A command of the administrator returns what there is to print, once all of it is stored. */
 export type DatabaseCommand = Command<Pool, string>;

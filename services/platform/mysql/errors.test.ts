@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
   ConnectionError,
-  databaseUnavailable,
   isCommitRefused,
   isConnectionLost,
   isDuplicateKey,
@@ -76,23 +75,6 @@ describe("an error of the database", () => {
     expect(isTransient(new ConnectionError("no such name in the certificate", mysqlError({ code: "ERR_TLS" })))).toBe(
       true,
     );
-  });
-
-  it("reaches a caller as unavailable, without its text", () => {
-    const cause = mysqlError({ code: "ECONNREFUSED" });
-    expect(databaseUnavailable(cause)).toMatchObject({
-      kind: "unavailable",
-      message: expect.not.stringContaining("mysql"),
-      cause,
-    });
-  });
-
-  it.each([1021, 1114])("tells the log where the database has no room left: %i", (errno) => {
-    const cause = mysqlError({ errno });
-    expect(databaseUnavailable(cause)).toMatchObject({
-      kind: "unavailable",
-      cause: { message: expect.stringContaining("no room left"), cause },
-    });
   });
 });
 

@@ -1,5 +1,3 @@
-import { DomainError, unavailable } from "../domain/domain-error.ts";
-
 /** What mysql2 throws: errors of the server have `errno`, those of the connection only `code`. */
 interface MysqlError {
   readonly code?: string;
@@ -121,8 +119,8 @@ export class ConnectionError extends Error {
 }
 
 /**
- * Rows that were not there when we looked are there: a retry of ours was faster, or somebody through another node of a
- * cluster, where our lock does not hold. Again.
+ * Rows are there by now that were not when we looked: a retry of ours was faster, or somebody through another node of a
+ * cluster, where our lock does not hold. Trying again finds them.
  */
 export class WrittenElsewhere extends Error {
   constructor(cause: unknown) {
@@ -139,44 +137,54 @@ export class CommitUnknown extends Error {
   }
 }
 
+/** Positive where the server said it. mysql2 gives the errors of a socket that of the operating system, which is negative. */
+function errnoOf(error: unknown): number {
+  return (error as MysqlError).errno ?? 0;
+}
+
 /** True where a unique index refused a row. Which one it was stands in the message alone, and Vitess may leave that out. */
 export function isDuplicateKey(error: unknown): boolean {
-  return (error as MysqlError).errno === duplicateKey;
+  return errnoOf(error) === duplicateKey;
 }
 
 export function isUnknownTable(error: unknown): boolean {
-  return (error as MysqlError).errno === unknownTable;
+  return errnoOf(error) === unknownTable;
 }
 
 /** True where a replica has yet to be migrated: its primary has been, or nobody would ask. */
 export function isSchemaOlder(error: unknown): boolean {
-  return [unknownTable, unknownColumn, unknownIndex].includes((error as MysqlError).errno ?? 0);
+  return [unknownTable, unknownColumn, unknownIndex].includes(errnoOf(error));
 }
 
 export function isUnknownVariable(error: unknown): boolean {
-  return (error as MysqlError).errno === unknownVariable;
+  return errnoOf(error) === unknownVariable;
 }
 
 /** True where what a table was to get, or to lose, it has got or lost before. */
 export function isAlreadyAltered(error: unknown): boolean {
-  return alreadyAltered.has((error as MysqlError).errno ?? 0);
+  return alreadyAltered.has(errnoOf(error));
 }
 
 export function isUnknownDatabase(error: unknown): boolean {
-  return (error as MysqlError).errno === unknownDatabase;
+  return errnoOf(error) === unknownDatabase;
 }
 
 export function isAccessDenied(error: unknown): boolean {
-  return (error as MysqlError).errno === accessDenied;
+  return errnoOf(error) === accessDenied;
 }
 
 export function isStatementTimeout(error: unknown): boolean {
-  return statementTimeouts.includes((error as MysqlError).errno ?? 0);
+  return statementTimeouts.includes(errnoOf(error));
+}
+
+/** True where there is no room left for what is to be stored. */
+export function isFull(error: unknown): boolean {
+  return fullErrnos.has(errnoOf(error));
 }
 
 /** True where someone held a row for longer than we wait for a lock. */
 export function isLockTimeout(error: unknown): boolean {
-  const { errno } = error as MysqlError;
+  const errno = errnoOf(error);
   return errno === lockWaitTimeout || errno === lockNowait;
 }
 
@@ -192,15 +200,15 @@ export function behindCluster(): ConnectionError {
 
 /** True where a prepared statement must be prepared again; nothing of it was done. */
 export function isReprepareNeeded(error: unknown): boolean {
-  return (error as MysqlError).errno === needsReprepare;
+  return errnoOf(error) === needsReprepare;
 }
 
 /** True where the database cannot do the work now: the connection is lost, cannot be made, or must not be used again. */
 export function isConnectionLost(error: unknown): boolean {
   if (error instanceof ConnectionError) return true;
-  const { code, errno, fatal } = error as MysqlError;
-  // mysql2 gives the errors of a socket the errno of the operating system, which is negative.
-  if (errno !== undefined && errno > 0) return lostErrnos.has(errno);
+  const { code, fatal } = error as MysqlError;
+  const errno = errnoOf(error);
+  if (errno > 0) return lostErrnos.has(errno);
   // A command on a connection that was closed meanwhile fails without any code.
   if (code === undefined) return fatal === true;
   return lostCodes.has(code) || (fatal === true && code.startsWith("PROTOCOL_"));
@@ -208,43 +216,11 @@ export function isConnectionLost(error: unknown): boolean {
 
 /** For the error of a COMMIT: true where nothing was stored for sure, false where that is open. */
 export function isCommitRefused(error: unknown): boolean {
-  return !(error instanceof ConnectionError) && commitRefusedErrnos.has((error as MysqlError).errno ?? 0);
+  return !(error instanceof ConnectionError) && commitRefusedErrnos.has(errnoOf(error));
 }
 
 /** True where the same work may succeed, or be found done, if it is done again. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof CommitUnknown || error instanceof WrittenElsewhere) return true;
-  return conflictErrnos.has((error as MysqlError).errno ?? 0) || isConnectionLost(error);
-}
-
-/** The last word on a commit is missing, and there is no time left to look for what it did. */
-export function outcomeUnknown(cause: unknown): DomainError {
-  return unavailable(
-    "The database did not say whether this was stored. Try again with the same request id: nothing is stored twice.",
-    cause,
-  );
-}
-
-/** Others kept changing the same rows until the time was up. One of them may be the same request, by way of another process. */
-export function conflictNotSettled(cause: unknown): DomainError {
-  return new DomainError("aborted", {
-    reason: "CONFLICT",
-    message:
-      "Someone else is changing the same thing. Try again in a moment; with the same request id, nothing is stored twice.",
-    cause,
-  });
-}
-
-/** The cause is for the log. */
-export function databaseUnavailable(cause: unknown): DomainError {
-  return unavailable(
-    "The database cannot be reached right now. Try again in a moment; with the same request id, nothing is stored twice.",
-    isFull(cause)
-      ? new Error("The database has no room left: free space on its disk, or let its tables grow", { cause })
-      : cause,
-  );
-}
-
-function isFull(error: unknown): boolean {
-  return fullErrnos.has((error as MysqlError).errno ?? 0);
+  return conflictErrnos.has(errnoOf(error)) || isConnectionLost(error);
 }

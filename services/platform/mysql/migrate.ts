@@ -1,27 +1,10 @@
-import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
-import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Connection, createConnection, type RowDataPacket } from "mysql2/promise";
+import { type Connection, createConnection } from "mysql2/promise";
 import { monotonicMs } from "../process/clock.ts";
-import type { ReadinessCheck } from "../process/health.ts";
 import { connectionOptions, sessionStatements } from "./database-url.ts";
-import {
-  isAccessDenied,
-  isAlreadyAltered,
-  isStatementTimeout,
-  isTransient,
-  isUnknownDatabase,
-  isUnknownTable,
-} from "./errors.ts";
+import { isAccessDenied, isAlreadyAltered, isStatementTimeout, isTransient, isUnknownDatabase } from "./errors.ts";
 import { whileGuarded } from "./migration-guard.ts";
-import type { Pool } from "./pool.ts";
-
-interface Migration {
-  readonly name: string;
-  readonly sql: string;
-  readonly checksum: string;
-}
+import { isApplied, type Migration, type MigrationRow, readMigrations } from "./migrations.ts";
 
 const connectTimeoutMs = 5_000;
 
@@ -97,7 +80,7 @@ async function applyPending(
     if ((await listPending(connection, migrations)).length > 0) {
       guard = await open(url);
       await whileGuarded(guard, onWait, async () => {
-        // Who had the guard before us may have done it.
+        // Whoever had the guard before us may have applied them already.
         for (const migration of await listPending(connection, migrations)) await apply(connection, migration, onApply);
       });
       await guard.end();
@@ -133,38 +116,6 @@ async function apply(
   );
 }
 
-/** Fails while the database cannot be reached, is read-only, or has a schema that is older than this code. */
-export function schemaIsCurrent(pool: Pool, directory: URL): ReadinessCheck {
-  let current = false;
-  return async () => {
-    await checkWritable(pool);
-    if (current) return;
-    const last = (await readMigrations(directory)).at(-1);
-    if (last && !isApplied(last, await findApplied(pool, last.name)))
-      throw new Error(`the database lacks the migration ${last.name}: run the migrate command`);
-    current = true;
-  };
-}
-
-/** After a failover the server that we are connected to may have become the replica of another. */
-async function checkWritable(pool: Pool): Promise<void> {
-  const [rows] = await pool.query<RowDataPacket[]>("SELECT @@global.read_only, @@global.innodb_read_only");
-  const isReadOnly = Object.values(rows[0] ?? {}).some((value) => !["0", "OFF"].includes(String(value)));
-  if (!isReadOnly) return;
-  pool.renew();
-  throw new Error("the database is read-only");
-}
-
-async function readMigrations(directory: URL): Promise<Migration[]> {
-  const names = (await readdir(directory)).filter((name) => name.endsWith(".sql")).sort();
-  return Promise.all(
-    names.map(async (name) => {
-      const sql = await readFile(new URL(name, directory), "utf8");
-      return { name: path.parse(name).name, sql, checksum: createHash("sha256").update(sql).digest("hex") };
-    }),
-  );
-}
-
 async function open(url: string): Promise<Connection> {
   const connection = await connect(url);
   try {
@@ -194,27 +145,4 @@ async function connect(url: string): Promise<Connection> {
     await connection.end();
     throw error;
   }
-}
-
-interface MigrationRow extends RowDataPacket {
-  readonly name: string;
-  readonly checksum: string;
-}
-
-/** By its name, so that one shard is asked. Migrations are applied in order: where the last one is there, all are. */
-async function findApplied(pool: Pool, name: string): Promise<MigrationRow[]> {
-  const sql = "SELECT name, checksum FROM schema_migrations WHERE name = ?";
-  const [rows] = await pool.query<MigrationRow[]>(sql, [name]).catch((error: unknown) => {
-    if (isUnknownTable(error)) return [[]];
-    throw error;
-  });
-  return rows;
-}
-
-function isApplied(migration: Migration, rows: readonly MigrationRow[]): boolean {
-  const row = rows.find(({ name }) => name === migration.name);
-  if (row && row.checksum !== migration.checksum) {
-    throw new Error(`The migration ${migration.name} was changed after it had been applied; write a new one instead`);
-  }
-  return row !== undefined;
 }

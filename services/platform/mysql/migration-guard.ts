@@ -7,7 +7,7 @@ import { isConnectionLost, isDuplicateKey, isTransient, isUnknownTable } from ".
 /** Beside the rows of the migrations, whose names begin with a number. */
 const guardName = "migrating";
 
-/** By the clock of the database, which is one for all. Who has shown no sign of life for as long has died on the way. */
+/** By the clock of the database, which is one for all. A process that has shown no sign of life for as long has died. */
 const lapsesAfterSeconds = 20;
 const signOfLifeEveryMs = 5_000;
 const pauseMs = 250;

@@ -7,27 +7,18 @@ import { type Answer, type ConnectionOwner, type ConnectionSettings, PoolConnect
 import { ConnectionQueue } from "./connection-queue.ts";
 import { connectionOptions, type Protocol, protocolOf, sessionStatements } from "./database-url.ts";
 import { ConnectionError } from "./errors.ts";
+import { collation, sessionSettings } from "./session.ts";
 import { statementObserver } from "./statement-metrics.ts";
 import { recordStatement } from "./statement-spans.ts";
 
 export type { ResultSetHeader, RowDataPacket } from "mysql2";
 export { PoolConnection, type Statement } from "./connection.ts";
 
-/** The isolation level of every session, unless a transaction has its own. */
-export const setReadCommitted = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
-
-const collation = "utf8mb4_bin";
-/**
- * A server may be told to take no character set from a handshake. One that reads text in another, such as GBK, would find
- * the end of a value where there is none.
- */
-const setCharacterSet = `SET NAMES utf8mb4 COLLATE ${collation}`;
-
 /** What can run a statement: a pool, or the connection of a transaction. */
 export type Executor = Pick<Pool | PoolConnection, "execute">;
 
 interface PoolOptions {
-  /** Longer than any lock is waited for. What takes longer has no one to answer to any more. */
+  /** Longer than any lock is waited for. For a statement that takes longer nobody waits any more. */
   readonly statementTimeoutMs?: number;
   /** How long a row that someone else holds is waited for, in whole seconds. */
   readonly lockTimeoutSeconds?: number;
@@ -53,17 +44,14 @@ const connectPauseMs = 250;
 /** Of one connection; those used longest ago are closed. */
 const preparedStatementsMax = 100;
 
-/**
- * A pool whose connections all speak UTC, strict SQL and READ COMMITTED, and do not wait long for a lock: whoever holds
- * one for seconds has hung, and the default of 50 s would outlast every caller.
- * Under REPEATABLE READ, locking a row that is not there yet locks the gap, and concurrent creations deadlock.
- */
 export function openPool(url: string, size: number, options: PoolOptions = {}): Pool {
   const { statementTimeoutMs = 8_000, lockTimeoutSeconds = 3, idleTimeoutMs = 60_000, waitingMax = 1_000 } = options;
   const { protocol = protocolOf(url), isForReads = false, silenceMaxSeconds = 15 } = options;
-  // Where a machine is lost in the midst of a transaction, nothing tells the server: the rows would stay locked until its
-  // system misses the connection, which takes two hours by default. Vitess has limits of its own.
-  const limits = `, wait_timeout = ${silenceMaxSeconds}${isForReads ? endingReads(statementTimeoutMs) : ""}`;
+  // Vitess, which is spoken to as text, has limits of its own.
+  const serverLimits = protocol === "prepared" && {
+    silenceMaxSeconds,
+    ...(isForReads && { readTimeoutMs: statementTimeoutMs }),
+  };
   const settings: ConnectionSettings = {
     options: {
       ...connectionOptions(url),
@@ -73,27 +61,13 @@ export function openPool(url: string, size: number, options: PoolOptions = {}): 
       // A batch of each size is a statement of its own, and a server keeps 16,382 of them in all by default.
       maxPreparedStatements: preparedStatementsMax,
     },
-    // Not one statement: SET TRANSACTION stands alone, and MySQL and MariaDB name the variable behind it differently.
-    sessionStatements: [
-      setCharacterSet,
-      setReadCommitted,
-      `SET SESSION time_zone = '+00:00', innodb_lock_wait_timeout = ${lockTimeoutSeconds}, sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'${protocol === "prepared" ? limits : ""}`,
-      ...sessionStatements(url),
-    ],
+    sessionStatements: [...sessionSettings({ lockTimeoutSeconds, ...serverLimits }), ...sessionStatements(url)],
     protocol,
     connectTimeoutMs: Math.min(connectTimeoutMaxMs, statementTimeoutMs),
     statementTimeoutMs,
     onStatement: options.metrics && statementObserver(options.metrics),
   };
   return new Pool(settings, { size, idleTimeoutMs, waitingMax, pingIntervalMs: (silenceMaxSeconds * 1_000) / 3 });
-}
-
-/**
- * Further settings of a session: a server does not notice that nobody waits for a read any more, and crowds of those could
- * use it up. Each server takes the comment that is meant for it, MySQL the first and MariaDB the second; proxies drop both.
- */
-function endingReads(timeoutMs: number): string {
-  return ` /*!80000 , max_execution_time = ${timeoutMs} */ /*M!100100 , max_statement_time = ${timeoutMs / 1_000} */`;
 }
 
 interface PoolLimits {
@@ -154,13 +128,13 @@ export class Pool {
   /** Runs a statement with values on a connection of its own. */
   execute<T extends QueryResult>(sql: string, values?: readonly unknown[]): Answer<T> {
     const idle = this.#takeIdle();
-    if (idle) return idle.send<T>("execute", sql, values, true);
-    return this.getConnection().then((connection) => connection.send<T>("execute", sql, values, true));
+    if (idle) return idle.runAndRelease<T>("execute", sql, values);
+    return this.getConnection().then((connection) => connection.runAndRelease<T>("execute", sql, values));
   }
 
   /** Runs a statement as text on a connection of its own. */
   query<T extends QueryResult>(sql: string, values?: readonly unknown[]): Answer<T> {
-    return this.getConnection().then((connection) => connection.send<T>("query", sql, values, true));
+    return this.getConnection().then((connection) => connection.runAndRelease<T>("query", sql, values));
   }
 
   /** The same pool for statements that are made in a trace: where that is recorded, so are they. */
@@ -246,7 +220,7 @@ export class Pool {
   /** Opens a connection for each who waits, as far as the size allows. */
   #openMore(): void {
     while (this.#opening < this.#waiting.size && this.#open.size + this.#opening < this.#size) {
-      // Who waits is served by the connections that there are.
+      // Until the pause is over, those who wait are served by the connections that there are.
       if (this.#open.size > 0 && monotonicMs() < (this.#connectFault?.atMs ?? -connectPauseMs) + connectPauseMs) return;
       this.#opening += 1;
       void this.#openOne();
@@ -267,7 +241,7 @@ export class Pool {
       // Where a name has several addresses, an error has one message for each, and none itself.
       const error = new ConnectionError(`No connection to the database: ${message || code}`, cause);
       this.#connectFault = { error, atMs: monotonicMs() };
-      // Who came later hears of an attempt that was made for them.
+      // Those who came after it had begun wait for an attempt of their own.
       if (this.#open.size === 0) this.#waiting.failAll(error, lastNumber);
       this.#openMore();
       this.#settleEnd();

@@ -11,11 +11,11 @@ export function recordStatement(parent: Span, sql: string, answer: Promise<unkno
 }
 
 /** What a transaction is recorded as, with the wait for its connection; its statements are parts of it. */
-export function beginTransaction(parent: Span): Span {
+export function beginTransactionSpan(parent: Span): Span {
   return parent.beginCall("mysql TRANSACTION", { ...system, "db.operation.name": "TRANSACTION" });
 }
 
-/** Ends a span when its work does. Who waits for that hears of a failure, not this. */
+/** Ends a span when its work does. A failure is thrown at whoever waits for the work, and not here. */
 export function endWith(span: Span, work: Promise<unknown>): void {
   work.then(
     () => span.end(),

@@ -1,6 +1,6 @@
 /**
  * The text of a statement about so many rows, written once for each count: one that is put together anew for every call is
- * copied and hashed again wherever it is looked up. How many rows there may be is bounded by who asks.
+ * copied and hashed again wherever it is looked up. The caller sees to it that there are not too many rows.
  */
 export function textByCount(write: (count: number) => string): (count: number) => string {
   const texts: string[] = [];

@@ -6,16 +6,15 @@ import { type Deadline, timeLeftMs } from "../process/deadline.ts";
 import {
   behindCluster,
   CommitUnknown,
-  conflictNotSettled,
-  databaseUnavailable,
   isCommitRefused,
   isConnectionLost,
   isLockTimeout,
   isTransient,
-  outcomeUnknown,
 } from "./errors.ts";
-import { type Pool, type PoolConnection, setReadCommitted } from "./pool.ts";
-import { beginTransaction, endWith } from "./statement-spans.ts";
+import type { Pool, PoolConnection } from "./pool.ts";
+import { conflictNotSettled, databaseUnavailable, outcomeUnknown } from "./refusals.ts";
+import { setReadCommitted } from "./session.ts";
+import { beginTransactionSpan, endWith } from "./statement-spans.ts";
 
 const backoffFirstMs = 5;
 const backoffMaxMs = 250;
@@ -66,7 +65,7 @@ export function inTransaction<T>(pool: Pool, work: Work<T>, caller?: Deadline, t
   const onCommitFailed = (error: unknown) => {
     throw isCommitRefused(error) ? error : new CommitUnknown(error);
   };
-  return run(pool, ["START TRANSACTION"], work, { caller, trace, onCommitFailed });
+  return run(pool, work, { beginning: ["START TRANSACTION"], caller, trace, onCommitFailed });
 }
 
 /** Runs reads that must agree with each other: all of them see one moment. */
@@ -74,36 +73,38 @@ export function inSnapshot<T>(pool: Pool, work: Work<T>, caller?: Deadline, trac
   // The level is for this transaction only; the session stays at READ COMMITTED.
   const beginning = ["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION READ ONLY"];
   // What was read is good, whatever becomes of the end of its transaction.
-  return run(pool, beginning, work, { caller, trace, onCommitFailed: () => {}, hasOwnLevel: true });
+  return run(pool, work, { beginning, caller, trace, onCommitFailed: () => {}, hasOwnLevel: true });
 }
 
-interface Circumstances {
+interface TransactionOptions {
+  /** The statements that begin it. */
+  readonly beginning: readonly string[];
   readonly caller: Deadline | undefined;
   readonly trace: Trace | undefined;
   readonly onCommitFailed: (error: unknown) => void;
+  /** Whether its isolation level is another than that of the session. */
   readonly hasOwnLevel?: boolean;
 }
 
-function run<T>(pool: Pool, beginning: readonly string[], work: Work<T>, options: Circumstances): Promise<T> {
+function run<T>(pool: Pool, work: Work<T>, options: TransactionOptions): Promise<T> {
   const parent = options.trace?.span;
-  if (!parent) return runOn(pool, beginning, work, options, undefined);
-  const span = beginTransaction(parent);
-  const result = runOn(pool, beginning, work, options, span);
+  if (!parent) return runWithin(undefined, pool, work, options);
+  const span = beginTransactionSpan(parent);
+  const result = runWithin(span, pool, work, options);
   endWith(span, result);
   return result;
 }
 
-async function runOn<T>(
-  pool: Pool,
-  beginning: readonly string[],
-  work: Work<T>,
-  { caller, onCommitFailed, hasOwnLevel = false }: Circumstances,
+async function runWithin<T>(
   span: Span | undefined,
+  pool: Pool,
+  work: Work<T>,
+  { beginning, caller, onCommitFailed, hasOwnLevel = false }: TransactionOptions,
 ): Promise<T> {
   const connection = await pool.getConnection(caller);
   connection.span = span;
-  // To Vitess, which is spoken to as text, the level of a transaction is that of the session.
-  const isLeftSet = hasOwnLevel && connection.protocol === "text";
+  // To Vitess, which is spoken to as text, the level of a transaction is that of the session, and stays.
+  const resetsLevel = hasOwnLevel && connection.protocol === "text";
   let result: T;
   let hasBegun = false;
   try {
@@ -112,12 +113,12 @@ async function runOn<T>(
     result = await work(connection);
   } catch (cause) {
     const error = !hasBegun && isLockTimeout(cause) ? behindCluster() : cause;
-    await abandon(connection, error, isLeftSet);
+    await abandon(connection, error, resetsLevel);
     throw error;
   }
   try {
     await connection.query("COMMIT");
-    if (isLeftSet) await connection.query(setReadCommitted);
+    if (resetsLevel) await connection.query(setReadCommitted);
     connection.release();
   } catch (error) {
     // Nobody may wait behind a commit that hangs, and what is left of it must not become part of another transaction.
@@ -128,14 +129,14 @@ async function runOn<T>(
 }
 
 /** Gives a connection back clean, or not at all. */
-async function abandon(connection: PoolConnection, error: unknown, isLeftSet: boolean): Promise<void> {
+async function abandon(connection: PoolConnection, error: unknown, resetsLevel: boolean): Promise<void> {
   if (isConnectionLost(error)) {
     connection.destroy();
     return;
   }
   try {
     await connection.query("ROLLBACK");
-    if (isLeftSet) await connection.query(setReadCommitted);
+    if (resetsLevel) await connection.query(setReadCommitted);
     connection.release();
   } catch {
     connection.destroy();

@@ -60,7 +60,7 @@ function text(value: string): string {
   return JSON.stringify(value.length > textLengthMax ? value.slice(0, textLengthMax) : value);
 }
 
-/** More digits than a number holds. */
+/** As text, because it has more digits than a number holds. */
 function unixNano(ms: number): string {
   const whole = Math.floor(ms);
   return whole + String(Math.floor((ms - whole) * 1e6)).padStart(6, "0");

@@ -1,6 +1,6 @@
 import { Counter, type Registry } from "prom-client";
 
-/** Shows how often each outcome came. To who counts they are plain numbers, because a label costs more than what is counted. */
+/** Shows how often each outcome came. They are counted as plain numbers, because a label costs more than what is counted. */
 export function showOutcomes(
   registry: Registry,
   name: string,

@@ -26,7 +26,7 @@ export function requestIdsOfPart(ids: string | undefined, part: number): string 
   return ids?.includes(",") ? (ids.split(",")[part] ?? ids) : ids;
 }
 
-/** A key of ours, or what begins as every JWT does. Who sends one by mistake must not find it in our log. */
+/** A key of ours, or what begins as every JWT does. Whoever sends one by mistake must not find it in our log. */
 function isSecret(text: string): boolean {
   return holdsKey(text) || text.includes("eyJ");
 }

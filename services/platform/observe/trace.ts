@@ -1,7 +1,7 @@
 /** What is recorded of a span beside its name. Never anything that holds a prompt, an answer, a key or a value of SQL. */
 export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
-/** Where a call stands in the trace that it is part of: what is logged, and what is passed on to whom it calls. */
+/** Where a call stands in the trace that it is part of: what is logged, and what is passed on to those that it calls. */
 export interface Trace {
   readonly traceId: string;
   /** As W3C Trace Context has it. */

@@ -63,7 +63,7 @@ export class Lifecycle {
 
 /**
  * Runs a process until SIGTERM or SIGINT: opens everything, then drains and exits 0. Before it drains it goes on serving
- * for the delay: who looked its address up may keep the answer for as long.
+ * for the delay: whoever looked its address up may use it for as long.
  * Exits as `exitCodeOf` says where opening fails, and 1 where something was thrown that nobody caught: the state is
  * unknown then.
  */

@@ -44,7 +44,7 @@ export class CallRecord {
     this.#nameRequest();
   }
 
-  /** That is, the method: its caller may have been told something else before. */
+  /** The method has: its caller may have been told something else before. */
   succeeded(): void {
     this.#ended(codeName(this.#call.earlyEnd));
   }
@@ -53,7 +53,7 @@ export class CallRecord {
   failed(thrown: unknown): ConnectError {
     const error = toRpcError(thrown);
     // A fault of ours is one, whoever waits for it.
-    if (isOurFault(error) && !isForNow(thrown)) this.#ended(codeName(error.code), error.cause ?? thrown);
+    if (isOurFault(error) && !saysWhenToRetry(thrown)) this.#ended(codeName(error.code), error.cause ?? thrown);
     else this.#ended(codeName(this.#call.earlyEnd ?? error.code));
     return error;
   }
@@ -74,7 +74,7 @@ export class CallRecord {
       trace_id: this.trace?.traceId,
     };
     metrics.partFailed(line.code);
-    if (isOurFault(error) && !isForNow(thrown))
+    if (isOurFault(error) && !saysWhenToRetry(thrown))
       logger.error({ ...line, err: error.cause ?? thrown }, "part of an rpc failed");
     return toStatusMessage(error);
   };
@@ -124,7 +124,7 @@ function isOurFault(error: ConnectError): boolean {
   return error.code === Code.Internal || error.code === Code.Unavailable || error.code === Code.Unknown;
 }
 
-/** Whoever is told when to try again is one of many at once: their count says all, and their stacks would fill the log. */
-function isForNow(thrown: unknown): boolean {
+/** A refusal that many get at once: their count says all, and their stacks would fill the log. */
+function saysWhenToRetry(thrown: unknown): boolean {
   return thrown instanceof DomainError && thrown.retryAfterMs !== undefined;
 }

@@ -36,7 +36,7 @@ export function checkRoom(hold: CallHold | undefined): void {
   if (hold?.isRefused) throw overloaded();
 }
 
-/** The body in one piece, once it is checked. Whoever stops to read it does not end it, so that the rest can be discarded. */
+/** The body in one piece, once it is checked. Whoever stops reading it does not end it, so that the rest can be discarded. */
 export async function* wholeBody(chunks: Chunks, values: ContextValues): AsyncIterable<Uint8Array> {
   const pending = values.get(pendingKey);
   if (!pending) throw new Error("The body was read before the request gate");

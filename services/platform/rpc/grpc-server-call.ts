@@ -83,7 +83,7 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
   onData(chunk: Buffer): void {
     this.hold.received(chunk.length);
     this.#request.count(chunk.length);
-    // Who sends on after too large a message has had the answer to that.
+    // A caller that goes on sending after a message that was too large has been answered already.
     if (this.#request.isEndless || this.#bytes.isFlooded) this.#stream.reset(errorCodes.enhanceYourCalm);
     else if (this.#phase === "reading") {
       this.#request.add(chunk);

@@ -23,6 +23,9 @@ interface CallPart<Part> {
   readonly name?: { readonly accessToken: string; readonly timeoutMs: number };
 }
 
+/** Not a promise that may reject: other parts are begun before anybody looks at it. */
+type Result = { readonly preset: ServedPreset } | { readonly error: unknown };
+
 /**
  * What became of each part of a batch, once all are done. Parts begin in their order, whoever's they are.
  * A preset that does not fit into the answer any more is left out of it, and its part is to be asked for alone.
@@ -35,32 +38,8 @@ export async function outcomesOf<Part>(
   run: (part: Part, context: CallContext) => Promise<ServedPreset>,
   sentBytesOf: (part: Part) => number = () => 0,
 ) {
-  const contexts = parts.some(({ name }) => name)
-    ? await Promise.allSettled(parts.map(({ name }) => (name ? call.inNameOf(name.accessToken, name.timeoutMs) : call)))
-    : [];
-  /** Never rejects: others are begun before anybody looks at it. */
-  const begin = async (part: Part, index: number): Promise<{ preset: ServedPreset } | { error: unknown }> => {
-    const context = contexts[index];
-    try {
-      if (context?.status === "rejected") throw context.reason;
-      return { preset: await run(part, context?.value ?? call) };
-    } catch (error) {
-      return { error };
-    }
-  };
-  const begun: ReturnType<typeof begin>[] = [];
   const sentBytes = parts.map(({ part }) => sentBytesOf(part));
-  let checkedBytes = 0;
-  for (const [index, { part }] of parts.entries()) {
-    // Checking long content takes its time, so others have their turns between one and the next.
-    if (checkedBytes > longTextLength) {
-      await nextTurn();
-      checkedBytes = 0;
-    }
-    begun.push(begin(part, index));
-    checkedBytes += Math.max(0, (sentBytes[index] as number) - besideContentBytes);
-  }
-  const results = await Promise.all(begun);
+  const results = await runParts(parts, call, run, sentBytes);
   // What several parts ask for is read once, and is one message.
   const messages = new Map<ServedPreset, Preset>();
   let bytes = 0;
@@ -76,6 +55,39 @@ export async function outcomesOf<Part>(
     messages.set(preset, message);
     return { outcome: { case: "preset" as const, value: message } };
   });
+}
+
+/** Runs each part in its own name. */
+async function runParts<Part>(
+  parts: readonly CallPart<Part>[],
+  call: CallContext,
+  run: (part: Part, context: CallContext) => Promise<ServedPreset>,
+  sentBytes: readonly number[],
+): Promise<Result[]> {
+  const contexts = parts.some(({ name }) => name)
+    ? await Promise.allSettled(parts.map(({ name }) => (name ? call.inNameOf(name.accessToken, name.timeoutMs) : call)))
+    : [];
+  const begin = async (part: Part, index: number): Promise<Result> => {
+    const context = contexts[index];
+    try {
+      if (context?.status === "rejected") throw context.reason;
+      return { preset: await run(part, context?.value ?? call) };
+    } catch (error) {
+      return { error };
+    }
+  };
+  const begun: Promise<Result>[] = [];
+  let checkedBytes = 0;
+  for (const [index, { part }] of parts.entries()) {
+    // Checking long content takes its time, so others have their turns between one and the next.
+    if (checkedBytes > longTextLength) {
+      await nextTurn();
+      checkedBytes = 0;
+    }
+    begun.push(begin(part, index));
+    checkedBytes += Math.max(0, (sentBytes[index] as number) - besideContentBytes);
+  }
+  return Promise.all(begun);
 }
 
 /**

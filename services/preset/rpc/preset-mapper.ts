@@ -3,21 +3,16 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type ConfigDifferenceSchema,
   Dialect as DialectMessage,
-  PresetChangeAction,
-  type PresetChangeSchema,
   type PresetSchema,
   type PresetVersionSchema,
   PresetStatus as StatusMessage,
-  type WorkspaceChangeSchema,
 } from "../../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import type {
   CreateVersionRequest,
   ListPresetsRequest,
-  ListWorkspaceChangesRequest,
   UpdatePresetRequest,
 } from "../../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
-import type { ChangeAction, ChangeFilter, PresetChange, WorkspaceChange } from "../domain/change.ts";
 import type { ConfigDifference } from "../domain/diff-versions.ts";
 import type { VersionDraft } from "../domain/new-version.ts";
 import {
@@ -52,16 +47,6 @@ const dialectsByMessage = new Map<number, Dialect | undefined>([
   [DialectMessage.UNSPECIFIED, undefined],
   ...dialects.map((dialect) => [dialectMessages[dialect], dialect] as const),
 ]);
-
-const actionMessages = {
-  preset_created: PresetChangeAction.PRESET_CREATED,
-  version_created: PresetChangeAction.VERSION_CREATED,
-  preset_updated: PresetChangeAction.PRESET_UPDATED,
-} as const;
-
-const actionsByMessage = new Map<number, ChangeAction>(
-  Object.entries(actionMessages).map(([action, message]) => [message, action as ChangeAction]),
-);
 
 /** With the designated version, where the preset comes with it. */
 export function toPresetMessage(preset: Preset | ServedPreset): MessageInitShape<typeof PresetSchema> {
@@ -109,26 +94,6 @@ export function toVersionMessage(version: PresetVersion): MessageInitShape<typeo
   };
 }
 
-export function toChangeMessage(change: PresetChange): MessageInitShape<typeof PresetChangeSchema> {
-  return {
-    revision: change.revision,
-    action: actionMessages[change.action],
-    userId: change.actor.userId,
-    keyId: change.actor.keyId,
-    createTime: timestampFromDate(change.createdAt),
-    fields: change.fields.map(({ field, from, to }) => ({
-      field,
-      fromJson: JSON.stringify(from),
-      toJson: JSON.stringify(to),
-    })),
-  };
-}
-
-export function toWorkspaceChangeMessage(entry: WorkspaceChange): MessageInitShape<typeof WorkspaceChangeSchema> {
-  const { presetId, slug, name, change } = entry;
-  return { presetId, slug, name, change: toChangeMessage(change) };
-}
-
 export function toDifferenceMessage({
   key,
   from,
@@ -144,7 +109,7 @@ export function fromCreateVersionRequest(request: CreateVersionRequest): Version
   return { slug, configJson, systemPrompt, dialect, requestId, requestDigest, etags };
 }
 
-/** More elements than any list has that means something. */
+/** More than any list that makes sense has. */
 const elementsMax = 100;
 
 function checkCount(path: string, { length }: readonly unknown[]): void {
@@ -162,16 +127,6 @@ export function fromListPresetsRequest({ statuses, query }: ListPresetsRequest):
   violations.push(...queryViolations(query));
   if (violations.length > 0) throw invalidRequest(violations);
   return { statuses: [...new Set(known)], text: query };
-}
-
-export function fromListWorkspaceChangesRequest({ action, userId }: ListWorkspaceChangesRequest): ChangeFilter {
-  const known = actionsByMessage.get(action);
-  const violations: FieldViolation[] = [];
-  if (action !== PresetChangeAction.UNSPECIFIED && !known)
-    violations.push({ path: "action", message: "must be a known action" });
-  if (userId !== "" && !/^[\w-]{1,64}$/.test(userId)) violations.push({ path: "user_id", message: "must be an id" });
-  if (violations.length > 0) throw invalidRequest(violations);
-  return { action: known, userId: userId || undefined };
 }
 
 /** Reads the fields that the mask names, and no others. */

@@ -26,18 +26,16 @@ import type { PresetReader } from "../store/preset-reader.ts";
 import type { Admit } from "../store/sized-lookup.ts";
 import { updatePreset } from "../store/update-preset.ts";
 import type { VersionWriter } from "../store/version-writer.ts";
+import { fromListWorkspaceChangesRequest, toChangeMessage, toWorkspaceChangeMessage } from "./change-mapper.ts";
 import { admitForAnswer, contentBytes, outcomesOf } from "./outcomes.ts";
 import {
   fromCreateVersionRequest,
   fromListPresetsRequest,
-  fromListWorkspaceChangesRequest,
   fromUpdatePresetRequest,
-  toChangeMessage,
   toDifferenceMessage,
   toPresetMessage,
   toServingPresetMessage,
   toVersionMessage,
-  toWorkspaceChangeMessage,
 } from "./preset-mapper.ts";
 
 /** What the methods are made of. */
@@ -214,7 +212,7 @@ function workspaceToRead({ principal }: CallContext): string {
   return requireWorkspace(principal);
 }
 
-/** For what using a preset takes, and which there are to use: an application may that may see no history. */
+/** For using presets, and for seeing which there are: an application may do so that may not see their history. */
 function workspaceToUse({ principal }: CallContext): string {
   requirePermission(principal, "presets:read", "inference");
   return requireWorkspace(principal);

@@ -5,7 +5,7 @@ import { inSnapshot, inTransaction } from "../../platform/mysql/transaction.ts";
 import type { ChangeFilter } from "../domain/change.ts";
 import { type IndexedChanges, indexedChanges, unfiltered } from "./workspace-change-index.ts";
 
-/** So many changes of a workspace, of those that a filter lets through, are older than this time. */
+/** How many changes of a workspace, of those that a filter lets through, are older than a time. */
 export interface ChangeMark {
   readonly changes: number;
   readonly createdAt: Date;
@@ -16,7 +16,7 @@ export const markSpacing = 2_000;
 
 /**
  * What is so much older than now, and than the newest change, is complete: no transaction takes as long, and clocks of
- * processes do not differ by so much. Where they do, `agrees` notices.
+ * processes do not differ by so much. Where they do, `areMarksTrue` notices.
  */
 const settledMs = 10 * 60_000;
 
@@ -66,7 +66,7 @@ export async function sumRevisions(executor: Executor, workspaceId: string): Pro
  * Whether the marks of a workspace are true: those of all changes say that there are as many as the presets do. None of a
  * filter is later than the last of these, nor made before it, so what makes one false makes these false, too.
  */
-export function agrees(pool: Pool, workspaceId: string): Promise<boolean> {
+export function areMarksTrue(pool: Pool, workspaceId: string): Promise<boolean> {
   return inSnapshot(pool, async (connection) => {
     const last = await findMark(connection, workspaceId, unfiltered);
     if (!last) return true;

@@ -33,10 +33,19 @@ export class PresetAppeared extends Error {}
 /** With NOWAIT, a row that someone else has locked fails the statement at once. */
 export type RowLock = "FOR UPDATE" | "FOR UPDATE NOWAIT";
 
-/** A version that is to be stored: what was asked for, and the preset as it leaves it. */
-interface Addition {
+/** A version that is to be stored: what was asked for, the preset as it leaves it, and what the log says of it. */
+interface Addition extends NewChange {
   readonly creation: NewVersion;
   readonly preset: ServedPreset;
+}
+
+/** What is to be written for a batch, and the outcome of each creation once that is done. */
+interface Plan {
+  readonly outcomes: readonly Outcome[];
+  readonly additions: readonly Addition[];
+  /** Presets that are new, and those that are not, each as the last creation leaves it; in key order. */
+  readonly made: readonly Preset[];
+  readonly changed: readonly Preset[];
 }
 
 /**
@@ -51,51 +60,72 @@ export async function insertVersions(
 ): Promise<Outcome[]> {
   const found = await lockPresets(connection, creations, lock);
   const usedByUpdates = await findUsedByUpdates(connection, creations);
+  const plan = planVersions(creations, found, usedByUpdates);
+  if (plan.additions.length > 0) {
+    await connection.executeAll(statementsOf(plan)).catch(async (error: unknown) => {
+      throw isDuplicateKey(error) ? await findDuplicate(connection, creations, plan.made, lock, error) : error;
+    });
+  }
+  return Promise.all(
+    plan.outcomes.map((outcome, index) =>
+      outcome instanceof DomainError ? replayOrRefusal(connection, creations[index] as NewVersion, outcome) : outcome,
+    ),
+  );
+}
+
+function planVersions(
+  creations: readonly NewVersion[],
+  found: ReadonlyMap<string, Preset>,
+  usedByUpdates: ReadonlySet<NewVersion>,
+): Plan {
   const now = new Date();
   /** Every preset of the batch as the last creation left it. */
   const presets = new Map(found);
   const additions: Addition[] = [];
-  const changes: NewChange[] = [];
   const outcomes = creations.map((creation): Outcome => {
     if (usedByUpdates.has(creation)) return requestIdReused();
     const key = presetKey(creation);
     const before = presets.get(key);
-    const outcome = addVersion(before, creation, now);
-    if (outcome instanceof DomainError) return outcome;
-    presets.set(key, outcome);
-    additions.push({ creation, preset: outcome });
-    changes.push({ preset: outcome, change: creationChange(before, outcome, creation.actor) });
-    return outcome;
+    const preset = addVersion(before, creation, now);
+    if (preset instanceof DomainError) return preset;
+    presets.set(key, preset);
+    additions.push({ creation, preset, change: creationChange(before, preset, creation.actor) });
+    return preset;
   });
+  const written = [...new Set(additions.map(({ creation }) => presetKey(creation)))].sort();
+  const made = written.filter((key) => !found.has(key)).map((key) => presets.get(key) as Preset);
+  const changed = written.filter((key) => found.has(key)).map((key) => presets.get(key) as Preset);
+  return { outcomes, additions, made, changed };
+}
 
-  if (additions.length > 0) {
-    const written = [...new Set(additions.map(({ creation }) => presetKey(creation)))].sort();
-    const made = written.filter((key) => !found.has(key)).map((key) => presets.get(key) as Preset);
-    const changed = written.filter((key) => found.has(key)).map((key) => presets.get(key) as Preset);
-    const statements = [
-      ...(made.length > 0 ? [insertingPresets(made)] : []),
-      // Before the versions: where it is refused, none of ours is there that could be taken for an earlier attempt's.
-      insertingChanges(changes),
-      insertingVersions(additions),
-      ...(changed.length > 0 ? [updatingPresets(changed)] : []),
-      ...(made.length > 0 ? [addingToCounts(made)] : []),
-    ];
-    await connection.executeAll(statements).catch(async (error: unknown) => {
-      if (!isDuplicateKey(error)) throw error;
-      // Which index it was is not asked: what is stored by now can be seen. Through this connection for sure.
-      const replays = await Promise.all(creations.map((creation) => findReplay(connection, creation)));
-      if (replays.some((replay) => replay !== undefined)) throw new RequestSeen(replays);
-      const stored = await lockPresets(connection, creations, lock);
-      // What stands there may be what the first of the statements has stored.
-      const isOthers = (preset: Preset) => (stored.get(presetKey(preset))?.id ?? preset.id) !== preset.id;
-      throw made.some(isOthers) ? new PresetAppeared() : error;
-    });
-  }
-  return Promise.all(
-    outcomes.map((outcome, index) =>
-      outcome instanceof DomainError ? replayOrRefusal(connection, creations[index] as NewVersion, outcome) : outcome,
-    ),
-  );
+function statementsOf({ additions, made, changed }: Plan): Statement[] {
+  return [
+    ...(made.length > 0 ? [insertingPresets(made)] : []),
+    // Before the versions: where it is refused, none of ours is there that could be taken for an earlier attempt's.
+    insertingChanges(additions),
+    insertingVersions(additions),
+    ...(changed.length > 0 ? [updatingPresets(changed)] : []),
+    ...(made.length > 0 ? [addingToCounts(made)] : []),
+  ];
+}
+
+/**
+ * Why a unique index has refused a row: RequestSeen, PresetAppeared, or else what the database said. Which index it was is
+ * not asked: what is stored by now can be seen, through this connection for sure.
+ */
+async function findDuplicate(
+  connection: PoolConnection,
+  creations: readonly NewVersion[],
+  made: readonly Preset[],
+  lock: RowLock,
+  error: unknown,
+): Promise<unknown> {
+  const replays = await Promise.all(creations.map((creation) => findReplay(connection, creation)));
+  if (replays.some((replay) => replay !== undefined)) return new RequestSeen(replays);
+  const stored = await lockPresets(connection, creations, lock);
+  // What stands there may be what the first of our own statements has stored.
+  const isOthers = (preset: Preset) => (stored.get(presetKey(preset))?.id ?? preset.id) !== preset.id;
+  return made.some(isOthers) ? new PresetAppeared() : error;
 }
 
 /** A retry of what was stored before the preset was archived is no new version: it gets its first answer. */

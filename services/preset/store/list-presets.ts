@@ -15,7 +15,7 @@ export interface PresetPage {
   readonly totalCount: number;
 }
 
-/** So far it is never long from the front, from whichever end it would be shorter. */
+/** Up to here a page is read from the front, even where the other end is nearer: that is never a long way. */
 const frontMax = 1_000;
 
 /** Both come from one snapshot, so that the page never contradicts the count. */

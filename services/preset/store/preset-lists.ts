@@ -2,10 +2,9 @@ import type { Page } from "../../platform/domain/page.ts";
 import { isSchemaOlder } from "../../platform/mysql/errors.ts";
 import type { Executor, Pool } from "../../platform/mysql/pool.ts";
 import type { Trace } from "../../platform/observe/trace.ts";
-import { monotonicMs } from "../../platform/process/clock.ts";
 import type { ChangeFilter } from "../domain/change.ts";
 import type { PresetFilter } from "../domain/preset-filter.ts";
-import { agrees, deleteMarks, extendMarks } from "./change-marks.ts";
+import { ChangeMarkKeeper } from "./change-mark-keeper.ts";
 import { findModels } from "./find-models.ts";
 import { type ChangePage, listChanges } from "./list-changes.ts";
 import { listPresets, type PresetPage } from "./list-presets.ts";
@@ -13,25 +12,20 @@ import { listSlugsNear } from "./list-slugs-near.ts";
 import { listVersions, type VersionPage } from "./list-versions.ts";
 import { listWorkspaceChanges, type WorkspaceChangePage } from "./list-workspace-changes.ts";
 
-/** The marks of a workspace that is read are checked so often. */
-const marksCheckedEveryMs = 60_000;
-/** Of so many workspaces it is remembered when. */
-const checkedMax = 1_000;
-
 /**
- * Lists, read from a replica where there is one. That may lag behind, so what it shows may be a little old, but it is
- * not believed that there is nothing: who has just made a preset, or been told of a version, finds it.
+ * Lists, read from a replica where there is one. That may lag behind, so what it shows may be a little old. But where it
+ * shows nothing the primary is asked, too: whoever has just made a preset, or been told of a version, finds it.
  */
 export class PresetLists {
   readonly #primary: Pool;
   readonly #replica: Pool;
-  #isMarking = false;
-  readonly #checkedAtMs = new Map<string, number>();
+  readonly #marks: ChangeMarkKeeper;
 
   /** Without a replica both are the primary. */
   constructor(primary: Pool, replica: Pool) {
     this.#primary = primary;
     this.#replica = replica;
+    this.#marks = new ChangeMarkKeeper(primary);
   }
 
   listPresets(workspaceId: string, filter: PresetFilter, page: Page, trace?: Trace): Promise<PresetPage> {
@@ -80,28 +74,8 @@ export class PresetLists {
       if (this.#replica === this.#primary || !isSchemaOlder(error)) throw error;
       return listFrom(this.#primary);
     });
-    void this.#keepMarks(workspaceId, filter, found.marks);
+    void this.#marks.keep(workspaceId, filter, found.marks);
     return found;
-  }
-
-  /** In the background, for one workspace at a time: pages are found without marks, too, and who asks later tries again. */
-  async #keepMarks(workspaceId: string, filter: ChangeFilter, marks: WorkspaceChangePage["marks"]): Promise<void> {
-    const checkedAtMs = this.#checkedAtMs.get(workspaceId) ?? Number.NEGATIVE_INFINITY;
-    const isDue = marks.areUsed && monotonicMs() - checkedAtMs > marksCheckedEveryMs;
-    if (this.#isMarking || !(isDue || marks.areWanted)) return;
-    this.#isMarking = true;
-    try {
-      if (isDue) {
-        if (this.#checkedAtMs.size >= checkedMax) this.#checkedAtMs.clear();
-        this.#checkedAtMs.set(workspaceId, monotonicMs());
-        if (!(await agrees(this.#primary, workspaceId))) return await deleteMarks(this.#primary, workspaceId);
-      }
-      if (marks.areWanted) await extendMarks(this.#primary, workspaceId, filter);
-    } catch {
-      // A database that has gone away, or may not be written to.
-    } finally {
-      this.#isMarking = false;
-    }
   }
 
   async #list<P>(

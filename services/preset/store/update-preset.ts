@@ -59,7 +59,7 @@ export async function updatePreset(
   return answer;
 }
 
-/** Who is not answered in time must not find the change later. */
+/** A caller who is not answered in time must not find the change later. */
 function checkIsThere(caller: Deadline): void {
   if (hasGivenUp(caller)) throw deadlineExceeded();
 }

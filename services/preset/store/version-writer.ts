@@ -1,7 +1,8 @@
 import type { BatchWatch } from "../../platform/batching/batch-watch.ts";
 import { Batcher } from "../../platform/batching/batcher.ts";
-import { outcomeUnknown } from "../../platform/mysql/errors.ts";
+import { canceled } from "../../platform/domain/domain-error.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
+import { outcomeUnknown } from "../../platform/mysql/refusals.ts";
 import { type Deadline, hasGivenUp } from "../../platform/process/deadline.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import { presetKey, type ServedPreset } from "../domain/preset.ts";
@@ -56,10 +57,11 @@ export class VersionWriter {
    */
   async createVersion(creation: NewVersion, caller: Deadline): Promise<ServedPreset> {
     const request = `${creation.workspaceId}/${creation.requestId}`;
-    // A duplicate of a request in flight waits for it, and then finds it stored, or stores it itself.
+    // A repeat of a request in flight waits for it, and then finds it stored, or stores it itself.
     for (let first = this.#inFlight.get(request); first; first = this.#inFlight.get(request)) {
       const failure = await first.then(() => undefined).catch((error: unknown) => error);
-      // The first may have stored it, so that this one cannot say that nothing was.
+      if (caller.isCanceled()) throw canceled();
+      // The first may have stored it, so a repeat that is out of time must not say that nothing was.
       if (hasGivenUp(caller)) throw outcomeUnknown(failure);
     }
     const stored = this.#batcher.ask(creation, caller).finally(() => this.#inFlight.delete(request));

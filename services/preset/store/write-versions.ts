@@ -1,16 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BatchPart } from "../../platform/batching/batch-part.ts";
 import { DomainError, deadlineExceeded } from "../../platform/domain/domain-error.ts";
-import {
-  CommitUnknown,
-  conflictNotSettled,
-  databaseUnavailable,
-  isConnectionLost,
-  isLockTimeout,
-  isTransient,
-  outcomeUnknown,
-} from "../../platform/mysql/errors.ts";
+import { CommitUnknown, isConnectionLost, isLockTimeout, isTransient } from "../../platform/mysql/errors.ts";
 import type { Pool, PoolConnection } from "../../platform/mysql/pool.ts";
+import { conflictNotSettled, databaseUnavailable, outcomeUnknown } from "../../platform/mysql/refusals.ts";
 import { backoffMs, inTransaction, outOfReachAfterMs } from "../../platform/mysql/transaction.ts";
 import { traceTogether } from "../../platform/observe/trace.ts";
 import { monotonicMs } from "../../platform/process/clock.ts";
@@ -66,7 +59,7 @@ class Attempts {
     }
   }
 
-  /** Writes creations without waiting for a row. Who merely writes it just now lets go between two tries. */
+  /** Writes creations without waiting for a row. A process that is only writing it just now lets go of it between two tries. */
   async writeUnlessHeld(parts: readonly Creation[], tries: number): Promise<void> {
     try {
       const rest = await this.#attempt(parts, "FOR UPDATE NOWAIT");
@@ -87,7 +80,7 @@ class Attempts {
     try {
       const store = async (connection: PoolConnection) => {
         const stored = await insertVersions(connection, creations, lock);
-        // A lock may have been waited for: who was not answered in time must not find a version later.
+        // A lock may have been waited for: a caller who was not answered in time must not find a version later.
         if (parts.some(hasGivenUp)) throw new PartLate();
         return stored;
       };

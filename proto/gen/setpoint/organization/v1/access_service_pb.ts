@@ -25,7 +25,7 @@ export const file_setpoint_organization_v1_access_service: GenFile = /*@__PURE__
  */
 export type ExchangeKeyRequest = Message<"setpoint.organization.v1.ExchangeKeyRequest"> & {
   /**
-   * The whole secret: `sk-sp-v1-` and 49 characters. Or the token of a session, which may what its key may.
+   * The whole secret: `sk-sp-v1-` and 49 characters. Or the token of a session, which may do what its key may.
    *
    * @generated from field: string key = 1;
    */

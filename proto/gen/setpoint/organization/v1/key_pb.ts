@@ -79,7 +79,7 @@ export type Key = Message<"setpoint.organization.v1.Key"> & {
   disabled: boolean;
 
   /**
-   * The user whose the key is; what it creates is theirs.
+   * The user that the key belongs to; what it creates is theirs.
    *
    * @generated from field: string creator_user_id = 9;
    */
@@ -114,7 +114,7 @@ export type Key = Message<"setpoint.organization.v1.Key"> & {
   expireTime?: Timestamp | undefined;
 
   /**
-   * Until when the secret before the last rotation works, unless the key itself ends earlier. Unset where there is none that still may.
+   * Until when the secret before the last rotation works, unless the key itself ends earlier. Unset where there is none, or it works no more.
    *
    * @generated from field: google.protobuf.Timestamp previous_expire_time = 14;
    */

@@ -259,7 +259,7 @@ export type UpdateKeyRequest = Message<"setpoint.organization.v1.UpdateKeyReques
   name: string;
 
   /**
-   * Whether the key shall not work.
+   * True: the key does not work until it is enabled again.
    *
    * @generated from field: bool disabled = 4;
    */
@@ -436,7 +436,7 @@ export const RotateKeyResponseSchema: GenMessage<RotateKeyResponse> = /*@__PURE_
   messageDesc(file_setpoint_organization_v1_key_service, 11);
 
 /**
- * Whose key is the token's own.
+ * Nothing to say: the access token names the key.
  *
  * @generated from message setpoint.organization.v1.GetCurrentKeyRequest
  */

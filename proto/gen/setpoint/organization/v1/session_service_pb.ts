@@ -15,7 +15,7 @@ export const file_setpoint_organization_v1_session_service: GenFile = /*@__PURE_
   fileDesc("Ci5zZXRwb2ludC9vcmdhbml6YXRpb24vdjEvc2Vzc2lvbl9zZXJ2aWNlLnByb3RvEhhzZXRwb2ludC5vcmdhbml6YXRpb24udjEiWgoUQ3JlYXRlU2Vzc2lvblJlcXVlc3QSDQoDa2V5GAEgASgJSAASEAoGdGlja2V0GAIgASgJSAASEwoLc2VjcmV0X3NlZWQYAyABKAxCDAoKY3JlZGVudGlhbCJaChVDcmVhdGVTZXNzaW9uUmVzcG9uc2USDQoFdG9rZW4YASABKAkSMgoHc2Vzc2lvbhgCIAEoCzIhLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5TZXNzaW9uIiIKEUdldFNlc3Npb25SZXF1ZXN0Eg0KBXRva2VuGAEgASgJIkgKEkdldFNlc3Npb25SZXNwb25zZRIyCgdzZXNzaW9uGAEgASgLMiEuc2V0cG9pbnQub3JnYW5pemF0aW9uLnYxLlNlc3Npb24iJQoURGVsZXRlU2Vzc2lvblJlcXVlc3QSDQoFdG9rZW4YASABKAkiFwoVRGVsZXRlU2Vzc2lvblJlc3BvbnNlMt0CCg5TZXNzaW9uU2VydmljZRJwCg1DcmVhdGVTZXNzaW9uEi4uc2V0cG9pbnQub3JnYW5pemF0aW9uLnYxLkNyZWF0ZVNlc3Npb25SZXF1ZXN0Gi8uc2V0cG9pbnQub3JnYW5pemF0aW9uLnYxLkNyZWF0ZVNlc3Npb25SZXNwb25zZRJnCgpHZXRTZXNzaW9uEisuc2V0cG9pbnQub3JnYW5pemF0aW9uLnYxLkdldFNlc3Npb25SZXF1ZXN0Giwuc2V0cG9pbnQub3JnYW5pemF0aW9uLnYxLkdldFNlc3Npb25SZXNwb25zZRJwCg1EZWxldGVTZXNzaW9uEi4uc2V0cG9pbnQub3JnYW5pemF0aW9uLnYxLkRlbGV0ZVNlc3Npb25SZXF1ZXN0Gi8uc2V0cG9pbnQub3JnYW5pemF0aW9uLnYxLkRlbGV0ZVNlc3Npb25SZXNwb25zZWIGcHJvdG8z", [file_setpoint_organization_v1_session]);
 
 /**
- * By what someone signs in.
+ * What someone signs in with.
  *
  * @generated from message setpoint.organization.v1.CreateSessionRequest
  */
@@ -201,7 +201,7 @@ export const SessionService: GenService<{
     output: typeof GetSessionResponseSchema;
   },
   /**
-   * Ends a session. To end one that is not there changes nothing.
+   * Ends a session. Ending one that is not there changes nothing.
    *
    * @generated from rpc setpoint.organization.v1.SessionService.DeleteSession
    */

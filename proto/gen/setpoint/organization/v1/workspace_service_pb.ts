@@ -548,7 +548,7 @@ export const WorkspaceService: GenService<{
     output: typeof ListWorkspacesResponseSchema;
   },
   /**
-   * Makes a workspace, whose first member is who makes it.
+   * Makes a workspace, whose first member is whoever makes it.
    *
    * ALREADY_EXISTS with the reason SLUG_TAKEN where another workspace of the organization has the slug.
    *

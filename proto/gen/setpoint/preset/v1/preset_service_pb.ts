@@ -250,7 +250,7 @@ export type GetPresetRequest = Message<"setpoint.preset.v1.GetPresetRequest"> & 
 
   /**
    * The id of a version whose content the caller has: where it is the designated one, it comes without config_json and
-   * system_prompt. So who asks again and again for a large preset gets it once. Default: it comes with them.
+   * system_prompt. So a caller that asks for a large preset again and again gets it once. Default: it comes with them.
    *
    * @generated from field: string known_version_id = 2;
    */
@@ -899,13 +899,13 @@ export const ListWorkspaceChangesResponseSchema: GenMessage<ListWorkspaceChanges
   messageDesc(file_setpoint_preset_v1_preset_service, 26);
 
 /**
- * Presets of the workspace that the caller's access token names, or that of a part of a batch its own.
+ * Presets of the workspace that the caller's access token names; a part of a batch may have a token of its own.
  *
  * Every call needs the header `authorization: Bearer <access token>`; AccessService.ExchangeKey gives one for a key.
  * An error carries google.rpc.ErrorInfo (domain `setpoint`) and, for INVALID_ARGUMENT, google.rpc.BadRequest.
  * Every read needs the permission presets:read, every other call presets:write. For GetPreset, BatchGetPresets, GetVersion,
- * FindSimilarSlug and ListPresets the permission inference will do as well: they are what using a preset takes, and tell
- * which there are to use.
+ * FindSimilarSlug and ListPresets the permission inference will do as well: they are what it takes to use a preset, and to
+ * see which there are.
  * NOT_FOUND has the reason PRESET_NOT_FOUND, VERSION_NOT_FOUND, or WORKSPACE_NOT_FOUND where the token names no workspace.
  *
  * @generated from service setpoint.preset.v1.PresetService

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isName } from "./organizations.ts";
+import { isName } from "./field-rules.ts";
 
 it.each([
   ["one character", "x", true],

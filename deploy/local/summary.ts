@@ -1,0 +1,58 @@
+import { baseUrl, type Keys } from "./credentials.ts";
+import type { Home } from "./home.ts";
+import type { Instance } from "./instances.ts";
+import { loopbackHost, type Ports } from "./ports.ts";
+
+interface Started {
+  readonly home: Home;
+  readonly ports: Ports;
+  readonly instances: readonly Instance[];
+  readonly keys: Keys;
+  readonly consolePath: string;
+}
+
+/** What a person who has just started everything can do with it, as it is printed. */
+export function summary({ home, ports, instances, keys, consolePath }: Started): string {
+  // Each gateway counts its own requests alone.
+  const metrics = instances
+    .filter(({ service }) => service === "gateway")
+    .map(({ environment }) => `http://${loopbackHost}:${environment.METRICS_PORT ?? ports.METRICS_PORT}/metrics`);
+  const url = `${baseUrl(ports)}/api/v1`;
+  const created = {
+    model: "echo/small",
+    temperature: 0.2,
+    messages: [{ role: "system", content: "Answer in one sentence." }],
+  };
+  const used = { model: "@preset/my-first-preset", messages: [{ role: "user", content: "What is a preset?" }] };
+  return `
+Setpoint is ready at ${baseUrl(ports)}
+
+Open the console (this link signs in once, within five minutes):
+  ${baseUrl(ports)}${consolePath}
+
+Create a preset:
+  curl ${url}/presets/my-first-preset/chat/completions \\
+    -H 'Authorization: Bearer ${keys.api_key}' \\
+    -H 'Content-Type: application/json' \\
+    -d '${JSON.stringify(created)}'
+
+List the members of the organization:
+  curl ${url}/organization/members \\
+    -H 'Authorization: Bearer ${keys.management_key}'
+
+Use the preset (its model, echo/small, is no model: it tells what it was sent):
+  curl ${url}/chat/completions \\
+    -H 'Authorization: Bearer ${keys.api_key}' \\
+    -H 'Content-Type: application/json' \\
+    -d '${JSON.stringify(used)}'
+
+gRPC       preset ${loopbackHost}:${ports.PRESET_GRPC_PORT}, organization ${loopbackHost}:${ports.ORGANIZATION_GRPC_PORT}
+Connect    preset ${loopbackHost}:${ports.PRESET_HTTP_PORT}, organization ${loopbackHost}:${ports.ORGANIZATION_HTTP_PORT}
+Reference  ${baseUrl(ports)}/docs
+Metrics    ${metrics.join(", ")}
+Keys       ${home.credentialsFile}
+Logs       ${home.logs}
+Next       "Use a preset" in README.md
+
+Ctrl-C stops everything; the data stays.`;
+}

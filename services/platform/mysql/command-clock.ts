@@ -1,0 +1,38 @@
+import { monotonicMs } from "../process/clock.ts";
+
+/**
+ * Notices that a command has not been answered in time. A command sets a number and no timer: there is one timer, which
+ * fires at most once in a timeout, however many commands there are, and then looks at the command that is running.
+ */
+export class CommandClock {
+  readonly #isWaiting: () => boolean;
+  readonly #onLate: () => void;
+  /** Until when the command that is running may take. */
+  #deadlineMs = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(isWaiting: () => boolean, onLate: () => void) {
+    this.#isWaiting = isWaiting;
+    this.#onLate = onLate;
+  }
+
+  /** A command has begun to run, and may take this long. */
+  restart(timeoutMs: number): void {
+    this.#deadlineMs = monotonicMs() + timeoutMs;
+    this.#timer ??= this.#setTimer(timeoutMs);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #setTimer(inMs: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#timer = undefined;
+      if (!this.#isWaiting()) return;
+      const leftMs = this.#deadlineMs - monotonicMs();
+      if (leftMs > 0) this.#timer = this.#setTimer(leftMs);
+      else this.#onLate();
+    }, inMs).unref();
+  }
+}

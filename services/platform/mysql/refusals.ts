@@ -1,0 +1,31 @@
+import { DomainError, unavailable } from "../domain/domain-error.ts";
+import { isFull } from "./errors.ts";
+
+// What a caller is told of a fault of the database. Each keeps its cause for the log.
+
+/** A commit was not answered, and there is no time left to find out what it did. */
+export function outcomeUnknown(cause: unknown): DomainError {
+  return unavailable(
+    "The database did not say whether this was stored. Try again with the same request id: nothing is stored twice.",
+    cause,
+  );
+}
+
+/** Others kept changing the same rows until the time was up; one of them may be the same request, through another process. */
+export function conflictNotSettled(cause: unknown): DomainError {
+  return new DomainError("aborted", {
+    reason: "CONFLICT",
+    message:
+      "Someone else is changing the same thing. Try again in a moment; with the same request id, nothing is stored twice.",
+    cause,
+  });
+}
+
+export function databaseUnavailable(cause: unknown): DomainError {
+  return unavailable(
+    "The database cannot be reached right now. Try again in a moment; with the same request id, nothing is stored twice.",
+    isFull(cause)
+      ? new Error("The database has no room left: free space on its disk, or let its tables grow", { cause })
+      : cause,
+  );
+}

@@ -1,0 +1,104 @@
+import { create, type DescMessage, type Message } from "@bufbuild/protobuf";
+import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
+import { canceled, DomainError } from "../domain/domain-error.ts";
+import type { Attributes, Span, Trace } from "../observe/trace.ts";
+import { monotonicMs } from "../process/clock.ts";
+import { readMessage } from "../protobuf/messages.ts";
+import { Code, codeName } from "./codes.ts";
+import type { CallEnd } from "./grpc-call.ts";
+import type { GrpcConnection } from "./grpc-connection.ts";
+import { fromStatusMessage } from "./status.ts";
+
+/** What goes with one call. */
+export interface CallOptions {
+  readonly accessToken?: string | undefined;
+  /** Written to the log of the service that is called. */
+  readonly requestId: string;
+  /** By the monotonic clock. */
+  readonly deadlineMs: number;
+  /** Aborted when nobody waits for the answer any more: the service is told, and what it has not begun it does not do. */
+  readonly signal?: AbortSignal;
+  /** Told when the call is made again although the service may have begun with it, and may yet do what it is for. */
+  readonly onLeftOpen?: () => void;
+  /** What the call is part of: passed on to the service. */
+  readonly trace?: Trace | undefined;
+  /** The spans of others that it is made for as well. */
+  readonly sharedBy?: readonly Span[];
+}
+
+export interface CalledMethod {
+  readonly path: string;
+  readonly output: DescMessage;
+}
+
+/** Makes one attempt of a call, over one connection. Throws DomainError. */
+export function callOnce(
+  connection: GrpcConnection,
+  { path, output }: CalledMethod,
+  frame: Buffer,
+  { requestId, accessToken, signal, trace: outer, sharedBy }: CallOptions,
+  deadlineMs: number,
+): Promise<Message> {
+  const timeoutMs = Math.max(1, Math.ceil(deadlineMs - monotonicMs()));
+  const headers = ["grpc-timeout", `${timeoutMs}m`, "x-request-id", requestId];
+  if (accessToken !== undefined) headers.push("authorization", `Bearer ${accessToken}`);
+  const span = outer?.span?.beginCall(path.slice(1), rpcAttributes(path), sharedBy);
+  const trace = span ?? outer;
+  if (trace) {
+    headers.push("traceparent", trace.traceparent);
+    if (trace.tracestate !== undefined) headers.push("tracestate", trace.tracestate);
+  }
+  return new Promise((resolve, reject) => {
+    let isSettled = false;
+    const settle = (code: Code | undefined): boolean => {
+      if (isSettled) return false;
+      isSettled = true;
+      if (span) endSpan(span, codeName(code));
+      return true;
+    };
+    const giveUp = (code: Code, error: DomainError): void => {
+      if (settle(code)) reject(error);
+      call.cancel();
+    };
+    const call = connection.call(path, headers, frame, {
+      // The status comes in a packet of its own and is not waited for: our services send a message only with OK. But until
+      // it comes the time is counted, or a call whose status never does would stay for as long as its connection.
+      onMessage: (bytes) => {
+        const message = readMessage(output, bytes);
+        if (settle(undefined)) resolve(message);
+      },
+      onEnd: (end) => {
+        clearTimeout(timer);
+        if (settle(end.code)) reject(errorFrom(end));
+      },
+    });
+    const timer = setTimeout(() => giveUp(Code.DeadlineExceeded, notAnswered()), timeoutMs);
+    signal?.addEventListener("abort", () => giveUp(Code.Canceled, canceled()), { once: true });
+  });
+}
+
+function rpcAttributes(path: string): Attributes {
+  return { "rpc.system.name": "grpc", "rpc.method": path.slice(1) };
+}
+
+function endSpan(span: Span, code: string): void {
+  span.set({ "rpc.response.status_code": code });
+  span.end(code === "OK" ? undefined : code);
+}
+
+/** The service has not begun with it, and will not: it may be made again at once. */
+export class RefusedCall extends DomainError {}
+
+function notAnswered(): DomainError {
+  return new DomainError("deadline_exceeded", { reason: "", message: "The service did not answer in time." });
+}
+
+/** What the service said, or what there is to say of one that did not answer. */
+function errorFrom({ code = Code.Internal, message, details, isRefused }: CallEnd): Error {
+  if (isRefused) return new RefusedCall("unavailable", { reason: "", message });
+  try {
+    return fromStatusMessage(details ? readMessage(StatusSchema, details) : create(StatusSchema, { code, message }));
+  } catch (cause) {
+    return new Error("A service answered with an error that cannot be read", { cause });
+  }
+}

@@ -1,0 +1,50 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  PresetChangeAction,
+  type PresetChangeSchema,
+  type WorkspaceChangeSchema,
+} from "../../../proto/gen/setpoint/preset/v1/preset_pb.ts";
+import type { ListWorkspaceChangesRequest } from "../../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
+import type { ChangeAction, ChangeFilter, PresetChange, WorkspaceChange } from "../domain/change.ts";
+
+const actionMessages = {
+  preset_created: PresetChangeAction.PRESET_CREATED,
+  version_created: PresetChangeAction.VERSION_CREATED,
+  preset_updated: PresetChangeAction.PRESET_UPDATED,
+} as const;
+
+const actionsByMessage = new Map<number, ChangeAction>(
+  Object.entries(actionMessages).map(([action, message]) => [message, action as ChangeAction]),
+);
+
+export function toChangeMessage(change: PresetChange): MessageInitShape<typeof PresetChangeSchema> {
+  return {
+    revision: change.revision,
+    action: actionMessages[change.action],
+    userId: change.actor.userId,
+    keyId: change.actor.keyId,
+    createTime: timestampFromDate(change.createdAt),
+    fields: change.fields.map(({ field, from, to }) => ({
+      field,
+      fromJson: JSON.stringify(from),
+      toJson: JSON.stringify(to),
+    })),
+  };
+}
+
+export function toWorkspaceChangeMessage(entry: WorkspaceChange): MessageInitShape<typeof WorkspaceChangeSchema> {
+  const { presetId, slug, name, change } = entry;
+  return { presetId, slug, name, change: toChangeMessage(change) };
+}
+
+export function fromListWorkspaceChangesRequest({ action, userId }: ListWorkspaceChangesRequest): ChangeFilter {
+  const known = actionsByMessage.get(action);
+  const violations: FieldViolation[] = [];
+  if (action !== PresetChangeAction.UNSPECIFIED && !known)
+    violations.push({ path: "action", message: "must be a known action" });
+  if (userId !== "" && !/^[\w-]{1,64}$/.test(userId)) violations.push({ path: "user_id", message: "must be an id" });
+  if (violations.length > 0) throw invalidRequest(violations);
+  return { action: known, userId: userId || undefined };
+}

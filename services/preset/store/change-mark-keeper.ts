@@ -1,0 +1,50 @@
+import type { Pool } from "../../platform/mysql/pool.ts";
+import { monotonicMs } from "../../platform/process/clock.ts";
+import type { ChangeFilter } from "../domain/change.ts";
+import { areMarksTrue, deleteMarks, extendMarks } from "./change-marks.ts";
+import type { WorkspaceChangePage } from "./list-workspace-changes.ts";
+
+/** The marks of a workspace that is read are checked so often. */
+const checkEveryMs = 60_000;
+/** Of so many workspaces it is remembered when. */
+const checkedMax = 1_000;
+
+/** Makes the marks that readers of a change log would have needed, and deletes those that are not true. */
+export class ChangeMarkKeeper {
+  readonly #pool: Pool;
+  readonly #checkedAtMs = new Map<string, number>();
+  #isBusy = false;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  /**
+   * To be called for each page that was read, and not to be waited for. It never throws, and works for one workspace at a
+   * time: pages are found without marks, too, and the next reader tries again.
+   */
+  async keep(workspaceId: string, filter: ChangeFilter, marks: WorkspaceChangePage["marks"]): Promise<void> {
+    const isCheckDue = marks.areUsed && this.#isCheckDue(workspaceId);
+    if (this.#isBusy || !(isCheckDue || marks.areWanted)) return;
+    this.#isBusy = true;
+    try {
+      if (isCheckDue && !(await this.#check(workspaceId))) await deleteMarks(this.#pool, workspaceId);
+      else if (marks.areWanted) await extendMarks(this.#pool, workspaceId, filter);
+    } catch {
+      // A database that has gone away, or may not be written to.
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  #isCheckDue(workspaceId: string): boolean {
+    const checkedAtMs = this.#checkedAtMs.get(workspaceId) ?? Number.NEGATIVE_INFINITY;
+    return monotonicMs() - checkedAtMs > checkEveryMs;
+  }
+
+  #check(workspaceId: string): Promise<boolean> {
+    if (this.#checkedAtMs.size >= checkedMax) this.#checkedAtMs.clear();
+    this.#checkedAtMs.set(workspaceId, monotonicMs());
+    return areMarksTrue(this.#pool, workspaceId);
+  }
+}
