@@ -55,14 +55,13 @@ export class Caller {
       isOpen = true;
     };
     // What a change that is made again came up against may be its own first attempt, which may yet be stored.
-    const settled = (error: unknown) =>
-      isOpen && isOfKind(error, "aborted") ? unavailable("It is not known what became of the call.", error) : error;
+    const withDoubt = (error: unknown) => (isOpen && isOfKind(error, "aborted") ? outcomeOpen(error) : error);
     // An answer that is made of many calls may take longer than a grant is good for.
     const grant = nowMs < first.useUntilMs ? first : await exchange.grantFor(request);
     try {
       return await rpc({ accessToken: grant.accessToken, requestId, deadlineMs, onLeftOpen, trace });
     } catch (error) {
-      if (!isOfKind(error, "unauthenticated")) throw settled(error);
+      if (!isOfKind(error, "unauthenticated")) throw withDoubt(error);
     }
     // The key was good a moment ago, so it is the token: it ran out while the body was read, or was signed by a key that is gone.
     exchange.expire(request, grant);
@@ -73,7 +72,14 @@ export class Caller {
       // Not a 401, which would be about the caller's key: that was accepted.
       throw isOfKind(error, "unauthenticated")
         ? unavailable("A service does not accept our access tokens.", error)
-        : settled(error);
+        : withDoubt(error);
     }
   }
+}
+
+function outcomeOpen(cause: unknown): Error {
+  return unavailable(
+    "It is not known yet whether this was stored. Try again in a moment; with the same Idempotency-Key, nothing is stored twice.",
+    cause,
+  );
 }

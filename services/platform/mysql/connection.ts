@@ -195,7 +195,7 @@ export class PoolConnection {
     });
   }
 
-  /** Lets the server hear of it. Who takes it meanwhile waits for the answer first. */
+  /** Lets the server hear of it. Whoever takes it meanwhile waits for the answer first. */
   ping(): void {
     const fail = () => {};
     if (this.#unanswered.size === 0) this.#clock.restart(this.#timeoutMs);

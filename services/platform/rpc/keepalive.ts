@@ -1,7 +1,7 @@
 import type { Http2Connection } from "../http2/connection.ts";
 
-// After an outage of the network, the system sends what was lost after as long a wait as the outage was. A new connection
-// is there within seconds.
+// After an outage of the network, TCP sends again what was lost only after a wait that is about as long as the outage was.
+// A new connection is there within seconds.
 const pingIntervalMs = 10_000;
 const pingTimeoutMs = 5_000;
 
