@@ -4,6 +4,7 @@ import { KeyKind, type KeyRateLimit, type Principal } from "../../proto/gen/setp
 import { type DomainError, isOfKind } from "../../services/platform/domain/domain-error.ts";
 import type { Trace } from "../../services/platform/observe/trace.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { TransientMap } from "../../services/platform/process/transient-map.ts";
 import type { AccessClient } from "../clients/access-client.ts";
 import type { RateLimit } from "../limits/token-buckets.ts";
 import { GrantCounts } from "./grant-counts.ts";
@@ -52,7 +53,7 @@ export class KeyExchange {
   readonly #access: AccessClient;
   readonly #grants: LRUCache<string, Grant>;
   readonly #refusals: LRUCache<string, DomainError>;
-  readonly #pending = new Map<string, Promise<Grant>>();
+  readonly #pending = new TransientMap<string, Promise<Grant>>();
   /** For each exchange that is under way, the changes of keys since it began. */
   readonly #changesMeanwhile = new Set<IsChanged[]>();
   readonly counts = new GrantCounts();

@@ -1,4 +1,5 @@
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
+import { nowhere } from "../../../services/platform/process/transient-set.ts";
 import type { AnswerHeaders } from "../upstreams/answer-head.ts";
 import type { Connection, RequestListener } from "../upstreams/connection.ts";
 import type { UpstreamRequest } from "../upstreams/upstream-request.ts";
@@ -36,7 +37,7 @@ const staleWithinMs = 1_000;
 /** One request to an upstream. */
 export class Attempt implements RequestListener, Deadlined {
   readonly upstream: Upstream;
-  place = 0;
+  place = nowhere;
   readonly #owner: AttemptOwner;
   readonly #deadlines: Deadlines;
   readonly #times: AttemptTimes;

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { nowhere } from "../../../services/platform/process/transient-set.ts";
 import { type Deadlined, Deadlines } from "./deadlines.ts";
 
 beforeEach(() => {
@@ -15,7 +16,7 @@ function watchedCalls(deadlines: Deadlines, names: string, ended: string[], late
       ended.push(name);
       deadlines.forget(call);
     };
-    const call = { place: 0, isLate: () => late.includes(name), onDeadline: end, onStop: end };
+    const call = { place: nowhere, isLate: () => late.includes(name), onDeadline: end, onStop: end };
     return [name, call];
   });
   for (const [, call] of calls) deadlines.watch(call);
@@ -47,7 +48,7 @@ it("tells nothing of a call that has ended with another", () => {
   const ended: string[] = [];
   const calls = watchedCalls(deadlines, "abcd", ended, "");
   const last: Deadlined = {
-    place: 0,
+    place: nowhere,
     isLate: () => true,
     onDeadline: () => {
       for (const call of [last, calls.get("a"), calls.get("c")]) deadlines.forget(call as Deadlined);

@@ -1,9 +1,8 @@
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
+import { type Member, TransientSet } from "../../../services/platform/process/transient-set.ts";
 
 /** What must not go on for ever. */
-export interface Deadlined {
-  /** Its index among all that are watched. Only `Deadlines` writes it. */
-  place: number;
+export interface Deadlined extends Member {
   /** Whether its time is up. Asked now and then, so that nobody has to look at the clock for each chunk that extends it. */
   isLate(nowMs: number): boolean;
   onDeadline(): void;
@@ -15,8 +14,7 @@ const sweepMs = 100;
 
 /** One timer for all calls that are under way. */
 export class Deadlines {
-  /** Not a Set: deleted entries of one stayed in memory, with their requests, until V8 collected all of the heap. */
-  readonly #watched: Deadlined[] = [];
+  readonly #watched = new TransientSet<Deadlined>();
   readonly #waiting = new Set<() => void>();
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
@@ -27,17 +25,12 @@ export class Deadlines {
   }
 
   watch(call: Deadlined): void {
-    call.place = this.#watched.length;
-    this.#watched.push(call);
+    this.#watched.add(call);
     this.#timer ??= setInterval(() => this.#sweep(), sweepMs).unref();
   }
 
-  /** Exactly once for a call that is watched: a second time would remove another one. */
   forget(call: Deadlined): void {
-    const last = this.#watched.pop() as Deadlined;
-    if (last === call) return;
-    this.#watched[call.place] = last;
-    last.place = call.place;
+    this.#watched.delete(call);
   }
 
   /** Calls after so long, or at once when the process stops. Returns what cancels that. */
@@ -58,28 +51,18 @@ export class Deadlines {
   /** Ends all that is under way. */
   stop(): void {
     this.#isStopped = true;
-    this.#forEach((call) => call.onStop());
+    for (const call of this.#watched) call.onStop();
     for (const run of this.#waiting) run();
   }
 
   #sweep(): void {
     // Only here, and not when the last call ends: the next one usually comes soon.
-    if (this.#watched.length === 0) {
+    if (this.#watched.size === 0) {
       clearInterval(this.#timer);
       this.#timer = undefined;
       return;
     }
     const nowMs = monotonicMs();
-    this.#forEach((call) => {
-      if (call.isLate(nowMs)) call.onDeadline();
-    });
-  }
-
-  /** Backwards: the call that takes the place of one that is forgotten meanwhile has had its turn already. */
-  #forEach(tell: (call: Deadlined) => void): void {
-    for (let place = this.#watched.length - 1; place >= 0; place -= 1) {
-      const call = this.#watched[place];
-      if (call) tell(call);
-    }
+    for (const call of this.#watched) if (call.isLate(nowMs)) call.onDeadline();
   }
 }

@@ -1,5 +1,6 @@
 import { isOfKind } from "../../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
+import { TransientMap } from "../../../services/platform/process/transient-map.ts";
 
 /** On whose behalf a question is put. */
 export interface Asker {
@@ -59,7 +60,7 @@ export function isAboutAsker(error: unknown): boolean {
 
 /** The questions that are under way, by what they are about. */
 export class SharedQuestions<Answer> {
-  readonly #underWay = new Map<string, Question<Answer>>();
+  readonly #underWay = new TransientMap<string, Question<Answer>>();
 
   get count(): number {
     return this.#underWay.size;

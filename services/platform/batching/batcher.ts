@@ -1,6 +1,8 @@
 import { unavailable } from "../domain/domain-error.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { Deadline } from "../process/deadline.ts";
+import { TransientMap } from "../process/transient-map.ts";
+import { type Member, nowhere, TransientSet } from "../process/transient-set.ts";
 import { BatchPart } from "./batch-part.ts";
 import type { BatchWatch } from "./batch-watch.ts";
 import { FifoQueue } from "./fifo-queue.ts";
@@ -24,6 +26,10 @@ export interface BatchPolicy<Request> extends BatchLimits<Request> {
 /** Does the work of a batch and tells each part its own outcome. What it throws is the outcome of those not told yet. */
 type Run<Request, Answer> = (batch: readonly BatchPart<Request, Answer>[]) => Promise<void>;
 
+interface RunningBatch<Request, Answer> extends Member {
+  readonly batch: readonly BatchPart<Request, Answer>[];
+}
+
 /** How exactly a caller's deadline is kept. */
 const expireEveryMs = 50;
 
@@ -36,8 +42,8 @@ export class Batcher<Request, Answer> {
   readonly #policy: BatchPolicy<Request>;
   readonly #run: Run<Request, Answer>;
   readonly #queue: LaneQueue<Request, Answer> | FifoQueue<Request, Answer>;
-  readonly #waitingByKey = new Map<string, BatchPart<Request, Answer>>();
-  readonly #running = new Set<readonly BatchPart<Request, Answer>[]>();
+  readonly #waitingByKey = new TransientMap<string, BatchPart<Request, Answer>>();
+  readonly #running = new TransientSet<RunningBatch<Request, Answer>>();
   /** How many have asked since batches were last sent, and how many had asked for those. */
   #askedCount = 0;
   #lastAskedCount = 0;
@@ -102,7 +108,8 @@ export class Batcher<Request, Answer> {
   }
 
   async #runBatch(batch: readonly BatchPart<Request, Answer>[]): Promise<void> {
-    this.#running.add(batch);
+    const running = { batch, place: nowhere };
+    this.#running.add(running);
     try {
       await this.#run(batch);
       // Rarely true, and an error for each part of every batch would cost more than the batch.
@@ -110,7 +117,7 @@ export class Batcher<Request, Answer> {
     } catch (error) {
       for (const part of batch) part.fail(error);
     }
-    this.#running.delete(batch);
+    this.#running.delete(running);
     this.#queue.release(batch);
     if (!this.#isScheduled) this.#send();
   }
@@ -122,8 +129,9 @@ export class Batcher<Request, Answer> {
       this.#isExpiring = false;
       const nowMs = monotonicMs();
       this.#queue.expire(nowMs);
-      for (const [key, { isDone }] of this.#waitingByKey) if (isDone) this.#waitingByKey.delete(key);
-      if (this.#policy.expiresRunning) for (const batch of this.#running) for (const part of batch) part.expire(nowMs);
+      for (const [key, { isDone }] of this.#waitingByKey.entries()) if (isDone) this.#waitingByKey.delete(key);
+      if (this.#policy.expiresRunning)
+        for (const { batch } of this.#running) for (const part of batch) part.expire(nowMs);
       if (this.#queue.count > 0 || this.#running.size > 0) this.#watchDeadlines();
     }, expireEveryMs).unref();
   }

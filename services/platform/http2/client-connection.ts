@@ -65,7 +65,8 @@ export class ClientConnection extends Http2Connection {
 
   override onGoaway(lastStreamId: number): void {
     this.#refuseWaiting();
-    for (const [id, stream] of this.streams) if (id > lastStreamId) this.end(stream, errorCodes.refusedStream);
+    for (const [id, stream] of this.streams.entries())
+      if (id > lastStreamId) this.end(stream, errorCodes.refusedStream);
     this.close();
     this.#listener.onGoaway();
   }

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { TransientMap } from "../process/transient-map.ts";
 import {
   goawayFrame,
   pingFrame,
@@ -42,7 +43,7 @@ const lingerMs = 1_000;
  */
 export abstract class Http2Connection implements StreamOwner, InboxListener {
   protected readonly outbox: Outbox;
-  protected readonly streams = new Map<number, Http2Stream>();
+  protected readonly streams = new TransientMap<number, Http2Stream>();
   /** Of those that the client has begun; a server begins none. */
   protected newestStreamId = 0;
   readonly #socket: Socket;
@@ -219,9 +220,10 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
 
   /** The socket is closed: so are its streams. */
   protected closed(): void {
-    const streams = [...this.streams.values()];
-    this.streams.clear();
-    for (const stream of streams) stream.close(undefined);
+    for (const [id, stream] of this.streams.entries()) {
+      this.streams.delete(id);
+      stream.close(undefined);
+    }
   }
 
   #greet(): void {

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { TransientMap } from "../process/transient-map.ts";
 import { frame } from "./frames.ts";
 import { noTable } from "./header-encoder.ts";
 import { flags, frameBytesMax, frameTypes, windowDefault, windowMax } from "./protocol.ts";
@@ -96,16 +97,17 @@ export class Outbox {
   }
 
   /** It takes another number of bytes on a new stream, and more or less on those that there are. */
-  resize(streamWindow: number, streams: ReadonlyMap<number, Http2Stream>): boolean {
+  resize(streamWindow: number, streams: TransientMap<number, Http2Stream>): boolean {
     const difference = streamWindow - this.#streamWindow;
     if (difference === 0) return true;
     this.#streamWindow = streamWindow;
-    for (const stream of streams.values()) {
+    const open = streams.entries();
+    for (const [, stream] of open) {
       stream.sendWindow += difference;
       if (stream.sendWindow > windowMax) return false;
     }
     // Only then: with what is sent now streams may end, and others begin, whose windows are of the new size.
-    for (const stream of streams.values()) if (stream.writableLength > 0) this.data(stream);
+    for (const [, stream] of open) if (stream.writableLength > 0) this.data(stream);
     return true;
   }
 

@@ -78,11 +78,11 @@ export class PoolConnection {
   readonly protocol: Protocol;
   /** How a statement with values is sent: prepared, or as text. */
   #execute: Method;
-  /** How each command that is not answered yet is told that it will not be. */
-  readonly #unanswered = new Set<(error: Error) => void>();
+  /** How each command that is not answered yet is told that it will not be. No Set, for the reason of `TransientMap`. */
+  readonly #unanswered: ((error: Error) => void)[] = [];
   readonly #onStatement: OnStatement | undefined;
   readonly #clock = new CommandClock(
-    () => this.#unanswered.size > 0,
+    () => this.#unanswered.length > 0,
     () => this.#cutOff(),
   );
   #timeoutMs: number;
@@ -177,16 +177,16 @@ export class PoolConnection {
           return;
         }
         // The caller knows already where the connection was cut off, or where an earlier step of the command failed.
-        if (!this.#unanswered.delete(fail)) return;
-        if (this.#unanswered.size > 0 && !this.#isOpening) this.#clock.restart(this.#timeoutMs);
+        if (!this.#isAwaited(fail)) return;
+        if (this.#unanswered.length > 0 && !this.#isOpening) this.#clock.restart(this.#timeoutMs);
         if (error && isConnectionLost(error)) this.#isWorn = true;
         if (thenRelease) this.release();
         if (error) return fail(withoutValues(error, sql));
         onStatement?.(sql, monotonicMs() - sentAtMs, undefined);
         resolve([rows as T, fields]);
       };
-      if (this.#unanswered.size === 0) this.#clock.restart(this.#timeoutMs);
-      this.#unanswered.add(fail);
+      if (this.#unanswered.length === 0) this.#clock.restart(this.#timeoutMs);
+      this.#unanswered.push(fail);
       try {
         this.#core[method === "execute" ? this.#execute : method](sql, values, onAnswer);
       } catch (error) {
@@ -198,13 +198,21 @@ export class PoolConnection {
   /** Lets the server hear of it. Whoever takes it meanwhile waits for the answer first. */
   ping(): void {
     const fail = () => {};
-    if (this.#unanswered.size === 0) this.#clock.restart(this.#timeoutMs);
-    this.#unanswered.add(fail);
+    if (this.#unanswered.length === 0) this.#clock.restart(this.#timeoutMs);
+    this.#unanswered.push(fail);
     this.#core.ping((error) => {
-      if (!this.#unanswered.delete(fail)) return;
-      if (this.#unanswered.size > 0) this.#clock.restart(this.#timeoutMs);
+      if (!this.#isAwaited(fail)) return;
+      if (this.#unanswered.length > 0) this.#clock.restart(this.#timeoutMs);
       if (error) this.wearOut();
     });
+  }
+
+  /** Whether a command was still waited for, which it is not any more. */
+  #isAwaited(fail: (error: Error) => void): boolean {
+    const index = this.#unanswered.indexOf(fail);
+    if (index === -1) return false;
+    this.#unanswered.splice(index, 1);
+    return true;
   }
 
   /** Gives the connection back, or closes it where it cannot serve another. */
@@ -213,7 +221,7 @@ export class PoolConnection {
     this.#isInUse = false;
     this.span = undefined;
     // Someone else must not find the answer to a command that is still running.
-    if (this.#isWorn || this.#unanswered.size > 0) this.destroy();
+    if (this.#isWorn || this.#unanswered.length > 0) this.destroy();
     else if (!this.#isClosed) this.#owner.released(this);
   }
 
@@ -265,9 +273,7 @@ export class PoolConnection {
     this.#isClosed = true;
     this.#clock.stop();
     this.#socket.destroy();
-    const unanswered = [...this.#unanswered];
-    this.#unanswered.clear();
-    for (const fail of unanswered) fail(error);
+    for (const fail of this.#unanswered.splice(0)) fail(error);
     this.#owner.closed(this);
   }
 

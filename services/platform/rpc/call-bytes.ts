@@ -1,5 +1,6 @@
 import { ByteBudget, Reservation } from "../process/byte-budget.ts";
 import { monotonicMs } from "../process/clock.ts";
+import { type Member, nowhere, TransientSet } from "../process/transient-set.ts";
 
 /** Where an answer is written to: an HTTP/2 stream, or a response of HTTP/1.1. */
 interface Outlet {
@@ -26,7 +27,7 @@ export class CallBytes {
   readonly #limits: Limits;
   readonly #all: ByteBudget;
   readonly #byConnection = new WeakMap<object, ByteBudget>();
-  readonly #answered = new Set<CallHold>();
+  readonly #answered = new TransientSet<CallHold>();
   readonly #sweep: NodeJS.Timeout;
 
   constructor(limits: Partial<Limits> = {}) {
@@ -73,16 +74,17 @@ export class CallBytes {
 }
 
 /** What one call holds. */
-export class CallHold {
+export class CallHold implements Member {
+  place = nowhere;
   readonly outlet: Outlet;
   /** By the monotonic clock. */
   answeredAtMs = Number.POSITIVE_INFINITY;
   readonly #reservation: Reservation;
-  readonly #answered: Set<CallHold>;
+  readonly #answered: TransientSet<CallHold>;
   #isRefused: boolean;
   #expectedBytes = 0;
 
-  constructor(reservation: Reservation, outlet: Outlet, answered: Set<CallHold>) {
+  constructor(reservation: Reservation, outlet: Outlet, answered: TransientSet<CallHold>) {
     this.outlet = outlet;
     this.#reservation = reservation;
     this.#answered = answered;

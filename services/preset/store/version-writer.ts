@@ -4,6 +4,7 @@ import { canceled } from "../../platform/domain/domain-error.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { outcomeUnknown } from "../../platform/mysql/refusals.ts";
 import { type Deadline, hasGivenUp } from "../../platform/process/deadline.ts";
+import { TransientMap } from "../../platform/process/transient-map.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import { presetKey, type ServedPreset } from "../domain/preset.ts";
 import { HeldPresets } from "./held-presets.ts";
@@ -39,7 +40,7 @@ export class VersionWriter {
   static readonly connectionsMax = writersMax;
 
   readonly #batcher: Batcher<NewVersion, ServedPreset>;
-  readonly #inFlight = new Map<string, Promise<ServedPreset>>();
+  readonly #inFlight = new TransientMap<string, Promise<ServedPreset>>();
 
   constructor(pool: Pool, { batchByWorkspace, watch }: BatchOptions) {
     const held = new HeldPresets();

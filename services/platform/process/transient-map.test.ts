@@ -1,0 +1,54 @@
+import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, it } from "vitest";
+import { TransientMap } from "./transient-map.ts";
+
+it("is a map", () => {
+  const map = new TransientMap<string, number>();
+  map.set("a", 1);
+  map.set("b", 2);
+  map.set("a", 3);
+  expect([map.size, map.get("a"), map.get("b"), map.get("c")]).toEqual([2, 3, 2, undefined]);
+  map.delete("a");
+  map.delete("c");
+  map.set("d", 4);
+  expect(map.get("a")).toBeUndefined();
+  expect(map.size).toBe(2);
+  expect(map.entries()).toEqual([
+    ["b", 2],
+    ["d", 4],
+  ]);
+});
+
+it("may be changed while one goes through its entries", () => {
+  const map = new TransientMap<number, string>();
+  for (const key of [1, 2, 3]) map.set(key, `${key}`);
+  for (const [key] of map.entries()) {
+    map.delete(key);
+    map.set(key + 3, "");
+  }
+  expect(map.entries().map(([key]) => key)).toEqual([4, 5, 6]);
+});
+
+it("keeps nothing in memory that has left it", () => {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage = runInNewContext("gc") as () => void;
+  const map = new TransientMap<number, object>();
+  const inFlight = 3;
+  let next = 0;
+  const passOne = () => {
+    map.set(next, { content: Array.from({ length: 100 }, (_, index) => ({ index })) });
+    map.delete(next - inFlight);
+    next += 1;
+  };
+  for (let count = 0; count < 10; count += 1) passOne();
+  // What is in use then is among the old objects, which are looked at seldom: in this test, not again.
+  collectGarbage();
+  const before = oldBytes();
+  for (let count = 0; count < 10_000; count += 1) passOne();
+  expect(oldBytes() - before).toBeLessThan(5_000_000);
+});
+
+function oldBytes(): number {
+  return getHeapSpaceStatistics().find(({ space_name }) => space_name === "old_space")?.space_used_size ?? Number.NaN;
+}
