@@ -2,6 +2,7 @@ import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
 import type { Page } from "../../platform/domain/page.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
+import { selectPage } from "../../platform/mysql/select-page.ts";
 import type { ChangeAction, ChangeFilter, LoggedChange, TargetKind } from "../domain/changes.ts";
 import { conditionOf, countChanges, numberColumnOf } from "./changes.ts";
 
@@ -59,12 +60,8 @@ async function listNumbered(
  * What was done to one thing is counted and walked through in its index, from the nearer end. Rows are read for the page only.
  * Without a word, servers also take the index of a user or an action, where everything else of it is in the way.
  */
-async function listCounted(
-  executor: Executor,
-  organizationId: string,
-  group: object,
-  { offset, limit }: Page,
-): Promise<ChangePage> {
+async function listCounted(executor: Executor, organizationId: string, group: object, page: Page): Promise<ChangePage> {
+  const { offset, limit } = page;
   const { sql, values } = conditionOf(organizationId, group);
   const found = `FROM organization_changes FORCE INDEX (organization_changes_of_target) WHERE ${sql}`;
   const [counts] = await executor.execute<RowDataPacket[]>(`SELECT COUNT(*) AS total ${found}`, values);
@@ -73,7 +70,9 @@ async function listCounted(
   if (count <= 0) return { changes: [], totalCount };
   const behind = totalCount - offset - count;
   const walk = behind < offset ? `ASC ${limitClause(count, behind)}` : `DESC ${limitClause(limit, offset)}`;
-  const [rows] = await executor.execute<ChangeRow[]>(
+  const rows = await selectPage<ChangeRow>(
+    executor,
+    page,
     `SELECT ${columns} FROM organization_changes
       JOIN (SELECT number AS page_number ${found} ORDER BY number ${walk}) page ON number = page_number
       WHERE organization_id = ? ORDER BY number DESC`,

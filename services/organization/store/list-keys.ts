@@ -2,6 +2,7 @@ import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Page } from "../../platform/domain/page.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
+import { selectPage } from "../../platform/mysql/select-page.ts";
 import type { Key } from "../domain/keys.ts";
 import { type KeyRow, keyColumns, keyFromRow } from "./key-rows.ts";
 
@@ -52,8 +53,9 @@ interface KeyList {
 export async function listWorkspaceKeys(
   executor: Executor,
   list: KeyList,
-  { offset, limit }: Page,
+  page: Page,
 ): Promise<{ readonly keys: readonly Key[]; readonly totalCount: number }> {
+  const { offset, limit } = page;
   const organizationId = idToBytes(list.organizationId);
   const keysWhere = (workspace: string) =>
     `FROM api_keys FORCE INDEX (api_keys_workspace) WHERE organization_id = ? AND workspace_id ${workspace} AND revoked_at IS NULL
@@ -67,7 +69,9 @@ export async function listWorkspaceKeys(
   );
   const order = (prefix = "") => `ORDER BY ${prefix}created_at DESC, ${prefix}id DESC`;
   const firstOf = (part: string) => `(SELECT id, created_at ${part} ${order()} ${limitClause(offset + limit, 0)})`;
-  const [rows] = await executor.execute<KeyRow[]>(
+  const rows = await selectPage<KeyRow>(
+    executor,
+    page,
     `SELECT ${keyColumns} FROM api_keys k
       JOIN (${parts.map(firstOf).join(" UNION ALL ")} ${order()} ${limitClause(limit, offset)}) page ON page.id = k.id
       ${order("k.")}`,

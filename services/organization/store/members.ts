@@ -3,6 +3,7 @@ import type { Page } from "../../platform/domain/page.ts";
 import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, ResultSetHeader, RowDataPacket } from "../../platform/mysql/pool.ts";
+import { selectPage } from "../../platform/mysql/select-page.ts";
 import { emailKey, isUserId, type Member, type MemberPage, type MemberRole, newUserId } from "../domain/members.ts";
 
 const memberColumns = "m.user_id, m.role, m.created_at, m.first_name, m.last_name, u.email";
@@ -52,7 +53,9 @@ async function selectFirstPage(executor: Executor, id: Buffer, limit: number): P
  * so that a page past the end still has a row that holds the count.
  */
 async function selectAnyPage(executor: Executor, id: Buffer, page: Page): Promise<MemberRow[]> {
-  const [rows] = await executor.execute<MemberRow[]>(
+  return selectPage<MemberRow>(
+    executor,
+    page,
     `SELECT o.member_count, ${memberColumns}
       FROM organizations o
       LEFT JOIN (
@@ -64,7 +67,6 @@ async function selectAnyPage(executor: Executor, id: Buffer, page: Page): Promis
       ORDER BY m.created_at, m.user_id`,
     [id, id],
   );
-  return rows;
 }
 
 export async function findMemberByEmail(

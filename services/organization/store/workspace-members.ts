@@ -2,6 +2,7 @@ import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Page } from "../../platform/domain/page.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
+import { selectPage } from "../../platform/mysql/select-page.ts";
 import { isUserId, type MemberRole } from "../domain/members.ts";
 import type { Organization } from "../domain/organizations.ts";
 import type { WorkspaceMember, WorkspaceMemberPage } from "../domain/workspace-members.ts";
@@ -30,13 +31,15 @@ export async function listWorkspaceMembers(
   executor: Executor,
   organization: Organization,
   workspace: Workspace,
-  { offset, limit }: Page,
+  page: Page,
 ): Promise<WorkspaceMemberPage> {
   const { rows: source, values, createdAt } = membersOf(organization, workspace);
   const [counts] = await executor.execute<RowDataPacket[]>(`SELECT COUNT(*) AS total ${source}`, values);
-  const [rows] = await executor.execute<WorkspaceMemberRow[]>(
+  const rows = await selectPage<WorkspaceMemberRow>(
+    executor,
+    page,
     `SELECT m.user_id, m.role, ${createdAt}.created_at ${source}
-      ORDER BY ${createdAt}.created_at, ${createdAt}.user_id ${limitClause(limit, offset)}`,
+      ORDER BY ${createdAt}.created_at, ${createdAt}.user_id ${limitClause(page.limit, page.offset)}`,
     values,
   );
   return { members: rows.map((row) => memberFromRow(workspace, row)), totalCount: counts[0]?.total };

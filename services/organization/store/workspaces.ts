@@ -3,6 +3,7 @@ import type { Page } from "../../platform/domain/page.ts";
 import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
+import { selectPage } from "../../platform/mysql/select-page.ts";
 import { slugTaken } from "../domain/errors.ts";
 import { isSlug, type Workspace } from "../domain/workspaces.ts";
 
@@ -40,7 +41,9 @@ export async function findWorkspace(
 
 /** Workspaces of an organization, oldest first; without a page, all. */
 export async function listWorkspaces(executor: Executor, organizationId: string, page?: Page): Promise<Workspace[]> {
-  const [rows] = await executor.execute<WorkspaceRow[]>(
+  const rows = await selectPage<WorkspaceRow>(
+    executor,
+    page ?? { offset: 0 },
     `SELECT ${columns} FROM workspaces WHERE organization_id = ? AND deleted_at IS NULL
       ORDER BY created_at, id ${page ? limitClause(page.limit, page.offset) : ""}`,
     [idToBytes(organizationId)],

@@ -1,6 +1,6 @@
 /**
  * A page in SQL, with its numbers in the text: as parameters, MySQL would want them as text and Vitess as integers.
- * Each page is a prepared statement of its own, which costs those a round trip that are seldom asked for.
+ * So each page is a statement of its own (`select-page.ts`).
  */
 export function limitClause(limit: number, offset: number): string {
   for (const value of [limit, offset]) {

@@ -15,7 +15,7 @@ export type { ResultSetHeader, RowDataPacket } from "mysql2";
 export { PoolConnection, type Statement } from "./connection.ts";
 
 /** What can run a statement: a pool, or the connection of a transaction. */
-export type Executor = Pick<Pool | PoolConnection, "execute">;
+export type Executor = Pick<Pool | PoolConnection, "execute" | "query">;
 
 interface PoolOptions {
   /** Longer than any lock is waited for. For a statement that takes longer nobody waits any more. */

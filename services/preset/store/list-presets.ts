@@ -2,6 +2,7 @@ import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Page } from "../../platform/domain/page.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, Pool, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
+import { selectPage } from "../../platform/mysql/select-page.ts";
 import { inSnapshot } from "../../platform/mysql/transaction.ts";
 import type { Trace } from "../../platform/observe/trace.ts";
 import type { Preset } from "../domain/preset.ts";
@@ -43,15 +44,13 @@ interface FrontRow extends PresetRow {
 }
 
 /** A page with its count: a statement is a snapshot by itself. Undefined where the page is empty, and so has no count. */
-async function findFrontPage(
-  executor: Executor,
-  where: Where,
-  { offset, limit }: Page,
-): Promise<PresetPage | undefined> {
-  const [rows] = await executor.execute<FrontRow[]>(
+async function findFrontPage(executor: Executor, where: Where, page: Page): Promise<PresetPage | undefined> {
+  const rows = await selectPage<FrontRow>(
+    executor,
+    page,
     `SELECT ${presetColumns}, counted.total_count FROM presets p
       JOIN (SELECT workspace_id, slug FROM presets WHERE ${where.sql}
-        ORDER BY updated_at DESC, id ASC ${limitClause(limit, offset)}) page
+        ORDER BY updated_at DESC, id ASC ${limitClause(page.limit, page.offset)}) page
         ON page.workspace_id = p.workspace_id AND page.slug = p.slug
       JOIN (SELECT SUM(presets) AS total_count FROM preset_counts WHERE workspace_id = ?) counted
       ORDER BY p.updated_at DESC, p.id ASC`,
@@ -93,12 +92,8 @@ async function countMatching(executor: Executor, { sql, values }: Where): Promis
  * A page is found by walking the index from the nearer end, so that the last page costs what the first one does.
  * The walk touches the index alone; rows are read for the page only.
  */
-async function findPage(
-  executor: Executor,
-  where: Where,
-  { offset, limit }: Page,
-  totalCount: number,
-): Promise<Preset[]> {
+async function findPage(executor: Executor, where: Where, page: Page, totalCount: number): Promise<Preset[]> {
+  const { offset, limit } = page;
   const count = Math.min(limit, totalCount - offset);
   if (count <= 0) return [];
   const behind = totalCount - offset - count;
@@ -107,7 +102,9 @@ async function findPage(
     behind < offset
       ? ["updated_at ASC, id DESC", limitClause(count, behind)]
       : ["updated_at DESC, id ASC", limitClause(limit, offset)];
-  const [rows] = await executor.execute<PresetRow[]>(
+  const rows = await selectPage<PresetRow>(
+    executor,
+    page,
     `SELECT ${presetColumns} FROM presets p
       JOIN (SELECT workspace_id, slug FROM presets WHERE ${where.sql} ORDER BY ${order} ${rowLimit}) page
         ON page.workspace_id = p.workspace_id AND page.slug = p.slug

@@ -2,6 +2,7 @@ import { idFromBytes } from "../../platform/domain/ids.ts";
 import type { Page } from "../../platform/domain/page.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, Pool, PoolConnection } from "../../platform/mysql/pool.ts";
+import { selectPage } from "../../platform/mysql/select-page.ts";
 import { inSnapshot } from "../../platform/mysql/transaction.ts";
 import type { Trace } from "../../platform/observe/trace.ts";
 import type { ChangeFilter, WorkspaceChange } from "../domain/change.ts";
@@ -100,7 +101,9 @@ async function findPage(
   const order = (prefix: string, to: string) =>
     `ORDER BY ${prefix}created_at ${to}, ${prefix}preset_id ${to}, ${prefix}revision ${to}`;
   // In this order: the page is small, whatever the server makes of its limit.
-  const [rows] = await executor.execute<WorkspaceChangeRow[]>(
+  const rows = await selectPage<WorkspaceChangeRow>(
+    executor,
+    { offset: since ? 1 : skipped },
     `SELECT STRAIGHT_JOIN p.slug, p.name, c.preset_id, c.revision, c.action, c.user_id, c.key_id, c.fields, c.created_at
       FROM (
         SELECT workspace_id, preset_id, revision FROM ${from}
