@@ -48,6 +48,21 @@ describe("the URL of a database", () => {
     expect(() => read(plain, "protocol=binary")).toThrow("protocol must be prepared or text");
   });
 
+  it.each(["#", "/", "?"])("whose password holds a %s as it is, is refused with what to do, and without it", (mark) => {
+    const url = `mysql://user:sec${mark}ret@db.example.com/setpoint`;
+    const read = () => readConfig({ DATABASE_URL: url }, (reader) => readDatabaseUrl(reader, "DATABASE_URL", "where"));
+    expect(read).toThrow("DATABASE_URL must be a URL that starts with mysql://, and of which all can be read");
+    expect(read).toThrow("special characters of a password are percent-encoded");
+    expect(read).not.toThrow("sec");
+  });
+
+  it("goes through with a password that is percent-encoded, and over a socket", () => {
+    const read = (url: string) =>
+      readConfig({ DATABASE_URL: url }, (reader) => readDatabaseUrl(reader, "DATABASE_URL", "where"));
+    for (const url of ["mysql://user:%23%2F%25@db/setpoint", "mysql://root@localhost/setpoint?socketPath=%2Fa.sock"])
+      expect(read(url)).toBe(url);
+  });
+
   it.each([
     [`${plain}?ssl-ca=/nonexistent.pem`, "ssl-ca cannot be read: ENOENT"],
     [`${plain}?ssl=Amazon%20RDS`, "ssl must be true or an object"],
@@ -55,6 +70,13 @@ describe("the URL of a database", () => {
     [`${plain}?wsrep-sync-wait=16`, "wsrep-sync-wait must be 0 to 15"],
     [`${plain}?wsrep-sync-wait=`, "wsrep-sync-wait must be 0 to 15"],
     [`${plain}?protocol=binary`, "protocol must be prepared or text"],
+    [`${plain}?sslMode=VERIFY_IDENTITY`, "parameter sslMode is not known; there are ssl-mode, ssl-ca"],
+    [`${plain}?tls=true`, "parameter tls is not known"],
+    ["mysql://user:secret@db.example.com", "must name a host and a database"],
+    ["mysql://user:secret@db.example.com/", "must name a host and a database"],
+    ["mysql:///setpoint", "must name a host and a database"],
+    ["mysql:user:secret@db.example.com/setpoint", "must name a host and a database"],
+    ["mysql://user:100%secret@db.example.com/setpoint", "must be written as %25"],
     ["mysql://user:secret@10.0.0.1/x?ssl=true", "not an IP address"],
     ["mysql://user:secret@[::1]/x?ssl-mode=REQUIRED", "not an IP address"],
   ])("is refused with what is wrong with it, and without its password: %s", (url, fault) => {

@@ -9,6 +9,10 @@ const tlsParameters = ["ssl-mode", "ssl-ca", "ssl-cert", "ssl-key"] as const;
 const syncWaitParameter = "wsrep-sync-wait";
 const protocolParameter = "protocol";
 
+const documentedParameters = [...tlsParameters, syncWaitParameter, protocolParameter];
+/** Of mysql2: how its own clients ask for TLS, and the way to a server that listens on no port. */
+const otherParameters = ["ssl", "socketPath"];
+
 /** How statements with values go to the database. */
 export type Protocol = "prepared" | "text";
 
@@ -98,6 +102,7 @@ export function readOptionalDatabaseUrl(reader: EnvironmentReader, name: string)
   if (given === undefined || !URL.canParse(given)) return given;
   const url = common.size === 0 ? given : withParameters(given, common);
   try {
+    checkParts(new URL(url));
     connectionOptions(url);
     sessionStatements(url);
     protocolOf(url);
@@ -105,6 +110,31 @@ export function readOptionalDatabaseUrl(reader: EnvironmentReader, name: string)
     reader.faults.push(`${name} is not right: ${(error as Error).message}`);
   }
   return url;
+}
+
+/**
+ * What mysql2 would take all the same, and then use another server, no database, or no TLS: a parameter that it does not
+ * know, such as `sslMode` of other drivers, it leaves out.
+ */
+function checkParts({ hostname, pathname, username, password, searchParams }: URL): void {
+  if (hostname === "" || pathname.length < 2)
+    throw new Error("it must name a host and a database, as in mysql://user:password@host/database");
+  if (![username, password, pathname].every(isPercentEncoded))
+    throw new Error("a % in its user name or password must be written as %25");
+  const unknown = [...searchParams.keys()].find(
+    (name) => ![...documentedParameters, ...otherParameters].includes(name),
+  );
+  if (unknown !== undefined)
+    throw new Error(`its parameter ${unknown} is not known; there are ${documentedParameters.join(", ")}`);
+}
+
+function isPercentEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function withParameters(text: string, parameters: URLSearchParams): string {

@@ -83,10 +83,15 @@ export class EnvironmentReader {
   /** The value may hold a password, so a fault names only the variable. */
   optionalUrl(name: string, protocols: readonly string[]): string | undefined {
     const value = this.optional(name);
-    const protocol = value !== undefined && URL.canParse(value) ? new URL(value).protocol : "";
-    if (value !== undefined && !protocols.includes(protocol)) {
-      this.faults.push(`${name} must be a URL that starts with ${protocols.map((each) => `${each}//`).join(" or ")}`);
-    }
+    if (value === undefined) return undefined;
+    const protocol = URL.canParse(value) ? new URL(value).protocol : "";
+    if (protocols.includes(protocol)) return value;
+    const starts = protocols.map((each) => `${each}//`);
+    // Most often a password with a # or a / in it, which ends the part where it stands.
+    const hint = starts.some((start) => value.startsWith(start))
+      ? ", and of which all can be read: special characters of a password are percent-encoded, a # as %23"
+      : "";
+    this.faults.push(`${name} must be a URL that starts with ${starts.join(" or ")}${hint}`);
     return value;
   }
 }
