@@ -5,6 +5,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createTestDatabase } from "../support/database.ts";
+import { createDocumentedUsers } from "../support/database-users.ts";
 
 /** Runs the entry file of a process to its end. */
 async function run(entry: string, args: readonly string[], env: Record<string, string> = {}) {
@@ -75,5 +76,22 @@ describe("a command", () => {
     });
     const second = await run("services/preset/main.ts", ["migrate"], env);
     expect(second).toMatchObject({ exitCode: 0, output: "the schema is current\n" });
+  });
+
+  it("to migrate in the name of a user who may not, or of a database that is not theirs, is refused in a sentence", async () => {
+    const database = await createTestDatabase();
+    const users = await createDocumentedUsers({ preset: database, organization: database });
+    onTestFinished(async () => {
+      await users.drop();
+      await database.drop();
+    });
+    const elsewhere = Object.assign(new URL(database.url), { pathname: `/${database.name}_not_there` });
+    const urls = [users.urlFor("preset", database.url), users.urlFor("preset_migration", elsewhere.href)];
+    for (const PRESET_DATABASE_URL of urls) {
+      const { errors, exitCode } = await run("services/preset/main.ts", ["migrate"], { PRESET_DATABASE_URL });
+      expect(exitCode).toBe(1);
+      expect(errors).toMatch(/^The database refuses this to its user: .*denied.*\nGrant the right/);
+      expect(errors).not.toContain("    at ");
+    }
   });
 });

@@ -1,12 +1,17 @@
 import { CommandError } from "../process/command-error.ts";
-import { isConnectionLost, isTransient } from "./errors.ts";
+import { isConnectionLost, isRightMissing, isTransient } from "./errors.ts";
 
 /**
- * For the user of a command: throws a sentence where the database is out of reach, lets nobody in, or has others change the
- * same all the time, else what it is given.
+ * For the user of a command: throws a sentence where the database is out of reach, lets nobody in, lets its user not do this,
+ * or has others change the same all the time, else what it is given.
  */
 export function sayDatabaseFault(error: unknown): never {
   const cause = rootOf(error);
+  if (isRightMissing(cause)) {
+    throw new CommandError(
+      `The database refuses this to its user: ${(cause as Error).message}.\nGrant the right, or use the URL of a user who has it; docs/operations.md has the rights of each, under "Install".`,
+    );
+  }
   // mysql2 marks as fatal what ends a connection, so also a refused password.
   if (!isConnectionLost(cause) && (cause as { fatal?: boolean }).fatal !== true) {
     if (!isTransient(cause)) throw error;

@@ -10,6 +10,8 @@ const lockWaitTimeout = 1205;
 /** What MySQL says instead where there was no wait. */
 const lockNowait = 3572;
 const accessDenied = 1045;
+/** A user who is let in has no right to a database, or to do something with a table. */
+const rightMissing = [1044, 1142];
 const unknownDatabase = 1049;
 const unknownTable = 1146;
 const unknownColumn = 1054;
@@ -171,6 +173,10 @@ export function isUnknownDatabase(error: unknown): boolean {
 
 export function isAccessDenied(error: unknown): boolean {
   return errnoOf(error) === accessDenied;
+}
+
+export function isRightMissing(error: unknown): boolean {
+  return rightMissing.includes(errnoOf(error));
 }
 
 export function isStatementTimeout(error: unknown): boolean {
