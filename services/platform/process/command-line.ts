@@ -28,7 +28,7 @@ export async function runCommandLine(commands: readonly [Command, ...Command[]])
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     if (error instanceof ConfigError) {
-      const advice = `Set what is named in the environment; README.md lists every variable under "Configuration".\n"npm start" runs everything with settings of its own, "${entry} --help" shows the commands.`;
+      const advice = `Set what is named in the environment; docs/configuration.md lists every variable.\n"npm start" runs everything with settings of its own, "${entry} --help" shows the commands.`;
       process.stderr.write(`${message}\n${advice}\n`);
     } else process.stderr.write(`${error instanceof CommandError ? message : ((error as Error).stack ?? message)}\n`);
     process.exitCode = error instanceof ConfigError ? configExitCode : 1;
@@ -52,7 +52,7 @@ function helpOfAll(commands: readonly [Command, ...Command[]], entry: string): s
     "",
     ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
     "",
-    `Settings come from the environment: README.md, "Configuration". COMMAND --help shows its flags.`,
+    `Settings come from the environment: docs/configuration.md. COMMAND --help shows its flags.`,
   ].join("\n");
 }
 
