@@ -82,6 +82,14 @@ describe("the gateway's config", () => {
     },
   );
 
+  it.each(["http://preset:50051", "preset:50051:1", "preset:65536", ","])(
+    "does not take %s for where a service is",
+    (target) => {
+      for (const name of ["PRESET_GRPC_TARGET", "ORGANIZATION_GRPC_TARGET"])
+        expect(() => readGatewayConfig({ [name]: target })).toThrow(`${name} is not right: `);
+    },
+  );
+
   it("names every fault at once", () => {
     const faulty = {
       PORT: "70000",

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { type HttpTimeouts, httpTimeouts } from "../services/platform/http/http-server.ts";
 import { type ProcessConfig, readProcessConfig } from "../services/platform/process/config.ts";
 import { type Environment, type EnvironmentReader, readConfig } from "../services/platform/process/environment.ts";
+import { readTarget } from "../services/platform/rpc/target.ts";
 import { isLoopbackHost } from "./console/console-origin.ts";
 import { isAddressOrRange } from "./limits/client-address.ts";
 import type { RateLimit } from "./limits/token-buckets.ts";
@@ -56,8 +57,8 @@ export function readGatewayConfig(environment: Environment): GatewayConfig {
     port: reader.port("PORT", 8080),
     metricsPort: reader.port("METRICS_PORT", 9080),
     reusePort: reader.oneOf("REUSE_PORT", ["true", "false"], "false") === "true",
-    presetTarget: reader.text("PRESET_GRPC_TARGET", "localhost:50051"),
-    organizationTarget: reader.text("ORGANIZATION_GRPC_TARGET", "localhost:50052"),
+    presetTarget: readTarget(reader, "PRESET_GRPC_TARGET", "localhost:50051"),
+    organizationTarget: readTarget(reader, "ORGANIZATION_GRPC_TARGET", "localhost:50052"),
     ...readByteLimits(reader),
     requestTimeoutMs: reader.integer("REQUEST_TIMEOUT_MS", { default: 10_000, min: 100, max: 120_000 }),
     keyCacheMax: reader.integer("KEY_CACHE_MAX", { default: 10_000, min: 1, max: 1_000_000 }),

@@ -39,9 +39,12 @@ describe("the preset service's config", () => {
     const faulty = {
       PRESET_DATABASE_URL: "postgres://user:secret@host/x",
       PRESET_DATABASE_POOL_SIZE: "2",
+      ORGANIZATION_GRPC_TARGET: "http://organization:50052",
       JWKS_URL: "organization",
     };
-    expect(() => readPresetConfig(faulty)).toThrow(/PRESET_DATABASE_URL.*mysql:\/\/.*POOL_SIZE.*JWKS_URL/s);
+    expect(() => readPresetConfig(faulty)).toThrow(
+      /PRESET_DATABASE_URL.*mysql:\/\/.*POOL_SIZE.*GRPC_TARGET.*JWKS_URL/s,
+    );
     expect(() => readPresetConfig(faulty)).not.toThrow(/secret/);
   });
 

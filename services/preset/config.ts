@@ -2,6 +2,7 @@ import { readDatabaseUrl, readOptionalDatabaseUrl } from "../platform/mysql/data
 import { type MigrationConfig, readMigration } from "../platform/mysql/migrate-command.ts";
 import { type ProcessConfig, readProcessConfig } from "../platform/process/config.ts";
 import { type Environment, type EnvironmentReader, readConfig } from "../platform/process/environment.ts";
+import { readOptionalTarget } from "../platform/rpc/target.ts";
 
 export interface PresetConfig extends ProcessConfig {
   readonly grpcPort: number;
@@ -34,7 +35,7 @@ export function readPresetConfig(environment: Environment): PresetConfig {
 }
 
 function readKeySource(reader: EnvironmentReader): Pick<PresetConfig, "organizationTarget" | "jwksUrl"> {
-  const organizationTarget = reader.optional("ORGANIZATION_GRPC_TARGET");
+  const organizationTarget = readOptionalTarget(reader, "ORGANIZATION_GRPC_TARGET");
   const jwksUrl = reader.optionalUrl("JWKS_URL", ["http:", "https:"]);
   if (organizationTarget === undefined && jwksUrl === undefined) {
     reader.faults.push(

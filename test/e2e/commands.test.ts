@@ -18,7 +18,11 @@ async function run(entry: string, args: readonly string[], env: Record<string, s
 
 describe("a process with a wrong environment", () => {
   it.each([
-    ["gateway/main.ts", { PORT: "x", LOG_LEVEL: "loud" }, ["PORT", "LOG_LEVEL"]],
+    [
+      "gateway/main.ts",
+      { PORT: "x", LOG_LEVEL: "loud", PRESET_GRPC_TARGET: "http://preset:50051" },
+      ["PORT", "LOG_LEVEL", "PRESET_GRPC_TARGET"],
+    ],
     [
       "services/preset/main.ts",
       { PRESET_GRPC_PORT: "x" },
@@ -41,6 +45,13 @@ describe("a process with a wrong environment", () => {
     other.close();
     expect(exitCode).toBe(78);
     expect(output).toMatch(/"level":"fatal".*EADDRINUSE/);
+  });
+
+  it("says that no machine has the name that it is to listen on", async () => {
+    const env = { HOST: "nowhere.invalid", METRICS_PORT: "0", PORT: "0" };
+    const { output, exitCode } = await run("gateway/main.ts", [], env);
+    expect(exitCode).toBe(78);
+    expect(output).toMatch(/"level":"fatal".*nowhere\.invalid/);
   });
 });
 

@@ -6,8 +6,8 @@ import { ConfigError } from "./environment.ts";
  */
 export const configExitCode = 78;
 
-/** A port that somebody else has, an address that is not ours, a file that is not there or not for us. */
-const settingCodes: readonly unknown[] = ["EADDRINUSE", "EADDRNOTAVAIL", "EACCES", "ENOENT"];
+/** A port that somebody else has, an address that is not ours or a name that nobody has, a file that is not there or not for us. */
+const settingCodes: readonly unknown[] = ["EADDRINUSE", "EADDRNOTAVAIL", "ENOTFOUND", "EACCES", "ENOENT"];
 
 /** What a process exits with that could not open what it needs. */
 export function exitCodeOf(error: unknown): number {

@@ -326,7 +326,7 @@ describe("a target", () => {
     expect(asked).toEqual(names);
   });
 
-  it.each(["", "a:b", "a:1:2", "unix:/tmp/x", "http://a:1"])("may not be %j", (target) => {
+  it.each(["", "a:b", "a:1:2", "a:65536", "unix:/tmp/x", "http://a:1"])("may not be %j", (target) => {
     expect(() => open(target)).toThrow(/is no gRPC target/);
   });
 });

@@ -3,15 +3,11 @@ import { isIP } from "node:net";
 import { monotonicMs } from "../process/clock.ts";
 import { Endpoint } from "./endpoint.ts";
 import type { Peer } from "./grpc-connection.ts";
+import { type HostPort, hostsOfTarget } from "./target.ts";
 import { type TlsFiles, tlsOfCalls } from "./tls.ts";
 
 /** A name is looked up at most this often. */
 const lookupIntervalMs = 1_000;
-
-interface HostPort {
-  readonly host: string;
-  readonly port: number;
-}
 
 type Lookup = (host: string) => Promise<readonly { readonly address: string }[]>;
 
@@ -33,7 +29,7 @@ export class Channel {
   #lookupTimer: NodeJS.Timeout | undefined;
 
   constructor(target: string, tls: TlsFiles | undefined, lookup: Lookup) {
-    this.#hosts = target.split(",").map(hostPortFrom);
+    this.#hosts = hostsOfTarget(target);
     this.#tls = tls;
     this.#lookup = lookup;
     this.#use(this.#hosts.filter(({ host }) => isIP(host)).map(({ host, port }) => ({ ip: host, port, host, tls })));
@@ -126,31 +122,11 @@ export class Channel {
   }
 }
 
-/**
- * Opens a channel to `host:port`, or to several, with commas between them. Calls go to every address behind each name;
- * `dns:///` before a name, as other gRPC clients want it, changes nothing.
- */
+/** Opens a channel to the hosts of a target. Calls go to every address behind each name. */
 export function openChannel(
   target: string,
   tls: TlsFiles | undefined,
   lookup: Lookup = (host) => dnsLookup(host, { all: true }),
 ): Channel {
   return new Channel(target, tlsOfCalls(tls), lookup);
-}
-
-/** As gRPC has it, the port may be left out. */
-const portDefault = 443;
-
-function hostPortFrom(text: string): HostPort {
-  const {
-    host,
-    ip,
-    port = portDefault,
-  } = text
-    .trim()
-    .match(/^(?:(?:dns|ipv4|ipv6):(?:\/\/[^/]*\/)?)?(?:\[(?<ip>[^\]]+)\]|(?<host>[^:]+))(?::(?<port>\d+))?$/)?.groups ??
-  {};
-  const name = ip ?? host;
-  if (name === undefined) throw new Error(`"${text}" is no gRPC target: it must be host:port or dns:///name:port`);
-  return { host: name, port: Number(port) };
 }
