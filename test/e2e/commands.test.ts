@@ -47,6 +47,21 @@ describe("a process with a wrong environment", () => {
     expect(output).toMatch(/"level":"fatal".*EADDRINUSE/);
   });
 
+  it("says so of a port of gRPC, too", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { output, exitCode } = await run("services/preset/main.ts", [], {
+      HOST: "127.0.0.1",
+      PRESET_GRPC_PORT: String((other.address() as AddressInfo).port),
+      PRESET_HTTP_PORT: "0",
+      PRESET_DATABASE_URL: "mysql://nobody@127.0.0.1:1/none",
+      ORGANIZATION_GRPC_TARGET: "127.0.0.1:1",
+    });
+    other.close();
+    expect(exitCode).toBe(78);
+    expect(output).toMatch(/"level":"fatal".*Cannot listen for gRPC.*EADDRINUSE/);
+  });
+
   it("says that no machine has the name that it is to listen on", async () => {
     const env = { HOST: "nowhere.invalid", METRICS_PORT: "0", PORT: "0" };
     const { output, exitCode } = await run("gateway/main.ts", [], env);

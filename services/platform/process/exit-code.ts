@@ -12,5 +12,7 @@ const settingCodes: readonly unknown[] = ["EADDRINUSE", "EADDRNOTAVAIL", "ENOTFO
 /** What a process exits with that could not open what it needs. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof ConfigError) return configExitCode;
-  return settingCodes.includes((error as NodeJS.ErrnoException | undefined)?.code) ? configExitCode : 1;
+  const { code, cause } = (error ?? {}) as NodeJS.ErrnoException;
+  if (settingCodes.includes(code)) return configExitCode;
+  return cause === undefined ? 1 : exitCodeOf(cause);
 }

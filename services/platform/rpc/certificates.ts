@@ -8,12 +8,12 @@ interface Certificates {
   readonly ca: string;
 }
 
+/** Throws where there are none to be had. */
 export function readCertificates({ certificateFile, privateKeyFile, caCertificateFile }: TlsFiles): Certificates {
-  return {
-    cert: readFileSync(certificateFile, "utf8"),
-    key: readFileSync(privateKeyFile, "utf8"),
-    ca: readFileSync(caCertificateFile, "utf8"),
-  };
+  const ca = readFileSync(caCertificateFile, "utf8");
+  // Of an empty one Node would make all the authorities that browsers believe.
+  if (!ca.includes("-----BEGIN CERTIFICATE-----")) throw new Error(`${caCertificateFile} holds no certificate`);
+  return { cert: readFileSync(certificateFile, "utf8"), key: readFileSync(privateKeyFile, "utf8"), ca };
 }
 
 /** Has a server take over files that are replaced; connections that are open stay as they are. Returns what ends it. */

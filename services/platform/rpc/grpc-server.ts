@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import { createServer as createTlsServer } from "node:tls";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { encodeHeaders } from "../http2/header-encoder.ts";
 import { type Field, headerOf } from "../http2/header-table.ts";
 import { ServerConnection } from "../http2/server-connection.ts";
 import type { Http2Stream } from "../http2/stream.ts";
+import { ConfigError } from "../process/environment.ts";
 import { CallBytes } from "./call-bytes.ts";
 import { readCertificates, renewCertificates } from "./certificates.ts";
 import { Code } from "./codes.ts";
@@ -54,7 +55,7 @@ export class GrpcServer {
     try {
       await once(listener.listen(port, host), "listening");
     } catch (error) {
-      throw new Error(`Cannot listen for gRPC on ${host}:${port}: ${(error as Error).message}`);
+      throw new Error(`Cannot listen for gRPC on ${host}:${port}: ${(error as Error).message}`, { cause: error });
     }
     this.#closers.push(() => listener.close());
     return (listener.address() as AddressInfo).port;
@@ -81,13 +82,7 @@ export class GrpcServer {
   #listener(tls: TlsFiles | undefined, renewalMs: number): Server {
     const plain = createServer((socket) => this.#open(socket));
     if (!tls) return plain;
-    const secure = createTlsServer({
-      ...readCertificates(tls),
-      ALPNProtocols: ["h2"],
-      // A client must show a certificate of the same authority.
-      requestCert: true,
-      rejectUnauthorized: true,
-    });
+    const secure = createSecureServer(tls);
     secure.on("secureConnection", (socket) => this.#open(socket));
     this.#closers.push(renewCertificates(secure, tls, renewalMs));
     return tls.mode === "accept" || tls.mode === "call" ? createMixedPort(plain, secure) : secure;
@@ -135,4 +130,20 @@ const unsupportedMediaType = encodeHeaders([":status", "415"]);
 function retire(connection: ServerConnection): void {
   connection.announceEnd();
   setTimeout(() => connection.close(), farewellMs).unref();
+}
+
+function createSecureServer(tls: TlsFiles): TlsServer {
+  try {
+    return createTlsServer({
+      ...readCertificates(tls),
+      ALPNProtocols: ["h2"],
+      // A client must show a certificate of the same authority.
+      requestCert: true,
+      rejectUnauthorized: true,
+    });
+  } catch (error) {
+    throw new ConfigError([
+      `GRPC_TLS_CERT_FILE, GRPC_TLS_KEY_FILE and GRPC_TLS_CA_FILE cannot be used: ${(error as Error).message}`,
+    ]);
+  }
 }
