@@ -7,7 +7,7 @@ import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import type { ReadinessCheck } from "../../services/platform/process/health.ts";
 import type { Lifecycle } from "../../services/platform/process/lifecycle.ts";
-import { openChannel } from "../../services/platform/rpc/channel.ts";
+import { type Channel, openChannel } from "../../services/platform/rpc/channel.ts";
 import { grpcClient, type Methods } from "../../services/platform/rpc/grpc-client.ts";
 import type { GatewayConfig } from "../config.ts";
 import { type AccessClient, accessClient } from "./access-client.ts";
@@ -41,8 +41,13 @@ export function openClients(config: GatewayConfig, lifecycle: Lifecycle, metrics
     access: accessClient(grpcClient(AccessService, organization), metrics),
     sessions: grpcClient(SessionService, organization),
     haveBeenReady: async () => {
-      if (!preset.hasServed) throw new Error("the preset service is not ready");
-      if (!organization.hasServed) throw new Error("the organization service is not ready");
+      checkHasServed("preset", preset);
+      checkHasServed("organization", organization);
     },
   };
+}
+
+function checkHasServed(name: string, { hasServed, fault }: Channel): void {
+  if (hasServed) return;
+  throw new Error(`the ${name} service is not ready${fault ? `: ${fault.message}` : ""}`);
 }

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect as connectHttp2 } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { tmpdir } from "node:os";
@@ -13,6 +13,7 @@ import type { DomainError } from "../../services/platform/domain/domain-error.ts
 import { silentLogger } from "../../services/platform/observe/logger.ts";
 import { Metrics } from "../../services/platform/observe/metrics.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { ConfigError } from "../../services/platform/process/environment.ts";
 import { Health as ProcessHealth } from "../../services/platform/process/health.ts";
 import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
 import { openChannel } from "../../services/platform/rpc/channel.ts";
@@ -122,6 +123,30 @@ describe("gRPC with certificates", () => {
     await expect.poll(() => callOnce(port, tls)).toBe(1);
     const client = ours.issue(join(folder, "client"));
     expect(await callOnce(port, client)).toMatch(refused);
+  });
+
+  it("says why a server cannot be reached", async () => {
+    const port = await serve(theirs.issue(join(folder, "impostor")));
+    const faultOf = async (tls: TlsFiles | undefined) => {
+      const channel = openChannel(`localhost:${port}`, tls, async () => [{ address: "127.0.0.1" }]);
+      await expect.poll(() => channel.fault).toBeDefined();
+      channel.close();
+      return channel.fault?.message;
+    };
+    const [own, other] = [ours.issue(join(folder, "client")), ours.issue(join(folder, "other"))];
+    expect(await faultOf(own)).toMatch(/^No connection to localhost \(127\.0\.0\.1, port \d+\): .*certificate/);
+    expect(await faultOf({ ...own, privateKeyFile: other.privateKeyFile })).toContain("key values mismatch");
+    expect(await faultOf(undefined)).toContain("it was ended before the peer had said a word");
+  });
+
+  it("is not served with files that are not there, or do not belong together, nor with an authority that is empty", async () => {
+    const [tls, other] = [ours.issue(join(folder, "server")), ours.issue(join(folder, "other"))];
+    const empty = join(folder, "empty.crt");
+    writeFileSync(empty, "");
+    const fault = "GRPC_TLS_CERT_FILE, GRPC_TLS_KEY_FILE and GRPC_TLS_CA_FILE cannot be used: ";
+    await expect(serve({ ...tls, caCertificateFile: empty })).rejects.toThrow(`${fault}${empty} holds no certificate`);
+    await expect(serve({ ...tls, certificateFile: folder })).rejects.toThrow(`${fault}EISDIR`);
+    await expect(serve({ ...tls, privateKeyFile: other.privateKeyFile })).rejects.toThrow(ConfigError);
   });
 
   it("takes over files that are replaced, on both sides, without a restart", async () => {
@@ -287,5 +312,7 @@ describe("the whole system with certificates", () => {
     await stack.gateway.stop();
     await stack.gateway.start({ grpcTls: theirs.issue(join(folder, "stranger")), requestTimeoutMs: 1_000 });
     expect((await stack.create("refused")).status).toBe(503);
+    const { text } = await request("GET", `${stack.baseUrl}/readyz`);
+    expect(text).toMatch(/the preset service is not ready: No connection to .*certificate/);
   });
 });

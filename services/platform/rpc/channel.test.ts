@@ -242,6 +242,40 @@ describe("a channel to several processes", () => {
   });
 });
 
+describe("a channel to nobody", () => {
+  it("says why, to whoever calls in vain, too, until there is somebody", async () => {
+    const late = new Process("late");
+    late.port = await nextPort();
+    const channel = openTo(late);
+    const why = `No connection to ${host} (${host}, port ${late.port}): connect ECONNREFUSED`;
+    await expect.poll(() => channel.fault?.message, soon).toContain(why);
+    await expect(call(channel, 300)).rejects.toMatchObject({
+      kind: "unavailable",
+      message: "The service cannot be reached.",
+      cause: { message: expect.stringContaining(why) },
+    });
+    await late.start();
+    expect(await call(channel)).toBe("late");
+    expect(channel.fault).toBeUndefined();
+  });
+
+  it("says why not of one who is not needed", async () => {
+    const a = await new Process("a").start();
+    const channel = openTo({ port: await nextPort() }, a);
+    await expect.poll(() => channel.hasServed, soon).toBe(true);
+    await call(channel);
+    expect(channel.fault).toBeUndefined();
+  });
+
+  it("says that the name cannot be looked up", async () => {
+    const channel = open("service.test:1", async () => {
+      throw new Error("ENOTFOUND service.test");
+    });
+    await expect(call(channel, 300)).rejects.toMatchObject({ cause: { message: "ENOTFOUND service.test" } });
+    expect(channel.fault?.message).toBe("ENOTFOUND service.test");
+  });
+});
+
 describe("a channel to a name", () => {
   it("follows the addresses behind it, and lets a call finish whose process is taken out", async () => {
     const a = await new Process("a").start("127.0.0.1");

@@ -27,6 +27,7 @@ export class Channel {
   #isClosed = false;
   #lookedUpAtMs = Number.NEGATIVE_INFINITY;
   #lookupTimer: NodeJS.Timeout | undefined;
+  #lookupFault: Error | undefined;
 
   constructor(target: string, tls: TlsFiles | undefined, lookup: Lookup) {
     this.#hosts = hostsOfTarget(target);
@@ -39,6 +40,13 @@ export class Channel {
   /** Whether a process behind the target has ever said that it is ready. */
   get hasServed(): boolean {
     return this.#hasServed;
+  }
+
+  /** Why nobody behind the target can be reached; undefined where anybody may be. */
+  get fault(): Error | undefined {
+    const faults = [...this.#endpoints.values()].map(({ connection }) => connection.fault);
+    if (faults.length === 0) return this.#lookupFault;
+    return faults.includes(undefined) ? undefined : faults[0];
   }
 
   /** Whose turn it is; where it can be, none of those to avoid. Undefined while no address is known. */
@@ -114,9 +122,11 @@ export class Channel {
           return addresses.map(({ address: ip }) => ({ ip, port, host, tls: this.#tls }));
         }),
       );
+      this.#lookupFault = undefined;
       if (!this.#isClosed) this.#use(found.flat());
-    } catch {
+    } catch (error) {
       // A name that cannot be looked up changes nothing: those that are known may still be there.
+      this.#lookupFault = error as Error;
     }
     if (this.#endpoints.size === 0) this.#lookUpSoon();
   }

@@ -62,7 +62,7 @@ async function callUntilDeadline(
     const isBounded = timeouts < timeoutsMax && (hasOthers || (endpoint && channel.isLastResort(endpoint)));
     const deadlineMs = isBounded ? attemptDeadlineMs(options) : options.deadlineMs;
     try {
-      if (!endpoint) throw unavailable("No address of the service is known. Try again.");
+      if (!endpoint) throw unavailable("No address of the service is known. Try again.", channel.fault);
       return await callOnce(endpoint.connection, method, frame, options, deadlineMs);
     } catch (error) {
       const isTimeout = isOfKind(error, "deadline_exceeded") && deadlineMs < options.deadlineMs;

@@ -39,10 +39,16 @@ export class GrpcConnection {
   #openedAtMs = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
+  #fault: Error | undefined;
 
   constructor(peer: Peer) {
     this.#peer = peer;
     this.#open();
+  }
+
+  /** Why the last attempt to connect has failed: for the log, and for who asks why a process is not ready. */
+  get fault(): Error | undefined {
+    return this.#fault;
   }
 
   /** `headers` are names and values in turn. */
@@ -86,35 +92,46 @@ export class GrpcConnection {
     let socket: Socket;
     try {
       socket = socketTo(this.#peer);
-    } catch {
+    } catch (error) {
       // Certificates that are just being replaced.
-      this.#failures += 1;
+      this.#failed(error as Error);
       this.#openLater();
       return;
     }
+    let reason = new Error("it was ended before the peer had said a word, as by one that expects TLS, or none");
+    socket.once("error", (error) => {
+      reason = error;
+    });
     let stopPings: (() => void) | undefined;
     const connection: ClientConnection = new ClientConnection(socket, {
       onReady: () => {
         clearTimeout(greeting);
         this.#failures = 0;
+        this.#fault = undefined;
         stopPings = keepAlive(connection);
       },
       // It takes no more calls, and answers those that it has.
-      onGoaway: () => this.#replace(connection, true),
+      onGoaway: () => this.#replace(connection),
       onClose: () => {
         clearTimeout(greeting);
         stopPings?.();
-        this.#replace(connection, stopPings !== undefined);
+        if (stopPings === undefined && this.#connection === connection) this.#failed(reason);
+        this.#replace(connection);
       },
     });
     const greeting = setTimeout(() => connection.destroy(), greetingTimeoutMs);
     this.#connection = connection;
   }
 
-  #replace(connection: ClientConnection, wasEstablished: boolean): void {
+  #failed({ message }: Error): void {
+    const { host, ip, port } = this.#peer;
+    this.#failures += 1;
+    this.#fault = new Error(`No connection to ${host} (${ip}, port ${port}): ${message}`);
+  }
+
+  #replace(connection: ClientConnection): void {
     if (this.#connection !== connection) return;
     this.#connection = undefined;
-    if (!wasEstablished) this.#failures += 1;
     this.#openLater();
   }
 

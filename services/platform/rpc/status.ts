@@ -30,8 +30,8 @@ function kindOfCode(code: number): ErrorKind {
   return kindByCode.get(code) ?? "internal";
 }
 
-/** The error as a client throws it: what `toStatusMessage` has made of it, read backwards. */
-export function fromStatusMessage({ code, message, details }: Status): DomainError {
+/** The error as a client throws it: what `toStatusMessage` has made of it, read backwards. The cause is for the log. */
+export function fromStatusMessage({ code, message, details }: Status, cause?: Error): DomainError {
   const info = details.map((detail) => anyUnpack(detail, ErrorInfoSchema)).find((each) => each !== undefined);
   const badRequest = details.map((detail) => anyUnpack(detail, BadRequestSchema)).find((each) => each !== undefined);
   const retryInfo = details.map((detail) => anyUnpack(detail, RetryInfoSchema)).find((each) => each !== undefined);
@@ -42,5 +42,6 @@ export function fromStatusMessage({ code, message, details }: Status): DomainErr
     violations: violations.map(({ field, description }) => ({ path: field, message: description })),
     retryAfterMs: retryInfo?.retryDelay && durationMs(retryInfo.retryDelay),
     metadata: info?.metadata ?? {},
+    cause,
   });
 }

@@ -69,7 +69,7 @@ export function callOnce(
       },
       onEnd: (end) => {
         clearTimeout(timer);
-        if (settle(end.code)) reject(errorFrom(end));
+        if (settle(end.code)) reject(errorFrom(end, connection.fault));
       },
     });
     const timer = setTimeout(() => giveUp(Code.DeadlineExceeded, notAnswered()), timeoutMs);
@@ -94,10 +94,11 @@ function notAnswered(): DomainError {
 }
 
 /** What the service said, or what there is to say of one that did not answer. */
-function errorFrom({ code = Code.Internal, message, details, isRefused }: CallEnd): Error {
+function errorFrom({ code = Code.Internal, message, details, isRefused }: CallEnd, fault: Error | undefined): Error {
   if (isRefused) return new RefusedCall("unavailable", { reason: "", message });
   try {
-    return fromStatusMessage(details ? readMessage(StatusSchema, details) : create(StatusSchema, { code, message }));
+    if (details) return fromStatusMessage(readMessage(StatusSchema, details));
+    return fromStatusMessage(create(StatusSchema, { code, message }), fault);
   } catch (cause) {
     return new Error("A service answered with an error that cannot be read", { cause });
   }
