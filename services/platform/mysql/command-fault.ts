@@ -1,5 +1,5 @@
 import { CommandError } from "../process/command-error.ts";
-import { isConnectionLost, isRightMissing, isTransient } from "./errors.ts";
+import { isConnectionLost, isRightMissing, isTlsRequired, isTransient } from "./errors.ts";
 
 /**
  * For the user of a command: throws a sentence where the database is out of reach, lets nobody in, lets its user not do this,
@@ -10,6 +10,11 @@ export function sayDatabaseFault(error: unknown): never {
   if (isRightMissing(cause)) {
     throw new CommandError(
       `The database refuses this to its user: ${(cause as Error).message}.\nGrant the right, or use the URL of a user who has it; docs/operations.md has the rights of each, under "Install".`,
+    );
+  }
+  if (isTlsRequired(cause)) {
+    throw new CommandError(
+      "The database takes no connection without TLS: add ssl-mode=VERIFY_IDENTITY to its URL, as docs/configuration.md tells.",
     );
   }
   // mysql2 marks as fatal what ends a connection, so also a refused password.

@@ -12,6 +12,7 @@ const lockNowait = 3572;
 const accessDenied = 1045;
 /** A user who is let in has no right to a database, or to do something with a table. */
 const rightMissing = [1044, 1142];
+const tlsRequired = 3159;
 const unknownDatabase = 1049;
 const unknownTable = 1146;
 const unknownColumn = 1054;
@@ -177,6 +178,10 @@ export function isAccessDenied(error: unknown): boolean {
 
 export function isRightMissing(error: unknown): boolean {
   return rightMissing.includes(errnoOf(error));
+}
+
+export function isTlsRequired(error: unknown): boolean {
+  return errnoOf(error) === tlsRequired;
 }
 
 export function isStatementTimeout(error: unknown): boolean {

@@ -1,0 +1,23 @@
+import { describe, expect, it } from "vitest";
+import { CommandError } from "../process/command-error.ts";
+import { sayDatabaseFault } from "./command-fault.ts";
+
+describe("what a command says of a fault of the database", () => {
+  it.each([
+    [{ errno: 3159 }, "The database takes no connection without TLS: add ssl-mode=VERIFY_IDENTITY to its URL"],
+    [{ errno: 1142 }, "The database refuses this to its user: no.\nGrant the right"],
+    [{ errno: 1044 }, "The database refuses this to its user: no.\nGrant the right"],
+    [{ errno: 1045 }, "The database cannot be used: no.\nCheck that it runs, and the database URL"],
+    [{ code: "HANDSHAKE_SSL_ERROR", fatal: true }, "The database cannot be used: no.\nCheck that it runs"],
+    [{ errno: 1213 }, "Others kept changing the same rows of the database. Run the command again."],
+  ])("is a sentence: %j", (parts, sentence) => {
+    const say = () => sayDatabaseFault(new Error("it failed", { cause: Object.assign(new Error("no"), parts) }));
+    expect(say).toThrow(CommandError);
+    expect(say).toThrow(sentence);
+  });
+
+  it("is what it was given, where nobody but us can mend it", () => {
+    const error = Object.assign(new Error("You have an error in your SQL syntax"), { errno: 1064 });
+    expect(() => sayDatabaseFault(error)).toThrow(error);
+  });
+});
