@@ -298,7 +298,7 @@ describe("the whole system with certificates", () => {
     const { http } = await openPresetService(config, silentLogger(), lifecycle);
     try {
       const reason = async () => (await request("GET", `http://127.0.0.1:${http}/readyz`)).text;
-      await expect.poll(reason).toMatch(/the keys of access tokens could not be fetched yet/);
+      await expect.poll(reason).toMatch(/the keys of access tokens could not be fetched yet: .*certificate/);
     } finally {
       await lifecycle.close();
     }

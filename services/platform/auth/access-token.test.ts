@@ -490,8 +490,10 @@ describe("a clock that is set", () => {
 
 describe("readiness", () => {
   it("needs keys, which it fetches itself and keeps fresh while nobody calls", async () => {
-    published = new Error("down");
-    await expect(verifier.check()).rejects.toThrow("the keys of access tokens could not be fetched yet");
+    published = new Error("the service cannot be reached", { cause: new Error("connect ECONNREFUSED") });
+    await expect(verifier.check()).rejects.toThrow(
+      "the keys of access tokens could not be fetched yet: connect ECONNREFUSED",
+    );
     published = [first.jwk];
     vi.advanceTimersByTime(5_001);
     await verifier.check();

@@ -90,7 +90,10 @@ export class AccessTokenVerifier {
   /** For readiness: whether tokens can be verified at all. Keeps the keys fresh while nobody calls. */
   async check(): Promise<void> {
     await this.#keys.keepFresh(monotonicMs());
-    if (!this.#keys.areKnown) throw new Error("the keys of access tokens could not be fetched yet");
+    if (!this.#keys.areKnown) {
+      const why = this.#keys.fault === undefined ? "" : `: ${reasonOf(this.#keys.fault)}`;
+      throw new Error(`the keys of access tokens could not be fetched yet${why}`);
+    }
     this.#clock.check();
   }
 
@@ -133,4 +136,10 @@ function unauthenticated(reason: string, message: string): DomainError {
 
 function invalidToken(): DomainError {
   return unauthenticated("TOKEN_INVALID", "The access token is not valid. Exchange the key for a new one.");
+}
+
+/** Of an error that others have added to, what it began with. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : reasonOf(error.cause);
 }

@@ -42,6 +42,11 @@ export class VerificationKeys {
     return this.#keys.size > 0;
   }
 
+  /** Why they could not be fetched last. */
+  get fault(): unknown {
+    return this.#fault;
+  }
+
   find(kid: string): KeyObject | undefined {
     return this.#keys.get(kid);
   }
