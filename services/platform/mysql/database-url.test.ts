@@ -56,10 +56,14 @@ describe("the URL of a database", () => {
     expect(read).not.toThrow("sec");
   });
 
-  it("goes through with a password that is percent-encoded, and over a socket", () => {
+  it("goes through with a password that is percent-encoded, over a socket, and with what other drivers want", () => {
     const read = (url: string) =>
       readConfig({ DATABASE_URL: url }, (reader) => readDatabaseUrl(reader, "DATABASE_URL", "where"));
-    for (const url of ["mysql://user:%23%2F%25@db/setpoint", "mysql://root@localhost/setpoint?socketPath=%2Fa.sock"])
+    for (const url of [
+      "mysql://user:%23%2F%25@db/setpoint",
+      "mysql://root@localhost/setpoint?socketPath=%2Fa.sock",
+      "mysql://root@localhost/setpoint?charset=utf8mb4&parseTime=true",
+    ])
       expect(read(url)).toBe(url);
   });
 
@@ -70,7 +74,7 @@ describe("the URL of a database", () => {
     [`${plain}?wsrep-sync-wait=16`, "wsrep-sync-wait must be 0 to 15"],
     [`${plain}?wsrep-sync-wait=`, "wsrep-sync-wait must be 0 to 15"],
     [`${plain}?protocol=binary`, "protocol must be prepared or text"],
-    [`${plain}?sslMode=VERIFY_IDENTITY`, "parameter sslMode is not known; there are ssl-mode, ssl-ca"],
+    [`${plain}?sslMode=VERIFY_IDENTITY`, "parameter sslMode is not known; TLS is asked for with ssl-mode, ssl-ca"],
     [`${plain}?tls=true`, "parameter tls is not known"],
     ["mysql://user:secret@db.example.com", "must name a host and a database"],
     ["mysql://user:secret@db.example.com/", "must name a host and a database"],

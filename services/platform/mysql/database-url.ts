@@ -9,10 +9,6 @@ const tlsParameters = ["ssl-mode", "ssl-ca", "ssl-cert", "ssl-key"] as const;
 const syncWaitParameter = "wsrep-sync-wait";
 const protocolParameter = "protocol";
 
-const documentedParameters = [...tlsParameters, syncWaitParameter, protocolParameter];
-/** Of mysql2: how its own clients ask for TLS, and the way to a server that listens on no port. */
-const otherParameters = ["ssl", "socketPath"];
-
 /** How statements with values go to the database. */
 export type Protocol = "prepared" | "text";
 
@@ -113,19 +109,18 @@ export function readOptionalDatabaseUrl(reader: EnvironmentReader, name: string)
 }
 
 /**
- * What mysql2 would take all the same, and then use another server, no database, or no TLS: a parameter that it does not
- * know, such as `sslMode` of other drivers, it leaves out.
+ * What mysql2 would take all the same, and then use another server, no database, or no TLS: where other drivers have
+ * another name for that, such as `sslMode`, it leaves it out.
  */
 function checkParts({ hostname, pathname, username, password, searchParams }: URL): void {
   if (hostname === "" || pathname.length < 2)
     throw new Error("it must name a host and a database, as in mysql://user:password@host/database");
   if (![username, password, pathname].every(isPercentEncoded))
     throw new Error("a % in its user name or password must be written as %25");
-  const unknown = [...searchParams.keys()].find(
-    (name) => ![...documentedParameters, ...otherParameters].includes(name),
-  );
+  const known: readonly string[] = ["ssl", ...tlsParameters];
+  const unknown = [...searchParams.keys()].find((name) => /ssl|tls/i.test(name) && !known.includes(name));
   if (unknown !== undefined)
-    throw new Error(`its parameter ${unknown} is not known; there are ${documentedParameters.join(", ")}`);
+    throw new Error(`its parameter ${unknown} is not known; TLS is asked for with ${tlsParameters.join(", ")}`);
 }
 
 function isPercentEncoded(text: string): boolean {
