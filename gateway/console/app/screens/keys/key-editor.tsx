@@ -4,6 +4,7 @@ import type { Key } from "../../api/types.ts";
 import { showToast } from "../../shell/toasts.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
+import { useOwnChanges } from "../../ui/use-own-changes.ts";
 import { ExpiryField } from "./expiry-field.tsx";
 import { PermissionChoice } from "./permission-choice.tsx";
 
@@ -19,14 +20,10 @@ export function KeyEditor({ apiKey, reason, close, changed }: KeyEditorProps) {
   const [name, setName] = useState(apiKey.name);
   const [permissions, setPermissions] = useState<Key["permissions"]>(apiKey.permissions);
   const [expiresAt, setExpiresAt] = useState(apiKey.expires_at);
+  const changesIn = useOwnChanges(apiKey);
 
   const submit = async (): Promise<void> => {
-    // Only what was changed here is sent: what a colleague changed meanwhile stays.
-    const body = {
-      ...(name.trim() === apiKey.name ? {} : { name: name.trim() }),
-      ...(permissions.join() === apiKey.permissions.join() ? {} : { permissions }),
-      ...(expiresAt === apiKey.expires_at ? {} : { expires_at: expiresAt }),
-    };
+    const body = changesIn({ name: name.trim(), permissions, expires_at: expiresAt });
     if (Object.keys(body).length > 0) {
       await request(`/api/v1/keys/${apiKey.id}`, { method: "PATCH", body });
       showToast(`“${name.trim()}” is changed.`);

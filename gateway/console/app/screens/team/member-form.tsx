@@ -5,6 +5,7 @@ import { showToast } from "../../shell/toasts.tsx";
 import { Field, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { nameOf } from "../../ui/person.tsx";
+import { useOwnChanges } from "../../ui/use-own-changes.ts";
 
 interface MemberFormProps {
   /** Absent: someone who is to become one. */
@@ -20,10 +21,11 @@ export function MemberForm({ member, reason, close, changed }: MemberFormProps) 
   const [firstName, setFirstName] = useState(member?.first_name ?? "");
   const [lastName, setLastName] = useState(member?.last_name ?? "");
   const [role, setRole] = useState<Member["role"]>(member?.role ?? "org:member");
+  const changesIn = useOwnChanges(member);
 
   const submit = async (): Promise<void> => {
     const fields = { first_name: firstName.trim() || null, last_name: lastName.trim() || null, role };
-    if (member) await update(member, fields);
+    if (member) await update(member, changesIn(fields));
     else {
       await request("/api/v1/organization/members", { method: "POST", body: { email: email.trim(), ...fields } });
       showToast(`${email.trim()} is a member.`);
@@ -31,14 +33,10 @@ export function MemberForm({ member, reason, close, changed }: MemberFormProps) 
     }
     close();
   };
-  // Only what was changed here is sent: what a colleague changed meanwhile stays.
-  const update = async (before: Member, fields: Partial<Member>): Promise<void> => {
-    const body = Object.fromEntries(
-      Object.entries(fields).filter(([name, value]) => value !== before[name as keyof Member]),
-    );
+  const update = async ({ id, email: address }: Member, body: Partial<Member>): Promise<void> => {
     if (Object.keys(body).length === 0) return;
-    await request(`/api/v1/organization/members/${before.id}`, { method: "PATCH", body });
-    showToast(`${before.email} is changed.`);
+    await request(`/api/v1/organization/members/${id}`, { method: "PATCH", body });
+    showToast(`${address} is changed.`);
     changed();
   };
   return (

@@ -5,6 +5,7 @@ import { hrefTo, navigate } from "../../shell/location.ts";
 import { showToast } from "../../shell/toasts.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
+import { useOwnChanges } from "../../ui/use-own-changes.ts";
 import { rememberWorkspace } from "./known-workspaces.ts";
 
 interface WorkspaceFormProps {
@@ -21,13 +22,10 @@ export function WorkspaceForm({ shown, current, close, changed }: WorkspaceFormP
   const [slug, setSlug] = useState(shown?.slug);
   const [description, setDescription] = useState(shown?.description ?? "");
   const chosenSlug = slug ?? slugFrom(name);
+  const changesIn = useOwnChanges(shown);
 
   const submit = async (): Promise<void> => {
-    const fields = { name: name.trim(), slug: chosenSlug.trim(), description: description.trim() || null };
-    // Only what was changed here is sent: what a colleague changed meanwhile stays.
-    const body = Object.fromEntries(
-      Object.entries(fields).filter(([field, value]) => value !== shown?.[field as keyof typeof fields]),
-    );
+    const body = changesIn({ name: name.trim(), slug: chosenSlug.trim(), description: description.trim() || null });
     if (Object.keys(body).length === 0) return close();
     const { json } = await request<One<Workspace>>(`/api/v1/workspaces${shown ? `/${shown.id}` : ""}`, {
       method: shown ? "PATCH" : "POST",

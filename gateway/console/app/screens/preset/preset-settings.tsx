@@ -1,0 +1,86 @@
+import { useState } from "preact/hooks";
+import { presetPath } from "../../api/presets.ts";
+import { request } from "../../api/request.ts";
+import type { PresetStatus, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
+import { forgetAnswers } from "../../api/use-loaded.ts";
+import { showToast } from "../../shell/toasts.tsx";
+import { Field, TextField } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { useOwnChanges } from "../../ui/use-own-changes.ts";
+
+interface PresetSettingsProps {
+  readonly preset: PresetWithVersion;
+  readonly etag: string | undefined;
+  readonly workspace: SessionWorkspace;
+  readonly close: () => void;
+  readonly changed: () => void;
+}
+
+const statuses: readonly (readonly [PresetStatus, label: string, what: string])[] = [
+  ["active", "Active", "in use"],
+  ["disabled", "Disabled", "requests that name it are refused; it takes new versions"],
+  ["archived", "Archived", "requests are refused, and it takes no new version until it is active again"],
+];
+
+export function PresetSettings({ preset, etag, workspace, close, changed }: PresetSettingsProps) {
+  const [name, setName] = useState(preset.name);
+  const [description, setDescription] = useState(preset.description ?? "");
+  const [status, setStatus] = useState(preset.status);
+  const changesIn = useOwnChanges(preset);
+
+  const submit = async (): Promise<void> => {
+    const body = changesIn({ name, description: description || null, status });
+    if (Object.keys(body).length === 0) return close();
+    try {
+      const headers = { "idempotency-key": crypto.randomUUID(), ...(etag ? { "if-match": etag } : {}) };
+      await request(presetPath(workspace, preset.slug), { method: "PATCH", body, headers });
+      close();
+      showToast("The settings were saved.");
+    } finally {
+      // After a refusal, too: the next try is about the state that is there now.
+      forgetAnswers();
+      changed();
+    }
+  };
+  return (
+    <FormDialog title={`Settings of ${preset.slug}`} action="Save" close={close} submit={submit}>
+      {(faultOf) => (
+        <>
+          <TextField label="Name" fault={faultOf("name")} value={name} change={setName} maxLength={255} isRequired />
+          <Field label="Description" fault={faultOf("description")}>
+            {(ids) => (
+              <textarea
+                {...ids}
+                class="input"
+                rows={3}
+                maxLength={2000}
+                value={description}
+                onInput={(event) => setDescription(event.currentTarget.value)}
+              />
+            )}
+          </Field>
+          <fieldset class="stack-tight">
+            <legend class="label">Status</legend>
+            {statuses.map(([value, label, what]) => {
+              const isBarred = preset.status === "archived" && value === "disabled";
+              return (
+                <label key={value} class="choice">
+                  <input
+                    type="radio"
+                    name="status"
+                    checked={status === value}
+                    disabled={isBarred}
+                    onChange={() => setStatus(value)}
+                  />
+                  <span>
+                    <strong>{label}</strong> <span class="muted">{isBarred ? "make it active first" : what}</span>
+                  </span>
+                </label>
+              );
+            })}
+          </fieldset>
+        </>
+      )}
+    </FormDialog>
+  );
+}

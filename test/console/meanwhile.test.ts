@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { administrator } from "../support/administration-rest.ts";
+import { findBrowser } from "../support/browser.ts";
+import { type ConsolePage, type ConsoleUnderTest, chooseFromMenu, openConsole } from "../support/console-browser.ts";
+import { freshName } from "../support/fresh-name.ts";
+import type { PresetJson } from "../support/rest.ts";
+
+const browserPath = await findBrowser();
+
+let underTest: ConsoleUnderTest;
+
+describe.skipIf(!browserPath)("the console, while something else happens", { timeout: 180_000 }, () => {
+  beforeAll(async () => {
+    underTest = await openConsole(browserPath ?? "");
+  }, 180_000);
+
+  afterAll(() => underTest?.close());
+
+  async function createPreset(prompts: readonly string[] = ["Be brief.", "Be kind."]): Promise<string> {
+    const slug = freshName("busy");
+    for (const content of prompts)
+      expect((await underTest.stack.create(slug, { messages: [{ role: "system", content }] })).status).toBe(200);
+    return slug;
+  }
+
+  function signedIn(): Promise<ConsolePage> {
+    return underTest.newPage({ key: underTest.stack.managementKey });
+  }
+
+  const call = <Data>(method: string, path: string, body?: unknown) =>
+    administrator(underTest.stack).call<Data>(method, path, body);
+
+  const patch = (slug: string, body: object) =>
+    underTest.stack.request<PresetJson>("PATCH", `/presets/${slug}`, { key: underTest.stack.apiKey, body });
+
+  it("sends of the settings only what was changed in them, also after a colleague was faster", async () => {
+    const slug = await createPreset();
+    const { page, open } = await signedIn();
+    await open(`/default/presets/${slug}`);
+    await page.getByRole("button", { name: "Settings" }).click();
+    await page.getByLabel("Description").fill("Mine.");
+    await patch(slug, { name: "Theirs" });
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("dialog").getByRole("alert").waitFor();
+    // What the colleague did is known by now.
+    await page.getByText("Theirs").first().waitFor();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The settings were saved.").waitFor();
+    const { json } = await underTest.stack.request<PresetJson>("GET", `/presets/${slug}`, {
+      key: underTest.stack.apiKey,
+    });
+    expect(json.data).toMatchObject({ name: "Theirs", description: "Mine." });
+  });
+
+  it("sends of a form only what was changed in it, also where the list behind it was loaded again", async () => {
+    const name = freshName("Ada");
+    const email = `${name.toLowerCase()}@example.com`;
+    const added = await call<{ id: string }>("POST", "/organization/members", { email, first_name: name });
+    const path = `/organization/members/${added.json.data.id}`;
+    const { page, open } = await signedIn();
+    await page.clock.install();
+    await open("/default/team");
+    await chooseFromMenu(page, `Actions for ${name}`, "Edit");
+    await page.getByLabel("First name").fill("Augusta");
+    await call("PATCH", path, { last_name: "Lovelace" });
+    const renamed = page.getByText(`${name} Lovelace`).first();
+    await expect
+      .poll(async () => {
+        await page.clock.fastForward(30_000);
+        return renamed.count();
+      })
+      .toBeGreaterThan(0);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText(`${email} is changed.`).waitFor();
+    const { json } = await call<{ id: string }[]>("GET", "/organization/members?limit=100");
+    expect(json.data.find(({ id }) => id === added.json.data.id)).toMatchObject({
+      first_name: "Augusta",
+      last_name: "Lovelace",
+    });
+  });
+});
