@@ -78,4 +78,32 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
       last_name: "Lovelace",
     });
   });
+
+  it("says that something was not undone also where its screen was left", async () => {
+    const slug = await createPreset();
+    const { page, open } = await signedIn();
+    await open(`/default/presets/${slug}?v=1`);
+    await page.getByRole("button", { name: "Roll back to v1" }).click();
+    await page.getByText(`${slug} now serves v1.`).waitFor();
+    await page.getByRole("link", { name: "Activity" }).click();
+    await page.getByRole("heading", { name: "Activity" }).waitFor();
+    await patch(slug, { name: "Theirs" });
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText(`${slug} was not changed: `).waitFor();
+
+    const workspace = freshName("wiped");
+    const email = `${freshName("alan")}@example.com`;
+    await call("POST", "/workspaces", { name: workspace, slug: workspace });
+    const added = await call<{ id: string }>("POST", "/organization/members", { email });
+    const userId = added.json.data.id;
+    await call("POST", `/workspaces/${workspace}/members/add`, { user_ids: [userId] });
+    await open(`/default/team/${workspace}`);
+    await page.getByRole("button", { name: `Remove ${email}` }).click();
+    await page.getByText(`${email} is no member of`).waitFor();
+    await page.getByRole("link", { name: "Activity" }).click();
+    await page.getByRole("heading", { name: "Activity" }).waitFor();
+    await call("DELETE", `/organization/members/${userId}`);
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText(`${email} was not added again: `).waitFor();
+  });
 });

@@ -60,12 +60,17 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
       await change("remove", [userId]);
       showToast(`${personName(userId)} is no member of ${name} any more.`, {
         label: "Undo",
-        run: () => void change("add", [userId]).catch((thrown: unknown) => setError(asApiError(thrown))),
+        run: () => void addAgain(userId, personName(userId)),
       });
     } catch (thrown) {
       setError(asApiError(thrown));
     }
   };
+  // In a toast, because the screen may have been left by then.
+  const addAgain = (userId: string, person: string): Promise<void> =>
+    change("add", [userId]).catch((thrown: unknown) =>
+      showToast(`${person} was not added again: ${asApiError(thrown).message}`),
+    );
   return (
     <Page
       title={`Members of ${name}`}

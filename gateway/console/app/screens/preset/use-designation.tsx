@@ -1,14 +1,12 @@
-import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, asApiError } from "../../api/api-error.ts";
 import { presetPath } from "../../api/presets.ts";
 import { request } from "../../api/request.ts";
 import type { One, Page, PresetChange, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
 import { forgetAnswers } from "../../api/use-loaded.ts";
 import { showToast } from "../../shell/toasts.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { ErrorPanel } from "../../ui/error-panel.tsx";
-import { ChangeList } from "./change-list.tsx";
+import { ErrorDialog } from "../../ui/error-dialog.tsx";
+import { type Meanwhile, MeanwhileDialog } from "./meanwhile-dialog.tsx";
 
 interface DesignationParts {
   readonly workspace: SessionWorkspace;
@@ -19,18 +17,18 @@ interface DesignationParts {
   readonly changed: () => void;
 }
 
-interface Meanwhile {
-  readonly version: number;
-  readonly changes: readonly PresetChange[];
-  readonly preset: PresetWithVersion;
-  readonly etag: string | undefined;
-}
-
 /** A rollback: one click, and Undo where it was a mistake. It never undoes what a colleague did meanwhile unseen. */
 export function useDesignation({ workspace, slug, etag, revision, changed }: DesignationParts) {
   const [isBusy, setBusy] = useState(false);
   const [meanwhile, setMeanwhile] = useState<Meanwhile>();
   const [error, setError] = useState<ApiError>();
+  const isGone = useRef(false);
+  useEffect(
+    () => () => {
+      isGone.current = true;
+    },
+    [],
+  );
 
   const designate = async (version: number, before: number, seen = etag): Promise<void> => {
     setBusy(true);
@@ -42,8 +40,7 @@ export function useDesignation({ workspace, slug, etag, revision, changed }: Des
         run: () => void designate(before, version, answer.etag),
       });
     } catch (thrown) {
-      if (thrown instanceof ApiError && thrown.status === 412) await lookWhatChanged(version);
-      else setError(asApiError(thrown));
+      await tellWhyNot(thrown, version);
     }
     forgetAnswers();
     changed();
@@ -57,6 +54,13 @@ export function useDesignation({ workspace, slug, etag, revision, changed }: Des
       headers: { "idempotency-key": crypto.randomUUID(), ...(seen ? { "if-match": seen } : {}) },
     });
 
+  const tellWhyNot = async (thrown: unknown, version: number): Promise<void> => {
+    // Undo outlives the screen, and a dialog of the screen would not be seen.
+    if (isGone.current) showToast(`${slug} was not changed: ${asApiError(thrown).message}`);
+    else if (thrown instanceof ApiError && thrown.status === 412) await lookWhatChanged(version);
+    else setError(asApiError(thrown));
+  };
+
   const lookWhatChanged = async (version: number): Promise<void> => {
     try {
       const [preset, log] = await Promise.all([
@@ -64,47 +68,28 @@ export function useDesignation({ workspace, slug, etag, revision, changed }: Des
         request<Page<PresetChange>>(presetPath(workspace, slug, "/changes?limit=20")),
       ]);
       const changes = log.json.data.filter((change) => change.revision > (revision ?? 0));
-      setMeanwhile({ version, changes, preset: preset.json.data, etag: preset.etag });
+      setMeanwhile({
+        wanted: version,
+        served: preset.json.data.designated_version.version,
+        changes,
+        etag: preset.etag,
+      });
     } catch (thrown) {
       setError(asApiError(thrown));
     }
   };
 
-  let dialog: ComponentChildren = null;
-  if (meanwhile) {
-    const { version, changes, preset, etag: current } = meanwhile;
-    const now = preset.designated_version.version;
-    dialog = (
-      <Dialog title="Somebody changed this preset meanwhile" close={() => setMeanwhile(undefined)}>
-        <p>
-          Nothing was changed for you. <strong>{slug}</strong> serves <strong>v{now}</strong> now. What happened since
-          you loaded it:
-        </p>
-        <ChangeList changes={changes} workspace={workspace} slug={slug} />
-        <div class="dialog-actions">
-          <button type="button" class="button" onClick={() => setMeanwhile(undefined)}>
-            Leave it at v{now}
-          </button>
-          {version !== now && (
-            <button type="button" class="button primary" onClick={() => void designate(version, now, current)}>
-              Serve v{version} anyway
-            </button>
-          )}
-        </div>
-      </Dialog>
-    );
-  } else if (error) {
-    dialog = (
-      <Dialog title="The preset was not changed" close={() => setError(undefined)}>
-        <ErrorPanel error={error} />
-        <div class="dialog-actions">
-          <button type="button" class="button" onClick={() => setError(undefined)}>
-            Close
-          </button>
-        </div>
-      </Dialog>
-    );
-  }
+  const dialog = meanwhile ? (
+    <MeanwhileDialog
+      workspace={workspace}
+      slug={slug}
+      meanwhile={meanwhile}
+      close={() => setMeanwhile(undefined)}
+      designateAnyway={() => void designate(meanwhile.wanted, meanwhile.served, meanwhile.etag)}
+    />
+  ) : (
+    error && <ErrorDialog title="The preset was not changed" error={error} close={() => setError(undefined)} />
+  );
   return { designate: (version: number, before: number) => void designate(version, before), isBusy, dialog };
 }
 

@@ -1,0 +1,42 @@
+import type { PresetChange, SessionWorkspace } from "../../api/types.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { ChangeList } from "./change-list.tsx";
+
+/** What became of a preset since it was loaded, for who wants another version served. */
+export interface Meanwhile {
+  readonly wanted: number;
+  readonly served: number;
+  readonly changes: readonly PresetChange[];
+  readonly etag: string | undefined;
+}
+
+interface MeanwhileDialogProps {
+  readonly workspace: SessionWorkspace;
+  readonly slug: string;
+  readonly meanwhile: Meanwhile;
+  readonly close: () => void;
+  readonly designateAnyway: () => void;
+}
+
+export function MeanwhileDialog({ workspace, slug, meanwhile, close, designateAnyway }: MeanwhileDialogProps) {
+  const { wanted, served, changes } = meanwhile;
+  return (
+    <Dialog title="Somebody changed this preset meanwhile" close={close}>
+      <p>
+        Nothing was changed for you. <strong>{slug}</strong> serves <strong>v{served}</strong> now. What happened since
+        you loaded it:
+      </p>
+      <ChangeList changes={changes} workspace={workspace} slug={slug} />
+      <div class="dialog-actions">
+        <button type="button" class="button" onClick={close}>
+          Leave it at v{served}
+        </button>
+        {wanted !== served && (
+          <button type="button" class="button primary" onClick={designateAnyway}>
+            Serve v{wanted} anyway
+          </button>
+        )}
+      </div>
+    </Dialog>
+  );
+}
