@@ -106,4 +106,18 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByText(`${email} was not added again: `).waitFor();
   });
+
+  it("keeps the search one types in where it found nothing and is cleared", async () => {
+    const slug = await createPreset();
+    const { page, open } = await signedIn();
+    await open("/default/presets");
+    await page.getByRole("link", { name: slug }).waitFor();
+    const search = page.getByRole("searchbox");
+    await search.fill("nothing-is-called-so");
+    await page.getByText("No preset fits").waitFor();
+    await search.evaluate((field) => field.setAttribute("data-kept", ""));
+    await search.fill("");
+    await page.getByRole("link", { name: slug }).waitFor();
+    expect(await search.getAttribute("data-kept")).toBe("");
+  });
 });

@@ -59,7 +59,7 @@ function ActivityList({ workspace, query, names }: ScreenProps & { readonly name
   };
   const logs = logsThatFit(names, filter, workspace);
   const position = positionFrom(query.get("at"), logs.length);
-  const { page, error, isLoading, reload } = useActivity(logs, position);
+  const { value: page, error, isLoading, reload } = useActivity(logs, position);
   const total = page?.total;
   useEffect(() => {
     if (total !== undefined && !isLoading) announce(total === 1 ? "1 change" : `${total} changes`);

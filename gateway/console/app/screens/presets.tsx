@@ -1,8 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { inWorkspace, reasonNotTo } from "../api/session.ts";
-import type { Page as ListPage, Preset, PresetStatus, SessionWorkspace } from "../api/types.ts";
-import { useLoaded } from "../api/use-loaded.ts";
-import { announce } from "../shell/announcer.tsx";
+import type { Preset, PresetStatus, SessionWorkspace } from "../api/types.ts";
+import { pageIn, pageParameters, pageSize, useList } from "../api/use-list.ts";
 import { hrefTo, navigate, newPresetPart } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
 import { ActionButton } from "../ui/action-button.tsx";
@@ -18,7 +17,6 @@ export interface ScreenProps {
   readonly query: URLSearchParams;
 }
 
-const pageSize = 50;
 const statuses: readonly (readonly [PresetStatus | "", string])[] = [
   ["", "All"],
   ["active", "Active"],
@@ -29,27 +27,15 @@ const statuses: readonly (readonly [PresetStatus | "", string])[] = [
 export function Presets({ workspace, query }: ScreenProps) {
   const q = query.get("q") ?? "";
   const status = statuses.find(([each]) => each === query.get("status"))?.[0] ?? "";
-  const page = Math.max(1, Number.parseInt(query.get("page") ?? "1", 10) || 1);
+  const page = pageIn(query);
   const isFiltered = q !== "" || status !== "";
-  const parameters = new URLSearchParams({
-    limit: String(pageSize),
-    offset: String((page - 1) * pageSize),
-    include: "serving",
-  });
+  const parameters = new URLSearchParams({ ...pageParameters(page), include: "serving" });
   if (q) parameters.set("q", q);
   if (status) parameters.set("status", status);
 
-  const [isEmpty, setEmpty] = useState(false);
-  // The page of somebody who is about to make the first preset fills itself.
-  const { answer, error, isLoading, reload } = useLoaded<ListPage<Preset>>(
-    inWorkspace(`/api/v1/presets?${parameters}`, workspace),
-    isEmpty ? 2_000 : 30_000,
-  );
-  const total = answer?.json.total_count;
-  useEffect(() => setEmpty(total === 0 && !isFiltered), [total, isFiltered]);
-  useEffect(() => {
-    if (total !== undefined && !isLoading) announce(total === 1 ? "1 preset" : `${total} presets`);
-  }, [total, isLoading]);
+  const path = inWorkspace(`/api/v1/presets?${parameters}`, workspace);
+  const { items, total, error, isLoading, reload } = useList<Preset>(path, ["preset", "presets"]);
+  const isEmpty = total === 0 && !isFiltered && !isLoading;
 
   const hrefWith = (change: { q?: string; status?: string; page?: number }): string => {
     const { page: wanted = 1, ...filter } = { q, status, ...change };
@@ -70,7 +56,7 @@ export function Presets({ workspace, query }: ScreenProps) {
       }
     >
       {isEmpty ? (
-        <FirstPreset />
+        <FirstPreset look={reload} />
       ) : (
         <>
           <div class="toolbar">
@@ -89,7 +75,7 @@ export function Presets({ workspace, query }: ScreenProps) {
             </nav>
           </div>
           {error && <ErrorPanel error={error} title="The presets could not be loaded" retry={reload} />}
-          {total === 0 ? (
+          {total === 0 && isFiltered ? (
             <div class="panel empty">
               <h2>No preset fits</h2>
               <p class="wrap">
@@ -102,8 +88,8 @@ export function Presets({ workspace, query }: ScreenProps) {
               </a>
             </div>
           ) : (
-            (answer || !error) && (
-              <PresetTable presets={answer?.json.data} isStale={isLoading} workspace={workspace} rows={pageSize} />
+            (items || !error) && (
+              <PresetTable presets={items} isStale={isLoading} workspace={workspace} rows={pageSize} />
             )
           )}
           {total !== undefined && total > 0 && (

@@ -1,7 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../api/api-error.ts";
 import { loadSession, session, signIn } from "../api/session.ts";
-import { forgetAnswers, useRetry } from "../api/use-loaded.ts";
+import { forgetAnswers } from "../api/use-loaded.ts";
+import { useRetry } from "../api/use-loading.ts";
 import { SignIn } from "../screens/sign-in.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { loadNames } from "../ui/person.tsx";

@@ -1,7 +1,10 @@
+import { usePolling } from "../../api/use-loading.ts";
 import { CodeSample } from "../../ui/code-sample.tsx";
 
 /** What an empty workspace shows: how to make the first preset, in words that can be pasted. */
-export function FirstPreset() {
+export function FirstPreset({ look }: { readonly look: () => void }) {
+  // The page of somebody who is about to make the first preset fills itself.
+  usePolling(look, 2_000);
   const body = {
     model: "echo/small",
     temperature: 0.2,
