@@ -25,7 +25,7 @@ export function whenRefused(tell: () => void): void {
 /** Calls the API in the name of who is signed in. Throws an ApiError where it does not succeed. */
 export async function request<T>(path: string, parts: RequestParts = {}): Promise<Answer<T>> {
   const response = await send(path, parts);
-  const text = await response.text();
+  const text = await reached(response.text(), parts.signal);
   return {
     json: (text === "" ? undefined : JSON.parse(text)) as T,
     text,
@@ -46,12 +46,17 @@ export async function send(path: string, { method = "GET", body, headers, signal
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
     ...(signal ? { signal } : {}),
   };
-  const response = await fetch(path, init).catch((error: unknown) => {
-    if (signal?.aborted) throw error;
-    throw new ApiError(0, "The gateway cannot be reached. Check the connection, then try again.");
-  });
+  const response = await reached(fetch(path, init), signal);
   if (response.ok) return response;
   const error = await apiErrorFrom(response);
   if (error.status === 401) onRefusal();
   throw error;
+}
+
+/** What came over the network; an ApiError where the connection is lost before, or on the way. */
+function reached<T>(coming: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  return coming.catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    throw new ApiError(0, "The gateway cannot be reached. Check the connection, then try again.");
+  });
 }
