@@ -120,4 +120,73 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
     await page.getByRole("link", { name: slug }).waitFor();
     expect(await search.getAttribute("data-kept")).toBe("");
   });
+
+  it("lets one choose in the palette once the presets are there, whatever was pressed before", async () => {
+    const slug = await createPreset();
+    const { page, open } = await signedIn();
+    let answer = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await open("/default/team");
+    await page.getByRole("heading", { name: "Workspaces" }).waitFor();
+    await page.route("**/api/v1/presets?**", async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").waitFor();
+    await page.keyboard.press("ArrowDown");
+    answer();
+    await page.getByRole("option", { name: slug }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByText("Serves v2").waitFor();
+  });
+
+  it("says that it cannot compare where its files are gone, as after an upgrade of the gateway", async () => {
+    const slug = await createPreset();
+    const { page, open } = await signedIn();
+    await page.route("**/diff-worker*", (route) => route.fulfill({ status: 404 }));
+    await open(`/default/presets/${slug}/compare/1...2`);
+    await page.getByText("This part of the console could not be loaded").waitFor();
+    await page.unroute("**/diff-worker*");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.locator("ins").first().waitFor();
+  });
+
+  it("unfolds all lines that stayed, however many", async () => {
+    const lines = Array.from({ length: 1_200 }, (_, line) => `line ${line}`).join("\n");
+    const slug = await createPreset([`${lines}\nBe brief.`, `${lines}\nBe kind.`]);
+    const { page, open } = await signedIn();
+    await open(`/default/presets/${slug}/compare/1...2`);
+    const fold = page.getByRole("button", { name: /unchanged lines$/ });
+    await fold.waitFor();
+    // A page of them at a time.
+    while ((await fold.count()) > 0) await fold.click();
+    await expect.poll(() => page.locator(".diff-row").count()).toBe(1_201);
+  });
+
+  it("counts the changes of a comparison anew where other versions are compared", async () => {
+    const slug = await createPreset();
+    const { page, open } = await signedIn();
+    await open(`/default/presets/${slug}/compare/1...2`);
+    await page.locator("ins").first().waitFor();
+    await page.getByRole("button", { name: "Next" }).click();
+    await page.getByText("1 of 1", { exact: true }).waitFor();
+    await page.getByRole("link", { name: "Swap the two versions" }).click();
+    await page.getByRole("heading", { name: "Compare v2 with v1" }).waitFor();
+    await page.getByText("1 of 1", { exact: true }).waitFor({ state: "detached" });
+  });
+
+  it("loads a version to try again when asked to", async () => {
+    const slug = await createPreset();
+    const { page, open } = await signedIn();
+    await page.route("**/versions/1*", (route) => route.fulfill({ status: 503 }));
+    await open(`/default/presets/${slug}/try?v=1`);
+    await page.getByText("The preset could not be loaded").waitFor();
+    await page.unroute("**/versions/1*");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText(/^v1, /).waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+  });
 });

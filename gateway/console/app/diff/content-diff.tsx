@@ -1,5 +1,6 @@
 import { useMemo } from "preact/hooks";
 import { indented, membersOf } from "../json/json-pieces.ts";
+import { NotLoaded } from "../ui/not-loaded.tsx";
 import { DiffView } from "./diff-view.tsx";
 import { type DiffPair, useDiff } from "./use-diff.ts";
 
@@ -32,6 +33,7 @@ export function ContentDiff({ from, to, isWhole }: ContentDiffProps) {
       </div>
     );
   }
+  if (diffs === "not loaded") return <NotLoaded key="not-loaded" />;
   // All at once, so that nothing moves when the last part is there.
   if (!diffs) {
     return (

@@ -72,7 +72,17 @@ function foldUnchanged(rows: readonly DiffRow[], isWhole: boolean): (DiffRow[] |
 
 function FoldedRows({ rows }: { readonly rows: readonly DiffRow[] }) {
   const [isOpen, setOpen] = useState(false);
-  if (isOpen) return rows.slice(0, rowsAtFirst).map((row) => <Row key={row.from?.line} row={row} />);
+  if (isOpen) {
+    const rest = rows.slice(rowsAtFirst);
+    return (
+      <>
+        {rows.slice(0, rowsAtFirst).map((row) => (
+          <Row key={row.from?.line} row={row} />
+        ))}
+        {rest.length > 0 && <FoldedRows key="rest" rows={rest} />}
+      </>
+    );
+  }
   return (
     <li class="diff-fold">
       <button type="button" class="button bare" onClick={() => setOpen(true)}>

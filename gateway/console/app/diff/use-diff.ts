@@ -22,20 +22,23 @@ const scriptUrls: ScriptUrls = (globalThis as { trustedTypes?: TrustedTypes }).t
 ) ?? { createScriptURL: (url) => url };
 
 /**
- * The differences of each pair, found beside the page so that it never stands still; undefined until then.
- * `pairs` must be the same object as long as it says the same.
+ * The differences of each pair, found by a worker so that the page never stands still; undefined until then, and
+ * "not loaded" where there is no worker. `pairs` must be the same object as long as it says the same.
  */
-export function useDiff(pairs: readonly DiffPair[] | undefined): readonly LineDiff[] | undefined {
+export function useDiff(pairs: readonly DiffPair[]): readonly LineDiff[] | "not loaded" | undefined {
   const [answer, setAnswer] = useState<{ pairs: readonly DiffPair[]; diffs: readonly LineDiff[] }>();
+  const [hasFailed, setFailed] = useState(false);
   useEffect(() => {
-    if (!pairs) return;
+    if (pairs.length === 0) return;
     const worker = new Worker(scriptUrls.createScriptURL(workerUrl), { type: "module" });
     worker.addEventListener("message", ({ data }: MessageEvent<readonly LineDiff[]>) => {
       setAnswer({ pairs, diffs: data });
       worker.terminate();
     });
+    worker.addEventListener("error", () => setFailed(true));
     worker.postMessage(pairs);
     return () => worker.terminate();
   }, [pairs]);
-  return answer?.pairs === pairs ? answer?.diffs : undefined;
+  if (hasFailed) return "not loaded";
+  return answer?.pairs === pairs ? answer.diffs : undefined;
 }

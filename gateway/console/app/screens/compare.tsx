@@ -58,7 +58,10 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
           />
           <span>Show what stayed the same</span>
         </label>
-        <ChangeSteps reason={isSame ? "There is no change to go to: the two say the same." : undefined} />
+        <ChangeSteps
+          key={`${from}...${to}`}
+          reason={isSame ? "There is no change to go to: the two say the same." : undefined}
+        />
       </div>
       {error && (
         <ErrorPanel

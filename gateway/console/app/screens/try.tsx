@@ -107,7 +107,16 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
         [slug, hrefTo([workspace.slug, "presets", slug], { v: pinned })],
       ]}
     >
-      {loadError && <ErrorPanel error={loadError} title="The preset could not be loaded" retry={preset.reload} />}
+      {loadError && (
+        <ErrorPanel
+          error={loadError}
+          title="The preset could not be loaded"
+          retry={() => {
+            preset.reload();
+            version.reload();
+          }}
+        />
+      )}
       <form
         class="panel"
         onKeyDown={submitByKey}

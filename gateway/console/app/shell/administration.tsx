@@ -1,7 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
-import { ApiError } from "../api/api-error.ts";
 import type { AdministrationProps } from "../screens/administration.tsx";
-import { ErrorPanel } from "../ui/error-panel.tsx";
+import { NotLoaded } from "../ui/not-loaded.tsx";
 import { Page } from "./page.tsx";
 import { sections } from "./sections.ts";
 
@@ -34,11 +33,9 @@ export function Administration(props: AdministrationProps) {
       </main>
     );
   }
-  // A gateway that was brought up to date since has other files.
-  const error = new ApiError(0, "This part of the console could not be loaded. Load the page again.");
   return (
     <Page title="Not loaded">
-      <ErrorPanel error={error} retry={() => location.reload()} />
+      <NotLoaded />
     </Page>
   );
 }

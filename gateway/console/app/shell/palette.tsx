@@ -74,10 +74,11 @@ function PaletteDialog({ session, workspace }: PaletteProps) {
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step) setAt((chosen + step + choices.length) % choices.length);
-    else if (event.key === "Enter") choose(choices[chosen]);
-    else return;
+    if (!step && event.key !== "Enter") return;
     event.preventDefault();
+    if (choices.length === 0) return;
+    if (step) setAt((chosen + step + choices.length) % choices.length);
+    else choose(choices[chosen]);
   };
   useEffect(() => {
     document.getElementById(`choice-${chosen}`)?.scrollIntoView({ block: "nearest" });
