@@ -1,11 +1,11 @@
 import { request } from "./request.ts";
-import type { Page } from "./types.ts";
+import type { ListPage } from "./types.ts";
 
 /** The items of all pages of a list, up to a thousand: nobody reads further, and nothing is held up by more. */
 export async function listAll<T>(path: string): Promise<readonly T[]> {
   const found: T[] = [];
   for (let offset = 0; offset < 1_000; offset += 100) {
-    const { json } = await request<Page<T>>(`${path}?limit=100&offset=${offset}`);
+    const { json } = await request<ListPage<T>>(`${path}?limit=100&offset=${offset}`);
     found.push(...json.data);
     if (offset + 100 >= json.total_count) break;
   }

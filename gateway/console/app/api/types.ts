@@ -30,7 +30,8 @@ export type WorkspaceMember = Static<typeof workspaceMemberSchema>;
 export type ResolvedRequest = Static<typeof resolvedRequestSchema>;
 export type Dialect = "chat/completions" | "messages" | "responses";
 
-export interface Page<T> {
+/** A page of a list. */
+export interface ListPage<T> {
   readonly data: readonly T[];
   readonly total_count: number;
 }

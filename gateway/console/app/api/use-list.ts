@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { announce } from "../shell/announcer.tsx";
 import type { ApiError } from "./api-error.ts";
-import type { Page } from "./types.ts";
+import type { ListPage } from "./types.ts";
 import { forgetAnswers, useLoaded } from "./use-loaded.ts";
 
 export const pageSize = 50;
@@ -18,7 +18,7 @@ export interface List<T> {
 
 /** A page of a list of the API. How many there are is told to those who do not see it. */
 export function useList<T>(path: string | undefined, [one, many]: readonly [one: string, many: string]): List<T> {
-  const { answer, error, isLoading, reload } = useLoaded<Page<T>>(path, 30_000);
+  const { answer, error, isLoading, reload } = useLoaded<ListPage<T>>(path, 30_000);
   const total = answer?.json.total_count;
   useEffect(() => {
     if (total !== undefined && !isLoading) announce(`${total} ${total === 1 ? one : many}`);

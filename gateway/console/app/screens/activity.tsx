@@ -10,7 +10,7 @@ import { actionsOf, type Filter, type LogName, logsThatFit } from "./activity/en
 import { EntryList } from "./activity/entry-list.tsx";
 import { type Position, positionFrom } from "./activity/merged-log.ts";
 import { activityPageSize, useActivity } from "./activity/use-activity.ts";
-import type { ScreenProps } from "./presets.tsx";
+import type { ScreenProps } from "./screen-props.ts";
 
 const chips = [
   ["", "All"],

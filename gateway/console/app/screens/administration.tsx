@@ -1,6 +1,6 @@
 import { Activity } from "./activity.tsx";
 import { Keys } from "./keys.tsx";
-import type { ScreenProps } from "./presets.tsx";
+import type { ScreenProps } from "./screen-props.ts";
 import { Team } from "./team.tsx";
 import { WorkspaceMembers } from "./workspace-members.tsx";
 

@@ -1,6 +1,6 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import { presetPath, versionContent, versionCountPath } from "../api/presets.ts";
-import type { Page as ListPage, One, PresetVersion, PresetWithVersion } from "../api/types.ts";
+import type { ListPage, One, PresetVersion, PresetWithVersion } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { ContentDiff, isSameContent } from "../diff/content-diff.tsx";
 import { announce } from "../shell/announcer.tsx";
@@ -12,7 +12,7 @@ import { ContentSkeleton } from "../ui/content-skeleton.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { ComparedVersions } from "./compare/compared-versions.tsx";
-import type { PresetScreenProps } from "./preset.tsx";
+import type { PresetScreenProps } from "./screen-props.ts";
 
 interface CompareProps extends PresetScreenProps {
   readonly from: number;

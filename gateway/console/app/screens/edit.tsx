@@ -9,7 +9,7 @@ import { ContentSkeleton } from "../ui/content-skeleton.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { type Draft, findDraft } from "./edit/draft.ts";
 import { DraftEditor } from "./edit/draft-editor.tsx";
-import type { PresetScreenProps } from "./preset.tsx";
+import type { PresetScreenProps } from "./screen-props.ts";
 
 /** A new version, made from one that is there. */
 export function Edit({ workspace, query, slug }: PresetScreenProps) {

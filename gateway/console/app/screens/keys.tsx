@@ -10,7 +10,7 @@ import { NotYours } from "../ui/not-yours.tsx";
 import { Pager } from "../ui/pager.tsx";
 import { KeyTable } from "./keys/key-table.tsx";
 import { NewKey } from "./keys/new-key.tsx";
-import type { ScreenProps } from "./presets.tsx";
+import type { ScreenProps } from "./screen-props.ts";
 
 export function Keys({ workspace, query }: ScreenProps) {
   const reason = reasonNotTo("administer");

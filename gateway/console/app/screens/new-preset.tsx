@@ -7,7 +7,7 @@ import { ContentSkeleton } from "../ui/content-skeleton.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { draftLike, newDraft } from "./new-preset/new-draft.ts";
 import { NewPresetForm } from "./new-preset/new-preset-form.tsx";
-import type { ScreenProps } from "./presets.tsx";
+import type { ScreenProps } from "./screen-props.ts";
 
 /** A new preset, from nothing or as a copy of a version. */
 export function NewPreset({ workspace, query }: ScreenProps) {

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { designatedVersion, presetPath, versionContent, versionCountPath } from "../api/presets.ts";
 import { reasonNotTo } from "../api/session.ts";
-import type { Page as ListPage, One, PresetChange, PresetVersion, PresetWithVersion } from "../api/types.ts";
+import type { ListPage, One, PresetChange, PresetVersion, PresetWithVersion } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { hrefTo, newPresetPart } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
@@ -14,11 +14,7 @@ import { ServingBar } from "./preset/serving-bar.tsx";
 import { Snippets } from "./preset/snippets.tsx";
 import { useDesignation } from "./preset/use-designation.tsx";
 import { PresetSkeleton, VersionView } from "./preset/version-view.tsx";
-import type { ScreenProps } from "./presets.tsx";
-
-export interface PresetScreenProps extends ScreenProps {
-  readonly slug: string;
-}
+import type { PresetScreenProps } from "./screen-props.ts";
 
 export function Preset({ workspace, query, slug }: PresetScreenProps) {
   const preset = useLoaded<One<PresetWithVersion>>(presetPath(workspace, slug));

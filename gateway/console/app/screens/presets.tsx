@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { inWorkspace, reasonNotTo } from "../api/session.ts";
-import type { Preset, PresetStatus, SessionWorkspace } from "../api/types.ts";
+import type { Preset, PresetStatus } from "../api/types.ts";
 import { pageIn, pageParameters, pageSize, useList } from "../api/use-list.ts";
 import { hrefTo, navigate, newPresetPart } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
@@ -11,11 +11,7 @@ import { Pager } from "../ui/pager.tsx";
 import { useSettled } from "../ui/use-settled.ts";
 import { FirstPreset } from "./presets/first-preset.tsx";
 import { PresetTable } from "./presets/preset-table.tsx";
-
-export interface ScreenProps {
-  readonly workspace: SessionWorkspace;
-  readonly query: URLSearchParams;
-}
+import type { ScreenProps } from "./screen-props.ts";
 
 const statuses: readonly (readonly [PresetStatus | "", string])[] = [
   ["", "All"],

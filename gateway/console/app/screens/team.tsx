@@ -3,7 +3,7 @@ import type { Member } from "../api/types.ts";
 import { pageIn, pageParameters, useList } from "../api/use-list.ts";
 import { Page } from "../shell/page.tsx";
 import { NotYours } from "../ui/not-yours.tsx";
-import type { ScreenProps } from "./presets.tsx";
+import type { ScreenProps } from "./screen-props.ts";
 import { Members } from "./team/members.tsx";
 import { Workspaces } from "./team/workspaces.tsx";
 

@@ -11,7 +11,7 @@ import { Page } from "../shell/page.tsx";
 import { ActionButton } from "../ui/action-button.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { submitByKey } from "../ui/submit-key.ts";
-import type { PresetScreenProps } from "./preset.tsx";
+import type { PresetScreenProps } from "./screen-props.ts";
 import { findMessage, keepMessage } from "./try/kept-message.ts";
 import { ResolvedView } from "./try/resolved-view.tsx";
 import { type StreamedAnswer, streamAnswer } from "./try/stream-answer.ts";

@@ -16,7 +16,7 @@ import { NotYours } from "../ui/not-yours.tsx";
 import { Pager } from "../ui/pager.tsx";
 import { Person, personName, personNote } from "../ui/person.tsx";
 import { Time } from "../ui/time.tsx";
-import type { ScreenProps } from "./presets.tsx";
+import type { ScreenProps } from "./screen-props.ts";
 import { AddToWorkspace } from "./team/add-to-workspace.tsx";
 import { useDefaultWorkspace } from "./team/known-workspaces.ts";
 

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { inWorkspace, reasonNotTo } from "../api/session.ts";
-import type { Page, Preset, Session, SessionWorkspace } from "../api/types.ts";
+import type { ListPage, Preset, Session, SessionWorkspace } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { useSettled } from "../ui/use-settled.ts";
 import { hrefTo, navigate, newPresetPart } from "./location.ts";
@@ -48,7 +48,7 @@ function PaletteDialog({ session, workspace }: PaletteProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const q = useSettled(text.trim(), 120);
   const query = q === "" ? "" : `&q=${encodeURIComponent(q)}`;
-  const { answer, error } = useLoaded<Page<Preset>>(inWorkspace(`/api/v1/presets?limit=8${query}`, workspace));
+  const { answer, error } = useLoaded<ListPage<Preset>>(inWorkspace(`/api/v1/presets?limit=8${query}`, workspace));
   // Before the next key comes: whoever types on at once loses no letter.
   useLayoutEffect(() => {
     const opener = document.activeElement;

@@ -1,5 +1,5 @@
 import { request } from "../../api/request.ts";
-import type { Page } from "../../api/types.ts";
+import type { ListPage } from "../../api/types.ts";
 import { type Loading, useLoading } from "../../api/use-loading.ts";
 import type { Entry, Log } from "./entries.ts";
 import { type LogWindow, type MergedPage, mergePage, type Position, windowOf } from "./merged-log.ts";
@@ -39,7 +39,7 @@ async function load(
   limit: number,
   signal: AbortSignal,
 ): Promise<LogWindow<Entry>> {
-  const { json } = await request<Page<never>>(`${path}&offset=${offset}&limit=${limit}`, { signal });
+  const { json } = await request<ListPage<never>>(`${path}&offset=${offset}&limit=${limit}`, { signal });
   totals.set(path, json.total_count);
   return { total: json.total_count, offset, entries: json.data.map(read) };
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { presetPath, type VersionContent } from "../../api/presets.ts";
 import { reasonNotTo } from "../../api/session.ts";
-import type { One, Page, PresetChange, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
+import type { ListPage, One, PresetChange, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
 import { type Loaded, useLoaded } from "../../api/use-loaded.ts";
 import { hrefTo } from "../../shell/location.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
@@ -20,7 +20,7 @@ interface ComparedVersionsProps {
 /** Whose the two versions are, each above its column, and which of them is served: the other can be, once it is read. */
 export function ComparedVersions({ workspace, slug, preset, versions }: ComparedVersionsProps) {
   // Asked again and again whether a colleague, or Undo after one has been elsewhere, has another version served.
-  const lastChange = useLoaded<Page<PresetChange>>(presetPath(workspace, slug, "/changes?limit=1"), 10_000);
+  const lastChange = useLoaded<ListPage<PresetChange>>(presetPath(workspace, slug, "/changes?limit=1"), 10_000);
   const revision = lastChange.answer?.json.data[0]?.revision;
   const seenRevision = useRef<number | undefined>(undefined);
   useEffect(() => {

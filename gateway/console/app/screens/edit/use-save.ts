@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { ApiError, asApiError } from "../../api/api-error.ts";
 import { creationBody, designatedVersion, presetPath, type VersionContent } from "../../api/presets.ts";
 import { request } from "../../api/request.ts";
-import type { One, Page, PresetChange, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
+import type { ListPage, One, PresetChange, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
 import { forgetAnswers } from "../../api/use-loaded.ts";
 import { hrefTo, navigate } from "../../shell/location.ts";
 import { showToast } from "../../shell/toasts.tsx";
@@ -50,7 +50,7 @@ export function useSave({ workspace, slug, draft, keep }: SaveParts) {
   const lookWhatChanged = async (): Promise<void> => {
     const [preset, log] = await Promise.all([
       request<One<PresetWithVersion>>(presetPath(workspace, slug)),
-      request<Page<PresetChange>>(presetPath(workspace, slug, "/changes?limit=1")),
+      request<ListPage<PresetChange>>(presetPath(workspace, slug, "/changes?limit=1")),
     ]);
     setMeanwhile({ theirs: designatedVersion(preset), etag: preset.etag, lastChange: log.json.data[0] });
   };

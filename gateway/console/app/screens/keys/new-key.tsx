@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { ApiError } from "../../api/api-error.ts";
+import { useIdempotencyKey } from "../../api/idempotency-key.ts";
 import { request } from "../../api/request.ts";
-import { useRequestName } from "../../api/request-name.ts";
 import type { Key, SessionWorkspace } from "../../api/types.ts";
 import { showSecret } from "../../shell/secret.tsx";
 import { TextField } from "../../ui/field.tsx";
@@ -25,7 +25,7 @@ export function NewKey({ workspace, close, changed }: NewKeyProps) {
   const [kind, setKind] = useState<Key["kind"]>("api");
   const [permissions, setPermissions] = useState(allPermissions);
   const [expiresAt, setExpiresAt] = useState<string | null>(null);
-  const nameOf = useRequestName();
+  const idempotencyKeyOf = useIdempotencyKey();
 
   const submit = async (): Promise<void> => {
     const reach = kind === "api" ? { workspace_id: workspace.id, permissions } : {};
@@ -34,7 +34,7 @@ export function NewKey({ workspace, close, changed }: NewKeyProps) {
       const { json } = await request<{ readonly key: string }>("/api/v1/keys", {
         method: "POST",
         body,
-        headers: nameOf(body),
+        headers: idempotencyKeyOf(body),
       });
       close();
       const place = kind === "api" ? `for ${workspace.name}` : "for the whole organization";

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
+import { useIdempotencyKey } from "../../api/idempotency-key.ts";
 import { request } from "../../api/request.ts";
-import { useRequestName } from "../../api/request-name.ts";
 import type { Key } from "../../api/types.ts";
 import { showSecret } from "../../shell/secret.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -24,13 +24,13 @@ const graces: readonly (readonly [seconds: number, label: string])[] = [
 
 export function RotateKey({ apiKey, isOwn, close, changed }: RotateKeyProps) {
   const [grace, setGrace] = useState(3_600);
-  const nameOf = useRequestName();
+  const idempotencyKeyOf = useIdempotencyKey();
   const submit = async (): Promise<void> => {
     const body = { grace_seconds: grace };
     const { json } = await request<{ readonly key: string }>(`/api/v1/keys/${apiKey.id}/rotate`, {
       method: "POST",
       body,
-      headers: nameOf(body),
+      headers: idempotencyKeyOf(body),
     });
     close();
     const label = graces.find(([seconds]) => seconds === grace)?.[1];

@@ -1,4 +1,4 @@
-import type { Page, PresetChange, SessionWorkspace } from "../../api/types.ts";
+import type { ListPage, PresetChange, SessionWorkspace } from "../../api/types.ts";
 import type { Loaded } from "../../api/use-loaded.ts";
 import { hrefTo } from "../../shell/location.ts";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
@@ -8,7 +8,7 @@ import { useChangedFields } from "./use-changed-fields.ts";
 interface HistoryProps {
   readonly workspace: SessionWorkspace;
   readonly slug: string;
-  readonly loaded: Loaded<Page<PresetChange>>;
+  readonly loaded: Loaded<ListPage<PresetChange>>;
   /** Whether the preset serves nobody. */
   readonly isOff: boolean;
   readonly served: number | undefined;

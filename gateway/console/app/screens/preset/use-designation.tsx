@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, asApiError } from "../../api/api-error.ts";
 import { presetPath } from "../../api/presets.ts";
 import { request } from "../../api/request.ts";
-import type { One, Page, PresetChange, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
+import type { ListPage, One, PresetChange, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
 import { forgetAnswers } from "../../api/use-loaded.ts";
 import { showToast } from "../../shell/toasts.tsx";
 import { ErrorDialog } from "../../ui/error-dialog.tsx";
@@ -65,7 +65,7 @@ export function useDesignation({ workspace, slug, etag, revision, changed }: Des
     try {
       const [preset, log] = await Promise.all([
         request<One<PresetWithVersion>>(presetPath(workspace, slug)),
-        request<Page<PresetChange>>(presetPath(workspace, slug, "/changes?limit=20")),
+        request<ListPage<PresetChange>>(presetPath(workspace, slug, "/changes?limit=20")),
       ]);
       const changes = log.json.data.filter((change) => change.revision > (revision ?? 0));
       setMeanwhile({

@@ -6,7 +6,7 @@ import { hrefTo } from "../../shell/location.ts";
 import { ListPanel } from "../../ui/list-panel.tsx";
 import type { Column } from "../../ui/listing.tsx";
 import { listMembers, nameOf } from "../../ui/person.tsx";
-import type { ScreenProps } from "../presets.tsx";
+import type { ScreenProps } from "../screen-props.ts";
 import { MemberForm } from "./member-form.tsx";
 import { MemberMenu } from "./member-menu.tsx";
 

@@ -6,7 +6,7 @@ import { ListPanel } from "../../ui/list-panel.tsx";
 import type { Column } from "../../ui/listing.tsx";
 import { Person } from "../../ui/person.tsx";
 import { Time } from "../../ui/time.tsx";
-import type { ScreenProps } from "../presets.tsx";
+import type { ScreenProps } from "../screen-props.ts";
 import { useDefaultWorkspace } from "./known-workspaces.ts";
 import { WorkspaceForm } from "./workspace-form.tsx";
 import { WorkspaceMenu } from "./workspace-menu.tsx";
