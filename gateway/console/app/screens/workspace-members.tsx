@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../api/api-error.ts";
+import { personName, personNote } from "../api/people.ts";
 import { request } from "../api/request.ts";
 import { reasonNotTo, session } from "../api/session.ts";
 import type { WorkspaceMember } from "../api/types.ts";
@@ -14,7 +15,7 @@ import { Icon } from "../ui/icon.tsx";
 import { type Column, Listing } from "../ui/listing.tsx";
 import { NotYours } from "../ui/not-yours.tsx";
 import { Pager } from "../ui/pager.tsx";
-import { Person, personName, personNote } from "../ui/person.tsx";
+import { Person } from "../ui/person.tsx";
 import { Time } from "../ui/time.tsx";
 import type { ScreenProps } from "./screen-props.ts";
 import { AddToWorkspace } from "./team/add-to-workspace.tsx";

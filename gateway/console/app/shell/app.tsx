@@ -1,11 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../api/api-error.ts";
+import { loadNames } from "../api/people.ts";
 import { loadSession, session, signIn } from "../api/session.ts";
 import { forgetAnswers } from "../api/use-loaded.ts";
 import { useRetry } from "../api/use-loading.ts";
 import { SignIn } from "../screens/sign-in.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
-import { loadNames } from "../ui/person.tsx";
 import { Announcer } from "./announcer.tsx";
 import { Frame } from "./frame.tsx";
 import { Secret } from "./secret.tsx";

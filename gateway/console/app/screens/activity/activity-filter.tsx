@@ -1,7 +1,7 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
+import { knownMembers, listMembers, nameOf, personName } from "../../api/people.ts";
 import { reasonNotTo } from "../../api/session.ts";
 import { Field } from "../../ui/field.tsx";
-import { listMembers, nameOf, personName } from "../../ui/person.tsx";
 import type { Filter } from "./entries.ts";
 
 interface ActivityFilterProps {
@@ -13,16 +13,15 @@ interface ActivityFilterProps {
 }
 
 export function ActivityFilter({ filter, actions, seen, change }: ActivityFilterProps) {
-  const [members, setMembers] = useState<readonly (readonly [id: string, name: string])[]>([]);
+  // Colleagues may have come since the names were loaded.
   useEffect(() => {
-    if (reasonNotTo("administer")) return;
-    listMembers().then(
-      (found) => setMembers(found.map((member) => [member.id, nameOf(member)] as const)),
-      () => {},
-    );
+    if (!reasonNotTo("administer")) listMembers().catch(() => {});
   }, []);
   // Who has left is in no list, and what they did is still there.
-  const people = new Map([...[filter.user, ...seen].map((id) => [id, personName(id)] as const), ...members]);
+  const people = new Map([
+    ...[filter.user, ...seen].map((id) => [id, personName(id)] as const),
+    ...knownMembers().map((member) => [member.id, nameOf(member)] as const),
+  ]);
   people.delete("");
   return (
     <div class="activity-filter">

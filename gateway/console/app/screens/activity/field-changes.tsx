@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { personName } from "../../api/people.ts";
 import { session } from "../../api/session.ts";
-import { personName } from "../../ui/person.tsx";
 import type { Entry } from "./entries.ts";
 
 /** A hundred members may come into a workspace at once. */

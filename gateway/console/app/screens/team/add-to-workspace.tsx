@@ -1,12 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../../api/api-error.ts";
 import { listAll } from "../../api/list-all.ts";
+import { listMembers, nameOf } from "../../api/people.ts";
 import type { Member, WorkspaceMember } from "../../api/types.ts";
 import { showToast } from "../../shell/toasts.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { listMembers, nameOf } from "../../ui/person.tsx";
 
 interface AddToWorkspaceProps {
   readonly name: string;

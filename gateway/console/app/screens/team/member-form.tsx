@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
+import { nameOf } from "../../api/people.ts";
 import { request } from "../../api/request.ts";
 import type { Member } from "../../api/types.ts";
 import { showToast } from "../../shell/toasts.tsx";
 import { Field, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { nameOf } from "../../ui/person.tsx";
 import { useOwnChanges } from "../../ui/use-own-changes.ts";
 
 interface MemberFormProps {

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../../api/api-error.ts";
+import { nameOf } from "../../api/people.ts";
 import { request } from "../../api/request.ts";
 import type { Member } from "../../api/types.ts";
 import { showToast } from "../../shell/toasts.tsx";
@@ -7,7 +8,6 @@ import { ErrorDialog } from "../../ui/error-dialog.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { MenuAction } from "../../ui/menu-action.tsx";
-import { nameOf } from "../../ui/person.tsx";
 import { MemberForm } from "./member-form.tsx";
 import { RemoveMember } from "./remove-member.tsx";
 

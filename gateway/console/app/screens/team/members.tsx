@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
+import { listMembers, nameOf } from "../../api/people.ts";
 import { session } from "../../api/session.ts";
 import type { Member } from "../../api/types.ts";
 import { type List, pageIn, pageSize } from "../../api/use-list.ts";
 import { hrefTo } from "../../shell/location.ts";
 import { ListPanel } from "../../ui/list-panel.tsx";
 import type { Column } from "../../ui/listing.tsx";
-import { listMembers, nameOf } from "../../ui/person.tsx";
 import type { ScreenProps } from "../screen-props.ts";
 import { MemberForm } from "./member-form.tsx";
 import { MemberMenu } from "./member-menu.tsx";

@@ -1,0 +1,46 @@
+import { signal } from "@preact/signals";
+import { listAll } from "./list-all.ts";
+import { session } from "./session.ts";
+import type { Member } from "./types.ts";
+
+/** Members by their id. Only a management key may ask for them. */
+const members = signal<ReadonlyMap<string, Member>>(new Map());
+
+/** Loads the names of members for whoever is signed in now; nothing stays of the one before. */
+export async function loadNames(): Promise<void> {
+  members.value = new Map();
+  if (session.value?.key.kind === "management") await listMembers();
+}
+
+/** All members, whose names are known from then on. Whoever is not among them is shown by their id. */
+export async function listMembers(): Promise<readonly Member[]> {
+  const asker = session.value?.key.id;
+  const found = await listAll<Member>("/api/v1/organization/members");
+  // Somebody else may have signed in meanwhile.
+  if (session.value?.key.id === asker) members.value = new Map(found.map((member) => [member.id, member]));
+  return found;
+}
+
+/** The members that are known so far. */
+export function knownMembers(): readonly Member[] {
+  return [...members.value.values()];
+}
+
+export function nameOf({ first_name, last_name, email }: Member): string {
+  return [first_name, last_name].filter(Boolean).join(" ") || email;
+}
+
+/** The name of a user, as far as it is known. */
+export function personName(userId: string | null): string {
+  if (userId === null) return "A command";
+  const own = session.value;
+  const member = members.value.get(userId);
+  if (userId === own?.user_id) return own.name || own.email || (member && nameOf(member)) || "You";
+  return member ? nameOf(member) : `${userId.slice(0, 11)}…`;
+}
+
+/** What tells people of one name apart: their address, and their id where that is their name already, or not known. */
+export function personNote(userId: string): string {
+  const email = members.value.get(userId)?.email;
+  return email === undefined || email === personName(userId) ? userId : email;
+}
