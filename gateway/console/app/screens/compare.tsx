@@ -6,7 +6,7 @@ import { ContentDiff, isSameContent } from "../diff/content-diff.tsx";
 import { announce } from "../shell/announcer.tsx";
 import { hrefTo, navigate } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
-import { useShortcut } from "../shell/shortcuts.tsx";
+import { useShortcut } from "../shell/use-shortcut.ts";
 import { ActionButton } from "../ui/action-button.tsx";
 import { ContentSkeleton } from "../ui/content-skeleton.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";

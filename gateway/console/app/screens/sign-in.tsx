@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../api/api-error.ts";
 import { hasEnded, signIn } from "../api/session.ts";
-import { BrandMark } from "../shell/header.tsx";
+import { BrandMark } from "../ui/brand-mark.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 
 export function SignIn({ ticketError }: { readonly ticketError: ApiError | undefined }) {

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { AdministrationProps } from "../screens/administration.tsx";
 import { NotLoaded } from "../ui/not-loaded.tsx";
 import { Page } from "./page.tsx";
-import { sections } from "./sections.ts";
+import { sectionLabel } from "./sections.ts";
 
 type Screens = typeof import("../screens/administration.tsx");
 
@@ -25,10 +25,9 @@ export function Administration(props: AdministrationProps) {
   if (screens) return <screens.AdministrationScreen {...props} />;
   if (!hasFailed) {
     const [section, detail] = props.parts;
-    const label = sections.find(([path]) => path === section)?.[1];
     return (
       <main class="page" id="content" aria-busy="true" tabIndex={-1}>
-        <div class="page-head">{detail === undefined && <h1>{label}</h1>}</div>
+        <div class="page-head">{detail === undefined && <h1>{sectionLabel(section)}</h1>}</div>
         <p class="muted late">Loading …</p>
       </main>
     );

@@ -1,15 +1,13 @@
 import { useEffect, useRef } from "preact/hooks";
-import { asApiError } from "../api/api-error.ts";
-import { signOut } from "../api/session.ts";
 import type { Session, SessionWorkspace } from "../api/types.ts";
+import { BrandMark } from "../ui/brand-mark.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Menu } from "../ui/menu.tsx";
+import { Account } from "./account.tsx";
 import { hrefTo } from "./location.ts";
 import { openPalette } from "./palette.tsx";
-import { type Theme, theme } from "./preferences.ts";
 import { sections } from "./sections.ts";
-import { heldKey, openShortcuts } from "./shortcuts.tsx";
-import { showToast } from "./toasts.tsx";
+import { heldKey } from "./shortcuts.tsx";
 
 interface HeaderProps {
   readonly session: Session;
@@ -53,16 +51,6 @@ export function Header({ session, workspace, section }: HeaderProps) {
   );
 }
 
-export function BrandMark() {
-  return (
-    <svg class="brand-mark" viewBox="0 0 20 20" aria-hidden="true" focusable="false">
-      <circle cx="10" cy="10" r="8" fill="none" stroke="currentColor" stroke-width="2" />
-      <path d="M10 10L15 5.5" stroke="currentColor" stroke-width="2" stroke-linecap="round" />
-      <circle cx="10" cy="10" r="2" fill="currentColor" />
-    </svg>
-  );
-}
-
 function Switcher({ session, workspace, section = "presets" }: HeaderProps) {
   return (
     <Menu
@@ -87,58 +75,6 @@ function Switcher({ session, workspace, section = "presets" }: HeaderProps) {
           {id === workspace.id && <Icon name="done" />}
         </a>
       ))}
-    </Menu>
-  );
-}
-
-const themes: readonly (readonly [Theme, string])[] = [
-  ["system", "As the system"],
-  ["light", "Light"],
-  ["dark", "Dark"],
-];
-
-function Account({ session }: { readonly session: Session }) {
-  const { key, name, email } = session;
-  const leave = (): void => {
-    signOut().catch((error: unknown) => showToast(`Not signed out: ${asApiError(error).message}`));
-  };
-  return (
-    <Menu buttonClass="button small" title="Account" label={<Icon name="person" />}>
-      <p class="menu-note">
-        {(name || email) && (
-          <>
-            <strong>{name || email}</strong>
-            <br />
-          </>
-        )}
-        {key.kind === "management" ? "Management key" : "API key"} <code>{key.label}</code>
-      </p>
-      <hr />
-      <p class="menu-note">Colours</p>
-      {themes.map(([value, label]) => (
-        <button
-          key={value}
-          type="button"
-          class="menu-item"
-          aria-pressed={theme.value === value}
-          onClick={() => {
-            theme.value = value;
-          }}
-        >
-          {label}
-          {theme.value === value && <Icon name="done" />}
-        </button>
-      ))}
-      <hr />
-      <button type="button" class="menu-item" onClick={openShortcuts}>
-        Keyboard shortcuts
-      </button>
-      <a class="menu-item" href="/docs" target="_blank" rel="noreferrer">
-        API reference
-      </a>
-      <button type="button" class="menu-item" onClick={leave}>
-        Sign out
-      </button>
     </Menu>
   );
 }

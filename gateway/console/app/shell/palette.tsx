@@ -1,8 +1,9 @@
 import { signal } from "@preact/signals";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { inWorkspace, reasonNotTo } from "../api/session.ts";
 import type { ListPage, Preset, Session, SessionWorkspace } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
+import { useModal } from "../ui/use-modal.ts";
 import { useSettled } from "../ui/use-settled.ts";
 import { hrefTo, navigate, newPresetPart } from "./location.ts";
 import { sections } from "./sections.ts";
@@ -45,18 +46,10 @@ export function Palette(props: PaletteProps) {
 function PaletteDialog({ session, workspace }: PaletteProps) {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useModal();
   const q = useSettled(text.trim(), 120);
   const query = q === "" ? "" : `&q=${encodeURIComponent(q)}`;
   const { answer, error } = useLoaded<ListPage<Preset>>(inWorkspace(`/api/v1/presets?limit=8${query}`, workspace));
-  // Before the next key comes: whoever types on at once loses no letter.
-  useLayoutEffect(() => {
-    const opener = document.activeElement;
-    dialog.current?.showModal();
-    return () => {
-      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
-    };
-  }, []);
 
   const close = (): void => {
     isOpen.value = false;

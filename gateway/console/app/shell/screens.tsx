@@ -6,12 +6,13 @@ import { Edit } from "../screens/edit.tsx";
 import { NewPreset } from "../screens/new-preset.tsx";
 import { Preset } from "../screens/preset.tsx";
 import { Presets } from "../screens/presets.tsx";
+import type { PresetScreenProps } from "../screens/screen-props.ts";
 import { Try } from "../screens/try.tsx";
 import { NotYours } from "../ui/not-yours.tsx";
 import { Administration, isAdministrationPath } from "./administration.tsx";
 import { newPresetPart } from "./location.ts";
 import { Page } from "./page.tsx";
-import { sections } from "./sections.ts";
+import { sectionLabel } from "./sections.ts";
 
 /** The screen of a path behind the workspace; undefined where there is none. Each is new where its path is another. */
 export function findScreen(
@@ -19,33 +20,31 @@ export function findScreen(
   query: URLSearchParams,
   workspace: SessionWorkspace,
 ): VNode | undefined {
-  const [section, slug, part, detail] = parts;
-  const key = `${workspace.id}/${parts.join("/")}`;
-  const common = { key, workspace, query };
+  const [section, slug, ...rest] = parts;
+  const common = { key: `${workspace.id}/${parts.join("/")}`, workspace, query };
   const unread = reasonNotTo("read");
   if (unread && (section === "activity" || (section === "presets" && slug !== newPresetPart))) {
     return (
-      <Page key={section} title={sections.find(([path]) => path === section)?.[1] ?? ""}>
+      <Page key={section} title={sectionLabel(section)}>
         <NotYours reason={unread} actions={[]} />
       </Page>
     );
   }
   if (isAdministrationPath(parts)) return <Administration {...common} parts={parts} />;
-  if (section === "presets" && slug === undefined) return <Presets {...common} />;
-  if (section === "presets" && slug === newPresetPart && part === undefined) return <NewPreset {...common} />;
-  if (section === "presets" && slug !== undefined && part === undefined) return <Preset {...common} slug={slug} />;
-  if (section === "presets" && slug !== undefined && part === "edit" && detail === undefined) {
-    return <Edit {...common} slug={slug} />;
-  }
-  if (section === "presets" && slug !== undefined && part === "try" && detail === undefined) {
-    return <Try {...common} slug={slug} />;
-  }
-  if (section === "presets" && slug !== undefined && part === "compare") {
-    const [, from, to] = /^([1-9]\d{0,9})\.\.\.([1-9]\d{0,9})$/.exec(detail ?? "") ?? [];
-    if (from && to)
-      return (
-        <Compare {...common} key={`${workspace.id}/${slug}/compare`} slug={slug} from={Number(from)} to={Number(to)} />
-      );
-  }
-  return undefined;
+  if (section !== "presets") return undefined;
+  if (slug === undefined) return <Presets {...common} />;
+  if (slug === newPresetPart) return rest.length === 0 ? <NewPreset {...common} /> : undefined;
+  return findPresetScreen({ ...common, slug }, rest);
+}
+
+/** The screen of a path behind a preset. */
+function findPresetScreen(props: PresetScreenProps & { readonly key: string }, parts: readonly string[]) {
+  const [part, detail] = parts;
+  if (part === undefined) return <Preset {...props} />;
+  if (part === "edit" && detail === undefined) return <Edit {...props} />;
+  if (part === "try" && detail === undefined) return <Try {...props} />;
+  const [, from, to] = (part === "compare" && /^([1-9]\d{0,9})\.\.\.([1-9]\d{0,9})$/.exec(detail ?? "")) || [];
+  if (!from || !to) return undefined;
+  // One for all pairs of versions, so that what is seen stays while others are loaded.
+  return <Compare {...props} key={`${props.workspace.id}/${props.slug}/compare`} from={Number(from)} to={Number(to)} />;
 }

@@ -5,3 +5,7 @@ export const sections = [
   ["keys", "Keys"],
   ["team", "Team"],
 ] as const;
+
+export function sectionLabel(section: string | undefined): string {
+  return sections.find(([path]) => path === section)?.[1] ?? "";
+}

@@ -1,11 +1,11 @@
 import { signal } from "@preact/signals";
-import { useLayoutEffect } from "preact/hooks";
 import { reasonNotTo } from "../api/session.ts";
 import type { SessionWorkspace } from "../api/types.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { hrefTo, navigate, newPresetPart } from "./location.ts";
 import { hasShortcuts } from "./preferences.ts";
 import { showToast } from "./toasts.tsx";
+import { useShortcut } from "./use-shortcut.ts";
 
 const isOpen = signal(false);
 
@@ -14,29 +14,6 @@ export const heldKey = /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘" : "Ctr
 
 export function openShortcuts(): void {
   isOpen.value = true;
-}
-
-/** Runs something for a single key, unless one is typing, a dialog is open, or such keys are switched off. */
-export function useShortcut(key: string, run: () => void): void {
-  // As soon as the page is shown: a key may come at once.
-  useLayoutEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      if (event.key !== key || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-      if (!hasShortcuts.value || isTyping(event) || document.querySelector("dialog[open]")) return;
-      event.preventDefault();
-      run();
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, [key, run]);
-}
-
-function isTyping(event: KeyboardEvent): boolean {
-  // The first of the path, for an editor may be in a shadow tree.
-  const target = event.composedPath()[0];
-  return (
-    target instanceof HTMLElement && (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
-  );
 }
 
 const rows: readonly (readonly [keys: string, what: string])[] = [

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useId, useRef } from "preact/hooks";
+import { useModal } from "./use-modal.ts";
 
 interface DialogProps {
   readonly title: string;
@@ -9,19 +10,11 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** A modal dialog that is open for as long as it is there. The browser keeps the focus in it and gives it back. */
+/** A modal dialog with a title. */
 export function Dialog({ title, close, isEasyToClose = true, children }: DialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useModal();
   const titleId = useId();
   const isTouched = useRef(false);
-  // Before the next key comes: whoever types on at once loses no letter.
-  useLayoutEffect(() => {
-    const opener = document.activeElement;
-    dialog.current?.showModal();
-    return () => {
-      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
-    };
-  }, []);
   return (
     <dialog
       class="dialog"

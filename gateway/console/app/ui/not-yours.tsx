@@ -1,7 +1,5 @@
 import { useId } from "preact/hooks";
-import { asApiError } from "../api/api-error.ts";
-import { signOut } from "../api/session.ts";
-import { showToast } from "../shell/toasts.tsx";
+import { leave } from "../shell/leave.ts";
 
 interface NotYoursProps {
   readonly reason: string;
@@ -12,9 +10,6 @@ interface NotYoursProps {
 /** Stands where a list would be that the key one is signed in with may not have. */
 export function NotYours({ reason, actions }: NotYoursProps) {
   const reasonId = useId();
-  const leave = (): void => {
-    signOut().catch((error: unknown) => showToast(`Not signed out: ${asApiError(error).message}`));
-  };
   return (
     <div class="panel empty">
       <h2>Not with this key</h2>
