@@ -4,8 +4,9 @@ import type { ListPage, One, PresetVersion, PresetWithVersion } from "../api/typ
 import { useLoaded } from "../api/use-loaded.ts";
 import { ContentDiff, isSameContent } from "../diff/content-diff.tsx";
 import { announce } from "../shell/announcer.tsx";
-import { hrefTo, navigate } from "../shell/location.ts";
+import { navigate } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
+import { compareHref, presetHref, presetsHref } from "../shell/preset-hrefs.ts";
 import { useShortcut } from "../shell/use-shortcut.ts";
 import { ActionButton } from "../ui/action-button.tsx";
 import { ContentSkeleton } from "../ui/content-skeleton.tsx";
@@ -30,7 +31,7 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
   const after = useMemo(() => right.answer && versionContent(right.answer), [right.answer]);
   const isSame = useMemo(() => before && after && isSameContent(before, after), [before, after]);
   const hrefOf = (one: number, other: number, all = isWhole): string =>
-    hrefTo([workspace.slug, "presets", slug, "compare", `${one}...${other}`], { all: all ? 1 : undefined });
+    compareHref(workspace, slug, one, other, { all: all ? 1 : undefined });
   const newest = count.answer?.json.total_count ?? Math.max(from, to);
 
   return (
@@ -38,8 +39,8 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
       title={`${slug}: v${from} and v${to}`}
       heading={`Compare v${from} with v${to}`}
       crumbs={[
-        ["Presets", hrefTo([workspace.slug, "presets"])],
-        [slug, hrefTo([workspace.slug, "presets", slug])],
+        ["Presets", presetsHref(workspace)],
+        [slug, presetHref(workspace, slug)],
       ]}
     >
       <div class="compare-bar">

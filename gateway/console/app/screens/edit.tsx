@@ -3,8 +3,9 @@ import { designatedVersion, presetPath, type VersionContent, versionContent } fr
 import type { One, PresetVersion, PresetWithVersion } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { indented } from "../json/json-pieces.ts";
-import { hrefTo, navigate } from "../shell/location.ts";
+import { navigate } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
+import { editHref, presetHref, presetsHref } from "../shell/preset-hrefs.ts";
 import { ContentSkeleton } from "../ui/content-skeleton.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { type Draft, findDraft } from "./edit/draft.ts";
@@ -24,8 +25,7 @@ export function Edit({ workspace, query, slug }: PresetScreenProps) {
   const served = preset.answer && designatedVersion(preset.answer);
   useEffect(() => {
     // The address names the version, so that a reload finds the draft again.
-    if (from === undefined && served)
-      navigate(hrefTo([workspace.slug, "presets", slug, "edit"], { from: served.version }), "replace");
+    if (from === undefined && served) navigate(editHref(workspace, slug, { from: served.version }), "replace");
   }, [from, served?.version]);
   useEffect(() => {
     if (start || !preset.answer || !version.answer || !served || preset.isLoading || version.isLoading) return;
@@ -38,8 +38,8 @@ export function Edit({ workspace, query, slug }: PresetScreenProps) {
       title={`Edit ${slug}`}
       heading={from === undefined ? `Edit ${slug}` : `New version from v${from}`}
       crumbs={[
-        ["Presets", hrefTo([workspace.slug, "presets"])],
-        [slug, hrefTo([workspace.slug, "presets", slug])],
+        ["Presets", presetsHref(workspace)],
+        [slug, presetHref(workspace, slug)],
       ]}
     >
       {error && (

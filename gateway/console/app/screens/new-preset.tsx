@@ -1,8 +1,8 @@
 import { presetPath, versionContent } from "../api/presets.ts";
 import type { One, PresetVersion } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
-import { hrefTo } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
+import { presetHref, presetsHref } from "../shell/preset-hrefs.ts";
 import { ContentSkeleton } from "../ui/content-skeleton.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { draftLike, newDraft } from "./new-preset/new-draft.ts";
@@ -21,8 +21,8 @@ export function NewPreset({ workspace, query }: ScreenProps) {
     <Page
       title={slug === null ? "New preset" : `New preset from ${slug} v${version}`}
       crumbs={[
-        ["Presets", hrefTo([workspace.slug, "presets"])],
-        ...(slug === null ? [] : [[slug, hrefTo([workspace.slug, "presets", slug], { v: version })] as const]),
+        ["Presets", presetsHref(workspace)],
+        ...(slug === null ? [] : [[slug, presetHref(workspace, slug, { v: version })] as const]),
       ]}
     >
       {error && (

@@ -1,6 +1,6 @@
 import type { Session, SessionWorkspace } from "../api/types.ts";
-import { hrefTo } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
+import { presetsHref } from "../shell/preset-hrefs.ts";
 
 interface NothingHereProps {
   readonly session: Session;
@@ -17,7 +17,7 @@ export function NothingHere({ session, workspace }: NothingHereProps) {
               This address leads to no screen, or to a workspace of {session.organization.name} that your key does not
               reach.
             </p>
-            <a class="button" href={hrefTo([workspace.slug, "presets"])}>
+            <a class="button" href={presetsHref(workspace)}>
               Go to the presets of {workspace.name}
             </a>
           </>

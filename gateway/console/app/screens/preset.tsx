@@ -3,8 +3,8 @@ import { designatedVersion, presetPath, versionContent, versionCountPath } from 
 import { reasonNotTo } from "../api/session.ts";
 import type { ListPage, One, PresetChange, PresetVersion, PresetWithVersion } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
-import { hrefTo, newPresetPart } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
+import { compareHref, newPresetHref, presetHref, presetsHref } from "../shell/preset-hrefs.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { StatusBadge } from "../ui/status-badge.tsx";
@@ -83,7 +83,7 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
           {isReady && data && <StatusBadge status={data.status} />}
         </span>
       }
-      crumbs={[["Presets", hrefTo([workspace.slug, "presets"])]]}
+      crumbs={[["Presets", presetsHref(workspace)]]}
       actions={
         isReady &&
         data && (
@@ -106,7 +106,7 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
       )}
       {missing && reasonNotTo("write") === undefined && (
         <p>
-          <a class="button" href={hrefTo([workspace.slug, "presets", newPresetPart], { slug })}>
+          <a class="button" href={newPresetHref(workspace, { slug })}>
             Create it
           </a>
         </p>
@@ -132,8 +132,8 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
             isBusy={isBusy}
             reason={reasonNotTo("write")}
             designate={(version) => designate(version, served.version)}
-            hrefOf={(version) => hrefTo([workspace.slug, "presets", slug], { v: version })}
-            compareHref={(from, to) => hrefTo([workspace.slug, "presets", slug, "compare", `${from}...${to}`])}
+            hrefOf={(version) => presetHref(workspace, slug, { v: version })}
+            compareHref={(from, to) => compareHref(workspace, slug, from, to)}
           />
           <div class="preset-columns">
             <div class={`stack ${loaded || isLost ? "" : "is-stale"}`} aria-busy={!loaded && !isLost}>
@@ -145,7 +145,7 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
                     retry={noSuchVersion ? undefined : other.reload}
                   />
                   <p>
-                    <a class="button" href={hrefTo([workspace.slug, "presets", slug])}>
+                    <a class="button" href={presetHref(workspace, slug)}>
                       Show v{served.version}, which is served
                     </a>
                   </p>

@@ -2,8 +2,9 @@ import { useEffect, useState } from "preact/hooks";
 import { inWorkspace, reasonNotTo } from "../api/session.ts";
 import type { Preset, PresetStatus } from "../api/types.ts";
 import { pageIn, pageParameters, pageSize, useList } from "../api/use-list.ts";
-import { hrefTo, navigate, newPresetPart } from "../shell/location.ts";
+import { navigate } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
+import { newPresetHref, presetsHref } from "../shell/preset-hrefs.ts";
 import { ActionButton } from "../ui/action-button.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -35,7 +36,7 @@ export function Presets({ workspace, query }: ScreenProps) {
 
   const hrefWith = (change: { q?: string; status?: string; page?: number }): string => {
     const { page: wanted = 1, ...filter } = { q, status, ...change };
-    return hrefTo([workspace.slug, "presets"], { ...filter, page: wanted > 1 ? wanted : undefined });
+    return presetsHref(workspace, { ...filter, page: wanted > 1 ? wanted : undefined });
   };
   return (
     <Page
@@ -44,7 +45,7 @@ export function Presets({ workspace, query }: ScreenProps) {
         <ActionButton
           class="primary"
           reason={reasonNotTo("write")}
-          run={() => navigate(hrefTo([workspace.slug, "presets", newPresetPart]))}
+          run={() => navigate(newPresetHref(workspace))}
           title="New preset (c)"
         >
           <Icon name="plus" /> New preset
@@ -79,7 +80,7 @@ export function Presets({ workspace, query }: ScreenProps) {
                 {q && status && " and "}
                 {status && <>is {status}</>}.
               </p>
-              <a class="button" href={hrefTo([workspace.slug, "presets"])}>
+              <a class="button" href={presetsHref(workspace)}>
                 Show all presets
               </a>
             </div>

@@ -6,8 +6,8 @@ import { reasonNotTo } from "../api/session.ts";
 import type { One, PresetVersion, PresetWithVersion, ResolvedRequest } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { announce } from "../shell/announcer.tsx";
-import { hrefTo } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
+import { presetHref, presetsHref } from "../shell/preset-hrefs.ts";
 import { ActionButton } from "../ui/action-button.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { submitByKey } from "../ui/submit-key.ts";
@@ -103,8 +103,8 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
     <Page
       title={`Try ${name}`}
       crumbs={[
-        ["Presets", hrefTo([workspace.slug, "presets"])],
-        [slug, hrefTo([workspace.slug, "presets", slug], { v: pinned })],
+        ["Presets", presetsHref(workspace)],
+        [slug, presetHref(workspace, slug, { v: pinned })],
       ]}
     >
       {loadError && (

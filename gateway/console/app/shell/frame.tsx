@@ -2,8 +2,9 @@ import { useEffect } from "preact/hooks";
 import type { Session, SessionWorkspace } from "../api/types.ts";
 import { NothingHere } from "../screens/nothing-here.tsx";
 import { Header } from "./header.tsx";
-import { hrefTo, navigate, place } from "./location.ts";
+import { navigate, place } from "./location.ts";
 import { Palette } from "./palette.tsx";
+import { presetsHref } from "./preset-hrefs.ts";
 import { findScreen } from "./screens.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
 
@@ -15,7 +16,7 @@ export function Frame({ session }: { readonly session: Session }) {
   const start = startOf(session);
   const isAtStart = slug === undefined || (workspace !== undefined && rest.length === 0);
   useEffect(() => {
-    if (isAtStart && start) navigate(hrefTo([workspace?.slug ?? start.slug, "presets"]), "replace");
+    if (isAtStart && start) navigate(presetsHref(workspace ?? start), "replace");
   }, [isAtStart, start, workspace]);
 
   const current = workspace ?? start;

@@ -6,6 +6,7 @@ import { Menu } from "../ui/menu.tsx";
 import { Account } from "./account.tsx";
 import { hrefTo } from "./location.ts";
 import { openPalette } from "./palette.tsx";
+import { presetsHref } from "./preset-hrefs.ts";
 import { sections } from "./sections.ts";
 import { heldKey } from "./shortcuts.tsx";
 
@@ -26,7 +27,7 @@ export function Header({ session, workspace, section }: HeaderProps) {
   return (
     <header class="header">
       <div class="header-row">
-        <a class="brand" href={hrefTo([workspace.slug, "presets"])}>
+        <a class="brand" href={presetsHref(workspace)}>
           <BrandMark />
           <span>Setpoint</span>
         </a>

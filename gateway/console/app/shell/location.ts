@@ -25,11 +25,10 @@ function decoded(part: string): string {
   }
 }
 
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
 /** The address of a place in the console. Empty parameters are left out. */
-export function hrefTo(
-  parts: readonly string[],
-  query: Readonly<Record<string, string | number | undefined>> = {},
-): string {
+export function hrefTo(parts: readonly string[], query: Query = {}): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== "") parameters.set(name, String(value));
@@ -37,9 +36,6 @@ export function hrefTo(
   const search = parameters.size > 0 ? `?${parameters}` : "";
   return `${base}${parts.map(encodeURIComponent).join("/")}${search}`;
 }
-
-/** Stands where a slug would; none begins like this. */
-export const newPresetPart = "~new";
 
 /** The address of what is shown, which Back has changed before anybody hears of it. */
 let address = currentAddress();

@@ -5,7 +5,8 @@ import type { ListPage, Preset, Session, SessionWorkspace } from "../api/types.t
 import { useLoaded } from "../api/use-loaded.ts";
 import { useModal } from "../ui/use-modal.ts";
 import { useSettled } from "../ui/use-settled.ts";
-import { hrefTo, navigate, newPresetPart } from "./location.ts";
+import { hrefTo, navigate } from "./location.ts";
+import { newPresetHref, presetHref, presetsHref } from "./preset-hrefs.ts";
 import { sections } from "./sections.ts";
 import { openShortcuts } from "./shortcuts.tsx";
 
@@ -138,7 +139,7 @@ function presetChoices(presets: readonly Preset[], workspace: SessionWorkspace, 
     id,
     label: name,
     note: slug,
-    run: () => navigate(hrefTo([workspace.slug, "presets", slug])),
+    run: () => navigate(presetHref(workspace, slug)),
   }));
 }
 
@@ -154,12 +155,12 @@ function placeChoices(session: Session, workspace: SessionWorkspace, text: strin
       id: "new-preset",
       label: "New preset",
       note: "Create",
-      run: () => navigate(hrefTo([workspace.slug, "presets", newPresetPart])),
+      run: () => navigate(newPresetHref(workspace)),
     });
   }
   for (const { id, name, slug } of session.workspaces) {
     if (id !== workspace.id)
-      places.push({ id, label: name, note: "Workspace", run: () => navigate(hrefTo([slug, "presets"])) });
+      places.push({ id, label: name, note: "Workspace", run: () => navigate(presetsHref({ slug })) });
   }
   places.push({ id: "shortcuts", label: "Keyboard shortcuts", note: "Show", run: openShortcuts });
   return places.filter(({ label }) => fits(label, text));

@@ -10,8 +10,8 @@ import type { PresetScreenProps } from "../screens/screen-props.ts";
 import { Try } from "../screens/try.tsx";
 import { NotYours } from "../ui/not-yours.tsx";
 import { Administration, isAdministrationPath } from "./administration.tsx";
-import { newPresetPart } from "./location.ts";
 import { Page } from "./page.tsx";
+import { newPresetPart } from "./preset-hrefs.ts";
 import { sectionLabel } from "./sections.ts";
 
 /** The screen of a path behind the workspace; undefined where there is none. Each is new where its path is another. */

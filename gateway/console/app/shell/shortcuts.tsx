@@ -2,8 +2,9 @@ import { signal } from "@preact/signals";
 import { reasonNotTo } from "../api/session.ts";
 import type { SessionWorkspace } from "../api/types.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { hrefTo, navigate, newPresetPart } from "./location.ts";
+import { navigate } from "./location.ts";
 import { hasShortcuts } from "./preferences.ts";
+import { newPresetHref, presetsHref } from "./preset-hrefs.ts";
 import { showToast } from "./toasts.tsx";
 import { useShortcut } from "./use-shortcut.ts";
 
@@ -28,16 +29,16 @@ const rows: readonly (readonly [keys: string, what: string])[] = [
 /** The shortcuts that hold everywhere, and the list of all of them. */
 export function Shortcuts({ workspace }: { readonly workspace: SessionWorkspace }) {
   useShortcut("?", openShortcuts);
-  useShortcut("g", () => navigate(hrefTo([workspace.slug, "presets"])));
+  useShortcut("g", () => navigate(presetsHref(workspace)));
   useShortcut("c", () => {
     const reason = reasonNotTo("write");
     if (reason) showToast(reason);
-    else navigate(hrefTo([workspace.slug, "presets", newPresetPart]));
+    else navigate(newPresetHref(workspace));
   });
   useShortcut("/", () => {
     const search = document.querySelector<HTMLInputElement>("#preset-search");
     if (search) search.focus();
-    else navigate(hrefTo([workspace.slug, "presets"]));
+    else navigate(presetsHref(workspace));
   });
   if (!isOpen.value) return null;
   const close = (): void => {

@@ -1,5 +1,6 @@
 import type { SessionWorkspace } from "../../api/types.ts";
 import { hrefTo } from "../../shell/location.ts";
+import { compareHref, presetHref } from "../../shell/preset-hrefs.ts";
 import { Person } from "../../ui/person.tsx";
 import { dayName, timeInDay } from "../../ui/relative-time.ts";
 import { nowMs, Time } from "../../ui/time.tsx";
@@ -72,7 +73,7 @@ function EntryRow({ entry, workspace }: { readonly entry: Entry; readonly worksp
           {entry.versions && (
             <>
               {" "}
-              <CompareLink entry={entry} workspace={workspace} />
+              <CompareLink preset={entry.target} versions={entry.versions} workspace={workspace} />
             </>
           )}
         </p>
@@ -84,17 +85,22 @@ function EntryRow({ entry, workspace }: { readonly entry: Entry; readonly worksp
 
 /** A preset is shown itself; of anything else, all that happened to it, for it may be gone. */
 function hrefOf({ target }: Entry, workspace: SessionWorkspace): string {
-  if (target.kind === "preset") return hrefTo([workspace.slug, "presets", target.id]);
+  if (target.kind === "preset") return presetHref(workspace, target.id);
   return hrefTo([workspace.slug, "activity"], { log: "organization", target: target.id });
 }
 
-function CompareLink({ entry, workspace }: { readonly entry: Entry; readonly workspace: SessionWorkspace }) {
-  const [from, to] = entry.versions ?? [];
+interface CompareLinkProps {
+  readonly preset: Entry["target"];
+  readonly versions: readonly [from: number, to: number];
+  readonly workspace: SessionWorkspace;
+}
+
+function CompareLink({ preset, versions: [from, to], workspace }: CompareLinkProps) {
   return (
     <a
       class="small"
-      href={hrefTo([workspace.slug, "presets", entry.target.id, "compare", `${from}...${to}`])}
-      aria-label={`Compare v${from} of ${entry.target.name} with v${to}`}
+      href={compareHref(workspace, preset.id, from, to)}
+      aria-label={`Compare v${from} of ${preset.name} with v${to}`}
     >
       Compare
     </a>

@@ -3,7 +3,7 @@ import { presetPath, type VersionContent } from "../../api/presets.ts";
 import { reasonNotTo } from "../../api/session.ts";
 import type { ListPage, One, PresetChange, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
 import { type Loaded, useLoaded } from "../../api/use-loaded.ts";
-import { hrefTo } from "../../shell/location.ts";
+import { presetHref } from "../../shell/preset-hrefs.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
 import { Person } from "../../ui/person.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -50,7 +50,7 @@ export function ComparedVersions({ workspace, slug, preset, versions }: Compared
       {versions.map((content, index) => (
         <div key={index} class="compared-version">
           <p>
-            <a class="version-link" href={hrefTo([workspace.slug, "presets", slug], { v: content.version })}>
+            <a class="version-link" href={presetHref(workspace, slug, { v: content.version })}>
               v{content.version}
             </a>{" "}
             {data && content.version === served && <ServedBadge isOff={data.status !== "active"} />}{" "}

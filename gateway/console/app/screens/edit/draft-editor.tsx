@@ -4,7 +4,8 @@ import { reasonNotTo } from "../../api/session.ts";
 import type { SessionWorkspace } from "../../api/types.ts";
 import { ContentDiff } from "../../diff/content-diff.tsx";
 import { compact } from "../../json/json-pieces.ts";
-import { hrefTo, navigate } from "../../shell/location.ts";
+import { navigate } from "../../shell/location.ts";
+import { editHref, presetHref } from "../../shell/preset-hrefs.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { submitByKey } from "../../ui/submit-key.ts";
@@ -42,7 +43,7 @@ export function DraftEditor({ start, isKept, workspace, slug, isReview, startAne
   const save = useSave({ workspace, slug, draft, keep });
 
   const hrefOf = (review: boolean): string =>
-    hrefTo([workspace.slug, "presets", slug, "edit"], { from: base.version, review: review ? 1 : undefined });
+    editHref(workspace, slug, { from: base.version, review: review ? 1 : undefined });
   const edit = (change: Partial<Draft>): void => {
     keep({ ...draft, ...change });
     save.forgetError();
@@ -141,7 +142,7 @@ export function DraftEditor({ start, isKept, workspace, slug, isReview, startAne
         change={edit}
       />
       <div class="row edit-actions is-in-reach">
-        <a class="button" href={hrefTo([workspace.slug, "presets", slug])}>
+        <a class="button" href={presetHref(workspace, slug)}>
           Back to the preset
         </a>
         <ActionButton isSubmit class="primary" reason={fault ?? (isChanged ? undefined : "Nothing is changed yet.")}>

@@ -4,7 +4,8 @@ import { creationBody, designatedVersion, presetPath, type VersionContent } from
 import { request } from "../../api/request.ts";
 import type { ListPage, One, PresetChange, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
 import { forgetAnswers } from "../../api/use-loaded.ts";
-import { hrefTo, navigate } from "../../shell/location.ts";
+import { navigate } from "../../shell/location.ts";
+import { presetHref } from "../../shell/preset-hrefs.ts";
 import { showToast } from "../../shell/toasts.tsx";
 import { type Draft, dropDraft } from "./draft.ts";
 import { droppedFieldsNote } from "./dropped-fields.ts";
@@ -42,7 +43,7 @@ export function useSave({ workspace, slug, draft, keep }: SaveParts) {
     const { version, config } = json.data.designated_version;
     dropDraft(workspace, slug, draft.base.version);
     forgetAnswers();
-    navigate(hrefTo([workspace.slug, "presets", slug]));
+    navigate(presetHref(workspace, slug));
     const note = droppedFieldsNote(draft.config, config as object, dialect);
     showToast(`Saved as v${version}, which is served now.${note}`);
   };

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { reasonNotTo } from "../../api/session.ts";
-import { hrefTo } from "../../shell/location.ts";
+import { presetHref, presetsHref } from "../../shell/preset-hrefs.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { TextField } from "../../ui/field.tsx";
@@ -54,8 +54,8 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
 
   const slugFault = creation.isTaken ? (
     <>
-      There is a preset of this slug already:{" "}
-      <a href={hrefTo([workspace.slug, "presets", draft.slug])}>look at {draft.slug}</a>, or choose another.
+      There is a preset of this slug already: <a href={presetHref(workspace, draft.slug)}>look at {draft.slug}</a>, or
+      choose another.
     </>
   ) : (
     slugFaultOf(draft.slug)
@@ -112,7 +112,7 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
         change={edit}
       />
       <div class="row edit-actions is-in-reach">
-        <a class="button" href={hrefTo([workspace.slug, "presets"])}>
+        <a class="button" href={presetsHref(workspace)}>
           Cancel
         </a>
         <ActionButton isSubmit class="primary" reason={reason} isBusy={creation.isBusy}>

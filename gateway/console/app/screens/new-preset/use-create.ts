@@ -4,7 +4,8 @@ import { creationBody, presetPath } from "../../api/presets.ts";
 import { request } from "../../api/request.ts";
 import type { One, PresetWithVersion } from "../../api/types.ts";
 import { forgetAnswers } from "../../api/use-loaded.ts";
-import { hrefTo, navigate } from "../../shell/location.ts";
+import { navigate } from "../../shell/location.ts";
+import { presetHref } from "../../shell/preset-hrefs.ts";
 import { showToast } from "../../shell/toasts.tsx";
 import { droppedFieldsNote } from "../edit/dropped-fields.ts";
 import { type DraftPlace, dropNewDraft, type NewDraft } from "./new-draft.ts";
@@ -33,7 +34,7 @@ export function useCreate({ place, draft, keep }: CreateParts) {
     const { config } = json.data.designated_version;
     dropNewDraft(place);
     forgetAnswers();
-    navigate(hrefTo([workspace.slug, "presets", slug]));
+    navigate(presetHref(workspace, slug));
     showToast(`${slug} was created, and serves v1.${droppedFieldsNote(draft.config, config as object, dialect)}`);
   };
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { PresetChange, SessionWorkspace } from "../../api/types.ts";
-import { hrefTo } from "../../shell/location.ts";
+import { compareHref, presetHref } from "../../shell/preset-hrefs.ts";
 import { Person } from "../../ui/person.tsx";
 import { Time } from "../../ui/time.tsx";
 import { ServedBadge } from "./served-badge.tsx";
@@ -31,7 +31,7 @@ export function ChangeList(props: ChangeListProps) {
               ) : (
                 <a
                   class="version-link"
-                  href={hrefTo([workspace.slug, "presets", slug], { v: made })}
+                  href={presetHref(workspace, slug, { v: made })}
                   aria-current={made === shown ? "true" : undefined}
                 >
                   v{made}
@@ -41,7 +41,7 @@ export function ChangeList(props: ChangeListProps) {
               {made !== undefined && made > 1 && (
                 <a
                   class="change-compare"
-                  href={hrefTo([workspace.slug, "presets", slug, "compare", `${made - 1}...${made}`])}
+                  href={compareHref(workspace, slug, made - 1, made)}
                   aria-label={`Compare v${made - 1} with v${made}`}
                 >
                   Compare

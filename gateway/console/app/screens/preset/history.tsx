@@ -1,6 +1,6 @@
 import type { ListPage, PresetChange, SessionWorkspace } from "../../api/types.ts";
 import type { Loaded } from "../../api/use-loaded.ts";
-import { hrefTo } from "../../shell/location.ts";
+import { compareHref } from "../../shell/preset-hrefs.ts";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { ChangeList, madeVersion } from "./change-list.tsx";
 import { useChangedFields } from "./use-changed-fields.ts";
@@ -27,7 +27,7 @@ export function History({ workspace, slug, loaded, isOff, served, shown, showMor
       <div class="panel-head">
         <h2 id="history-title">History</h2>
         {served !== undefined && shown !== undefined && served !== shown && (
-          <a class="button small" href={hrefTo([workspace.slug, "presets", slug, "compare", `${served}...${shown}`])}>
+          <a class="button small" href={compareHref(workspace, slug, served, shown)}>
             Compare v{served} with v{shown}
           </a>
         )}

@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import { reasonNotTo } from "../../api/session.ts";
 import type { PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
-import { hrefTo, navigate, newPresetPart } from "../../shell/location.ts";
+import { navigate } from "../../shell/location.ts";
+import { editHref, newPresetHref, tryHref } from "../../shell/preset-hrefs.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
 import { PresetSettings } from "./preset-settings.tsx";
 
@@ -20,24 +21,21 @@ export function PresetActions({ preset, etag, workspace, changed, shown }: Prese
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <a
-        class="button"
-        href={hrefTo([workspace.slug, "presets", preset.slug, "try"], { v: isServed ? undefined : shown })}
-      >
+      <a class="button" href={tryHref(workspace, preset.slug, { v: isServed ? undefined : shown })}>
         Try {isServed ? "it" : `v${shown}`}
       </a>
       <ActionButton run={() => setOpen(true)} reason={reasonNotTo("write")}>
         Settings
       </ActionButton>
       <ActionButton
-        run={() => navigate(hrefTo([workspace.slug, "presets", newPresetPart], { like: preset.slug, v: shown }))}
+        run={() => navigate(newPresetHref(workspace, { like: preset.slug, v: shown }))}
         reason={reasonNotTo("write")}
       >
         Duplicate
       </ActionButton>
       <ActionButton
         class="primary"
-        run={() => navigate(hrefTo([workspace.slug, "presets", preset.slug, "edit"], { from: shown }))}
+        run={() => navigate(editHref(workspace, preset.slug, { from: shown }))}
         reason={
           reasonNotTo("write") ??
           (preset.status === "archived"

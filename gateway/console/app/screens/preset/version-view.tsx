@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { VersionContent } from "../../api/presets.ts";
 import type { SessionWorkspace } from "../../api/types.ts";
 import { indented } from "../../json/json-pieces.ts";
-import { hrefTo } from "../../shell/location.ts";
+import { presetHref } from "../../shell/preset-hrefs.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Person } from "../../ui/person.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -19,7 +19,7 @@ export function VersionView({ content, query, workspace, slug }: VersionViewProp
   const { version, config, prompt, dialect, creatorId, createdAt } = content;
   const isJson = query.get("view") === "json";
   const hrefOf = (view: string | undefined): string =>
-    hrefTo([workspace.slug, "presets", slug], { v: query.get("v") ?? undefined, view });
+    presetHref(workspace, slug, { v: query.get("v") ?? undefined, view });
   return (
     <>
       <section class="panel" aria-labelledby="prompt-title">

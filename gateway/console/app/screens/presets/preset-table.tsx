@@ -1,5 +1,5 @@
 import type { Preset, SessionWorkspace } from "../../api/types.ts";
-import { hrefTo } from "../../shell/location.ts";
+import { presetHref } from "../../shell/preset-hrefs.ts";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 
@@ -48,7 +48,7 @@ function PresetRow({ preset, workspace }: { readonly preset: Preset; readonly wo
     <tr class="is-link">
       <td>
         <div class="two-lines">
-          <a class="row-link cut" href={hrefTo([workspace.slug, "presets", preset.slug])} title={preset.name}>
+          <a class="row-link cut" href={presetHref(workspace, preset.slug)} title={preset.name}>
             {preset.name}
           </a>
           <span class="mono muted cut">

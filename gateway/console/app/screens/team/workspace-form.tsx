@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import { request } from "../../api/request.ts";
 import type { One, SessionWorkspace, Workspace } from "../../api/types.ts";
-import { hrefTo, navigate } from "../../shell/location.ts";
+import { navigate } from "../../shell/location.ts";
+import { presetsHref } from "../../shell/preset-hrefs.ts";
 import { showToast } from "../../shell/toasts.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
@@ -38,7 +39,7 @@ export function WorkspaceForm({ shown, current, close, changed }: WorkspaceFormP
     else
       showToast(`“${workspace.name}” is ready.`, {
         label: "Open it",
-        run: () => navigate(hrefTo([workspace.slug, "presets"])),
+        run: () => navigate(presetsHref(workspace)),
       });
     changed(workspace);
   };

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { request } from "../../api/request.ts";
 import type { SessionWorkspace, Workspace } from "../../api/types.ts";
 import { hrefTo } from "../../shell/location.ts";
+import { presetsHref } from "../../shell/preset-hrefs.ts";
 import { showToast } from "../../shell/toasts.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Icon } from "../../ui/icon.tsx";
@@ -32,7 +33,7 @@ export function WorkspaceMenu({ shown, isDefault, current, changed }: WorkspaceM
   return (
     <>
       <Menu buttonClass="button bare" title={`Actions for ${shown.name}`} label={<Icon name="more" />}>
-        <a class="menu-item" href={hrefTo([shown.slug, "presets"])}>
+        <a class="menu-item" href={presetsHref(shown)}>
           Presets
         </a>
         <a class="menu-item" href={hrefTo([shown.slug, "keys"])}>
