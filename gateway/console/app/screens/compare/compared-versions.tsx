@@ -1,14 +1,15 @@
 import { useEffect, useRef } from "preact/hooks";
-import { presetPath, type VersionContent } from "../../api/presets.ts";
+import type { VersionContent } from "../../api/presets.ts";
 import { reasonNotTo } from "../../api/session.ts";
-import type { ListPage, One, PresetChange, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
-import { type Loaded, useLoaded } from "../../api/use-loaded.ts";
+import type { One, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
+import type { Loaded } from "../../api/use-loaded.ts";
 import { presetHref } from "../../shell/preset-hrefs.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
 import { Person } from "../../ui/person.tsx";
 import { Time } from "../../ui/time.tsx";
 import { ServedBadge } from "../preset/served-badge.tsx";
 import { designationLabel, useDesignation } from "../preset/use-designation.tsx";
+import { usePresetChanges } from "../preset/use-preset-changes.ts";
 
 interface ComparedVersionsProps {
   readonly workspace: SessionWorkspace;
@@ -19,14 +20,7 @@ interface ComparedVersionsProps {
 
 /** Whose the two versions are, each above its column, and which of them is served: the other can be, once it is read. */
 export function ComparedVersions({ workspace, slug, preset, versions }: ComparedVersionsProps) {
-  // Asked again and again whether a colleague, or Undo after one has been elsewhere, has another version served.
-  const lastChange = useLoaded<ListPage<PresetChange>>(presetPath(workspace, slug, "/changes?limit=1"), 10_000);
-  const revision = lastChange.answer?.json.data[0]?.revision;
-  const seenRevision = useRef<number | undefined>(undefined);
-  useEffect(() => {
-    if (seenRevision.current !== undefined && revision !== seenRevision.current) preset.reload();
-    seenRevision.current = revision;
-  }, [revision]);
+  const { changes, revision } = usePresetChanges(workspace, slug, 1, preset.reload);
   const data = preset.answer?.json.data;
   const served = data?.designated_version.version;
   const { designate, isBusy, dialog } = useDesignation({
@@ -36,7 +30,7 @@ export function ComparedVersions({ workspace, slug, preset, versions }: Compared
     revision,
     changed: () => {
       preset.reload();
-      lastChange.reload();
+      changes.reload();
     },
   });
   const group = useRef<HTMLDivElement>(null);

@@ -1,4 +1,4 @@
-import type { ListPage, PresetChange, SessionWorkspace } from "../../api/types.ts";
+import type { ListPage, PresetChange, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
 import type { Loaded } from "../../api/use-loaded.ts";
 import { compareHref } from "../../shell/preset-hrefs.ts";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
@@ -7,16 +7,16 @@ import { useChangedFields } from "./use-changed-fields.ts";
 
 interface HistoryProps {
   readonly workspace: SessionWorkspace;
-  readonly slug: string;
+  readonly preset: PresetWithVersion;
   readonly loaded: Loaded<ListPage<PresetChange>>;
-  /** Whether the preset serves nobody. */
-  readonly isOff: boolean;
-  readonly served: number | undefined;
-  readonly shown: number | undefined;
+  /** The version that is looked at. */
+  readonly shown: number;
   readonly showMore: () => void;
 }
 
-export function History({ workspace, slug, loaded, isOff, served, shown, showMore }: HistoryProps) {
+export function History({ workspace, preset, loaded, shown, showMore }: HistoryProps) {
+  const { slug, status } = preset;
+  const served = preset.designated_version.version;
   const { answer, error, reload } = loaded;
   const changes = answer?.json.data;
   const total = answer?.json.total_count ?? 0;
@@ -26,7 +26,7 @@ export function History({ workspace, slug, loaded, isOff, served, shown, showMor
     <aside class="panel history" aria-labelledby="history-title">
       <div class="panel-head">
         <h2 id="history-title">History</h2>
-        {served !== undefined && shown !== undefined && served !== shown && (
+        {served !== shown && (
           <a class="button small" href={compareHref(workspace, slug, served, shown)}>
             Compare v{served} with v{shown}
           </a>
@@ -42,7 +42,7 @@ export function History({ workspace, slug, loaded, isOff, served, shown, showMor
           changes={changes}
           workspace={workspace}
           slug={slug}
-          isOff={isOff}
+          isOff={status !== "active"}
           served={served}
           shown={shown}
           changedFields={changedFields}

@@ -1,26 +1,28 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { PresetStatus } from "../../api/types.ts";
+import { reasonNotTo } from "../../api/session.ts";
+import type { PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
+import { compareHref, presetHref } from "../../shell/preset-hrefs.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
 import { designationLabel } from "./use-designation.tsx";
 
 interface ServingBarProps {
-  readonly status: PresetStatus;
-  readonly served: number | undefined;
+  readonly workspace: SessionWorkspace;
+  readonly preset: PresetWithVersion;
+  /** Undefined where it could not be loaded. */
   readonly newest: number | undefined;
   /** The version that is looked at. */
-  readonly shown: number | undefined;
+  readonly shown: number;
   readonly isBusy: boolean;
-  readonly reason: string | undefined;
   readonly designate: (version: number) => void;
-  readonly hrefOf: (version: number | undefined) => string;
-  readonly compareHref: (from: number, to: number) => string;
 }
 
 /** What the preset serves, always in sight, and what one looks at where that is something else. */
-export function ServingBar(props: ServingBarProps) {
-  const { status, served, newest, shown, isBusy, reason, designate, hrefOf, compareHref } = props;
-  const isKnown = served !== undefined && newest !== undefined;
+export function ServingBar({ workspace, preset, newest, shown, isBusy, designate }: ServingBarProps) {
+  const { slug, status } = preset;
+  const served = preset.designated_version.version;
   const isOff = status !== "active";
+  const hasNewer = newest !== undefined && newest > served;
+  const reason = reasonNotTo("write");
   const text = useRef<HTMLParagraphElement>(null);
   // The button that was pressed is gone then, and whoever uses the keyboard must not begin at the top again.
   useEffect(() => {
@@ -29,32 +31,25 @@ export function ServingBar(props: ServingBarProps) {
   return (
     <div class={`serving-bar ${isOff ? "is-off" : ""}`}>
       <p class="serving-text" ref={text} tabIndex={-1}>
-        {isKnown ? (
+        {isOff ? (
           <>
-            {isOff ? (
-              <>
-                <strong>{status === "disabled" ? "Disabled" : "Archived"}: requests that name it are refused.</strong>{" "}
-                It would serve v{served}
-              </>
-            ) : (
-              <strong>Serves v{served}</strong>
-            )}
-            {newest === served ? (
-              <span class="muted">, the newest</span>
-            ) : (
-              <>
-                , newest is <a href={hrefOf(newest)}>v{newest}</a>
-              </>
-            )}
+            <strong>{status === "disabled" ? "Disabled" : "Archived"}: requests that name it are refused.</strong> It
+            would serve v{served}
           </>
         ) : (
-          <span class="skeleton w-text" />
+          <strong>Serves v{served}</strong>
+        )}
+        {newest === served && <span class="muted">, the newest</span>}
+        {hasNewer && (
+          <>
+            , newest is <a href={presetHref(workspace, slug, { v: newest })}>v{newest}</a>
+          </>
         )}
       </p>
-      {isKnown && shown !== undefined && shown !== served && (
+      {shown !== served && (
         <div class="row">
           <span class="muted only-wide">You are looking at v{shown}.</span>
-          <a class="button small" href={hrefOf(undefined)}>
+          <a class="button small" href={presetHref(workspace, slug)}>
             Back to v{served}
           </a>
           <ActionButton class="small primary" run={() => designate(shown)} reason={reason} isBusy={isBusy}>
@@ -62,9 +57,9 @@ export function ServingBar(props: ServingBarProps) {
           </ActionButton>
         </div>
       )}
-      {isKnown && shown === served && newest !== served && (
+      {shown === served && hasNewer && (
         <div class="row">
-          <a class="button small only-wide" href={compareHref(served, newest)}>
+          <a class="button small only-wide" href={compareHref(workspace, slug, served, newest)}>
             Compare with v{newest}
           </a>
           <ActionButton class="small" run={() => designate(newest)} reason={reason} isBusy={isBusy}>

@@ -96,27 +96,3 @@ function LongText({ text, label }: { readonly text: string; readonly label: stri
     </>
   );
 }
-
-/** As much room as most presets take. It is replaced as a whole, so that nothing moves. */
-export function PresetSkeleton() {
-  return (
-    <div class="stack" aria-busy="true">
-      <span class="skeleton w-badge" />
-      <div class="serving-bar">
-        <span class="skeleton w-badge" />
-      </div>
-      <div class="preset-columns">
-        <div class="panel version-skeleton">
-          {["w-name", "w-text", "w-name", "w-badge"].map((width, index) => (
-            <div key={index} class={`skeleton ${width}`} />
-          ))}
-        </div>
-        <div class="panel version-skeleton">
-          {["w-name", "w-text", "w-badge"].map((width, index) => (
-            <div key={index} class={`skeleton ${width}`} />
-          ))}
-        </div>
-      </div>
-    </div>
-  );
-}
