@@ -13,6 +13,11 @@ export interface VersionContent {
   readonly createdAt: string;
 }
 
+/** The dialect that a version is edited and tried in: chat completions where it is not known which it came from. */
+export function dialectOf({ dialect }: Pick<VersionContent, "dialect">): Dialect {
+  return dialect ?? "chat/completions";
+}
+
 /** The path of the API for a preset, and what is below it. */
 export function presetPath(workspace: SessionWorkspace, slug: string, below = ""): string {
   return inWorkspace(`/api/v1/presets/${encodeURIComponent(slug)}${below}`, workspace);

@@ -1,8 +1,7 @@
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import type { Issue } from "../../api/api-error.ts";
-import { reasonNotTo } from "../../api/session.ts";
+import { dialectOf } from "../../api/presets.ts";
 import type { SessionWorkspace } from "../../api/types.ts";
-import { ContentDiff } from "../../diff/content-diff.tsx";
 import { compact } from "../../json/json-pieces.ts";
 import { navigate } from "../../shell/location.ts";
 import { editHref, presetHref } from "../../shell/preset-hrefs.ts";
@@ -13,6 +12,7 @@ import { CannotSave } from "./cannot-save.tsx";
 import { ContentFields, configFaultOf } from "./content-fields.tsx";
 import { type Draft, dropDraft, keepDraft } from "./draft.ts";
 import { MergePanel } from "./merge-panel.tsx";
+import { ReviewPanel } from "./review-panel.tsx";
 import { useSave } from "./use-save.ts";
 
 interface DraftEditorProps {
@@ -28,13 +28,15 @@ interface DraftEditorProps {
 // The same each time, so that the editor is told of issues only where there are others.
 const noIssues: readonly Issue[] = [];
 
+/** A draft on its way to a version: written, merged where a colleague was faster, reviewed, saved. */
 export function DraftEditor({ start, isKept, workspace, slug, isReview, startAnew }: DraftEditorProps) {
   const [draft, setDraft] = useState(start);
   const [hasRoom, setRoom] = useState(true);
-  const { base, ancestor } = draft;
+  const { base } = draft;
   const fault = useMemo(() => configFaultOf(draft.config), [draft.config]);
   const isChanged =
     draft.prompt !== (base.prompt ?? "") || fault !== undefined || compact(draft.config) !== base.config;
+  const unchanged = isChanged ? undefined : "Nothing is changed yet.";
   // At once, and not when the page has time for it: a reload may come at any moment.
   const keep = (changed: Draft): void => {
     setDraft(changed);
@@ -42,8 +44,8 @@ export function DraftEditor({ start, isKept, workspace, slug, isReview, startAne
   };
   const save = useSave({ workspace, slug, draft, keep });
 
-  const hrefOf = (review: boolean): string =>
-    editHref(workspace, slug, { from: base.version, review: review ? 1 : undefined });
+  const editorHref = editHref(workspace, slug, { from: base.version });
+  const reviewHref = editHref(workspace, slug, { from: base.version, review: 1 });
   const edit = (change: Partial<Draft>): void => {
     keep({ ...draft, ...change });
     save.forgetError();
@@ -51,75 +53,28 @@ export function DraftEditor({ start, isKept, workspace, slug, isReview, startAne
   const discard = (): void => {
     dropDraft(workspace, slug, base.version);
     startAnew();
-    navigate(hrefOf(false), "replace");
+    navigate(editorHref, "replace");
   };
-  const issues = save.error?.issues ?? noIssues;
 
   // Below a long editor one would land in the middle of what changes.
   useLayoutEffect(() => scrollTo(0, 0), [isReview]);
 
   if (save.meanwhile) {
-    return (
-      <MergePanel
-        draft={draft}
-        meanwhile={save.meanwhile}
-        apply={(merged) => {
-          keep(merged);
-          save.forgetError();
-          navigate(hrefOf(true), "replace");
-        }}
-      />
-    );
+    const apply = (merged: Draft): void => {
+      edit(merged);
+      navigate(reviewHref, "replace");
+    };
+    return <MergePanel draft={draft} meanwhile={save.meanwhile} apply={apply} />;
   }
-  if (isReview && fault === undefined) {
-    return (
-      <>
-        <div class="compare-bar">
-          <p>
-            {isChanged ? (
-              <>
-                What changes against <strong>v{ancestor.version}</strong>, which is served. The new version takes its
-                place as soon as it is saved.
-              </>
-            ) : (
-              <>Nothing is changed against v{base.version}.</>
-            )}
-          </p>
-          <div class="row change-steps">
-            <a class="button" href={hrefOf(false)}>
-              Back to editing
-            </a>
-            <ActionButton
-              class="primary"
-              run={save.run}
-              isBusy={save.isBusy}
-              reason={reasonNotTo("write") ?? (isChanged ? undefined : "Nothing is changed yet.")}
-            >
-              {save.isBusy ? "Saving …" : "Save new version"}
-            </ActionButton>
-          </div>
-        </div>
-        {save.error && (
-          <>
-            <ErrorPanel error={save.error} title="Nothing was saved" />
-            {issues.length > 0 && (
-              <a class="button" href={hrefOf(false)}>
-                Show the {issues.length === 1 ? "fault" : "faults"} in the editor
-              </a>
-            )}
-          </>
-        )}
-        <ContentDiff from={ancestor} to={{ config: draft.config, prompt: draft.prompt || null }} isWhole={false} />
-      </>
-    );
-  }
+  if (isReview && fault === undefined)
+    return <ReviewPanel draft={draft} reason={unchanged} save={save} editorHref={editorHref} />;
   return (
     <form
       class="stack"
       onKeyDown={submitByKey}
       onSubmit={(event) => {
         event.preventDefault();
-        if (fault === undefined && isChanged) navigate(hrefOf(true));
+        if (fault === undefined && isChanged) navigate(reviewHref);
       }}
     >
       <CannotSave />
@@ -134,18 +89,18 @@ export function DraftEditor({ start, isKept, workspace, slug, isReview, startAne
       {!hasRoom && <p class="fault">The draft is too large to be kept by the browser: a reload would lose it.</p>}
       {save.error && <ErrorPanel error={save.error} title="Nothing was saved" />}
       <ContentFields
-        dialect={base.dialect ?? "chat/completions"}
+        dialect={dialectOf(base)}
         prompt={draft.prompt}
         config={draft.config}
         configFault={fault}
-        issues={issues}
+        issues={save.error?.issues ?? noIssues}
         change={edit}
       />
       <div class="row edit-actions is-in-reach">
         <a class="button" href={presetHref(workspace, slug)}>
           Back to the preset
         </a>
-        <ActionButton isSubmit class="primary" reason={fault ?? (isChanged ? undefined : "Nothing is changed yet.")}>
+        <ActionButton isSubmit class="primary" reason={fault ?? unchanged}>
           Review the changes
         </ActionButton>
       </div>

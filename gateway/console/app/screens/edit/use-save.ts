@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { ApiError, asApiError } from "../../api/api-error.ts";
-import { creationBody, designatedVersion, presetPath, type VersionContent } from "../../api/presets.ts";
+import { creationBody, designatedVersion, dialectOf, presetPath, type VersionContent } from "../../api/presets.ts";
 import { request } from "../../api/request.ts";
 import type { ListPage, One, PresetChange, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
 import { forgetAnswers } from "../../api/use-loaded.ts";
@@ -24,14 +24,24 @@ interface SaveParts {
   readonly keep: (draft: Draft) => void;
 }
 
+export interface Save {
+  run(): void;
+  readonly isBusy: boolean;
+  readonly error: ApiError | undefined;
+  /** Where somebody changed the preset meanwhile: what is to be merged first. */
+  readonly meanwhile: Meanwhile | undefined;
+  /** The draft is another one now, of which neither is known. */
+  forgetError(): void;
+}
+
 /** Saves a draft as a new version, unless somebody changed the preset meanwhile. */
-export function useSave({ workspace, slug, draft, keep }: SaveParts) {
+export function useSave({ workspace, slug, draft, keep }: SaveParts): Save {
   const [error, setError] = useState<ApiError>();
   const [meanwhile, setMeanwhile] = useState<Meanwhile>();
   const [isBusy, setBusy] = useState(false);
 
   const create = async (): Promise<void> => {
-    const dialect = draft.base.dialect ?? "chat/completions";
+    const dialect = dialectOf(draft.base);
     const body = creationBody(dialect, draft.config, draft.prompt);
     const idempotencyKey = draft.sent?.body === body ? draft.sent.idempotencyKey : crypto.randomUUID();
     keep({ ...draft, sent: { body, idempotencyKey } });

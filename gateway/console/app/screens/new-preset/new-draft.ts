@@ -1,4 +1,4 @@
-import type { VersionContent } from "../../api/presets.ts";
+import { dialectOf, type VersionContent } from "../../api/presets.ts";
 import type { Dialect, SessionWorkspace } from "../../api/types.ts";
 import { indented } from "../../json/json-pieces.ts";
 
@@ -24,12 +24,12 @@ export function newDraft(slug: string, dialect: Dialect = "chat/completions"): N
 }
 
 /** A copy of a version; what it is to be called is only a proposal. */
-export function draftLike(slug: string, { dialect, config, prompt }: VersionContent): NewDraft {
+export function draftLike(slug: string, content: VersionContent): NewDraft {
   return {
     slug: `${slug.slice(0, 123)}-copy`,
-    dialect: dialect ?? "chat/completions",
-    config: indented(config),
-    prompt: prompt ?? "",
+    dialect: dialectOf(content),
+    config: indented(content.config),
+    prompt: content.prompt ?? "",
   };
 }
 

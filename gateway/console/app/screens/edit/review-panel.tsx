@@ -1,0 +1,55 @@
+import { reasonNotTo } from "../../api/session.ts";
+import { ContentDiff } from "../../diff/content-diff.tsx";
+import { ActionButton } from "../../ui/action-button.tsx";
+import { ErrorPanel } from "../../ui/error-panel.tsx";
+import type { Draft } from "./draft.ts";
+import type { Save } from "./use-save.ts";
+
+interface ReviewPanelProps {
+  readonly draft: Draft;
+  /** Why it cannot be saved; undefined where it can. */
+  readonly reason: string | undefined;
+  readonly save: Save;
+  readonly editorHref: string;
+}
+
+/** What a draft changes of what is served: seen before it is saved. */
+export function ReviewPanel({ draft, reason, save, editorHref }: ReviewPanelProps) {
+  const { base, ancestor } = draft;
+  const issueCount = save.error?.issues.length ?? 0;
+  return (
+    <>
+      <div class="compare-bar">
+        <p>
+          {reason ? (
+            <>Nothing is changed against v{base.version}.</>
+          ) : (
+            <>
+              What changes against <strong>v{ancestor.version}</strong>, which is served. The new version takes its
+              place as soon as it is saved.
+            </>
+          )}
+        </p>
+        <div class="row change-steps">
+          <a class="button" href={editorHref}>
+            Back to editing
+          </a>
+          <ActionButton class="primary" run={save.run} isBusy={save.isBusy} reason={reasonNotTo("write") ?? reason}>
+            {save.isBusy ? "Saving …" : "Save new version"}
+          </ActionButton>
+        </div>
+      </div>
+      {save.error && (
+        <>
+          <ErrorPanel error={save.error} title="Nothing was saved" />
+          {issueCount > 0 && (
+            <a class="button" href={editorHref}>
+              Show the {issueCount === 1 ? "fault" : "faults"} in the editor
+            </a>
+          )}
+        </>
+      )}
+      <ContentDiff from={ancestor} to={{ config: draft.config, prompt: draft.prompt || null }} isWhole={false} />
+    </>
+  );
+}

@@ -1,0 +1,26 @@
+import type { StreamedAnswer } from "./stream-answer.ts";
+
+interface AnswerViewProps {
+  readonly answer: StreamedAnswer;
+  /** Whether more of it is to come. */
+  readonly isComing: boolean;
+}
+
+/** What a model answers, as it comes. */
+export function AnswerView({ answer, isComing }: AnswerViewProps) {
+  return (
+    <section class="panel" aria-labelledby="answer-title" aria-busy={isComing}>
+      <div class="panel-head">
+        <h2 id="answer-title">Answer</h2>
+        <span class="muted small">
+          {answer.preset} {answer.upstream && <>by {answer.upstream}</>}
+        </span>
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard. */}
+      <section class="text-block" tabIndex={0} aria-label="Answer of the model">
+        {answer.text}
+        {isComing && <span class="pulse" aria-hidden="true" />}
+      </section>
+    </section>
+  );
+}

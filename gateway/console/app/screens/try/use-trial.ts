@@ -1,0 +1,59 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type ApiError, asApiError } from "../../api/api-error.ts";
+import { dialectOf, presetPath, type VersionContent } from "../../api/presets.ts";
+import { type Answer, request } from "../../api/request.ts";
+import type { One, ResolvedRequest, SessionWorkspace } from "../../api/types.ts";
+import { announce } from "../../shell/announcer.tsx";
+import { type StreamedAnswer, streamAnswer } from "./stream-answer.ts";
+import { trialBody } from "./trial-body.ts";
+
+interface TrialParts {
+  readonly workspace: SessionWorkspace;
+  readonly slug: string;
+  /** The version that is asked for by its number; undefined: whichever is served. */
+  readonly pinned: number | undefined;
+}
+
+/** Tries a preset with a message: what it makes of the request, and what a model answers to that. One of them at a time. */
+export function useTrial({ workspace, slug, pinned }: TrialParts) {
+  const [resolved, setResolved] = useState<Answer<One<ResolvedRequest>>>();
+  const [answer, setAnswer] = useState<StreamedAnswer>();
+  const [error, setError] = useState<ApiError>();
+  const [busyWith, setBusyWith] = useState<"resolve" | "send">();
+  const abort = useRef<AbortController>(undefined);
+  // Whoever leaves does not read on, and a model is paid by the word.
+  useEffect(() => () => abort.current?.abort(), []);
+
+  const work = async (what: "resolve" | "send", run: (signal: AbortSignal) => Promise<void>): Promise<void> => {
+    const controller = new AbortController();
+    abort.current = controller;
+    setBusyWith(what);
+    setError(undefined);
+    try {
+      await run(controller.signal);
+    } catch (thrown) {
+      if (!controller.signal.aborted) setError(asApiError(thrown));
+    }
+    setBusyWith(undefined);
+  };
+  const resolve = (content: VersionContent, message: string): void =>
+    void work("resolve", async (signal) => {
+      const pin = pinned === undefined ? "" : `?version=${pinned}`;
+      const path = presetPath(workspace, slug, `/resolve/${dialectOf(content)}${pin}`);
+      setResolved(await request(path, { method: "POST", body: trialBody(content, message), signal }));
+      announce("The merged request is shown.");
+    });
+  const send = (content: VersionContent, message: string): void =>
+    void work("send", async (signal) => {
+      const model = pinned === undefined ? `@preset/${slug}` : `@preset/${slug}@${pinned}`;
+      setAnswer(undefined);
+      await streamAnswer({
+        dialect: dialectOf(content),
+        body: { ...trialBody(content, message), model, stream: true },
+        signal,
+        onProgress: setAnswer,
+      });
+      announce("The answer is complete.");
+    });
+  return { resolve, send, stop: () => abort.current?.abort(), resolved, answer, error, busyWith };
+}
