@@ -22,21 +22,16 @@ export class ApiError extends Error {
 interface ErrorBody {
   readonly error?: {
     readonly message?: string;
-    readonly metadata?: { readonly issues?: readonly Issue[]; readonly request_id?: string };
+    readonly metadata?: { readonly issues?: readonly Issue[] };
   };
 }
 
 export async function apiErrorFrom(response: Response): Promise<ApiError> {
-  const text = await response.text().catch(() => "");
+  // Something between the browser and the gateway may have answered, with a body that is not the API's.
+  const body = (await response.json().catch(() => null)) as ErrorBody | null;
+  const message = body?.error?.message ?? `The gateway answered with status ${response.status}.`;
   const requestId = response.headers.get("x-request-id") ?? undefined;
-  try {
-    const { error } = JSON.parse(text) as ErrorBody;
-    const message = error?.message ?? `The gateway answered with status ${response.status}.`;
-    return new ApiError(response.status, message, error?.metadata?.issues ?? [], requestId);
-  } catch {
-    // Something between the browser and the gateway answered, in words that are not the API's.
-    return new ApiError(response.status, `The gateway answered with status ${response.status}.`, [], requestId);
-  }
+  return new ApiError(response.status, message, body?.error?.metadata?.issues ?? [], requestId);
 }
 
 /** Anything that was thrown, as something that can be shown. */

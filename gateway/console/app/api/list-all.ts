@@ -1,7 +1,7 @@
 import { request } from "./request.ts";
 import type { ListPage } from "./types.ts";
 
-/** The items of all pages of a list, up to a thousand: nobody reads further, and nothing is held up by more. */
+/** The items of all pages of a list, up to a thousand: nobody chooses among more. */
 export async function listAll<T>(path: string): Promise<readonly T[]> {
   const found: T[] = [];
   for (let offset = 0; offset < 1_000; offset += 100) {

@@ -17,7 +17,7 @@ export interface RequestParts {
 
 let onRefusal = (): void => {};
 
-/** Has it told where the API does not know any more who calls: their session ended, or their key was disabled. */
+/** Sets what is called where the API no longer knows the caller: the session has ended, or its key was disabled. */
 export function whenRefused(tell: () => void): void {
   onRefusal = tell;
 }

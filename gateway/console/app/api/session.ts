@@ -29,13 +29,13 @@ export async function loadSession(): Promise<void> {
   }
 }
 
-const personName = "setpoint-person";
+const personItem = "setpoint-person";
 
 /** Drafts are the person's own: who signs in next in this tab, once a session has ended, does not see them. */
-function forgetOthers({ organization, user_id, key }: Session): void {
-  const person = `${organization.id}/${user_id ?? key.id}`;
-  if (sessionStorage.getItem(personName) !== person) sessionStorage.clear();
-  sessionStorage.setItem(personName, person);
+function forgetOthers({ organization, user_id }: Session): void {
+  const person = `${organization.id}/${user_id}`;
+  if (sessionStorage.getItem(personItem) !== person) sessionStorage.clear();
+  sessionStorage.setItem(personItem, person);
 }
 
 /** Signs in with a key that was pasted, or with the ticket of a link. */

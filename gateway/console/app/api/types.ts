@@ -42,9 +42,9 @@ export interface One<T> {
 
 /** Who is signed in: the answer of `GET /console/session`. */
 export interface Session {
-  readonly user_id: string | null;
-  readonly name?: string | null;
-  readonly email?: string | null;
+  readonly user_id: string;
+  readonly name: string | null;
+  readonly email: string | null;
   readonly organization: { readonly id: string; readonly name: string };
   readonly key: {
     readonly id: string;

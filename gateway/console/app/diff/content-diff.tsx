@@ -13,6 +13,7 @@ export interface Content {
 interface ContentDiffProps {
   readonly from: Content;
   readonly to: Content;
+  /** Whether what stayed the same is shown, too. */
   readonly isWhole: boolean;
 }
 

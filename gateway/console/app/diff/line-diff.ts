@@ -21,7 +21,7 @@ export interface DiffRow {
 
 export interface LineDiff {
   readonly rows: readonly DiffRow[];
-  /** Whether it was given up to look for what stayed, because the texts are too large and too different. */
+  /** Whether looking for what stayed was given up, because the texts are too large and too different. */
   readonly isCoarse: boolean;
 }
 

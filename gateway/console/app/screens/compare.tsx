@@ -1,18 +1,16 @@
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { presetPath, versionContent, versionCountPath } from "../api/presets.ts";
 import type { ListPage, One, PresetVersion, PresetWithVersion } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { ContentDiff, isSameContent } from "../diff/content-diff.tsx";
-import { announce } from "../shell/announcer.tsx";
 import { navigate } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
 import { compareHref, presetHref, presetsHref } from "../shell/preset-hrefs.ts";
-import { useShortcut } from "../shell/use-shortcut.ts";
-import { ActionButton } from "../ui/action-button.tsx";
 import { ContentSkeleton } from "../ui/content-skeleton.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
-import { Icon } from "../ui/icon.tsx";
+import { ChangeSteps } from "./compare/change-steps.tsx";
 import { ComparedVersions } from "./compare/compared-versions.tsx";
+import { VersionInput } from "./compare/version-input.tsx";
 import type { PresetScreenProps } from "./screen-props.ts";
 
 interface CompareProps extends PresetScreenProps {
@@ -93,68 +91,5 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
         !error && <ContentSkeleton key="skeleton" />
       )}
     </Page>
-  );
-}
-
-interface VersionInputProps {
-  readonly label: string;
-  readonly value: number;
-  readonly newest: number;
-  readonly choose: (version: number) => void;
-}
-
-/** A number, for a preset may have thousands of versions. */
-function VersionInput({ label, value, newest, choose }: VersionInputProps) {
-  return (
-    <label class="row">
-      <span class="label">{label} v</span>
-      <input
-        class="input version-input"
-        type="number"
-        min={1}
-        max={newest}
-        value={value}
-        onChange={(event) => {
-          const version = event.currentTarget.valueAsNumber;
-          if (version >= 1 && version <= newest) choose(version);
-          else event.currentTarget.value = String(value);
-        }}
-      />
-    </label>
-  );
-}
-
-/** Steps from change to change: runs of changed lines that stand together. */
-function ChangeSteps({ reason }: { readonly reason: string | undefined }) {
-  const [text, setText] = useState("");
-  const at = useRef(-1);
-  const step = (by: 1 | -1): void => {
-    if (reason) announce(reason);
-    const rows = [...document.querySelectorAll<HTMLElement>("[data-change]")];
-    const starts = rows.filter(
-      (row) => !(row.previousElementSibling instanceof HTMLElement && "change" in row.previousElementSibling.dataset),
-    );
-    if (starts.length === 0) return;
-    at.current = at.current === -1 && by === -1 ? starts.length - 1 : (at.current + by + starts.length) % starts.length;
-    const row = starts[at.current];
-    row?.setAttribute("tabindex", "-1");
-    row?.focus({ preventScroll: true });
-    row?.scrollIntoView({ block: "center" });
-    const place = `${at.current + 1} of ${starts.length}`;
-    setText(place);
-    announce(`Change ${place}`);
-  };
-  useShortcut("n", () => step(1));
-  useShortcut("p", () => step(-1));
-  return (
-    <div class="row change-steps">
-      <span class="muted small change-count">{reason ? "" : text}</span>
-      <ActionButton class="small" run={() => step(-1)} reason={reason} title="Previous change (p)">
-        <Icon name="back" /> Previous
-      </ActionButton>
-      <ActionButton class="small" run={() => step(1)} reason={reason} title="Next change (n)">
-        Next <Icon name="next" />
-      </ActionButton>
-    </div>
   );
 }

@@ -108,12 +108,11 @@ export function Presets({ workspace, query }: ScreenProps) {
 function Search({ q, go }: { readonly q: string; readonly go: (text: string) => void }) {
   const [text, setText] = useState(q);
   const settled = useSettled(text, 180);
-  // Only what is typed leads on.
+  // Not when the address changes: only what is typed leads on.
   useEffect(() => {
     if (settled.trim() !== q) go(settled.trim());
   }, [settled]);
-  // The address was changed by another way, such as Back.
-  // What is being typed is not overwritten.
+  // Where something else changed the address, such as Back. What is being typed is not overwritten.
   useEffect(() => {
     if (q !== settled.trim()) setText(q);
   }, [q]);

@@ -55,7 +55,7 @@ function PaletteDialog({ session, workspace }: PaletteProps) {
   const close = (): void => {
     isOpen.value = false;
   };
-  // Nothing before the first answer, so that nothing moves below the hand of who chooses.
+  // Nothing before the first answer, so that nothing moves under the pointer of whoever chooses.
   const choices =
     answer || error
       ? [...presetChoices(answer?.json.data ?? [], workspace, text), ...placeChoices(session, workspace, text)]

@@ -1,14 +1,14 @@
 const storageName = "setpoint-scroll";
-/** A list that takes longer has moved out of mind. */
-const patienceMs = 10_000;
+/** Whoever waits longer for a list does something else by then. */
+const waitMsMax = 10_000;
 
 /** How far down each address was left. */
 const tops = new Map<string, number>();
 let stopWaiting = (): void => {};
 
 /**
- * Back and a reload lead to where one was. Browsers try that too, but a page whose list is still on its way is too short
- * for it: they stay at its top, or hold on to what is below the list and end there.
+ * Back and a reload lead to where one was. Browsers try that too, but while a list is on its way the page is too short:
+ * they stay at its top, or keep in sight what is below the list, and end up there.
  */
 export function keepScrollPosition(): void {
   history.scrollRestoration = "manual";
@@ -36,7 +36,7 @@ export function returnTo(address: string): void {
 }
 
 function scrollWhenLongEnough(top: number): void {
-  const hand = new AbortController();
+  const listening = new AbortController();
   const observer = new ResizeObserver(() => {
     if (document.documentElement.scrollHeight - innerHeight < top) return;
     stopWaiting();
@@ -44,12 +44,12 @@ function scrollWhenLongEnough(top: number): void {
   });
   stopWaiting = () => {
     observer.disconnect();
-    hand.abort();
+    listening.abort();
   };
   // Whoever has begun to read or to type is not moved.
   for (const event of ["wheel", "touchstart", "pointerdown", "keydown"])
-    addEventListener(event, stopWaiting, { signal: hand.signal, passive: true });
-  setTimeout(stopWaiting, patienceMs);
-  // It is called once in any case, after what is there now was laid out.
+    addEventListener(event, stopWaiting, { signal: listening.signal, passive: true });
+  setTimeout(stopWaiting, waitMsMax);
+  // Observing calls it once in any case, after what is there now was laid out.
   observer.observe(document.body);
 }

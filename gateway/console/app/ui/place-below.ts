@@ -1,6 +1,6 @@
 /**
- * Puts something of the top layer below a control, above it where there is no room, always inside of the window; of one on
- * the right side, to the left of its end.
+ * Puts something of the top layer below a control, or above it where there is no room, always inside the window. Where the
+ * control is on the right half of the window, both end at the same right edge.
  */
 export function placeBelow(element: HTMLElement, control: HTMLElement, gap: number): void {
   const { top, bottom, left, right } = control.getBoundingClientRect();

@@ -43,7 +43,7 @@ export function timeInDay(iso: string, nowMs: number): string {
   return daysUntil(moment.getTime(), nowMs) === 0 ? relativeTime(iso, nowMs) : clock.format(moment);
 }
 
-/** How many midnights are between now and then; of a day that is an hour longer or shorter, too. */
+/** How many midnights lie between now and then. Rounded, because a day may be an hour longer or shorter. */
 function daysUntil(thenMs: number, nowMs: number): number {
   return Math.round((new Date(thenMs).setHours(0, 0, 0, 0) - new Date(nowMs).setHours(0, 0, 0, 0)) / 86_400_000);
 }

@@ -70,14 +70,14 @@ export interface Filter {
 const logs = {
   organization: {
     actions: organizationActions,
-    of: (_workspace: SessionWorkspace, { action, user, target }: Filter): Log => ({
+    filtered: (_workspace: SessionWorkspace, { action, user, target }: Filter): Log => ({
       path: `/api/v1/organization/changes?${given({ action, user_id: user, target_id: target })}`,
       read: fromOrganizationChange,
     }),
   },
   presets: {
     actions: presetActions,
-    of: (workspace: SessionWorkspace, { action, user }: Filter): Log => ({
+    filtered: (workspace: SessionWorkspace, { action, user }: Filter): Log => ({
       path: inWorkspace(`/api/v1/changes?${given({ action, user_id: user })}`, workspace),
       read: fromWorkspaceChange,
     }),
@@ -98,7 +98,7 @@ export function logsThatFit(names: readonly LogName[], filter: Filter, workspace
   return names
     .filter((name) => filter.action === "" || Object.hasOwn(logs[name].actions, filter.action))
     .filter((name) => filter.target === "" || name === "organization")
-    .map((name) => logs[name].of(workspace, filter));
+    .map((name) => logs[name].filtered(workspace, filter));
 }
 
 function given(parameters: Readonly<Record<string, string>>): URLSearchParams {

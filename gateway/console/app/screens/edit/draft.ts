@@ -1,5 +1,6 @@
 import type { VersionContent } from "../../api/presets.ts";
 import type { SessionWorkspace } from "../../api/types.ts";
+import { dropKept, findKept, keep } from "../../shell/tab-storage.ts";
 
 /** What somebody is about to make of a version. It outlives a reload, and no answer of the API changes it. */
 export interface Draft {
@@ -14,26 +15,19 @@ export interface Draft {
   readonly sent?: { readonly body: string; readonly idempotencyKey: string };
 }
 
-// Of the tab, so that two tabs are two drafts.
 function nameOf(workspace: SessionWorkspace, slug: string, from: number): string {
   return `setpoint-draft/${workspace.id}/${slug}/${from}`;
 }
 
 export function findDraft(workspace: SessionWorkspace, slug: string, from: number): Draft | undefined {
-  const text = sessionStorage.getItem(nameOf(workspace, slug, from));
-  return text === null ? undefined : (JSON.parse(text) as Draft);
+  return findKept(nameOf(workspace, slug, from));
 }
 
 /** Returns whether the browser had room for it. */
 export function keepDraft(workspace: SessionWorkspace, slug: string, draft: Draft): boolean {
-  try {
-    sessionStorage.setItem(nameOf(workspace, slug, draft.base.version), JSON.stringify(draft));
-    return true;
-  } catch {
-    return false;
-  }
+  return keep(nameOf(workspace, slug, draft.base.version), draft);
 }
 
 export function dropDraft(workspace: SessionWorkspace, slug: string, from: number): void {
-  sessionStorage.removeItem(nameOf(workspace, slug, from));
+  dropKept(nameOf(workspace, slug, from));
 }

@@ -20,7 +20,7 @@ export function ExpiryField({ value, change, fault }: ExpiryFieldProps) {
   const [choice, setChoice] = useState(value === null ? "never" : "date");
   const choose = (to: string): void => {
     setChoice(to);
-    // Reckoned now and not when it is sent: what is sent again must be the same.
+    // Computed now and not when it is sent: what is sent again must be the same.
     const days = to === "date" ? 30 : Number(to);
     change(to === "never" ? null : new Date(Date.now() + days * dayMs).toISOString());
   };

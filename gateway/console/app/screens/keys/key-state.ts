@@ -1,19 +1,19 @@
 import type { Key } from "../../api/types.ts";
 
-type Lasting = Pick<Key, "id" | "kind" | "disabled" | "expires_at">;
+type KeyLife = Pick<Key, "id" | "kind" | "disabled" | "expires_at">;
 
 export function hasExpired({ expires_at }: Pick<Key, "expires_at">, nowMs = Date.now()): boolean {
   return expires_at !== null && Date.parse(expires_at) <= nowMs;
 }
 
 /** Until when a key works; minus infinity where it does not work now. */
-function worksUntil(key: Lasting, nowMs: number): number {
+function worksUntil(key: KeyLife, nowMs: number): number {
   if (key.disabled || hasExpired(key, nowMs)) return Number.NEGATIVE_INFINITY;
   return key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at);
 }
 
 /** Why a key can be neither disabled nor deleted, where these are all keys of the organization's default workspace. */
-export function reasonToStay(key: Lasting, all: readonly Lasting[], nowMs = Date.now()): string | undefined {
+export function reasonToStay(key: KeyLife, all: readonly KeyLife[], nowMs = Date.now()): string | undefined {
   const until = worksUntil(key, nowMs);
   if (key.kind !== "management" || until === Number.NEGATIVE_INFINITY) return undefined;
   const standsIn = all.some(

@@ -1,6 +1,8 @@
 import { dialectOf, type VersionContent } from "../../api/presets.ts";
 import type { Dialect, SessionWorkspace } from "../../api/types.ts";
 import { indented } from "../../json/json-pieces.ts";
+import { newPresetPart } from "../../shell/preset-hrefs.ts";
+import { dropKept, findKept, keep } from "../../shell/tab-storage.ts";
 
 /** What somebody is about to make a preset of. It outlives a reload. */
 export interface NewDraft {
@@ -46,23 +48,18 @@ export interface DraftPlace {
 }
 
 function nameOf({ workspace, like }: DraftPlace): string {
-  // No slug begins so: the drafts of versions have other names.
-  return `setpoint-draft/${workspace.id}/~new/${like}`;
+  // Where the drafts of versions have a slug.
+  return `setpoint-draft/${workspace.id}/${newPresetPart}/${like}`;
 }
 
 export function findNewDraft(place: DraftPlace): NewDraft | undefined {
-  const text = sessionStorage.getItem(nameOf(place));
-  return text === null ? undefined : (JSON.parse(text) as NewDraft);
+  return findKept(nameOf(place));
 }
 
 export function keepNewDraft(place: DraftPlace, draft: NewDraft): void {
-  try {
-    sessionStorage.setItem(nameOf(place), JSON.stringify(draft));
-  } catch {
-    // Too large for the browser: it lives as long as the page.
-  }
+  keep(nameOf(place), draft);
 }
 
 export function dropNewDraft(place: DraftPlace): void {
-  sessionStorage.removeItem(nameOf(place));
+  dropKept(nameOf(place));
 }

@@ -11,7 +11,7 @@ export function useDefaultWorkspace(): string | undefined {
   return answer?.json.data.workspace_id ?? undefined;
 }
 
-/** Has the switcher know of a workspace that is new or has another name. Who is in it stays there, whatever its slug. */
+/** Tells the switcher of a workspace that is new or has another name. Whoever is in it stays there under its new slug. */
 export function rememberWorkspace({ id, slug, name }: SessionWorkspace, current: SessionWorkspace): void {
   change(
     (workspaces) => {
@@ -24,7 +24,7 @@ export function rememberWorkspace({ id, slug, name }: SessionWorkspace, current:
   );
 }
 
-/** Who is in the workspace that was deleted goes on in the first of the others. */
+/** Whoever is in the workspace that was deleted goes on in the first of the others. */
 export function forgetWorkspace(workspaceId: string, current: SessionWorkspace): void {
   const start = session.value?.workspaces.find(({ id }) => id !== workspaceId);
   change(
