@@ -78,8 +78,8 @@ async function run(options: Options): Promise<boolean> {
   if (options.json === "-") process.stdout.write(`${JSON.stringify(outcome.json, null, 2)}\n`);
   else if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(outcome.json, null, 2)}\n`);
   (options.json === "-" ? say : console.log)(`\n${outcome.text}`);
-  const praise = options.mode === "inference" ? "" : "; every acknowledged creation is stored once, without gaps";
-  say(outcome.faults.length === 0 ? `\nNo errors${praise}.` : "");
+  const stored = options.mode === "inference" ? "" : "; every acknowledged creation is stored once, without gaps";
+  say(outcome.faults.length === 0 ? `\nNo errors${stored}.` : "");
   for (const fault of outcome.faults) say(`FAULT: ${fault}`);
   return outcome.faults.length === 0;
 }

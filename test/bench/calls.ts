@@ -48,7 +48,8 @@ interface Answer {
   readonly total_count: number;
 }
 
-const pageSize = 50;
+/** Of every list that is asked for. */
+export const pageSize = 50;
 /** In all rounds together: in a later one, too, a key must be new. One that was not filled is refused. */
 let newKeysUsed = 0;
 

@@ -1,4 +1,4 @@
-import type { Task } from "./calls.ts";
+import { pageSize, type Task } from "./calls.ts";
 import type { Context, Outcome } from "./context.ts";
 import { fillPresets, fillTenants, fillVersions } from "./fill.ts";
 import { numberedSlug } from "./ids.ts";
@@ -8,7 +8,6 @@ import { depthTable } from "./report.ts";
 import type { Tenant } from "./tenant.ts";
 import { waitUntilIdle } from "./usage.ts";
 
-const pageSize = 50;
 const smallCount = 100;
 const presetCount = 100_000;
 const versionCount = 10_000;

@@ -20,7 +20,7 @@ export interface Databases {
 
 const fillCreator = "user_filled00000000000000000000";
 /** The table of numbers holds 0 to this. */
-const numbersSql = 10_000;
+const numbersMax = 10_000;
 const keysPerStatement = 1_000;
 const beginningSql = "'2025-01-01 00:00:00.000'";
 
@@ -34,7 +34,7 @@ export async function openDatabases(urls: { preset: string; organization: string
     await pool.query("CREATE TABLE bench_numbers (n INT NOT NULL PRIMARY KEY)");
     await pool.query(
       `INSERT INTO bench_numbers SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d AS n
-        FROM (${digits}) a, (${digits}) b, (${digits}) c, (${digits}) e UNION SELECT ${numbersSql} ORDER BY n`,
+        FROM (${digits}) a, (${digits}) b, (${digits}) c, (${digits}) e UNION SELECT ${numbersMax} ORDER BY n`,
     );
   }
   return {
@@ -135,13 +135,13 @@ interface PresetFill {
 export async function fillPresets({ preset }: Databases, fill: PresetFill): Promise<void> {
   const { tenant, tenants, each, have = 0, firstId, onProgress } = fill;
   const count = tenants * each;
-  for (let done = 0; done < count; done += numbersSql) {
+  for (let done = 0; done < count; done += numbersMax) {
     const n = `(${done} + n)`;
     const id = `(${firstId} + ${n})`;
     const workspaceId = numberedIdSql("workspace", `${tenant} + ${n} DIV ${each}`);
     const slug = numberedSlugSql(`${have} + ${n} MOD ${each}`);
     const createdAt = `${beginningSql} + INTERVAL ${have} + ${n} SECOND`;
-    const rows = `FROM bench_numbers WHERE n < ${Math.min(numbersSql, count - done)} ORDER BY n`;
+    const rows = `FROM bench_numbers WHERE n < ${Math.min(numbersMax, count - done)} ORDER BY n`;
     await inTransaction(preset, async (connection) => {
       await connection.query(
         `INSERT INTO presets (workspace_id, slug, id, name, status, creator_user_id, latest_version, designated_version,
@@ -164,7 +164,7 @@ export async function fillPresets({ preset }: Databases, fill: PresetFill): Prom
         [fillCreator],
       );
     });
-    onProgress?.(Math.min(done + numbersSql, count));
+    onProgress?.(Math.min(done + numbersMax, count));
   }
   for (let n = tenant; n < tenant + tenants; n += 1) {
     await preset.query(

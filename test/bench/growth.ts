@@ -1,3 +1,4 @@
+import { pageSize } from "./calls.ts";
 import type { Context, Outcome } from "./context.ts";
 import { fillPresets, fillTenants } from "./fill.ts";
 import { errorsOf, measure } from "./measure.ts";
@@ -14,7 +15,6 @@ const growthSizes = [1_000, 100_000, 1_000_000];
  * cache that has become too small.
  */
 const readPresets = 1_000;
-const pageSize = 50;
 
 /** Measures the same requests while one workspace grows. */
 export async function grow({ load, setpoint, options }: Context): Promise<Outcome> {

@@ -40,8 +40,8 @@ export interface Measurement {
   readonly residentMib: Readonly<Record<string, number>>;
 }
 
-/** Between two rounds the machine comes to rest, so that none pays for what the other left to be done. */
-const pollPauseMs = 200;
+/** Before each round the machine comes to rest, so that none pays for what the one before it left to be done. */
+const restMs = 200;
 
 /** What is measured beside others. */
 export interface Lane {
@@ -61,7 +61,7 @@ export async function measure(
   for (let round = 0; round <= timing.rounds; round += 1) {
     onRound(round);
     for (const tally of tallies) {
-      await delay(pollPauseMs);
+      await delay(restMs);
       await tally.run(load, timing, round === 0);
     }
   }

@@ -119,7 +119,7 @@ export async function openYardstick(options: SideOptions): Promise<Side> {
   const child: BackgroundProcess = startInBackground({
     command: process.execPath,
     args: [join(import.meta.dirname, "yardstick.ts")],
-    env: { ...environment, ...preloads("yardstick", options), PORT: String(port), poolSize },
+    env: { ...environment, ...preloads("yardstick", options), PORT: String(port), POOL_SIZE: poolSize },
     logFile,
   });
   opened(() => child.stop());

@@ -6,13 +6,13 @@ import { openPool, type PoolConnection, type RowDataPacket } from "../../service
 // What the product is measured against: the least that must be done for the same answers, by ordinary good code in one
 // process. It works on the same tables, but has no keys, no validation, no RPC, no change log and no safe retries.
 
-const { PORT, PRESET_DATABASE_URL = "", ORGANIZATION_DATABASE_URL = "", poolSize } = process.env;
+const { PORT, PRESET_DATABASE_URL = "", ORGANIZATION_DATABASE_URL = "", POOL_SIZE } = process.env;
 const yardstickUser = "user_yardstick0000000000000000000";
 const noDigest = Buffer.alloc(32);
 const deadlockErrno = 1213;
 
-const presets = openPool(PRESET_DATABASE_URL, Number(poolSize));
-const organizations = openPool(ORGANIZATION_DATABASE_URL, Number(poolSize));
+const presets = openPool(PRESET_DATABASE_URL, Number(POOL_SIZE));
+const organizations = openPool(ORGANIZATION_DATABASE_URL, Number(POOL_SIZE));
 
 const server = createServer((request, response) => {
   answer(request).then(
@@ -126,7 +126,7 @@ async function insertVersion(
   return { row, number };
 }
 
-interface PresetFields {
+interface PresetRow {
   readonly id: Buffer;
   readonly workspace_id: Buffer;
   readonly slug: string;
@@ -140,8 +140,6 @@ interface PresetFields {
   readonly latest_version: number;
   readonly designated_version_id: Buffer;
 }
-
-type PresetRow = PresetFields;
 
 const presetColumns = `p.id, p.workspace_id, p.slug, p.name, p.description, p.status, p.status_updated_at, p.creator_user_id,
   p.created_at, p.updated_at, p.latest_version, p.designated_version_id`;
@@ -164,7 +162,7 @@ function newRow(workspaceId: Buffer, slug: string, id: Buffer, versionId: Buffer
 }
 
 async function findPresetRow(connection: PoolConnection, workspaceId: Buffer, slug: string): Promise<PresetRow> {
-  const [[row]] = await connection.execute<(RowDataPacket & PresetFields)[]>(
+  const [[row]] = await connection.execute<(RowDataPacket & PresetRow)[]>(
     `SELECT ${presetColumns} FROM presets p WHERE p.workspace_id = ? AND p.slug = ?`,
     [workspaceId, slug],
   );
@@ -172,7 +170,7 @@ async function findPresetRow(connection: PoolConnection, workspaceId: Buffer, sl
 }
 
 async function getPreset(workspaceId: Buffer, slug: string): Promise<object | undefined> {
-  const [[row]] = await presets.execute<(RowDataPacket & PresetFields)[]>(
+  const [[row]] = await presets.execute<(RowDataPacket & PresetRow)[]>(
     `SELECT ${presetColumns}, v.version, v.config, v.system_prompt, v.created_at AS version_created_at
       FROM presets p
       JOIN preset_versions v ON v.workspace_id = p.workspace_id AND v.preset_id = p.id AND v.version = p.designated_version
@@ -180,7 +178,7 @@ async function getPreset(workspaceId: Buffer, slug: string): Promise<object | un
     [workspaceId, slug],
   );
   if (!row) return undefined;
-  const version = { id: idFromBytes(row.designated_version_id), systemPrompt: row.system_prompt, configJson: "" };
+  const version = { id: idFromBytes(row.designated_version_id), systemPrompt: row.system_prompt };
   const config = JSON.parse(row.config);
   const json = versionJson(row, version, row.version, config, row.version_created_at);
   return { data: { ...presetJson(row), designated_version: json } };
@@ -190,7 +188,7 @@ type PageParameters = readonly [limit: string, offset: string];
 
 async function listPresets(workspaceId: Buffer, page: PageParameters): Promise<object> {
   const [[rows], [[count]]] = await Promise.all([
-    presets.execute<(RowDataPacket & PresetFields)[]>(
+    presets.execute<(RowDataPacket & PresetRow)[]>(
       `SELECT ${presetColumns} FROM presets p WHERE p.workspace_id = ?
         ORDER BY p.updated_at DESC, p.id LIMIT ? OFFSET ?`,
       [workspaceId, ...page],
@@ -213,7 +211,7 @@ async function listMembers(organizationId: Buffer, page: PageParameters): Promis
   return { data: rows, total_count: organization?.member_count };
 }
 
-function presetJson(row: PresetFields): object {
+function presetJson(row: PresetRow): object {
   return {
     id: idFromBytes(row.id),
     name: row.name,
@@ -230,8 +228,8 @@ function presetJson(row: PresetFields): object {
 }
 
 function versionJson(
-  { id }: PresetFields,
-  version: NewVersion,
+  { id }: PresetRow,
+  version: Pick<NewVersion, "id" | "systemPrompt">,
   number: number,
   config: object,
   createdAt: Date,

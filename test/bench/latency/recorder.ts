@@ -2,8 +2,8 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { renameSync, writeFileSync } from "node:fs";
 import { type Moment, momentsFileVariable, type What } from "./moments.ts";
 
-// Loaded into a process before its own code. It listens to what Node, mysql2 and our RPCs tell anyway, between two SIGUSR2, and
-// writes down then when what happened. Before and after, nothing listens, so nothing is told.
+// Loaded into a process before its own code. Between one SIGUSR2 and the next it listens to what Node, mysql2 and our RPCs
+// publish, and then writes down what happened when. Before and after, nobody listens, so nothing is published.
 
 const file = process.env[momentsFileVariable] ?? "";
 

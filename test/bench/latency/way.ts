@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Room, Side } from "../processes.ts";
-import { type Moment, momentsFile, type What } from "./moments.ts";
+import { type Moment, momentsFile } from "./moments.ts";
 import { medianWay, type Step } from "./steps.ts";
 
 const recorded = ["gateway", "preset", "organization"];
@@ -25,7 +25,7 @@ async function readMoments(file: string): Promise<Moment[]> {
     if (waitedMs > fileWaitMs) throw new Error(`A process did not write ${file}`);
     await delay(10);
   }
-  const moments: (Moment & { readonly what: What })[] = JSON.parse(readFileSync(file, "utf8"));
+  const moments: Moment[] = JSON.parse(readFileSync(file, "utf8"));
   rmSync(file);
   return moments;
 }
