@@ -50,7 +50,6 @@ process.stdout.on("error", () => {});
 
 try {
   await openSystem({
-    environment: process.env,
     observe: readArguments(process.argv.slice(2)).observe,
     signal: stopping.signal,
     opened: (close) => closers.push(close),

@@ -29,8 +29,7 @@ import { type Supervised, supervise } from "./supervisor.ts";
 import { tellTroubles } from "./troubles.ts";
 import { keepUpstreams } from "./upstreams.ts";
 
-export interface SystemOptions {
-  readonly environment: NodeJS.ProcessEnv;
+interface SystemOptions {
   /** Whether Prometheus runs beside the processes. */
   readonly observe: boolean;
   /** Aborted to stop; a step that is under way ends then. */
@@ -46,7 +45,8 @@ interface Context extends SystemOptions {
 
 /** Starts everything, step by step, and returns when it is ready for callers. */
 export async function openSystem(options: SystemOptions): Promise<void> {
-  const { environment: given, opened, signal } = options;
+  const { opened, signal } = options;
+  const given = process.env;
   const home = openHome(given);
   const record = await takeHome(home.runFile, home.path);
   opened(record.remove);
