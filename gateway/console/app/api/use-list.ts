@@ -1,5 +1,4 @@
-import { useEffect } from "preact/hooks";
-import { announce } from "../shell/announcer.tsx";
+import { useAnnouncedTotal } from "../shell/announcer.tsx";
 import type { ApiError } from "./api-error.ts";
 import type { ListPage } from "./types.ts";
 import { forgetAnswers, useLoaded } from "./use-loaded.ts";
@@ -20,9 +19,7 @@ export interface List<T> {
 export function useList<T>(path: string | undefined, [one, many]: readonly [one: string, many: string]): List<T> {
   const { answer, error, isLoading, reload } = useLoaded<ListPage<T>>(path, 30_000);
   const total = answer?.json.total_count;
-  useEffect(() => {
-    if (total !== undefined && !isLoading) announce(`${total} ${total === 1 ? one : many}`);
-  }, [total, isLoading]);
+  useAnnouncedTotal(total, isLoading, one, many);
   return {
     items: answer?.json.data,
     total,

@@ -1,6 +1,5 @@
-import { useEffect } from "preact/hooks";
 import { reasonNotTo } from "../api/session.ts";
-import { announce } from "../shell/announcer.tsx";
+import { useAnnouncedTotal } from "../shell/announcer.tsx";
 import { hrefTo, navigate } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
@@ -61,9 +60,7 @@ function ActivityList({ workspace, query, names }: ScreenProps & { readonly name
   const position = positionFrom(query.get("at"), logs.length);
   const { value: page, error, isLoading, reload } = useActivity(logs, position);
   const total = page?.total;
-  useEffect(() => {
-    if (total !== undefined && !isLoading) announce(total === 1 ? "1 change" : `${total} changes`);
-  }, [total, isLoading]);
+  useAnnouncedTotal(total, isLoading, "change", "changes");
 
   const hrefWith = (part: Partial<Filter>, at?: Position): string =>
     hrefTo([workspace.slug, "activity"], {
