@@ -70,6 +70,31 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     expect(await on.faults()).toEqual([]);
   });
 
+  it("goes back in one press from the newest version to what was served before", {
+    timeout: journeyTimeoutMs,
+  }, async () => {
+    const { stack } = underTest;
+    const slug = freshName("pressed");
+    for (const model of ["a", "b", "c"]) await create(slug, { model }, "Same.");
+    await stack.request("PATCH", `/presets/${slug}`, { key: stack.apiKey, body: { designated_version: 1 } });
+    await create(slug, { model: "d" }, "Same.");
+    const on = await underTest.newPage({ key: stack.managementKey });
+    const { page } = on;
+    await on.open(`/default/presets/${slug}`);
+    await page.getByText("Serves v4, the newest").waitFor();
+    await page.getByRole("link", { name: "Compare with v1" }).waitFor();
+    await press(on, "Roll back to v1");
+    await page.getByText(`${slug} now serves v1.`).waitFor();
+    await page.getByText("Serves v1, newest is v4").waitFor();
+    // Enter once more would otherwise be for the button that has come in its place.
+    await expect.poll(() => page.evaluate("document.activeElement.className")).toBe("serving-text");
+    await press(on, "Serve v4");
+    await page.getByText("Serves v4, the newest").waitFor();
+    await press(on, "Compare with v1", "link");
+    await page.waitForURL(/compare\/1\.\.\.4$/);
+    expect(await on.faults()).toEqual([]);
+  });
+
   it("sees in the list which model each preset has, and which version", { timeout: journeyTimeoutMs }, async () => {
     const { stack } = underTest;
     const slug = freshName("listed");

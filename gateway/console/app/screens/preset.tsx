@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { designatedVersion, presetPath, versionCountPath } from "../api/presets.ts";
 import { reasonNotTo } from "../api/session.ts";
-import type { ListPage, One, PresetVersion, PresetWithVersion } from "../api/types.ts";
+import type { ListPage, One, PresetChange, PresetVersion, PresetWithVersion } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { Page } from "../shell/page.tsx";
 import { newPresetHref, presetHref, presetsHref } from "../shell/preset-hrefs.ts";
@@ -95,6 +95,7 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
             workspace={workspace}
             preset={preset}
             newest={count.answer?.json.total_count}
+            before={servedBefore(changes.answer?.json.data ?? [], served.version)}
             shown={version}
             isBusy={isBusy}
             designate={(to) => designate(to, served.version)}
@@ -136,4 +137,13 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
       {dialog}
     </Page>
   );
+}
+
+/** What was served before a version is, where one of these changes tells; the newest of them comes first. */
+function servedBefore(changes: readonly PresetChange[], served: number): number | undefined {
+  const designations = changes.flatMap(({ changes: fields }) =>
+    fields.filter(({ field }) => field === "designated_version"),
+  );
+  const last = designations[0];
+  return last?.to === served && typeof last.from === "number" ? last.from : undefined;
 }

@@ -10,6 +10,8 @@ interface ServingBarProps {
   readonly preset: PresetWithVersion;
   /** Undefined where it could not be loaded. */
   readonly newest: number | undefined;
+  /** What was served before, as far as that is known. */
+  readonly before: number | undefined;
   /** The version that is looked at. */
   readonly shown: number;
   readonly isBusy: boolean;
@@ -17,11 +19,13 @@ interface ServingBarProps {
 }
 
 /** What the preset serves, always in sight, and what one looks at where that is something else. */
-export function ServingBar({ workspace, preset, newest, shown, isBusy, designate }: ServingBarProps) {
+export function ServingBar({ workspace, preset, newest, before, shown, isBusy, designate }: ServingBarProps) {
   const { slug, status } = preset;
   const served = preset.designated_version.version;
   const isOff = status !== "active";
   const hasNewer = newest !== undefined && newest > served;
+  // Whoever comes for what is served may want to go on to the newest; from the newest, back to what was served before.
+  const next = newest === served ? before : newest;
   const reason = reasonNotTo("write");
   const text = useRef<HTMLParagraphElement>(null);
   // The button that was pressed is gone then, and whoever uses the keyboard must not begin at the top again.
@@ -57,13 +61,17 @@ export function ServingBar({ workspace, preset, newest, shown, isBusy, designate
           </ActionButton>
         </div>
       )}
-      {shown === served && hasNewer && (
+      {shown === served && next !== undefined && (
         <div class="row">
-          <a class="button small only-wide" href={compareHref(workspace, slug, served, newest)}>
-            Compare with v{newest}
+          <a
+            class="button small only-wide"
+            href={compareHref(workspace, slug, Math.min(served, next), Math.max(served, next))}
+          >
+            Compare with v{next}
           </a>
-          <ActionButton class="small" run={() => designate(newest)} reason={reason} isBusy={isBusy}>
-            Serve v{newest}
+          {/* A button of its own for each version: whoever presses Enter twice does not undo the first. */}
+          <ActionButton key={next} class="small" run={() => designate(next)} reason={reason} isBusy={isBusy}>
+            {designationLabel(next, served)}
           </ActionButton>
         </div>
       )}
