@@ -106,6 +106,43 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     expect(await on.faults()).toEqual([]);
   });
 
+  it.each(dialectNames)("tries a draft of %s before anybody is served it", async (dialect) => {
+    const { page } = on;
+    const slug = freshName(`drafted-${dialect.replace("/", "-")}`);
+    const body = dialect === "responses" ? {} : { messages: [], max_tokens: 99 };
+    await underTest.stack.create(slug, { model: "echo/small", ...body }, { dialect });
+    await on.open(`/default/presets/${slug}/edit?from=1`);
+    await page.getByLabel("System prompt").fill("Be kind.");
+    await button("Try the draft").press("Enter");
+    await page.getByText(`draft from v1, ${dialect}`).waitFor();
+    expect(await page.title()).toBe(`Try a draft of ${slug} · Setpoint`);
+    await page.getByLabel("Message", { exact: true }).fill("What is an invoice?");
+    await button("Send to the model").press("Enter");
+    await page.getByText("draft by echo").waitFor();
+    const told = /^model: echo\/small\n(.*\n)*system: Be kind\.\nuser: What is an invoice\?$/;
+    await expect.poll(() => answer().innerText()).toMatch(told);
+    const key = underTest.stack.apiKey;
+    const versions = await underTest.stack.request<{ total_count: number }>("GET", `/presets/${slug}/versions`, {
+      key,
+    });
+    expect(versions.json.total_count).toBe(1);
+    expect(await on.axeViolations()).toEqual([]);
+    await page.getByRole("link", { name: "Back to editing" }).press("Enter");
+    await expect.poll(() => page.getByLabel("System prompt").inputValue()).toBe("Be kind.");
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("says where a draft is not, and who may not try one", async () => {
+    await underTest.stack.create("undrafted", { model: "echo/small", messages: [] });
+    await on.open("/default/presets/undrafted/try?draft=1");
+    await on.page.getByText("There is no draft from v1 in this tab").waitFor();
+    expect(await on.axeViolations()).toEqual([]);
+    const other = await underTest.newPage({ key: underTest.stack.managementKey });
+    await other.open("/default/presets/undrafted/edit?from=1");
+    await button("Try the draft", other).focus();
+    await other.page.getByRole("tooltip").getByText("A management key cannot call models.").waitFor();
+  });
+
   it("goes on with Ctrl and Enter: to the model, and where the key may not, to the merged request", async () => {
     await openWith("hurried", "echo/small");
     await on.page.getByLabel("Message", { exact: true }).press("Control+Enter");

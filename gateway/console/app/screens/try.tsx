@@ -1,33 +1,39 @@
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { designatedVersion, dialectOf, presetPath, versionContent } from "../api/presets.ts";
 import { reasonNotTo } from "../api/session.ts";
 import type { One, PresetVersion, PresetWithVersion } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { Page } from "../shell/page.tsx";
-import { presetHref, presetsHref } from "../shell/preset-hrefs.ts";
+import { editHref, presetHref, presetsHref } from "../shell/preset-hrefs.ts";
 import { ActionButton } from "../ui/action-button.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { submitByKey } from "../ui/submit-key.ts";
+import { contentOf, findDraft } from "./edit/draft.ts";
 import type { PresetScreenProps } from "./screen-props.ts";
 import { AnswerView } from "./try/answer-view.tsx";
 import { findMessage, keepMessage } from "./try/kept-message.ts";
 import { ResolvedView } from "./try/resolved-view.tsx";
 import { useTrial } from "./try/use-trial.ts";
 
-/** What a preset makes of a request, and what a model answers to it. */
+/** What a preset makes of a request, and what a model answers to it; or to a draft, which no caller gets yet. */
 export function Try({ workspace, query, slug }: PresetScreenProps) {
   const pinned = Number(query.get("v")) || undefined;
-  const preset = useLoaded<One<PresetWithVersion>>(presetPath(workspace, slug));
+  const draftFrom = Number(query.get("draft")) || undefined;
+  const isDraft = draftFrom !== undefined;
+  const draft = useMemo(() => (isDraft ? findDraft(workspace, slug, draftFrom) : undefined), [draftFrom]);
+  const preset = useLoaded<One<PresetWithVersion>>(isDraft ? undefined : presetPath(workspace, slug));
   const version = useLoaded<One<PresetVersion>>(
     pinned === undefined ? undefined : presetPath(workspace, slug, `/versions/${pinned}`),
   );
   const served = preset.answer && designatedVersion(preset.answer);
-  const content = pinned === undefined ? served : version.answer && versionContent(version.answer);
+  const saved = pinned === undefined ? served : version.answer && versionContent(version.answer);
+  const content = isDraft ? draft && contentOf(draft) : saved;
   const loadError = preset.error ?? version.error;
   const [message, setMessage] = useState(() => findMessage(workspace, slug));
-  const trial = useTrial({ workspace, slug, pinned });
+  const trial = useTrial({ workspace, slug, pinned, isDraft });
 
-  const name = pinned === undefined ? slug : `${slug} v${pinned}`;
+  const name = isDraft ? `a draft of ${slug}` : pinned === undefined ? slug : `${slug} v${pinned}`;
+  const draftHref = editHref(workspace, slug, { from: draftFrom });
   const sendReason = reasonNotTo("infer");
   const emptyReason = message.trim() === "" ? "Write a message first." : undefined;
   const isBusy = trial.busyWith !== undefined || !content;
@@ -55,14 +61,25 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
       Show the merged request
     </ActionButton>
   );
+  const backLink = (
+    <a key="back" class="button" href={draftHref}>
+      Back to editing
+    </a>
+  );
   return (
     <Page
       title={`Try ${name}`}
       crumbs={[
         ["Presets", presetsHref(workspace)],
         [slug, presetHref(workspace, slug, { v: pinned })],
+        ...(isDraft ? [[`New version from v${draftFrom}`, draftHref] as const] : []),
       ]}
     >
+      {isDraft && !draft && (
+        <p class="notice">
+          There is no draft from v{draftFrom} in this tab: it is kept in the one that it was written in.
+        </p>
+      )}
       {loadError && (
         <ErrorPanel
           error={loadError}
@@ -79,8 +96,8 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
         onSubmit={(event) => {
           event.preventDefault();
           if (emptyReason || !content || trial.busyWith) return;
-          if (sendReason) trial.resolve(content, message);
-          else trial.send(content, message);
+          if (!sendReason) trial.send(content, message);
+          else if (!isDraft) trial.resolve(content, message);
         }}
       >
         <div class="panel-head">
@@ -90,7 +107,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
           <span class="muted small steady-line">
             {content && (
               <>
-                v{content.version}, <code>{dialectOf(content)}</code>
+                {isDraft && "draft from "}v{content.version}, <code>{dialectOf(content)}</code>
               </>
             )}
           </span>
@@ -114,7 +131,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
                 Stop
               </button>
             )}
-            {sendReason ? [sendButton, mergeButton] : [mergeButton, sendButton]}
+            {isDraft ? [backLink, sendButton] : sendReason ? [sendButton, mergeButton] : [mergeButton, sendButton]}
           </span>
         </div>
       </form>

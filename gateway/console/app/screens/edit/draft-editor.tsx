@@ -1,10 +1,11 @@
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import type { Issue } from "../../api/api-error.ts";
 import { dialectOf } from "../../api/presets.ts";
+import { reasonNotTo } from "../../api/session.ts";
 import type { SessionWorkspace } from "../../api/types.ts";
 import { compact } from "../../json/json-pieces.ts";
 import { navigate } from "../../shell/location.ts";
-import { editHref, presetHref } from "../../shell/preset-hrefs.ts";
+import { editHref, presetHref, tryHref } from "../../shell/preset-hrefs.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { submitByKey } from "../../ui/submit-key.ts";
@@ -37,6 +38,7 @@ export function DraftEditor({ start, isKept, workspace, slug, isReview, startAne
   const isChanged =
     draft.prompt !== (base.prompt ?? "") || fault !== undefined || compact(draft.config) !== base.config;
   const unchanged = isChanged ? undefined : "Nothing is changed yet.";
+  const unready = fault ?? unchanged;
   // At once, and not when the page has time for it: a reload may come at any moment.
   const keep = (changed: Draft): void => {
     setDraft(changed);
@@ -74,7 +76,7 @@ export function DraftEditor({ start, isKept, workspace, slug, isReview, startAne
       onKeyDown={submitByKey}
       onSubmit={(event) => {
         event.preventDefault();
-        if (fault === undefined && isChanged) navigate(reviewHref);
+        if (unready === undefined) navigate(reviewHref);
       }}
     >
       <CannotSave />
@@ -97,10 +99,17 @@ export function DraftEditor({ start, isKept, workspace, slug, isReview, startAne
         change={edit}
       />
       <div class="row edit-actions is-in-reach">
-        <a class="button" href={presetHref(workspace, slug)}>
+        <a class="button only-wide" href={presetHref(workspace, slug)}>
           Back to the preset
         </a>
-        <ActionButton isSubmit class="primary" reason={fault ?? unchanged}>
+        {/* A new version is served as soon as it is saved: this is how one sees before what it does. */}
+        <ActionButton
+          run={() => navigate(tryHref(workspace, slug, { draft: base.version }))}
+          reason={reasonNotTo("infer") ?? unready ?? (hasRoom ? undefined : "The draft is too large to be kept.")}
+        >
+          Try the draft
+        </ActionButton>
+        <ActionButton isSubmit class="primary" reason={unready}>
           Review the changes
         </ActionButton>
       </div>

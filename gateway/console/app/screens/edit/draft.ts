@@ -23,6 +23,11 @@ export function findDraft(workspace: SessionWorkspace, slug: string, from: numbe
   return findKept(nameOf(workspace, slug, from));
 }
 
+/** What would become of a draft as it is. */
+export function contentOf({ base, config, prompt }: Draft): VersionContent {
+  return { ...base, config, prompt: prompt || null };
+}
+
 /** Returns whether the browser had room for it. */
 export function keepDraft(workspace: SessionWorkspace, slug: string, draft: Draft): boolean {
   return keep(nameOf(workspace, slug, draft.base.version), draft);

@@ -2,7 +2,7 @@ import { reasonNotTo } from "../../api/session.ts";
 import { ContentDiff } from "../../diff/content-diff.tsx";
 import { ActionButton } from "../../ui/action-button.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
-import type { Draft } from "./draft.ts";
+import { contentOf, type Draft } from "./draft.ts";
 import type { Save } from "./use-save.ts";
 
 interface ReviewPanelProps {
@@ -49,7 +49,7 @@ export function ReviewPanel({ draft, reason, save, editorHref }: ReviewPanelProp
           )}
         </>
       )}
-      <ContentDiff from={ancestor} to={{ config: draft.config, prompt: draft.prompt || null }} isWhole={false} />
+      <ContentDiff from={ancestor} to={contentOf(draft)} isWhole={false} />
     </>
   );
 }

@@ -13,7 +13,7 @@ export function AnswerView({ answer, isComing }: AnswerViewProps) {
       <div class="panel-head">
         <h2 id="answer-title">Answer</h2>
         <span class="muted small">
-          {answer.preset} {answer.upstream && <>by {answer.upstream}</>}
+          {answer.preset ?? "draft"} {answer.upstream && <>by {answer.upstream}</>}
         </span>
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard. */}

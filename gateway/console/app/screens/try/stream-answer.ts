@@ -11,7 +11,7 @@ export interface StreamedAnswer {
 
 interface StreamParts {
   readonly dialect: Dialect;
-  readonly body: object;
+  readonly body: object | string;
   readonly signal: AbortSignal;
   readonly onProgress: (answer: StreamedAnswer) => void;
 }

@@ -5,17 +5,19 @@ import { type Answer, request } from "../../api/request.ts";
 import type { One, ResolvedRequest, SessionWorkspace } from "../../api/types.ts";
 import { announce } from "../../shell/announcer.tsx";
 import { type StreamedAnswer, streamAnswer } from "./stream-answer.ts";
-import { trialBody } from "./trial-body.ts";
+import { draftBody, trialBody } from "./trial-body.ts";
 
 interface TrialParts {
   readonly workspace: SessionWorkspace;
   readonly slug: string;
   /** The version that is asked for by its number; undefined: whichever is served. */
   readonly pinned: number | undefined;
+  /** Whether it is a draft, which no caller gets yet. */
+  readonly isDraft: boolean;
 }
 
 /** Tries a preset with a message: what it makes of the request, and what a model answers to that. One of them at a time. */
-export function useTrial({ workspace, slug, pinned }: TrialParts) {
+export function useTrial({ workspace, slug, pinned, isDraft }: TrialParts) {
   const [resolved, setResolved] = useState<Answer<One<ResolvedRequest>>>();
   const [answer, setAnswer] = useState<StreamedAnswer>();
   const [error, setError] = useState<ApiError>();
@@ -49,7 +51,7 @@ export function useTrial({ workspace, slug, pinned }: TrialParts) {
       setAnswer(undefined);
       await streamAnswer({
         dialect: dialectOf(content),
-        body: { ...trialBody(content, message), model, stream: true },
+        body: isDraft ? draftBody(content, message) : { ...trialBody(content, message), model, stream: true },
         signal,
         onProgress: setAnswer,
       });
