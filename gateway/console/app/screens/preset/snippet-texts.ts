@@ -5,7 +5,10 @@ export const snippets: readonly (readonly [label: string, make: (model: string, 
     (model, origin) => `curl ${origin}/api/v1/chat/completions \\
   -H "Authorization: Bearer $SETPOINT_API_KEY" \\
   -H 'Content-Type: application/json' \\
-  -d '${JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }] })}'`,
+  -d '{
+    "model": "${model}",
+    "messages": [{ "role": "user", "content": "Hello" }]
+  }'`,
   ],
   [
     "openai",
