@@ -124,6 +124,13 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
       .poll(() => on.page.locator(".changed-fields").allInnerTexts())
       .toEqual(["Nothing changed", "prompt, − seed", "model, + seed"]);
     expect(await on.shifts()).toEqual([]);
+    // All of an entry leads to its version.
+    const { width = 0, height = 0 } = (await on.page.locator(".change").nth(1).boundingBox()) ?? {};
+    await on.page
+      .locator(".change")
+      .nth(1)
+      .click({ position: { x: width - 8, y: height - 8 } });
+    await on.page.waitForURL(/\?v=3$/);
     expect(await on.faults()).toEqual([]);
   });
 

@@ -182,6 +182,18 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     await on.page.getByText('model: "@preset/other-bot"').waitFor();
   });
 
+  it("has the history beside a preset, and on a phone above how it is used", async () => {
+    const on = await signedIn({ width: 1280 });
+    const { page } = on;
+    const top = async (title: string) => (await page.getByRole("heading", { name: title }).boundingBox())?.y ?? 0;
+    await on.open("/default/presets/support-bot");
+    await page.getByText("Serves v2").waitFor();
+    expect(await top("History")).toBe(await top("System prompt"));
+    await page.setViewportSize({ width: 390, height: 800 });
+    expect(await top("History")).toBeGreaterThan(await top("Config"));
+    expect(await top("Use it")).toBeGreaterThan(await top("History"));
+  });
+
   it("is never seen in other colours than those that were chosen, however long its script takes", async () => {
     const on = await signedIn({ colorScheme: "light" });
     const { page } = on;

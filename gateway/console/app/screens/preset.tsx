@@ -116,10 +116,7 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
                   </p>
                 </>
               ) : (
-                <>
-                  <VersionView content={shown.content} query={query} workspace={workspace} slug={slug} />
-                  <Snippets slug={slug} version={shown.isServed ? undefined : shown.content.version} />
-                </>
+                <VersionView content={shown.content} query={query} workspace={workspace} slug={slug} />
               )}
             </div>
             <History
@@ -129,6 +126,7 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
               shown={version}
               showMore={() => setHistoryLength(100)}
             />
+            {!shown.error && <Snippets slug={slug} version={shown.isServed ? undefined : shown.content.version} />}
           </div>
         </>
       ) : (

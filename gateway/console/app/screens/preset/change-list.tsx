@@ -33,6 +33,7 @@ export function ChangeList(props: ChangeListProps) {
                   class="version-link"
                   href={presetHref(workspace, slug, { v: made })}
                   aria-current={made === shown ? "true" : undefined}
+                  title={changedFields?.get(made)}
                 >
                   v{made}
                 </a>
@@ -49,9 +50,7 @@ export function ChangeList(props: ChangeListProps) {
               )}
             </div>
             {changedFields && made !== undefined && made > 1 && (
-              <p class="small cut changed-fields" title={changedFields.get(made)}>
-                {changedFields.get(made)}
-              </p>
+              <p class="small cut changed-fields">{changedFields.get(made)}</p>
             )}
             <p class="muted small">
               <Person id={change.user_id} /> · <Time at={change.created_at} />
