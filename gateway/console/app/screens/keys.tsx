@@ -46,7 +46,7 @@ export function Keys({ workspace, query }: ScreenProps) {
             All
           </a>
           <a class="chip" href={hrefWith("hidden")} aria-current={isWhole ? undefined : "true"}>
-            Without disabled ones
+            Enabled
           </a>
         </nav>
       )}
@@ -55,8 +55,8 @@ export function Keys({ workspace, query }: ScreenProps) {
         <div class="panel empty">
           <h2>No keys</h2>
           <p class="wrap">
-            {workspace.name} has no key{isWhole ? "" : " that is not disabled"}. A program that reads, writes or uses
-            the presets of this workspace needs one.
+            {workspace.name} has no {isWhole ? "" : "enabled "}key. A program that reads, writes or uses the presets of
+            this workspace needs one.
           </p>
         </div>
       ) : (

@@ -53,7 +53,7 @@ export function Presets({ workspace, query }: ScreenProps) {
       }
     >
       {isEmpty ? (
-        <FirstPreset look={reload} />
+        <FirstPreset workspace={workspace} look={reload} />
       ) : (
         <>
           <div class="toolbar">

@@ -1,8 +1,16 @@
+import type { SessionWorkspace } from "../../api/types.ts";
 import { usePolling } from "../../api/use-loading.ts";
+import { hrefTo } from "../../shell/location.ts";
 import { CodeSample } from "../../ui/code-sample.tsx";
 
+interface FirstPresetProps {
+  readonly workspace: SessionWorkspace;
+  /** Looks whether there is one by now. */
+  readonly look: () => void;
+}
+
 /** What an empty workspace shows: how to make the first preset, in words that can be pasted. */
-export function FirstPreset({ look }: { readonly look: () => void }) {
+export function FirstPreset({ workspace, look }: FirstPresetProps) {
   // The page of somebody who is about to make the first preset fills itself.
   usePolling(look, 2_000);
   const body = {
@@ -19,8 +27,9 @@ export function FirstPreset({ look }: { readonly look: () => void }) {
       <h2>No presets yet</h2>
       <p>
         A preset is the configuration of a model request under a name, kept in versions. Write one with “New preset”, or
-        send a request that you have already to the address below, with an API key of this workspace: what can be kept
-        of it becomes version 1.
+        send a request that you have already to the address below, with an{" "}
+        <a href={hrefTo([workspace.slug, "keys"])}>API key of this workspace</a>: what can be kept of it becomes version
+        1.
       </p>
       <CodeSample text={command} what="the command" />
       <p role="status">

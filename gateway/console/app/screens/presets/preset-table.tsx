@@ -23,7 +23,7 @@ export function PresetTable({ presets, isStale, workspace, rows }: PresetTablePr
               Description
             </th>
             <th scope="col" class="column-model only-wide">
-              Model
+              Serves
             </th>
             <th scope="col" class="column-status only-wide">
               Status
