@@ -159,6 +159,37 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     expect(await on.faults()).toEqual([]);
   });
 
+  it("chooses what to compare by who made it, and what is older by its number", {
+    timeout: journeyTimeoutMs,
+  }, async () => {
+    const { stack } = underTest;
+    const slug = freshName("chosen");
+    for (const model of ["a", "b", "c"]) await create(slug, { model }, "Same.");
+    const on = await underTest.newPage({ key: stack.managementKey });
+    const { page } = on;
+    await on.open(`/default/presets/${slug}/compare/2...3`);
+    await press(on, "From v2: choose another version");
+    const items = page.locator(".menu:popover-open a");
+    await expect.poll(() => items.allInnerTexts()).toHaveLength(3);
+    expect((await items.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " "))[2]).toMatch(/^v1 .+ · just now$/);
+    expect(await page.getByLabel(/^Another/).count()).toBe(0);
+    expect(await on.axeViolations()).toEqual([]);
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/compare\/1\.\.\.3$/);
+
+    // The log that is read reaches back a hundred changes.
+    for (let change = 0; change < 100; change++) {
+      await stack.request("PATCH", `/presets/${slug}`, { key: stack.apiKey, body: { name: `Name ${change}` } });
+    }
+    await on.open(`/default/presets/${slug}/compare/1...3`);
+    await press(on, "From v1: choose another version");
+    await page.keyboard.type("2");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/compare\/2\.\.\.3$/);
+    expect(await on.faults()).toEqual([]);
+  });
+
   it("sees what a colleague did before a rollback replaces it", { timeout: journeyTimeoutMs }, async () => {
     const { stack } = underTest;
     const slug = freshName("raced");

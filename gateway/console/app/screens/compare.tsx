@@ -1,6 +1,6 @@
 import { useMemo } from "preact/hooks";
 import { presetPath, versionContent, versionCountPath } from "../api/presets.ts";
-import type { ListPage, One, PresetVersion, PresetWithVersion } from "../api/types.ts";
+import type { ListPage, One, PresetChange, PresetVersion, PresetWithVersion } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { ContentDiff, isSameContent } from "../diff/content-diff.tsx";
 import { navigate } from "../shell/location.ts";
@@ -10,7 +10,7 @@ import { ContentSkeleton } from "../ui/content-skeleton.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { ChangeSteps } from "./compare/change-steps.tsx";
 import { ComparedVersions } from "./compare/compared-versions.tsx";
-import { VersionInput } from "./compare/version-input.tsx";
+import { VersionMenu } from "./compare/version-menu.tsx";
 import type { PresetScreenProps } from "./screen-props.ts";
 
 interface CompareProps extends PresetScreenProps {
@@ -30,7 +30,11 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
   const isSame = useMemo(() => before && after && isSameContent(before, after), [before, after]);
   const hrefOf = (one: number, other: number, all = isWhole): string =>
     compareHref(workspace, slug, one, other, { all: all ? 1 : undefined });
-  const newest = count.answer?.json.total_count ?? Math.max(from, to);
+  const log = useLoaded<ListPage<PresetChange>>(presetPath(workspace, slug, "/changes?limit=100"));
+  const versions = {
+    newest: count.answer?.json.total_count ?? Math.max(from, to),
+    changes: log.answer?.json.data ?? [],
+  };
 
   return (
     <Page
@@ -43,11 +47,11 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
     >
       <div class="compare-bar">
         <div class="row">
-          <VersionInput label="From" value={from} newest={newest} choose={(version) => navigate(hrefOf(version, to))} />
+          <VersionMenu label="From" value={from} {...versions} hrefOf={(version) => hrefOf(version, to)} />
           <a class="button small" href={hrefOf(to, from)} aria-label="Swap the two versions" title="Swap">
             ⇄
           </a>
-          <VersionInput label="To" value={to} newest={newest} choose={(version) => navigate(hrefOf(from, version))} />
+          <VersionMenu label="To" value={to} {...versions} hrefOf={(version) => hrefOf(from, version)} />
         </div>
         <label class="choice">
           <input

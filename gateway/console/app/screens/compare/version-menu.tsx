@@ -1,0 +1,67 @@
+import type { PresetChange } from "../../api/types.ts";
+import { navigate } from "../../shell/location.ts";
+import { Icon } from "../../ui/icon.tsx";
+import { Menu } from "../../ui/menu.tsx";
+import { Person } from "../../ui/person.tsx";
+import { Time } from "../../ui/time.tsx";
+import { madeVersion } from "../preset/change-list.tsx";
+
+interface VersionMenuProps {
+  readonly label: string;
+  readonly value: number;
+  readonly newest: number;
+  /** Which tell who made a version, and when; the newest first. */
+  readonly changes: readonly PresetChange[];
+  readonly hrefOf: (version: number) => string;
+}
+
+/** A version to choose by who made it and when; by its number where the log does not reach back to it. */
+export function VersionMenu({ label, value, newest, changes, hrefOf }: VersionMenuProps) {
+  const made = changes.filter((change) => madeVersion(change) !== undefined);
+  return (
+    <span class="row">
+      <span class="label">{label}</span>
+      <Menu
+        buttonClass="button small"
+        title={`${label} v${value}: choose another version`}
+        label={
+          <>
+            v{value} <Icon name="down" />
+          </>
+        }
+      >
+        {made.map((change) => {
+          const version = madeVersion(change) ?? 0;
+          return (
+            <a
+              key={version}
+              class="menu-item"
+              href={hrefOf(version)}
+              aria-current={version === value ? "true" : undefined}
+            >
+              <span class="menu-version">v{version}</span>
+              <span class="muted small">
+                <Person id={change.user_id} /> · <Time at={change.created_at} />
+              </span>
+              {version === value && <Icon name="done" />}
+            </a>
+          );
+        })}
+        {made.length < newest && (
+          <label class="menu-note row">
+            Another, 1 to {newest.toLocaleString("en")}
+            <input
+              class="input version-input"
+              type="number"
+              min={1}
+              max={newest}
+              onChange={({ currentTarget: { valueAsNumber: version } }) => {
+                if (version >= 1 && version <= newest) navigate(hrefOf(version));
+              }}
+            />
+          </label>
+        )}
+      </Menu>
+    </span>
+  );
+}
