@@ -327,6 +327,36 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     expect(await on.faults()).toEqual([]);
   });
 
+  it("walks through the list, and edits and tries what it finds by single keys", {
+    timeout: journeyTimeoutMs,
+  }, async () => {
+    const slug = freshName("walked");
+    for (const name of ["third", "second", "first"]) await create(`${slug}-${name}`, { model: "a" }, "Be brief.");
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    const { page } = on;
+    const focused = () => page.evaluate("document.activeElement.textContent");
+    await page.keyboard.press("/");
+    await page.keyboard.type(slug);
+    await page.getByText("1–3 of 3").waitFor();
+    await page.keyboard.press("ArrowDown");
+    expect(await focused()).toBe(`${slug}-first`);
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("j");
+    // There is none behind the last.
+    await page.keyboard.press("j");
+    expect(await focused()).toBe(`${slug}-third`);
+    await page.keyboard.press("k");
+    await page.keyboard.press("Enter");
+    await page.getByText("Serves v1").waitFor();
+    await page.keyboard.press("t");
+    await page.waitForURL(`**/presets/${slug}-second/try`);
+    await page.goBack();
+    await page.getByText("Serves v1").waitFor();
+    await page.keyboard.press("e");
+    await page.waitForURL(`**/presets/${slug}-second/edit?from=1`);
+    expect(await on.faults()).toEqual([]);
+  });
+
   it("is told when they are signed out, and comes back to the same place", { timeout: journeyTimeoutMs }, async () => {
     const on = await underTest.newPage({ key: underTest.stack.apiKey });
     const { page } = on;

@@ -5,13 +5,14 @@ import { pageIn, pageParameters, pageSize, useList } from "../api/use-list.ts";
 import { navigate } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
 import { newPresetHref, presetsHref } from "../shell/preset-hrefs.ts";
+import { useShortcut } from "../shell/use-shortcut.ts";
 import { ActionButton } from "../ui/action-button.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Pager } from "../ui/pager.tsx";
 import { useSettled } from "../ui/use-settled.ts";
 import { FirstPreset } from "./presets/first-preset.tsx";
-import { PresetTable } from "./presets/preset-table.tsx";
+import { PresetTable, stepByArrow, stepTo } from "./presets/preset-table.tsx";
 import type { ScreenProps } from "./screen-props.ts";
 
 const statuses: readonly (readonly [PresetStatus | "", string])[] = [
@@ -29,6 +30,9 @@ export function Presets({ workspace, query }: ScreenProps) {
   const parameters = new URLSearchParams({ ...pageParameters(page), include: "serving" });
   if (q) parameters.set("q", q);
   if (status) parameters.set("status", status);
+
+  useShortcut("j", () => stepTo(1));
+  useShortcut("k", () => stepTo(-1));
 
   const path = inWorkspace(`/api/v1/presets?${parameters}`, workspace);
   const { items, total, error, isLoading, reload } = useList<Preset>(path, ["preset", "presets"]);
@@ -128,6 +132,7 @@ function Search({ q, go }: { readonly q: string; readonly go: (text: string) => 
         placeholder="Search by name or slug"
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={stepByArrow}
       />
     </search>
   );

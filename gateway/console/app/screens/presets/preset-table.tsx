@@ -43,12 +43,27 @@ export function PresetTable({ presets, isStale, workspace, rows }: PresetTablePr
   );
 }
 
+/** Moves the focus among the presets of the list; from anywhere else to the first of them. */
+export function stepTo(by: 1 | -1): void {
+  const links = [...document.querySelectorAll<HTMLElement>(".preset-table .row-link")];
+  const at = links.indexOf(document.activeElement as HTMLElement);
+  links[at === -1 ? 0 : at + by]?.focus();
+}
+
+/** For what has the focus in the list, or above it. */
+export function stepByArrow(event: KeyboardEvent): void {
+  const by = ({ ArrowDown: 1, ArrowUp: -1 } as const)[event.key];
+  if (!by) return;
+  event.preventDefault();
+  stepTo(by);
+}
+
 function PresetRow({ preset, workspace }: { readonly preset: Preset; readonly workspace: SessionWorkspace }) {
   return (
     <tr class="is-link">
       <td>
         <div class="two-lines">
-          <a class="row-link cut" href={presetHref(workspace, preset.slug)} title={preset.name}>
+          <a class="row-link cut" href={presetHref(workspace, preset.slug)} title={preset.name} onKeyDown={stepByArrow}>
             {preset.name}
           </a>
           <span class="mono muted cut">
