@@ -123,6 +123,16 @@ describe("violations", () => {
     ]);
   });
 
+  it.each(["k", "é", "😀"])("of a key of metadata go by its characters: %s", (character) => {
+    const keyed = (length: number) => ({ messages: [], metadata: { [character.repeat(length)]: "" } });
+    expect(violationsOf(chatCompletions, keyed(64))).toEqual([]);
+    for (const length of [65, 1000]) {
+      expect(violationsOf(chatCompletions, keyed(length))).toMatchObject([
+        { message: "has a name that must have at most 64 characters" },
+      ]);
+    }
+  });
+
   it.each([
     ["null", "must be a JSON object"],
     ["[]", "must be a JSON object"],

@@ -59,8 +59,8 @@ function head(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).slice(0, elementsMax));
 }
 
-/** More than a path shows of a key, and more than any schema allows. */
-const keyLengthMax = 100;
+/** In UTF-16 units: more than a path shows of a key, and more than two for each character that any schema allows. */
+const keyLengthMax = 200;
 
 /** Ajv takes seconds to write a path with a key of megabytes. A key that is cut short is numbered, so that none is lost. */
 function withShortKeys(value: unknown): unknown {
