@@ -115,5 +115,6 @@ export function workspaceMemberRoutes(app: FastifyInstance, access: Access, { wo
 /** The same reason has another status where a member of the organization is removed, so here it gets a name of its own. */
 function asWorkspaceError(error: unknown): never {
   if (!(error instanceof DomainError) || error.reason !== "MEMBER_HAS_KEYS") throw error;
-  throw new DomainError(error.kind, { reason: "WORKSPACE_MEMBER_HAS_KEYS", message: error.message });
+  const violations = [{ path: "user_ids", message: "must name nobody whose keys of the workspace still work" }];
+  throw new DomainError(error.kind, { reason: "WORKSPACE_MEMBER_HAS_KEYS", message: error.message, violations });
 }

@@ -165,7 +165,9 @@ describe("a workspace", () => {
   });
 
   it("stays where it is the default one", async () => {
-    expect((await call("DELETE", `/workspaces/${stack.workspaceId}`)).status).toBe(400);
+    const answer = await call("DELETE", `/workspaces/${stack.workspaceId}`);
+    expect(answer.status).toBe(400);
+    expect(pathsOf(answer)).toEqual(["workspace"]);
   });
 
   it("stays while keys of it work, and they are named", async () => {
@@ -174,6 +176,7 @@ describe("a workspace", () => {
     const { data } = await admin.makeKey({ name: "In use", workspace_id: id });
     const refused = await call("DELETE", `/workspaces/${slug}`);
     expect(refused.status).toBe(400);
+    expect(pathsOf(refused)).toEqual(["workspace"]);
     expect(refused.json.error.message).toContain("In use");
     expect(refused.json.error.message).toContain(data.id);
     await call("PATCH", `/keys/${data.hash}`, { disabled: true });
@@ -217,7 +220,9 @@ describe("the members of a workspace", () => {
       data: [{ user_id: tenant.userId, role: "admin" }],
       total_count: 1,
     });
-    expect((await call("POST", `${path}/remove`, { user_ids: [tenant.userId] }, as)).status).toBe(400);
+    const answer = await call("POST", `${path}/remove`, { user_ids: [tenant.userId] }, as);
+    expect(answer.status).toBe(400);
+    expect(pathsOf(answer)).toEqual(["workspace"]);
   });
 
   it("stay while they have keys there that work (400)", async () => {
@@ -225,6 +230,7 @@ describe("the members of a workspace", () => {
     await admin.makeKey({ name: "Busy", workspace_id: id });
     const answer = await call("POST", `/workspaces/${id}/members/remove`, { user_ids: [stack.userId] });
     expect(answer.status).toBe(400);
+    expect(pathsOf(answer)).toEqual(["user_ids"]);
     expect(answer.json.error.message).toContain("Busy");
   });
 

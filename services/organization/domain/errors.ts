@@ -103,13 +103,18 @@ export function slugTaken(slug: string): DomainError {
 }
 
 export function workspaceIsDefault(message: string): DomainError {
-  return new DomainError("failed_precondition", { reason: "WORKSPACE_IS_DEFAULT", message });
+  return new DomainError("failed_precondition", {
+    reason: "WORKSPACE_IS_DEFAULT",
+    message,
+    violations: [{ path: "workspace", message: "must not be the default one" }],
+  });
 }
 
 export function workspaceHasKeys(keys: readonly NamedKey[]): DomainError {
   return new DomainError("failed_precondition", {
     reason: "WORKSPACE_HAS_KEYS",
     message: `Keys of this workspace still work: ${namesOf(keys)}. Disable or delete them first.`,
+    violations: [{ path: "workspace", message: "must have no keys that still work" }],
   });
 }
 
