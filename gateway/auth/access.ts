@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
-import { type Permission, requirePermission } from "../../services/platform/auth/principal.ts";
+import { type Permission, requirePermission, requireWorkspace } from "../../services/platform/auth/principal.ts";
 import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
@@ -79,6 +79,8 @@ export class Access {
       check: ({ isManagement, principal }) => {
         if (isManagement) throw apiKeyRequired();
         requirePermission(principal, "inference");
+        // A request that names no preset asks nobody else for the workspace, and would be sent.
+        requireWorkspace({ workspaceId: principal.workspaceId || undefined });
       },
       isInference: true,
       takesApiKeyHeader: true,

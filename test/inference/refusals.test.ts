@@ -48,6 +48,17 @@ describe.each(dialectNames)("a query of /%s that names a workspace", (dialect) =
   });
 });
 
+it.each(dialectNames)("/%s is 404 for a key whose workspace was deleted, and nothing is sent", async (dialect) => {
+  const workspaceId = await stack.tenants.createWorkspace(stack);
+  const { secret } = await stack.tenants.createKey(stack, { workspaceId });
+  await stack.tenants.deleteWorkspace(workspaceId);
+  const sent = upstream.received.length;
+  const { status, text } = await send(dialect, "", secret);
+  expect(status).toBe(404);
+  expect(text).toContain("The workspace of this key no longer exists.");
+  expect(upstream.received).toHaveLength(sent);
+});
+
 it.each(dialectNames)(
   "/%s says what did not happen where a service is out of reach: nothing was sent",
   async (dialect) => {
