@@ -111,6 +111,7 @@ describe("a member", () => {
       const refused = await call("DELETE", `/organization/members/${id}${query}`);
       expect(refused.status).toBe(409);
       expect(refused.json.error.message).toContain("Theirs");
+      expect(refused.json.error.message).toContain("disable_keys");
     }
     expect((await call("DELETE", `/organization/members/${id}?disable_keys=true`)).status).toBe(200);
     expect((await stack.create("theirs", undefined, { key })).status).toBe(401);

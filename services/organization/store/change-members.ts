@@ -59,7 +59,7 @@ export function removeMember(userId: string, disableKeys: boolean): Work<Removed
     const enabled = await listEnabledKeys(connection, organization.id, { creatorUserIds: [userId] });
     const working = workingKeys(enabled, now);
     if (working.length > 0 && !disableKeys) {
-      throw memberHasKeys(working, "Disable or delete them first, or have them disabled with the removal.");
+      throw memberHasKeys(working, "Disable or delete them first, or have them disabled with it (disable_keys).");
     }
     const disabled = working.map((key) => ({ ...key, disabled: true }));
     await checkManagement(connection, disabled, now);
