@@ -64,6 +64,16 @@ it("tells of a prompt that stands where nothing did", () => {
   expect(fieldsOf("messages", { system: null })).toMatchObject({ "/system": preset });
 });
 
+it("tells of a null in place of tools that the preset has none for either", () => {
+  const fieldsOf = (config: object) =>
+    mergeInto("messages", { model: "m", tools: null }, { config, dialect: "chat/completions" }).provenance().fields;
+  expect(fieldsOf({})).toMatchObject({ "/tools": { from: "request" } });
+  expect(fieldsOf({ tools: [{ type: "web_search" }] })).toMatchObject({ "/tools": { from: "request" } });
+  expect(fieldsOf({ tools: [{ type: "function", function: { name: "f" } }] })).toMatchObject({
+    "/tools/0": { from: "preset" },
+  });
+});
+
 it("tells of more tools than are told one by one as of one field", () => {
   const fieldsOf = (count: number) =>
     mergeInto("responses", { model: "m", tools: Array(count).fill({}) }, {}).provenance().fields;

@@ -46,7 +46,7 @@ function* toolsOf({ body, preset, tools }: MergePlan): Generator<readonly [strin
     const places = isList ? elementsAt(body, own.valueStart, toolsMax + 1) : [];
     origins = places.length > toolsMax ? [] : places.map(() => fromRequest);
   }
-  if (origins.length === 0) yield [pointer("tools"), own ? fromRequest : fromPreset];
+  if (origins.length === 0) yield [pointer("tools"), own || !preset?.fields.has("tools") ? fromRequest : fromPreset];
   for (const [index, origin] of origins.entries()) yield [pointer("tools", index), origin];
 }
 
