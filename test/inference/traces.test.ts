@@ -103,6 +103,15 @@ describe("a call of an upstream", () => {
       ],
     ],
     [
+      "messages",
+      [
+        ": processing\n\n",
+        'event: message_start\ndata: {"type":"message_start","message":{"model":"gpt-4o","usage":{"input_tokens":12}}}\n\n',
+        `event: content_block_delta\ndata: {"delta":{"text":"${"x".repeat(5_000)}"}}\n\n`,
+        'event: message_delta\ndata: {"type":"message_delta","usage":{"output_tokens":34}}\n\n',
+      ],
+    ],
+    [
       "responses",
       [
         'event: response.created\ndata: {"type":"response.created","response":{"model":"gpt-4o"}}\n\n',

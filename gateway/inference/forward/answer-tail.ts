@@ -7,22 +7,19 @@ export class AnswerTail {
   #only: Buffer | undefined;
   #kept: Buffer | undefined;
   #length = 0;
-  #first = "";
+  #start = "";
 
   add(chunk: Buffer): void {
-    if (this.#kept) this.#append(this.#kept, chunk);
-    else if (this.#only) this.#keep(this.#only, chunk);
+    if (this.#kept) {
+      if (!this.#start) this.#start = startOf(chunk);
+      this.#append(this.#kept, chunk);
+    } else if (this.#only) this.#keep(this.#only, chunk);
     else this.#only = chunk;
   }
 
-  /** The first piece, once there are several. In Anthropic's streams it tells how many tokens were read. */
-  get first(): string {
-    return this.#first;
-  }
-
-  /** The beginning of the first piece. */
+  /** The beginning of the first piece that is more than comments. In Anthropic's streams it tells how many tokens were read. */
   get start(): string {
-    return this.#only?.toString("latin1", 0, tailBytes) ?? this.#first;
+    return this.#only?.toString("latin1", 0, tailBytes) ?? this.#start;
   }
 
   /** As Latin-1: one character for each byte. */
@@ -34,7 +31,7 @@ export class AnswerTail {
 
   #keep(first: Buffer, second: Buffer): void {
     this.#only = undefined;
-    this.#first = first.toString("latin1", 0, tailBytes);
+    this.#start = startOf(first) || startOf(second);
     this.#kept = Buffer.allocUnsafeSlow(2 * tailBytes);
     this.#append(this.#kept, first);
     this.#append(this.#kept, second);
@@ -49,4 +46,10 @@ export class AnswerTail {
     kept.set(added, this.#length);
     this.#length += added.length;
   }
+}
+
+/** Empty where there is no JSON in it: some upstreams send comments ahead of the first event, to keep the connection open. */
+function startOf(chunk: Buffer): string {
+  const start = chunk.toString("latin1", 0, tailBytes);
+  return start.includes("{") ? start : "";
 }

@@ -87,7 +87,7 @@ export class ClientAnswer {
     const rest = this.#events?.rest();
     if (rest) this.tail.add(rest);
     this.#response.end(rest);
-    if (this.status < 300 && !this.#isEncoded) this.usage = usageIn(this.tail.text(), this.tail.first);
+    if (this.status < 300 && !this.#isEncoded) this.usage = usageIn(this.tail.text(), this.tail.start);
   }
 
   /** Ends what the upstream did not. The status is sent, so the client is told in the way of its dialect. */
