@@ -340,7 +340,17 @@ describe("what an answer tells of its usage", () => {
       ],
     ],
     [
-      "a messages stream that comes at once",
+      "a short messages stream that comes at once",
+      "messages",
+      [
+        [
+          'event: message_start\ndata: {"type":"message_start","message":{"usage":{"input_tokens":3,"output_tokens":1}}}',
+          'event: message_delta\ndata: {"type":"message_delta","delta":{},"usage":{"output_tokens":5}}\n\n',
+        ].join("\n\n"),
+      ],
+    ],
+    [
+      "a long messages stream that comes at once",
       "messages",
       [
         [

@@ -13,6 +13,11 @@ describe("usageIn", () => {
       '{"usage":{"cache_read_input_tokens":6,"input_tokens":1}}',
       { input: 7, output: 2 },
     ],
+    [
+      '{"usage":{"input_tokens":7,"output_tokens":1}}{"usage":{"output_tokens":2}}',
+      '{"usage":{"input_tokens":7,"output_tokens":1}}{"usage":{"output_tokens":2}}',
+      { input: 7, output: 2 },
+    ],
     ['{"usage":{"prompt_tokens":9,"cache_read_input_tokens":6,"completion_tokens":2}}', "", { input: 9, output: 2 }],
     ['{"usage":{"prompt_tokens":1}}{"usage":{"prompt_tokens":5}}', "", { input: 5, output: undefined }],
     ['{"usage":{"prompt_tokens":-1,"completion_tokens":1.5}}', "", { input: undefined, output: undefined }],
@@ -22,7 +27,7 @@ describe("usageIn", () => {
     ['{"usage":{"prompt_tokens":1', "", undefined],
     ['{"usage":{prompt_tokens:1}}', "", undefined],
     ["", "", undefined],
-  ])("reads %s", (tail, first, usage) => {
-    expect(usageIn(tail, first)).toEqual(usage);
+  ])("reads %s", (tail, start, usage) => {
+    expect(usageIn(tail, start)).toEqual(usage);
   });
 });

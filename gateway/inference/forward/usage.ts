@@ -4,11 +4,11 @@ export interface Usage {
   readonly output: number | undefined;
 }
 
-/** Looks for the last `usage` of an answer in its last bytes, and for what that leaves out in the first. */
-export function usageIn(tail: string, first: string): Usage | undefined {
+/** Looks for the last `usage` of an answer in its last bytes, and for what that leaves out in the first one of its beginning. */
+export function usageIn(tail: string, start: string): Usage | undefined {
   const last = lastUsage(tail);
   if (!last || last.input !== undefined) return last;
-  return { input: lastUsage(first)?.input, output: last.output };
+  return { input: firstUsage(start)?.input, output: last.output };
 }
 
 const usageName = '"usage"';
@@ -22,6 +22,12 @@ function lastUsage(text: string): Usage | undefined {
     if (usageMember.test(text)) return usageAt(text, usageMember.lastIndex - 1);
   }
   return undefined;
+}
+
+/** All of a short stream may be in one piece: then the last usage, which leaves something out, is there, too. */
+function firstUsage(text: string): Usage | undefined {
+  const at = text.search(/"usage"\s*:\s*\{/);
+  return at < 0 ? undefined : usageAt(text, text.indexOf("{", at));
 }
 
 function usageAt(text: string, from: number): Usage | undefined {
