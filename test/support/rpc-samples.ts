@@ -216,7 +216,7 @@ export function organizationSamples(stack: () => Stack): Samples {
       good: async () => ({ workspace: await stack().tenants.createWorkspace(stack()) }),
       answer: { workspace: { name: "Another" } },
       bad: { workspace: "default" },
-      error: { code: "FAILED_PRECONDITION", reason: "WORKSPACE_IS_DEFAULT", ...noDetails },
+      error: { code: "FAILED_PRECONDITION", reason: "WORKSPACE_IS_DEFAULT", fields: ["workspace"] },
     },
     "setpoint.organization.v1.WorkspaceService/ListWorkspaceMembers": {
       good: () => ({ workspace: "default", limit: 1 }),
