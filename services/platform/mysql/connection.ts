@@ -177,7 +177,7 @@ export class PoolConnection {
           return;
         }
         // The caller knows already where the connection was cut off, or where an earlier step of the command failed.
-        if (!this.#isAwaited(fail)) return;
+        if (!this.#forget(fail)) return;
         if (this.#unanswered.length > 0 && !this.#isOpening) this.#clock.restart(this.#timeoutMs);
         if (error && isConnectionLost(error)) this.#isWorn = true;
         if (thenRelease) this.release();
@@ -201,14 +201,14 @@ export class PoolConnection {
     if (this.#unanswered.length === 0) this.#clock.restart(this.#timeoutMs);
     this.#unanswered.push(fail);
     this.#core.ping((error) => {
-      if (!this.#isAwaited(fail)) return;
+      if (!this.#forget(fail)) return;
       if (this.#unanswered.length > 0) this.#clock.restart(this.#timeoutMs);
       if (error) this.wearOut();
     });
   }
 
-  /** Whether a command was still waited for, which it is not any more. */
-  #isAwaited(fail: (error: Error) => void): boolean {
+  /** For a command that has its answer. False where it was told already that there would be none. */
+  #forget(fail: (error: Error) => void): boolean {
     const index = this.#unanswered.indexOf(fail);
     if (index === -1) return false;
     this.#unanswered.splice(index, 1);
