@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readPresetConfig, readPresetMigration } from "./config.ts";
+import { readOrganizationAddress, readPresetConfig, readPresetMigration } from "./config.ts";
 
 const databaseUrl = "mysql://user:secret@host/setpoint_preset";
 const jwksUrl = "http://organization:8082/.well-known/jwks.json";
@@ -52,6 +52,11 @@ describe("the preset service's config", () => {
     expect(() => readPresetConfig({})).toThrow(
       /PRESET_DATABASE_URL is required: .*ORGANIZATION_GRPC_TARGET is required: /s,
     );
+  });
+
+  it("needs the organization service to purge a workspace", () => {
+    expect(readOrganizationAddress(enough)).toEqual({ target: "organization:50052", tls: undefined });
+    expect(() => readOrganizationAddress({ JWKS_URL: jwksUrl })).toThrow(/ORGANIZATION_GRPC_TARGET is required: /);
   });
 
   it("needs the database alone to migrate", () => {

@@ -3,6 +3,7 @@ import { type MigrationConfig, readMigration } from "../platform/mysql/migrate-c
 import { type ProcessConfig, readProcessConfig } from "../platform/process/config.ts";
 import { type Environment, type EnvironmentReader, readConfig } from "../platform/process/environment.ts";
 import { readOptionalTarget } from "../platform/rpc/target.ts";
+import { readTlsFiles, type TlsFiles } from "../platform/rpc/tls.ts";
 
 export interface PresetConfig extends ProcessConfig {
   readonly grpcPort: number;
@@ -17,6 +18,12 @@ export interface PresetConfig extends ProcessConfig {
   readonly organizationTarget: string | undefined;
   /** Where they are published over HTTP. Used only where there is no target. */
   readonly jwksUrl: string | undefined;
+}
+
+/** Where the organization service is. */
+export interface OrganizationAddress {
+  readonly target: string;
+  readonly tls: TlsFiles | undefined;
 }
 
 const databaseMeaning = "where the preset service keeps its tables, such as mysql://user:password@host/setpoint_preset";
@@ -50,6 +57,20 @@ function readKeySource(reader: EnvironmentReader): Pick<PresetConfig, "organizat
     );
   }
   return { organizationTarget, jwksUrl };
+}
+
+/** The purge-workspace command asks the organization service before it deletes anything. */
+export function readOrganizationAddress(environment: Environment): OrganizationAddress {
+  return readConfig(environment, (reader) => {
+    reader.required(
+      "ORGANIZATION_GRPC_TARGET",
+      "the organization service, which knows whether a workspace was deleted",
+    );
+    return {
+      target: readOptionalTarget(reader, "ORGANIZATION_GRPC_TARGET") ?? "",
+      tls: readTlsFiles(reader),
+    };
+  });
 }
 
 /** The migrate command needs the database alone. */

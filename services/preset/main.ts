@@ -5,8 +5,8 @@ import { defineCommand } from "../platform/process/command.ts";
 import { runCommandLine } from "../platform/process/command-line.ts";
 import { runProcess } from "../platform/process/lifecycle.ts";
 import { openPresetService, presetMigrations } from "./app.ts";
-import { purgeWorkspace } from "./commands/purge-workspace.ts";
-import { readPresetConfig, readPresetMigration } from "./config.ts";
+import { purgeWorkspaceCommand } from "./commands/purge-workspace.ts";
+import { readOrganizationAddress, readPresetConfig, readPresetMigration } from "./config.ts";
 
 const serve = defineCommand({
   name: "serve",
@@ -23,8 +23,8 @@ const serve = defineCommand({
 await runCommandLine([
   serve,
   migrateCommand(() => readPresetMigration(process.env), presetMigrations),
-  onDatabase(purgeWorkspace, {
-    readUrl: () => readPresetMigration(process.env).databaseUrl,
-    migrations: presetMigrations,
-  }),
+  onDatabase(
+    purgeWorkspaceCommand(() => readOrganizationAddress(process.env)),
+    { readUrl: () => readPresetMigration(process.env).databaseUrl, migrations: presetMigrations },
+  ),
 ]);

@@ -30,6 +30,7 @@ async function startPod(host: string, grpcPort: number): Promise<{ lifecycle: Li
     {
       exchangeKey: async () => ({}),
       batchExchangeKeys: async () => ({}),
+      getWorkspaceState: async () => ({}),
       getKeySet: async () => {
         // Long enough that there are always calls in flight.
         await sleep(20);

@@ -12,7 +12,7 @@ import { failureOf } from "../support/failures.ts";
 import { openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
-const { exchangeKey } = AccessService.method;
+const { exchangeKey, getWorkspaceState } = AccessService.method;
 
 let stack: Stack;
 let calls: RpcCalls;
@@ -182,5 +182,24 @@ describe.each(["gRPC", "Connect"] as const)("ExchangeKey over %s", (protocol) =>
       expect(await lastUse()).toBeUndefined();
     });
     await expect.poll(lastUse).toBeInstanceOf(Date);
+  });
+});
+
+describe("GetWorkspaceState", () => {
+  const state = (workspaceId: string) => calls.gRPC(getWorkspaceState, { workspaceId });
+
+  it("tells whether a workspace, or its organization, was deleted", async () => {
+    const tenant = await stack.tenants.createOrganization();
+    const workspaceId = await stack.tenants.createWorkspace(tenant);
+    expect(await state(workspaceId)).toMatchObject({ isDeleted: false });
+    await stack.tenants.deleteWorkspace(workspaceId);
+    expect(await state(workspaceId.toUpperCase())).toMatchObject({ isDeleted: true });
+    expect(await state(tenant.workspaceId)).toMatchObject({ isDeleted: false });
+    await stack.tenants.deleteOrganization(tenant);
+    expect(await state(tenant.workspaceId)).toMatchObject({ isDeleted: true });
+  });
+
+  it("does not call a workspace deleted that never was", async () => {
+    expect(await failureOf(state(newId()))).toMatchObject({ code: "NOT_FOUND", reason: "WORKSPACE_NOT_FOUND" });
   });
 });

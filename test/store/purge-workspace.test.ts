@@ -1,18 +1,36 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { openPool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
-import { purgeWorkspace } from "../../services/preset/commands/purge-workspace.ts";
+import { purgeWorkspaceCommand } from "../../services/preset/commands/purge-workspace.ts";
+import { openOrganizations, type TestOrganizations } from "../support/administration.ts";
 import { isSharded } from "../support/database.ts";
 import { openDatabaseProxy } from "../support/database-proxy.ts";
 import { openTestStore, type TestStore, upTo } from "../support/preset-store.ts";
+import type { Tenant } from "../support/tenants.ts";
 
 let store: TestStore;
+let organizations: TestOrganizations;
+let tenant: Tenant;
 
 beforeAll(async () => {
-  store = await openTestStore();
+  [store, organizations] = await Promise.all([openTestStore(), openOrganizations()]);
+  tenant = await organizations.tenants.createOrganization();
 });
 
-afterAll(() => store.close());
+afterAll(async () => {
+  await organizations.close();
+  await store.close();
+});
+
+/** The command, for an organization service that listens at the port. */
+const purge = (port = organizations.grpcPort) =>
+  purgeWorkspaceCommand(() => ({ target: `127.0.0.1:${port}`, tls: undefined }));
+
+async function deletedWorkspace(): Promise<string> {
+  const id = await organizations.tenants.createWorkspace(tenant);
+  await organizations.tenants.deleteWorkspace(id);
+  return id;
+}
 
 const tables = [
   "presets",
@@ -43,11 +61,11 @@ async function fill(workspaceId: string): Promise<void> {
 }
 
 it("deletes all that is kept of a workspace, and nothing of another; again, it has nothing to do", async () => {
-  const [purged, other] = [newId(), newId()];
+  const [purged, other] = [await deletedWorkspace(), newId()];
   await fill(purged);
   await fill(other);
   const before = await rowsOf(other);
-  const run = () => purgeWorkspace.read(["--workspace", purged.toUpperCase()])(store.pool);
+  const run = () => purge().read(["--workspace", purged.toUpperCase()])(store.pool);
   expect(await run()).toBe(`Deleted 510 presets with 511 versions of the workspace ${purged}.`);
   expect(await rowsOf(purged)).toEqual([0, 0, 0, 0, 0, 0]);
   expect(await rowsOf(other)).toEqual(before);
@@ -56,14 +74,14 @@ it("deletes all that is kept of a workspace, and nothing of another; again, it h
 });
 
 it("goes on where another node of a cluster deletes the same, or is lost", async () => {
-  const workspaceId = newId();
+  const workspaceId = await deletedWorkspace();
   await store.create(workspaceId, "only");
   const proxy = await openDatabaseProxy(store.url);
   const pool = openPool(proxy.url, 1);
   try {
     for (const errno of [1213, 1047]) {
       proxy.fail(isSharded ? "query" : "execute", errno, 1);
-      await purgeWorkspace.read(["--workspace", workspaceId])(pool);
+      await purge().read(["--workspace", workspaceId])(pool);
     }
     expect(await rowsOf(workspaceId)).toEqual([0, 0, 0, 0, 0, 0]);
   } finally {
@@ -72,7 +90,17 @@ it("goes on where another node of a cluster deletes the same, or is lost", async
   }
 });
 
+it("deletes nothing of a workspace that was not deleted, or of which nobody can tell", async () => {
+  const [used, unknown, deleted] = [tenant.workspaceId, newId(), await deletedWorkspace()];
+  for (const workspaceId of [used, unknown, deleted]) await store.create(workspaceId, "only");
+  const run = (workspaceId: string, port?: number) => purge(port).read(["--workspace", workspaceId])(store.pool);
+  await expect(run(used)).rejects.toThrow(`The workspace ${used} was not deleted`);
+  await expect(run(unknown)).rejects.toThrow(/nothing is deleted.*No organization has, or had, a workspace/);
+  await expect(run(deleted, 1)).rejects.toThrow(/at ORGANIZATION_GRPC_TARGET 127\.0\.0\.1:1, so nothing is deleted: /);
+  for (const workspaceId of [used, unknown, deleted]) expect((await rowsOf(workspaceId))[0]).toBe(1);
+});
+
 it("wants the id of a workspace", () => {
-  expect(() => purgeWorkspace.read(["--workspace", "all"])).toThrow(/--workspace/);
-  expect(() => purgeWorkspace.read([])).toThrow(/--workspace/);
+  expect(() => purge().read(["--workspace", "all"])).toThrow(/--workspace/);
+  expect(() => purge().read([])).toThrow(/--workspace/);
 });

@@ -256,6 +256,17 @@ export function organizationSamples(stack: () => Stack): Samples {
       good: () => ({}),
       answer: { jwksJson: expect.stringContaining('"keys"') },
     },
+    "setpoint.organization.v1.AccessService/GetWorkspaceState": {
+      isOpen: true,
+      good: async () => {
+        const workspaceId = await stack().tenants.createWorkspace(stack());
+        await stack().tenants.deleteWorkspace(workspaceId);
+        return { workspaceId };
+      },
+      answer: { isDeleted: true },
+      bad: { workspaceId: "default" },
+      error: invalid("workspace_id"),
+    },
     "setpoint.organization.v1.SessionService/CreateSession": {
       isOpen: true,
       good: () => ({ credential: { case: "key", value: stack().apiKey } }),

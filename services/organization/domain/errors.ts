@@ -33,6 +33,13 @@ export function workspaceNotFound(): DomainError {
   });
 }
 
+export function workspaceNeverWas(): DomainError {
+  return new DomainError("not_found", {
+    reason: "WORKSPACE_NOT_FOUND",
+    message: "No organization has, or had, a workspace with this id. Check the id.",
+  });
+}
+
 /** The same for a key that was deleted, never was, or is another organization's. */
 export function keyNotFound(): DomainError {
   return new DomainError("not_found", {

@@ -27,10 +27,13 @@ export function fromExchangeKeyRequest({ key, workspaceId }: ExchangeKeyRequest)
   const isSession = isSecret("session", key);
   if (!isSession && !isKey(key)) throw keyInvalid();
   const shown = { hash: hashKey(key), isSession };
-  if (workspaceId === "") return { ...shown, workspaceId: undefined };
+  return { ...shown, workspaceId: workspaceId === "" ? undefined : fromWorkspaceId(workspaceId) };
+}
+
+export function fromWorkspaceId(workspaceId: string): string {
   if (!isId(workspaceId)) throw invalidRequest([{ path: "workspace_id", message: "must be a UUID" }]);
   // Ids are compared as text, and a UUID may be written in upper case.
-  return { ...shown, workspaceId: workspaceId.toLowerCase() };
+  return workspaceId.toLowerCase();
 }
 
 export function toExchangeKeyResponse(

@@ -5,13 +5,15 @@ import { retryTransient } from "../../platform/mysql/transaction.ts";
 import type { OpenContext } from "../../platform/rpc/call-context.ts";
 import type { Implementation } from "../../platform/rpc/service.ts";
 import { type AccessToken, mintAccessToken, mintAccessTokens, tokenContent } from "../domain/access-token.ts";
+import { workspaceNeverWas } from "../domain/errors.ts";
 import { checkExchanges } from "../domain/exchanges.ts";
 import { getPrincipal, type KeyScope, scopeExpiresAt } from "../domain/keys.ts";
 import { getSessionPrincipal } from "../domain/sessions.ts";
 import type { SigningKeys } from "../domain/signing-keys.ts";
 import { findKeyScopes, type ShownKey } from "../store/key-scopes.ts";
 import type { UseRecorder } from "../store/use-recorder.ts";
-import { fromExchangeKeyRequest, toExchangeKeyResponse } from "./access-mapper.ts";
+import { findWorkspaceState } from "../store/workspaces.ts";
+import { fromExchangeKeyRequest, fromWorkspaceId, toExchangeKeyResponse } from "./access-mapper.ts";
 
 interface Parts {
   readonly pool: Pool;
@@ -73,6 +75,13 @@ export function accessService({
 
     async getKeySet() {
       return { jwksJson, currentTime: timestampNow() };
+    },
+
+    async getWorkspaceState({ workspaceId }, { deadlineMs, trace }) {
+      const id = fromWorkspaceId(workspaceId);
+      const state = await retryTransient(deadlineMs, () => findWorkspaceState(pool.within(trace), id));
+      if (!state) throw workspaceNeverWas();
+      return state;
     },
   };
 }

@@ -39,6 +39,19 @@ export async function findWorkspace(
   return rows[0] && workspaceFromRow(rows[0]);
 }
 
+/** Of any organization; undefined where there never was a workspace with this id. */
+export async function findWorkspaceState(
+  executor: Executor,
+  id: string,
+): Promise<{ readonly isDeleted: boolean } | undefined> {
+  const [[row]] = await executor.execute<RowDataPacket[]>(
+    `SELECT w.deleted_at IS NOT NULL OR o.deleted_at IS NOT NULL AS is_deleted
+      FROM workspaces w JOIN organizations o ON o.id = w.organization_id WHERE w.id = ?`,
+    [idToBytes(id)],
+  );
+  return row && { isDeleted: Boolean(row.is_deleted) };
+}
+
 /** Workspaces of an organization, oldest first; without a page, all. */
 export async function listWorkspaces(executor: Executor, organizationId: string, page?: Page): Promise<Workspace[]> {
   const rows = await selectPage<WorkspaceRow>(

@@ -50,6 +50,7 @@ class Process {
       {
         exchangeKey: async () => ({}),
         batchExchangeKeys: async () => ({}),
+        getWorkspaceState: async () => ({}),
         getKeySet: async () => {
           this.calls += 1;
           await this.before();

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file setpoint/organization/v1/access_service.proto.
  */
 export const file_setpoint_organization_v1_access_service: GenFile = /*@__PURE__*/
-  fileDesc("Ci1zZXRwb2ludC9vcmdhbml6YXRpb24vdjEvYWNjZXNzX3NlcnZpY2UucHJvdG8SGHNldHBvaW50Lm9yZ2FuaXphdGlvbi52MSI3ChJFeGNoYW5nZUtleVJlcXVlc3QSCwoDa2V5GAEgASgJEhQKDHdvcmtzcGFjZV9pZBgCIAEoCSLAAgoTRXhjaGFuZ2VLZXlSZXNwb25zZRIUCgxhY2Nlc3NfdG9rZW4YASABKAkSLwoLZXhwaXJlX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjYKCXByaW5jaXBhbBgDIAEoCzIjLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5QcmluY2lwYWwSGgoSZXhwaXJlc19pbl9zZWNvbmRzGAQgASgFEj8KCnJhdGVfbGltaXQYBSABKAsyJi5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuS2V5UmF0ZUxpbWl0SACIAQESIwoWa2V5X2V4cGlyZXNfaW5fc2Vjb25kcxgGIAEoBUgBiAEBQg0KC19yYXRlX2xpbWl0QhkKF19rZXlfZXhwaXJlc19pbl9zZWNvbmRzIhIKEEdldEtleVNldFJlcXVlc3QiWAoRR2V0S2V5U2V0UmVzcG9uc2USEQoJandrc19qc29uGAEgASgJEjAKDGN1cnJlbnRfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiWgoYQmF0Y2hFeGNoYW5nZUtleXNSZXF1ZXN0Ej4KCHJlcXVlc3RzGAEgAygLMiwuc2V0cG9pbnQub3JnYW5pemF0aW9uLnYxLkV4Y2hhbmdlS2V5UmVxdWVzdCJYChlCYXRjaEV4Y2hhbmdlS2V5c1Jlc3BvbnNlEjsKCG91dGNvbWVzGAEgAygLMikuc2V0cG9pbnQub3JnYW5pemF0aW9uLnYxLkV4Y2hhbmdlT3V0Y29tZSKEAQoPRXhjaGFuZ2VPdXRjb21lEkEKCHJlc3BvbnNlGAEgASgLMi0uc2V0cG9pbnQub3JnYW5pemF0aW9uLnYxLkV4Y2hhbmdlS2V5UmVzcG9uc2VIABIjCgVlcnJvchgCIAEoCzISLmdvb2dsZS5ycGMuU3RhdHVzSABCCQoHb3V0Y29tZTLkAgoNQWNjZXNzU2VydmljZRJqCgtFeGNoYW5nZUtleRIsLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5FeGNoYW5nZUtleVJlcXVlc3QaLS5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuRXhjaGFuZ2VLZXlSZXNwb25zZRJpCglHZXRLZXlTZXQSKi5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuR2V0S2V5U2V0UmVxdWVzdBorLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5HZXRLZXlTZXRSZXNwb25zZSIDkAIBEnwKEUJhdGNoRXhjaGFuZ2VLZXlzEjIuc2V0cG9pbnQub3JnYW5pemF0aW9uLnYxLkJhdGNoRXhjaGFuZ2VLZXlzUmVxdWVzdBozLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5CYXRjaEV4Y2hhbmdlS2V5c1Jlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp, file_google_rpc_status, file_setpoint_organization_v1_access]);
+  fileDesc("Ci1zZXRwb2ludC9vcmdhbml6YXRpb24vdjEvYWNjZXNzX3NlcnZpY2UucHJvdG8SGHNldHBvaW50Lm9yZ2FuaXphdGlvbi52MSI3ChJFeGNoYW5nZUtleVJlcXVlc3QSCwoDa2V5GAEgASgJEhQKDHdvcmtzcGFjZV9pZBgCIAEoCSLAAgoTRXhjaGFuZ2VLZXlSZXNwb25zZRIUCgxhY2Nlc3NfdG9rZW4YASABKAkSLwoLZXhwaXJlX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjYKCXByaW5jaXBhbBgDIAEoCzIjLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5QcmluY2lwYWwSGgoSZXhwaXJlc19pbl9zZWNvbmRzGAQgASgFEj8KCnJhdGVfbGltaXQYBSABKAsyJi5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuS2V5UmF0ZUxpbWl0SACIAQESIwoWa2V5X2V4cGlyZXNfaW5fc2Vjb25kcxgGIAEoBUgBiAEBQg0KC19yYXRlX2xpbWl0QhkKF19rZXlfZXhwaXJlc19pbl9zZWNvbmRzIhIKEEdldEtleVNldFJlcXVlc3QiWAoRR2V0S2V5U2V0UmVzcG9uc2USEQoJandrc19qc29uGAEgASgJEjAKDGN1cnJlbnRfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiMAoYR2V0V29ya3NwYWNlU3RhdGVSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCSIvChlHZXRXb3Jrc3BhY2VTdGF0ZVJlc3BvbnNlEhIKCmlzX2RlbGV0ZWQYASABKAgiWgoYQmF0Y2hFeGNoYW5nZUtleXNSZXF1ZXN0Ej4KCHJlcXVlc3RzGAEgAygLMiwuc2V0cG9pbnQub3JnYW5pemF0aW9uLnYxLkV4Y2hhbmdlS2V5UmVxdWVzdCJYChlCYXRjaEV4Y2hhbmdlS2V5c1Jlc3BvbnNlEjsKCG91dGNvbWVzGAEgAygLMikuc2V0cG9pbnQub3JnYW5pemF0aW9uLnYxLkV4Y2hhbmdlT3V0Y29tZSKEAQoPRXhjaGFuZ2VPdXRjb21lEkEKCHJlc3BvbnNlGAEgASgLMi0uc2V0cG9pbnQub3JnYW5pemF0aW9uLnYxLkV4Y2hhbmdlS2V5UmVzcG9uc2VIABIjCgVlcnJvchgCIAEoCzISLmdvb2dsZS5ycGMuU3RhdHVzSABCCQoHb3V0Y29tZTLoAwoNQWNjZXNzU2VydmljZRJqCgtFeGNoYW5nZUtleRIsLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5FeGNoYW5nZUtleVJlcXVlc3QaLS5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuRXhjaGFuZ2VLZXlSZXNwb25zZRJpCglHZXRLZXlTZXQSKi5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuR2V0S2V5U2V0UmVxdWVzdBorLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5HZXRLZXlTZXRSZXNwb25zZSIDkAIBEoEBChFHZXRXb3Jrc3BhY2VTdGF0ZRIyLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5HZXRXb3Jrc3BhY2VTdGF0ZVJlcXVlc3QaMy5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuR2V0V29ya3NwYWNlU3RhdGVSZXNwb25zZSIDkAIBEnwKEUJhdGNoRXhjaGFuZ2VLZXlzEjIuc2V0cG9pbnQub3JnYW5pemF0aW9uLnYxLkJhdGNoRXhjaGFuZ2VLZXlzUmVxdWVzdBozLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5CYXRjaEV4Y2hhbmdlS2V5c1Jlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp, file_google_rpc_status, file_setpoint_organization_v1_access]);
 
 /**
  * The key and what its token is for.
@@ -147,6 +147,48 @@ export const GetKeySetResponseSchema: GenMessage<GetKeySetResponse> = /*@__PURE_
   messageDesc(file_setpoint_organization_v1_access_service, 3);
 
 /**
+ * Which workspace.
+ *
+ * @generated from message setpoint.organization.v1.GetWorkspaceStateRequest
+ */
+export type GetWorkspaceStateRequest = Message<"setpoint.organization.v1.GetWorkspaceStateRequest"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+};
+
+/**
+ * Describes the message setpoint.organization.v1.GetWorkspaceStateRequest.
+ * Use `create(GetWorkspaceStateRequestSchema)` to create a new message.
+ */
+export const GetWorkspaceStateRequestSchema: GenMessage<GetWorkspaceStateRequest> = /*@__PURE__*/
+  messageDesc(file_setpoint_organization_v1_access_service, 4);
+
+/**
+ * What became of the workspace.
+ *
+ * @generated from message setpoint.organization.v1.GetWorkspaceStateResponse
+ */
+export type GetWorkspaceStateResponse = Message<"setpoint.organization.v1.GetWorkspaceStateResponse"> & {
+  /**
+   * Whether it, or its organization, was deleted.
+   *
+   * @generated from field: bool is_deleted = 1;
+   */
+  isDeleted: boolean;
+};
+
+/**
+ * Describes the message setpoint.organization.v1.GetWorkspaceStateResponse.
+ * Use `create(GetWorkspaceStateResponseSchema)` to create a new message.
+ */
+export const GetWorkspaceStateResponseSchema: GenMessage<GetWorkspaceStateResponse> = /*@__PURE__*/
+  messageDesc(file_setpoint_organization_v1_access_service, 5);
+
+/**
  * Several keys, of whomever.
  *
  * @generated from message setpoint.organization.v1.BatchExchangeKeysRequest
@@ -165,7 +207,7 @@ export type BatchExchangeKeysRequest = Message<"setpoint.organization.v1.BatchEx
  * Use `create(BatchExchangeKeysRequestSchema)` to create a new message.
  */
 export const BatchExchangeKeysRequestSchema: GenMessage<BatchExchangeKeysRequest> = /*@__PURE__*/
-  messageDesc(file_setpoint_organization_v1_access_service, 4);
+  messageDesc(file_setpoint_organization_v1_access_service, 6);
 
 /**
  * What became of each exchange.
@@ -186,7 +228,7 @@ export type BatchExchangeKeysResponse = Message<"setpoint.organization.v1.BatchE
  * Use `create(BatchExchangeKeysResponseSchema)` to create a new message.
  */
 export const BatchExchangeKeysResponseSchema: GenMessage<BatchExchangeKeysResponse> = /*@__PURE__*/
-  messageDesc(file_setpoint_organization_v1_access_service, 5);
+  messageDesc(file_setpoint_organization_v1_access_service, 7);
 
 /**
  * What became of one exchange of a batch.
@@ -223,7 +265,7 @@ export type ExchangeOutcome = Message<"setpoint.organization.v1.ExchangeOutcome"
  * Use `create(ExchangeOutcomeSchema)` to create a new message.
  */
 export const ExchangeOutcomeSchema: GenMessage<ExchangeOutcome> = /*@__PURE__*/
-  messageDesc(file_setpoint_organization_v1_access_service, 6);
+  messageDesc(file_setpoint_organization_v1_access_service, 8);
 
 /**
  * Turns keys into access tokens, the only credential that the services accept. Its calls need no token.
@@ -255,6 +297,19 @@ export const AccessService: GenService<{
     methodKind: "unary";
     input: typeof GetKeySetRequestSchema;
     output: typeof GetKeySetResponseSchema;
+  },
+  /**
+   * Tells whether a workspace was deleted, of whichever organization: no token is issued for it then, and whoever keeps
+   * data of it may delete that.
+   *
+   * NOT_FOUND with the reason WORKSPACE_NOT_FOUND where there never was a workspace with this id.
+   *
+   * @generated from rpc setpoint.organization.v1.AccessService.GetWorkspaceState
+   */
+  getWorkspaceState: {
+    methodKind: "unary";
+    input: typeof GetWorkspaceStateRequestSchema;
+    output: typeof GetWorkspaceStateResponseSchema;
   },
   /**
    * Exchanges several keys in one call. Each has an outcome of its own, as if it had been exchanged alone.
