@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { type FieldViolation, invalidRequest } from "../../services/platform/domain/domain-error.ts";
+import { isPlainTransfer } from "../../services/platform/http/transfer-encoding.ts";
 import { HttpError } from "../json/http-error.ts";
 
 /** The one expectation that exists, by the pattern that Node has for it. */
@@ -21,6 +22,10 @@ export function checkHeaders({ headers, rawHeaders, httpVersion }: IncomingMessa
   }
   if (isModern && headers.expect !== undefined && !continueExpectation.test(headers.expect)) {
     throw new HttpError(417, "Send no Expect header but `100-continue`.");
+  }
+  // HTTP would have 501 here, but clients send again what is answered so.
+  if (!isPlainTransfer(headers["transfer-encoding"])) {
+    throw invalidRequest([{ path: "Transfer-Encoding", message: "must be `chunked`, or not be given" }]);
   }
 }
 

@@ -247,3 +247,28 @@ describe("a content encoding", () => {
     expect(status).toBe(200);
   });
 });
+
+describe("a transfer encoding", () => {
+  const send = (encoding: string, path: string) =>
+    requestRaw("POST", stack.baseUrl, `/api/v1${path}`, {
+      headers: {
+        authorization: `Bearer ${stack.apiKey}`,
+        "content-type": "application/json",
+        "transfer-encoding": encoding,
+      },
+      chunks: [good],
+    });
+
+  it.each(["gzip, chunked", "deflate, chunked", "identity, chunked"])(
+    "of %s is 400, for a preset as for inference",
+    async (encoding) => {
+      const issues = [{ path: "Transfer-Encoding", message: "must be `chunked`, or not be given" }];
+      expect(await refused(send(encoding, "/presets/refused/chat/completions"), 400)).toEqual(issues);
+      expect(await refused(send(encoding, "/chat/completions"), 400)).toEqual(issues);
+    },
+  );
+
+  it("may be chunked, however it is written", async () => {
+    expect((await send("Chunked", "/presets/plain/chat/completions")).status).toBe(200);
+  });
+});

@@ -218,6 +218,12 @@ describe("Connect", () => {
     ],
     ["compression", { headers: { ...json, "content-encoding": "secret" }, body: ["{}"] }, 501, unsupported],
     [
+      "compression on the way",
+      { headers: { ...json, "transfer-encoding": "gzip, chunked" }, body: ["{}"] },
+      501,
+      unsupported,
+    ],
+    [
       "too large a body",
       { headers: { ...json, "content-length": `${tooLarge.length * mebibyte.length}` }, body: tooLarge },
       429,
@@ -318,6 +324,11 @@ describe.each(enveloped)("%s", (type, rpc) => {
     ["two messages", { headers, body: [envelope(emptyOf(type)), envelope(emptyOf(type))] }, unsupported],
     ["a compressed message", { headers, body: [envelope("secret", { flags: 1 })] }, { ...invalid, fields: [""] }],
     ["compression", { headers: { ...headers, [encoding]: "secret" }, body: [envelope("")] }, unsupported],
+    [
+      "compression on the way",
+      { headers: { ...headers, "transfer-encoding": "gzip, chunked" }, body: [envelope("")] },
+      unsupported,
+    ],
     [
       "a timeout that is none",
       { headers: { ...headers, [timeout]: "secret" }, body: [envelope("")] },

@@ -1,5 +1,6 @@
 import { type ContextValues, createContextKey, type HandlerContext } from "@connectrpc/connect";
 import { invalidRequest } from "../domain/domain-error.ts";
+import { isPlainTransfer } from "../http/transfer-encoding.ts";
 import { findOutline } from "../json/json-outline.ts";
 import { longTextLength } from "../json/json-text.ts";
 import { nextTurn } from "../process/next-turn.ts";
@@ -40,6 +41,7 @@ export function checkRoom(hold: CallHold | undefined): void {
 export async function* wholeBody(chunks: Chunks, values: ContextValues): AsyncIterable<Uint8Array> {
   const pending = values.get(pendingKey);
   if (!pending) throw new Error("The body was read before the request gate");
+  if (!isPlainTransfer(pending.context.requestHeader.get("transfer-encoding"))) throw unsupportedRequest();
   const body = new CheckedBody(pending);
   const hold = values.get(holdKey);
   for (let chunk = await chunks.next(); !chunk.done; chunk = await chunks.next()) {
