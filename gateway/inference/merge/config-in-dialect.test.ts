@@ -195,6 +195,30 @@ describe("a config in another dialect", () => {
       ["/tools/0"],
     ],
     ["server tools alone", "messages", chat, { tools: [{ type: "bash_20250124", name: "bash" }] }, {}, ["/tools/0"]],
+    [
+      "how to use server tools alone",
+      "responses",
+      chat,
+      { tools: [{ type: "web_search" }], tool_choice: "required", parallel_tool_calls: false },
+      {},
+      ["/tools/0", "/tool_choice", "/parallel_tool_calls"],
+    ],
+    [
+      "how to use the tools that are left",
+      "responses",
+      chat,
+      { tools: [{ type: "web_search" }, responsesTool], tool_choice: "required", parallel_tool_calls: false },
+      { tools: [chatTool], tool_choice: "required", parallel_tool_calls: false },
+      ["/tools/0"],
+    ],
+    [
+      "the choice of a server tool",
+      "messages",
+      chat,
+      { tools: [{ type: "bash_20250124", name: "bash" }, messagesTool], tool_choice: { type: "tool", name: "bash" } },
+      { tools: [chatTool] },
+      ["/tools/0", "/tool_choice"],
+    ],
     ["a tool without a name", chat, "responses", { tools: [{ type: "function", function: {} }] }, {}, ["/tools/0"]],
 
     [

@@ -164,19 +164,39 @@ function jsonOf(object: JsonValue): Map<string, string> {
 }
 
 function mapTools(mapping: Mapping): void {
-  const { fields } = mapping;
-  const tools = mapping.take("tools");
-  const mapped = toolsOf(tools).flatMap((tool, index) => {
+  const lost: JsonValue[] = [];
+  const mapped = toolsOf(mapping.take("tools")).flatMap((tool, index) => {
     const json = toolIn(tool, mapping, (...keys) => mapping.drop(["tools", index, ...keys]));
-    if (json === undefined) mapping.drop(["tools", index]);
-    return json ?? [];
+    if (json !== undefined) return json;
+    mapping.drop(["tools", index]);
+    lost.push(tool);
+    return [];
   });
-  if (mapped.length > 0) fields.set("tools", `[${mapped.join()}]`);
+  if (mapped.length > 0) mapping.fields.set("tools", `[${mapped.join()}]`);
+  else if (lost.length > 0) dropToolSettings(mapping);
+  mapToolChoice(mapping, lost);
+}
+
+function mapToolChoice(mapping: Mapping, lostTools: readonly JsonValue[]): void {
   const choice = mapping.take("tool_choice");
   if (!choice) return;
-  const json = toolChoiceIn(choice, mapping, (...keys) => mapping.drop(["tool_choice", ...keys]));
+  const name = nameIn(choice);
+  const isLost = name !== undefined && lostTools.some((tool) => nameIn(tool) === name);
+  const json = isLost ? undefined : toolChoiceIn(choice, mapping, (...keys) => mapping.drop(["tool_choice", ...keys]));
   if (json === undefined) mapping.drop(["tool_choice"]);
-  else fields.set("tool_choice", json);
+  else mapping.fields.set("tool_choice", json);
+}
+
+/** Of a server tool of messages, and of a choice there. Choices of other dialects for tools like it are not taken anyway. */
+function nameIn(value: JsonValue): string | undefined {
+  return value.members().get("name")?.text;
+}
+
+/** What says how to use the tools of a preset that has none left. Upstreams refuse it where there are no tools. */
+function dropToolSettings(mapping: Mapping): void {
+  for (const key of ["tool_choice", "parallel_tool_calls"]) {
+    if (mapping.take(key)) mapping.drop([key], `none of the tools has an equivalent in ${mapping.to}`);
+  }
 }
 
 function toolsOf(tools: JsonValue | undefined): JsonValue[] {
