@@ -15,6 +15,7 @@ describe("the model of an answer", () => {
       "a response that was created",
       'event: response.created\ndata: {"type":"response.created","response":{"metadata":{"model":"wrong"},"model":"openai/gpt-5:free"}}',
     ],
+    ["a stream whose lines end with CR", ': PROCESSING\r\rdata: {"id":"1"}\r\rdata: {"model":"openai/gpt-5:free"}\r\r'],
     ["the end of a stream", 'l":"wrong"}\n\ndata: {"model":"openai/gpt-5:free"}\n\ndata: [DONE]\n\n'],
   ])("is found in %s", (_, text) => {
     expect(modelIn(text)).toBe("openai/gpt-5:free");

@@ -7,7 +7,7 @@ const places = new Set(["model", "message.model", "response.model"]);
  */
 export function modelIn(text: string): string | undefined {
   if (/^\s*\{/.test(text)) return modelOfObject(text, text.indexOf("{"));
-  for (const { index, 0: start } of text.matchAll(/(?:^|\n)data: *(?=\{)/g)) {
+  for (const { index, 0: start } of text.matchAll(/(?:^|[\r\n])data: *(?=\{)/g)) {
     const model = modelOfObject(text, index + start.length);
     if (model !== undefined) return model;
   }
