@@ -10,13 +10,19 @@ import { toolsAt } from "./tools.ts";
 interface DialectConfig {
   readonly fields: ReadonlyMap<string, string>;
   readonly dropped: readonly Dropped[];
+  /** The JSON pointers of what stood elsewhere in the config, by those of where it stands now. */
+  readonly movedFrom: ReadonlyMap<string, string>;
 }
 
 /** The config as the dialect `to` writes it. One whose own dialect is not known is taken as it is. */
 export function configIn(to: DialectName, configJson: string, from: DialectName | null): DialectConfig {
   const config = parsedConfig(configJson).members();
   if (from === null || from === to) {
-    return { fields: new Map(config.entries().map(([key, value]) => [key, value.json])), dropped: [] };
+    return {
+      fields: new Map(config.entries().map(([key, value]) => [key, value.json])),
+      dropped: [],
+      movedFrom: new Map(),
+    };
   }
   const mapping = new Mapping(config, from, to);
   mapLength(mapping);
@@ -39,6 +45,7 @@ function parsedConfig(configJson: string): JsonValue {
 class Mapping implements DialectConfig {
   readonly fields = new Map<string, string>();
   readonly dropped: Dropped[] = [];
+  readonly movedFrom = new Map<string, string>();
   readonly from: DialectName;
   readonly to: DialectName;
   readonly #left: Map<string, JsonValue>;
@@ -60,6 +67,12 @@ class Mapping implements DialectConfig {
     return this.#left.has(key);
   }
 
+  /** A field that has another name in the other dialect. */
+  move(from: readonly (string | number)[], to: string, json: string): void {
+    this.fields.set(to, json);
+    this.movedFrom.set(pointer(to), pointer(...from));
+  }
+
   drop(path: readonly (string | number)[], reason = `has no equivalent in ${this.to}`): void {
     this.dropped.push({ field: pointer(...path), from: "preset", reason });
   }
@@ -74,40 +87,42 @@ class Mapping implements DialectConfig {
 }
 
 function mapLength(mapping: Mapping): void {
-  const { from, to, fields } = mapping;
-  const outputTokens = mapping.take("max_output_tokens");
-  const completionTokens = mapping.take("max_completion_tokens");
-  const tokens = mapping.take("max_tokens");
-  const value = outputTokens ?? completionTokens ?? tokens;
-  if (!value) return;
-  if (completionTokens && tokens) mapping.drop(["max_tokens"], "max_completion_tokens takes its place");
+  const { from, to } = mapping;
+  const [length, other] = ["max_output_tokens", "max_completion_tokens", "max_tokens"].flatMap((key) => {
+    const value = mapping.take(key);
+    return value ? [{ key, value }] : [];
+  });
+  if (!length) return;
+  if (other) mapping.drop([other.key], `${length.key} takes its place`);
   // Chat has two fields. The newer one also counts the tokens of reasoning, as that of responses does.
   const inChat = from === "responses" ? "max_completion_tokens" : "max_tokens";
-  fields.set({ "chat/completions": inChat, messages: "max_tokens", responses: "max_output_tokens" }[to], value.json);
+  const key = { "chat/completions": inChat, messages: "max_tokens", responses: "max_output_tokens" }[to];
+  mapping.move([length.key], key, length.value.json);
 }
 
 function mapStop(mapping: Mapping): void {
-  const { to, fields } = mapping;
+  const { to } = mapping;
   const stop = mapping.take("stop");
   const sequences = mapping.take("stop_sequences");
-  if (stop && to === "messages") fields.set("stop_sequences", stop.text === undefined ? stop.json : `[${stop.json}]`);
-  else if (stop) mapping.drop(["stop"]);
-  if (sequences && to === "chat/completions") fields.set("stop", sequences.json);
+  if (stop && to === "messages") {
+    mapping.move(["stop"], "stop_sequences", stop.text === undefined ? stop.json : `[${stop.json}]`);
+  } else if (stop) mapping.drop(["stop"]);
+  if (sequences && to === "chat/completions") mapping.move(["stop_sequences"], "stop", sequences.json);
   else if (sequences) mapping.drop(["stop_sequences"]);
 }
 
 function mapEffort(mapping: Mapping): void {
-  const { from, to, fields } = mapping;
+  const { from, to } = mapping;
   const effort = mapping.take("reasoning_effort");
   const reasoning = from === "responses" && to === "chat/completions" ? mapping.take("reasoning") : undefined;
   for (const [key, value] of reasoning?.members() ?? []) {
-    if (key === "effort") fields.set("reasoning_effort", value.json);
+    if (key === "effort") mapping.move(["reasoning", key], "reasoning_effort", value.json);
     else mapping.drop(["reasoning", key]);
   }
   if (!effort) return;
   if (to !== "responses") mapping.drop(["reasoning_effort"]);
   else if (mapping.has("reasoning")) mapping.drop(["reasoning_effort"], "reasoning takes its place");
-  else fields.set("reasoning", `{"effort":${effort.json}}`);
+  else mapping.move(["reasoning_effort"], "reasoning", `{"effort":${effort.json}}`);
 }
 
 function mapFormat(mapping: Mapping): void {
@@ -167,7 +182,10 @@ function mapTools(mapping: Mapping): void {
   const lost: JsonValue[] = [];
   const mapped = toolsOf(mapping.take("tools")).flatMap((tool, index) => {
     const json = toolIn(tool, mapping, (...keys) => mapping.drop(["tools", index, ...keys]));
-    if (json !== undefined) return json;
+    if (json !== undefined) {
+      if (lost.length > 0) mapping.movedFrom.set(pointer("tools", index - lost.length), pointer("tools", index));
+      return json;
+    }
     mapping.drop(["tools", index]);
     lost.push(tool);
     return [];

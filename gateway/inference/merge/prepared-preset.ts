@@ -21,6 +21,8 @@ export interface PreparedPreset {
   readonly prompt: Buffer | undefined;
   /** What has no equivalent in the dialect. */
   readonly dropped: readonly Dropped[];
+  /** The JSON pointers of what stood elsewhere in the config, by those of where the dialect has it. */
+  readonly movedFrom: ReadonlyMap<string, string>;
   /** About how much memory it takes. */
   readonly bytes: number;
 }
@@ -40,7 +42,7 @@ const fieldBytes = 256;
 /** Prepares a version for requests of a dialect. The result never changes, so it can be kept. */
 export function preparePreset(content: PresetContent, dialect: DialectName): PreparedPreset {
   const { slug, version, versionId, configJson, systemPrompt = "" } = content;
-  const { fields: texts, dropped } = configIn(dialect, configJson, content.dialect);
+  const { fields: texts, dropped, movedFrom } = configIn(dialect, configJson, content.dialect);
   const fields = new Map(texts.entries().map(([key, json]) => [key, presetField(key, json)]));
   const model = parsed<string>(fields.get("model")) || undefined;
   const models = parsed<string[]>(fields.get("models"))?.filter((name) => name !== "") ?? [];
@@ -61,6 +63,7 @@ export function preparePreset(content: PresetContent, dialect: DialectName): Pre
     models,
     prompt,
     dropped,
+    movedFrom,
     bytes: overheadBytes + contentBytes + fieldBytes * (fields.size + tools.length + dropped.length),
   };
 }

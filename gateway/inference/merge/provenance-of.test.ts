@@ -87,3 +87,32 @@ it("tells what had no equivalent, too", () => {
     { field: "/stop", from: "preset", reason: "has no equivalent in responses" },
   ]);
 });
+
+it.each([
+  [
+    "a length",
+    "responses",
+    { config: { max_output_tokens: 9 }, request: { max_tokens: 5 } },
+    ["/max_output_tokens", "max_tokens"],
+  ],
+  [
+    "an effort",
+    "responses",
+    { config: { reasoning: { effort: "low" } }, request: { reasoning: {} } },
+    ["/reasoning/effort", "reasoning"],
+  ],
+  [
+    "a tool",
+    "messages",
+    {
+      config: { tools: [{ type: "bash_20250124", name: "bash" }, { name: "f" }, { name: "f" }] },
+      request: { tools: [{ type: "function", function: { name: "f" } }] },
+    },
+    ["/tools/2", "a tool like it"],
+  ],
+] as const)("tells of %s that is not used by the name that it has in the preset", (_what, from, given, told) => {
+  const preset = { config: { model: "p", ...given.config }, dialect: from };
+  const { dropped } = mergeInto("chat/completions", given.request, preset).provenance();
+  const [field, what] = told;
+  expect(dropped.at(-1)).toEqual({ field, from: "preset", reason: `the request sends ${what}` });
+});

@@ -51,11 +51,13 @@ function* toolsOf({ body, preset, tools }: MergePlan): Generator<readonly [strin
 }
 
 function* droppedBy({ preset, displaced, tools, prompt }: MergePlan): Generator<Dropped> {
+  const inConfig = (field: string) => preset?.movedFrom.get(field) ?? field;
   for (const [key, by] of displaced) {
-    if (key !== by) yield { field: pointer(key), from: "preset", reason: `the request sends ${by}` };
+    if (key !== by) yield { field: inConfig(pointer(key)), from: "preset", reason: `the request sends ${by}` };
   }
   for (const index of tools?.displaced ?? []) {
-    yield { field: pointer("tools", index), from: "preset", reason: "the request sends a tool like it" };
+    const field = inConfig(pointer("tools", index));
+    yield { field, from: "preset", reason: "the request sends a tool like it" };
   }
   if (preset?.prompt && !prompt) {
     yield { field: "/system_prompt", from: "preset", reason: "the request's own was asked to stand alone" };
