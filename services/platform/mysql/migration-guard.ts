@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Connection } from "mysql2/promise";
 import { monotonicMs } from "../process/clock.ts";
+import { CommandError } from "../process/command-error.ts";
 import { isConnectionLost, isDuplicateKey, isTransient, isUnknownTable } from "./errors.ts";
 
 /** Beside the rows of the migrations, whose names begin with a number. */
@@ -11,21 +12,21 @@ const guardName = "migrating";
 const lapsesAfterSeconds = 20;
 const signOfLifeEveryMs = 5_000;
 const pauseMs = 250;
-/** How long to wait for another process that is migrating the same database. */
-const waitMaxMs = 300_000;
 
 /**
  * Runs `work` while nobody else does so on the same database, wherever they are: who migrates has a row, and keeps it
  * fresh. A named lock (`GET_LOCK`) would hold on one node of a Galera cluster alone, and on Vitess be lost after half a
- * minute. The connection is the guard's own, because a statement of the work may take hours.
+ * minute. The connection is the guard's own, because a statement of the work may take hours. Throws a CommandError where
+ * others do not get done.
  */
 export async function whileGuarded(
   connection: Connection,
   onWait: (reason: string, leftMs: number) => void,
   work: () => Promise<void>,
+  waitMaxMs = 300_000,
 ): Promise<void> {
   const token = randomBytes(32).toString("hex");
-  await takeGuard(connection, token, onWait);
+  await takeGuard(connection, token, onWait, waitMaxMs);
   const timer = setInterval(() => {
     // Where this fails, others may begin too early: then they do the same work, and agree.
     connection
@@ -50,11 +51,16 @@ async function takeGuard(
   connection: Connection,
   token: string,
   onWait: (reason: string, leftMs: number) => void,
+  waitMaxMs: number,
 ): Promise<void> {
   const deadlineMs = monotonicMs() + waitMaxMs;
   while (!(await tryToTake(connection, token))) {
     const leftMs = deadlineMs - monotonicMs();
-    if (leftMs <= 0) throw new Error("Another process has been migrating this database for too long");
+    if (leftMs <= 0) {
+      throw new CommandError(
+        "Another process is still migrating this database. Let it finish, and run the command again.",
+      );
+    }
     onWait("another process is migrating it", leftMs);
     await sleep(pauseMs);
   }

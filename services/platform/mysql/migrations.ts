@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import type { RowDataPacket } from "mysql2";
+import { CommandError } from "../process/command-error.ts";
 
 /** One step of a schema: a numbered file, which holds one statement. */
 export interface Migration {
@@ -31,7 +32,9 @@ export async function readMigrations(directory: URL): Promise<Migration[]> {
 export function isApplied(migration: Migration, rows: readonly MigrationRow[]): boolean {
   const row = rows.find(({ name }) => name === migration.name);
   if (row && row.checksum !== migration.checksum) {
-    throw new Error(`The migration ${migration.name} was changed after it had been applied; write a new one instead`);
+    throw new CommandError(
+      `The migration ${migration.name} was changed after it had been applied to this database. Write a new one instead. A database of a commit that was never released is to be made anew: that of "npm start" is in the folder .setpoint.`,
+    );
   }
   return row !== undefined;
 }
