@@ -51,6 +51,13 @@ describe("signing keys", () => {
     expect(jwk).toEqual(parseSigningKeys(pem, "KEY")[0].jwk);
   });
 
+  it("takes keys as `openssl ecparam -genkey` writes them", () => {
+    const parameters = "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n";
+    const keys = [1, 2].map(() => generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey);
+    const pem = keys.map((key) => parameters + key.export({ type: "sec1", format: "pem" })).join("");
+    expect(parseSigningKeys(pem, "KEY")).toEqual(parseSigningKeys(keys.map(pemOf).join(""), "KEY"));
+  });
+
   it.each([
     ["no PEM at all", "secret", /^KEY must hold a private key/],
     ["another curve", newKeyPem("P-384"), /PEM block 1/],

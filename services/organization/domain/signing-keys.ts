@@ -10,7 +10,8 @@ export interface SigningKey {
 /** The first key signs; all are published, so that tokens of the key before and of the one to come are good too. */
 export type SigningKeys = readonly [SigningKey, ...SigningKey[]];
 
-const pemBlock = /-----BEGIN [A-Z0-9 ]+-----.*?-----END [A-Z0-9 ]+-----/gs;
+/** `openssl ecparam -genkey` writes the parameters of the curve before the key, which has them, too. */
+const pemBlock = /-----BEGIN (?!EC PARAMETERS)[A-Z0-9 ]+-----.*?-----END [A-Z0-9 ]+-----/gs;
 
 /** The private keys of a PEM text, in order. Throws an Error that names the source and shows nothing of the text. */
 export function parseSigningKeys(pem: string, source: string): SigningKeys {
