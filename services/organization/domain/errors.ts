@@ -75,7 +75,7 @@ export function lastManagementKey(): DomainError {
 export function keyOfNoMember(): DomainError {
   return new DomainError("failed_precondition", {
     reason: "KEY_OF_NO_MEMBER",
-    message: "Whose key this is has left the organization. Make another one for someone who is a member.",
+    message: "The member whose key this is has left the organization. Make another key for someone who is a member.",
   });
 }
 
