@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -24,4 +24,20 @@ it("leaves the processes no types to strip", async () => {
   for (const entry of ["gateway/main.ts", "services/preset/main.ts", "services/organization/main.ts"])
     expect(await load(entry, home.compileCache), entry).toContain("stripper: false");
   expect(await load("gateway/main.ts", join(path, "empty"))).toContain("stripper: true");
+});
+
+it("compiles again where the sources were changed since, as by a git pull, and only there", async () => {
+  const path = mkdtempSync(join(tmpdir(), "setpoint-compiled-"));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  const home = openHome({ SETPOINT_HOME: path });
+  const compile = () => compileAhead(home, AbortSignal.timeout(60_000));
+  mkdirSync(home.compileCache);
+  await compile();
+  expect(readdirSync(home.compileCache)).toEqual([]);
+  for (const time of ["first", "second"]) {
+    utimesSync(home.compileCache, 0, 0);
+    await compile();
+    expect(readdirSync(home.compileCache), time).not.toEqual([]);
+    expect(statSync(home.compileCache).mtimeMs, time).toBeGreaterThan(0);
+  }
 });

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync } from "node:fs";
+import { appendFileSync, readdirSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { type BackgroundProcess, startInBackground } from "./background-process.ts";
 import { type Home, repositoryRoot } from "./home.ts";
@@ -81,17 +81,29 @@ export function startService(
 }
 
 /**
- * Has Node compile the processes where it never did for this home. One that strips types itself takes longer to start, and
+ * Has Node compile the processes where it did not for this home since their sources were changed last. One that strips types itself takes longer to start, and
  * keeps what it does that with in memory for good, some 20 MiB.
  */
 export async function compileAhead(home: Home, signal: AbortSignal): Promise<void> {
-  if (existsSync(home.compileCache)) return;
+  const startedAt = new Date();
+  if (isCompiled(home)) return;
   const environment = { NODE_COMPILE_CACHE: home.compileCache, ...process.env };
   await Promise.all(
     (["organization", "preset", "gateway"] as const).map((name) =>
       runServiceCommand(name, ["help"], { home, environment, signal }),
     ),
   );
+  utimesSync(home.compileCache, startedAt, startedAt);
+}
+
+/** The folder bears the time of the last compiling. */
+function isCompiled({ compileCache }: Home): boolean {
+  const compiledAtMs = statSync(compileCache, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return ["gateway", "services", "proto/gen"].every((name) => {
+    const folder = join(repositoryRoot, name);
+    const sources = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+    return sources.every((file) => statSync(join(folder, file)).mtimeMs < compiledAtMs);
+  });
 }
 
 /** What keeps a process from being ready; undefined where nothing does. */
