@@ -2,19 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findKeys, writeCredentials } from "./credentials.ts";
+import { findKeys, type Keys, writeCredentials } from "./credentials.ts";
+import { portDefaults } from "./ports.ts";
 import { StartError } from "./start-error.ts";
 
 const keys = { api_key: "sk-api", management_key: "sk-management" };
-const ports = {
-  PORT: 8080,
-  METRICS_PORT: 9080,
-  PRESET_GRPC_PORT: 50051,
-  PRESET_HTTP_PORT: 8081,
-  ORGANIZATION_GRPC_PORT: 50052,
-  ORGANIZATION_HTTP_PORT: 8082,
-  ECHO_PORT: 8083,
-};
 const databases = {
   PRESET_DATABASE_URL: "mysql://root@localhost/setpoint_preset",
   ORGANIZATION_DATABASE_URL: "mysql://root@localhost/setpoint_organization",
@@ -32,7 +24,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 describe("credentials", () => {
   it("hold the keys and every address, for their owner alone", () => {
-    writeCredentials(file, keys, ports, databases);
+    writeCredentials(file, keys, portDefaults, databases);
     expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
       base_url: "http://127.0.0.1:8080",
       ...keys,
@@ -47,8 +39,9 @@ describe("credentials", () => {
   });
 
   it("keep the keys when the addresses change", () => {
-    writeCredentials(file, keys, ports, databases);
-    writeCredentials(file, findKeys(file) ?? { api_key: "", management_key: "" }, { ...ports, PORT: 8090 }, databases);
+    writeCredentials(file, keys, portDefaults, databases);
+    const kept = findKeys(file) as Keys;
+    writeCredentials(file, kept, { ...portDefaults, PORT: 8090 }, databases);
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ base_url: "http://127.0.0.1:8090", ...keys });
   });
 

@@ -4,7 +4,7 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startInBackground } from "./background-process.ts";
 import { lookForConnectionFault } from "./database-connection.ts";
-import { findFreePort } from "./ports.ts";
+import { findFreePort, loopbackHost } from "./ports.ts";
 import type { PrivateDatabase } from "./private-database.ts";
 import { writePrivateFile } from "./private-file.ts";
 import { ProgramFailure, runProgram } from "./program.ts";
@@ -25,9 +25,9 @@ export async function prepareDockerDatabase({ dataDir, logFile, signal }: Docker
   const { name, password } = await readOrMakeIdentity(join(dataDir, "docker.json"), dataDir);
   await pullImage(signal);
   const port = await findFreePort();
-  const serverUrl = `mysql://root:${password}@127.0.0.1:${port}/`;
+  const serverUrl = `mysql://root:${password}@${loopbackHost}:${port}/`;
   const run = ["run", "--rm", "--name", name, "--env", "MYSQL_ROOT_PASSWORD", "--volume", `${name}:/var/lib/mysql`];
-  const listen = ["--publish", `127.0.0.1:${port}:3306`];
+  const listen = ["--publish", `${loopbackHost}:${port}:3306`];
   return {
     serverUrl,
     start: async (startSignal) => {

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { hasApt, isRoot, openApt } from "./apt.ts";
+import { type Apt, hasApt, isRoot, openApt } from "./apt.ts";
 import { findExecutable, isExecutable } from "./executables.ts";
 import { repositoryRoot } from "./home.ts";
 import { StartError } from "./start-error.ts";
@@ -65,7 +65,7 @@ async function unpackTo(folder: string, programs: string, report: (text: string)
 }
 
 /** With the scripts and fonts of its pages; the C library, all else that it needs, is everywhere. */
-async function packagesOf(apt: ReturnType<typeof openApt>): Promise<string[]> {
+async function packagesOf(apt: Apt): Promise<string[]> {
   const others = ["recommends", "suggests", "conflicts", "breaks", "replaces", "enhances"].map(
     (kind) => `--no-${kind}`,
   );

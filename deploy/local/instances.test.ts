@@ -1,22 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { type Machine, planInstances } from "./instances.ts";
+import { portDefaults } from "./ports.ts";
 import { StartError } from "./start-error.ts";
-
-const ports = {
-  PORT: 8080,
-  METRICS_PORT: 9080,
-  PRESET_GRPC_PORT: 50051,
-  PRESET_HTTP_PORT: 8081,
-  ORGANIZATION_GRPC_PORT: 50052,
-  ORGANIZATION_HTTP_PORT: 8082,
-  ECHO_PORT: 8083,
-};
 
 const gibibyte = 2 ** 30;
 const laptop: Machine = { cores: 2, memoryBytes: 8 * gibibyte, sharesPorts: true };
 
 async function countsOf(environment: NodeJS.ProcessEnv, machine: Machine): Promise<Record<string, number>> {
-  const services = (await planInstances(environment, ports, machine)).map(({ service }) => service);
+  const services = (await planInstances(environment, portDefaults, machine)).map(({ service }) => service);
   const countOf = (name: string) => services.filter((service) => service === name).length;
   return { gateways: countOf("gateway"), presets: countOf("preset"), organizations: countOf("organization") };
 }
@@ -42,7 +33,7 @@ describe("planInstances", () => {
 
   it("has as many as it is told to, and each gateway knows all", async () => {
     const told = { GATEWAY_PROCESSES: "2", PRESET_PROCESSES: "3" };
-    const instances = await planInstances(told, ports, { ...laptop, cores: 1 });
+    const instances = await planInstances(told, portDefaults, { ...laptop, cores: 1 });
     expect(instances.map(({ name }) => name).slice(2)).toEqual([
       "preset",
       "preset-2",
@@ -62,10 +53,10 @@ describe("planInstances", () => {
 
   it("refuses several gateways where they cannot share a port", async () => {
     const machine = { ...laptop, sharesPorts: false };
-    await expect(planInstances({ GATEWAY_PROCESSES: "2" }, ports, machine)).rejects.toThrow(StartError);
+    await expect(planInstances({ GATEWAY_PROCESSES: "2" }, portDefaults, machine)).rejects.toThrow(StartError);
   });
 
   it.each(["0", "many", "65"])("refuses %s", async (count) => {
-    await expect(planInstances({ GATEWAY_PROCESSES: count }, ports)).rejects.toThrow(StartError);
+    await expect(planInstances({ GATEWAY_PROCESSES: count }, portDefaults)).rejects.toThrow(StartError);
   });
 });

@@ -16,7 +16,7 @@ export interface Ports {
   readonly ECHO_PORT: number;
 }
 
-const portDefaults: Ports = {
+export const portDefaults: Ports = {
   PORT: 8080,
   METRICS_PORT: 9080,
   PRESET_GRPC_PORT: 50051,

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { loopbackHost } from "./ports.ts";
 import { writePrivateFile } from "./private-file.ts";
 import { StartError } from "./start-error.ts";
 
@@ -84,7 +85,7 @@ async function readTable(path: string, environment: NodeJS.ProcessEnv): Promise<
 function echoUpstream(port: number): object {
   return {
     name: echoName,
-    base_url: `http://127.0.0.1:${port}/v1`,
+    base_url: `http://${loopbackHost}:${port}/v1`,
     dialects: ["chat/completions", "messages", "responses"],
     // The first two are named so that they are listed as models.
     models: ["echo/small", "echo/slow", "echo/*"],
