@@ -5,7 +5,7 @@ import { silentLogger } from "../../services/platform/observe/logger.ts";
 import { openTracer } from "../../services/platform/observe/open-tracer.ts";
 import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
 import { HostileUpstream } from "../support/hostile-upstream.ts";
-import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+import { entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
 const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
 const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
@@ -15,9 +15,7 @@ let stack: InferenceStack;
 
 beforeAll(async () => {
   upstream = await HostileUpstream.start();
-  stack = await startInferenceStack({
-    upstreams: [{ name: "main", base_url: upstream.url, dialects: ["chat/completions"], models: ["*"] }],
-  });
+  stack = await startInferenceStack({ upstreams: [entryOf(upstream)] });
   await stack.create("any", { model: "m", messages: [] });
 });
 

@@ -5,17 +5,24 @@ import { ErrorEvent$inboundSchema } from "@openrouter/sdk/models/errorevent.js";
 import OpenAI from "openai";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type DialectName, dialectNames } from "../../gateway/dialects/dialect-name.ts";
-import { chunkOf, HostileUpstream, headOf, lastChunk, streamHead, streamOf } from "../support/hostile-upstream.ts";
-import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+import {
+  chunkOf,
+  HostileUpstream,
+  headOf,
+  lastChunk,
+  streamBegun,
+  streamBroken,
+  streamHead,
+  streamOf,
+} from "../support/hostile-upstream.ts";
+import { entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
 let upstream: HostileUpstream;
 let stack: InferenceStack;
 
 beforeAll(async () => {
   upstream = await HostileUpstream.start();
-  stack = await startInferenceStack({
-    upstreams: [{ name: "main", base_url: upstream.url, dialects: dialectNames, models: ["*"] }],
-  });
+  stack = await startInferenceStack({ upstreams: [entryOf(upstream)] });
 });
 
 afterAll(async () => {
@@ -58,10 +65,7 @@ function eventsOf(text: string): { event: string; data: string }[] {
 /** Sends an event, and a second one as far as that many bytes; then the connection ends. */
 function breakAfter(dialect: DialectName, bytes: number, lineEnd = "\n"): void {
   const event = Buffer.from(events[dialect].replaceAll("\n", lineEnd));
-  upstream.script = (_request, socket) => {
-    const sent = Buffer.concat([event, event.subarray(0, bytes)]);
-    socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf(sent)]), () => socket.destroy());
-  };
+  upstream.script = streamBroken(Buffer.concat([event, event.subarray(0, bytes)]));
 }
 
 describe.each(dialectNames)("a stream of %s that breaks", (dialect) => {
@@ -164,10 +168,7 @@ describe("what comes of an upstream", () => {
   });
 
   it("may break in the middle of a huge event: what tells of it is an event of its own", async () => {
-    const half = `data: ${"x".repeat(1024 * 1024)}`;
-    upstream.script = (_request, socket) => {
-      socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf(half)]), () => socket.destroy());
-    };
+    upstream.script = streamBroken(`data: ${"x".repeat(1024 * 1024)}`);
     const received = eventsOf(await (await stack.send("messages", { model: "m", stream: true })).text());
     expect(received.map(({ event }) => event)).toEqual(["", "error"]);
     expect(JSON.parse(received[1]?.data ?? "")).toMatchObject({ type: "error" });
@@ -191,9 +192,7 @@ describe("what comes of an upstream", () => {
   });
 
   it("may be a comment that shows that somebody is there: it does not wait", async () => {
-    upstream.script = (_request, socket) => {
-      socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf("data: 1\n\n: ping\n")]));
-    };
+    upstream.script = streamBegun("data: 1\n\n: ping\n");
     const answer = await stack.send("chat/completions", { model: "m", stream: true });
     const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
     expect(Buffer.from((await reader.read()).value as Uint8Array).toString()).toBe("data: 1\n\n: ping\n");

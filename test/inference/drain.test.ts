@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
-import { answerWith, chunkOf, HostileUpstream, lastChunk, silence, streamHead } from "../support/hostile-upstream.ts";
-import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+import { answerWith, chunkOf, HostileUpstream, lastChunk, silence, streamBegun } from "../support/hostile-upstream.ts";
+import { entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
 import { RawConnection } from "../support/raw-connection.ts";
 
 let upstream: HostileUpstream;
@@ -9,10 +8,7 @@ let stack: InferenceStack;
 
 beforeAll(async () => {
   upstream = await HostileUpstream.start();
-  stack = await startInferenceStack(
-    { upstreams: [{ name: "main", base_url: upstream.url, dialects: dialectNames, models: ["*"] }] },
-    { gateway: { drainTimeoutMs: 5_000 } },
-  );
+  stack = await startInferenceStack({ upstreams: [entryOf(upstream)] }, { gateway: { drainTimeoutMs: 5_000 } });
 });
 
 afterAll(async () => {
@@ -26,9 +22,7 @@ const stopped = () => expect.poll(() => fetch(stack.baseUrl).catch(() => "refuse
 
 describe("a gateway that is told to stop", () => {
   it("lets a stream come to its end", async () => {
-    upstream.script = (_request, socket) => {
-      socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf("data: 1\n\n")]));
-    };
+    upstream.script = streamBegun("data: 1\n\n");
     const answer = await stack.send("chat/completions", { model: "m", stream: true });
     const stop = stack.gateway.stop();
     await stopped();
@@ -53,9 +47,7 @@ describe("a gateway that is told to stop", () => {
 
   it("tells those whose answer takes longer than it may, and leaves nothing open at the upstream", async () => {
     upstream.script = silence;
-    upstream.next.push((_request, socket) => {
-      socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf("data: 1\n\n")]));
-    });
+    upstream.next.push(streamBegun("data: 1\n\n"));
     const answer = await stack.send("chat/completions", { model: "m", stream: true });
     const read = answer.text();
     const begun = stack.send("messages", { model: "m" }).then((response) => response.status);

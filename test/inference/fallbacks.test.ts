@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
-import { answerWith, chunkOf, HostileUpstream, type Script, silence, streamHead } from "../support/hostile-upstream.ts";
-import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+import { answerWith, HostileUpstream, type Script, silence, streamBroken } from "../support/hostile-upstream.ts";
+import { entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
 let first: HostileUpstream;
 let second: HostileUpstream;
@@ -9,21 +8,15 @@ let stack: InferenceStack;
 
 beforeAll(async () => {
   [first, second] = await Promise.all([HostileUpstream.start(), HostileUpstream.start()]);
-  const at = (name: string, base_url: string, more: object = {}) => ({
-    name,
-    base_url,
-    dialects: dialectNames,
-    models: [`${name}/*`],
-    strip_prefix: `${name}/`,
-    ...more,
-  });
+  const at = (name: string, upstream: { readonly url: string }, more: object = {}) =>
+    entryOf(upstream, { name, models: [`${name}/*`], strip_prefix: `${name}/`, ...more });
   stack = await startInferenceStack({
     upstreams: [
-      at("a", first.url, { timeouts: { first_byte_ms: 300 }, concurrency_max: 1 }),
-      at("b", second.url),
-      at("native", first.url, { fallbacks: "native", strip_prefix: undefined }),
-      at("stripped", first.url, { fallbacks: "native" }),
-      at("gone", "http://127.0.0.1:9"),
+      at("a", first, { timeouts: { first_byte_ms: 300 }, concurrency_max: 1 }),
+      at("b", second),
+      at("native", first, { fallbacks: "native", strip_prefix: undefined }),
+      at("stripped", first, { fallbacks: "native" }),
+      at("gone", { url: "http://127.0.0.1:9" }),
     ],
   });
 });
@@ -87,9 +80,7 @@ describe("a list of models", () => {
 
   it("names the model that it came to, where its answer breaks off", async () => {
     first.script = answerWith(500, "{}");
-    second.script = (_request, socket) => {
-      socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf("data: 1\n\n")]), () => socket.destroy());
-    };
+    second.script = streamBroken("data: 1\n\n");
     const answer = await stack.send("chat/completions", { models: ["a/x", "b/y"], stream: true });
     expect(await answer.text()).toMatch(/^data: 1\n\ndata: \{[^\n]*"model":"b\/y","error":/);
   });

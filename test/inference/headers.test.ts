@@ -1,8 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
 import { answerWith, chunkOf, HostileUpstream, headOf, lastChunk } from "../support/hostile-upstream.ts";
-import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+import { entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
 import { requestRaw } from "../support/rest.ts";
 
 let upstream: HostileUpstream;
@@ -14,16 +13,15 @@ beforeAll(async () => {
   const credential = { header: "authorization", prefix: "Bearer ", env: "TEST_UPSTREAM_KEY" };
   stack = await startInferenceStack({
     upstreams: [
-      {
+      entryOf(upstream, {
         name: "own-headers",
         base_url: `${upstream.url}/?api-version=7`,
-        dialects: dialectNames,
         models: ["own/*"],
         strip_prefix: "own/",
         headers: { "X-Title": "the operator's", "x-fixed": "1" },
         credential: { header: "x-api-key", env: "TEST_UPSTREAM_KEY" },
-      },
-      { name: "main", base_url: upstream.url, dialects: ["chat/completions", "messages"], models: ["*"], credential },
+      }),
+      entryOf(upstream, { credential }),
     ],
   });
 });
@@ -228,25 +226,19 @@ describe("a refusal", () => {
   });
 
   it.each([
-    [401, "authentication_error", {}, { authorization: "Bearer no" }, {}],
-    [404, "not_found_error", { model: "m" }, {}, { path: "responses" }],
-    [400, "invalid_request_error", "{", {}, {}],
-    [415, "invalid_request_error", "{}", { "content-type": "text/plain" }, {}],
-    [413, "request_too_large", " ".repeat(33 * 1024 * 1024), {}, {}],
-  ] as const)(
-    "of %i is told in Anthropic's words on /messages alone: %s",
-    async (status, type, sent, headers, other) => {
-      const text = typeof sent === "string" ? sent : JSON.stringify(sent);
-      if (!("path" in other)) {
-        const answer = await stack.send("messages", text, { headers });
-        const requestId = answer.headers.get("x-request-id");
-        expect([answer.status, await answer.json()]).toEqual([
-          status,
-          { type: "error", error: { type, message: expect.any(String) }, request_id: requestId },
-        ]);
-      }
-      const answer = await stack.send("responses", text, { headers });
-      expect([answer.status, await answer.json()]).toMatchObject([status, { error: { code: status } }]);
-    },
-  );
+    [401, "authentication_error", "{}", { authorization: "Bearer no" }],
+    [404, "not_found_error", '{"model":"@preset/none"}', {}],
+    [400, "invalid_request_error", "{", {}],
+    [415, "invalid_request_error", "{}", { "content-type": "text/plain" }],
+    [413, "request_too_large", " ".repeat(33 * 1024 * 1024), {}],
+  ] as const)("of %i is told in Anthropic's words on /messages alone: %s", async (status, type, text, headers) => {
+    const answer = await stack.send("messages", text, { headers });
+    const requestId = answer.headers.get("x-request-id");
+    expect([answer.status, await answer.json()]).toEqual([
+      status,
+      { type: "error", error: { type, message: expect.any(String) }, request_id: requestId },
+    ]);
+    const other = await stack.send("responses", text, { headers });
+    expect([other.status, await other.json()]).toMatchObject([status, { error: { code: status } }]);
+  });
 });

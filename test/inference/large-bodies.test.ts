@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
-import { answerWith, chunkOf, HostileUpstream, lastChunk, streamHead } from "../support/hostile-upstream.ts";
-import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+import { answerWith, HostileUpstream, lastChunk, streamBegun } from "../support/hostile-upstream.ts";
+import { entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
 const mebibyte = 1024 * 1024;
 let upstream: HostileUpstream;
@@ -9,17 +8,7 @@ let stack: InferenceStack;
 
 beforeAll(async () => {
   upstream = await HostileUpstream.start();
-  stack = await startInferenceStack({
-    upstreams: [
-      {
-        name: "main",
-        base_url: upstream.url,
-        dialects: dialectNames,
-        models: ["*"],
-        timeouts: { first_byte_ms: 4_500 },
-      },
-    ],
-  });
+  stack = await startInferenceStack({ upstreams: [entryOf(upstream, { timeouts: { first_byte_ms: 4_500 } })] });
 });
 
 afterAll(async () => {
@@ -66,9 +55,7 @@ describe("a body of the largest size", () => {
   });
 
   it("makes room for others as soon as the answer to it begins", async () => {
-    upstream.script = (_request, socket) => {
-      socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf("data: 1\n\n")]));
-    };
+    upstream.script = streamBegun("data: 1\n\n");
     const answers = [];
     // Four times what one key may have in flight.
     for (let index = 0; index < 4; index++) answers.push(await stack.send("chat/completions", bodyOf(31 * mebibyte)));

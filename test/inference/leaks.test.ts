@@ -2,18 +2,15 @@ import { connect } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
-import { chunkOf, HostileUpstream, streamHead } from "../support/hostile-upstream.ts";
-import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+import { HostileUpstream, streamBegun } from "../support/hostile-upstream.ts";
+import { chatRequestText, entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
 let upstream: HostileUpstream;
 let stack: InferenceStack;
 
 beforeAll(async () => {
   upstream = await HostileUpstream.start();
-  stack = await startInferenceStack({
-    upstreams: [{ name: "main", base_url: upstream.url, dialects: dialectNames, models: ["*"] }],
-  });
+  stack = await startInferenceStack({ upstreams: [entryOf(upstream)] });
 });
 
 afterAll(async () => {
@@ -50,12 +47,9 @@ function abortedStream(index: number): Promise<void> {
       else if (index % 3 === 1) socket.resetAndDestroy();
       else socket.end();
     };
-    socket.write(
-      `POST /api/v1/chat/completions HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${stack.apiKey}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-      () => {
-        if (index % 7 === 0) leave();
-      },
-    );
+    socket.write(chatRequestText(stack.apiKey, body), () => {
+      if (index % 7 === 0) leave();
+    });
     socket.once("data", leave);
   });
 }
@@ -75,9 +69,7 @@ async function abortStreams(count: number): Promise<void> {
 
 describe("streams that their clients leave", () => {
   it("leave nothing behind, however many they are", async () => {
-    upstream.script = (_request, socket) => {
-      socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf(`data: ${"x".repeat(2_000)}\n\n`)]));
-    };
+    upstream.script = streamBegun(`data: ${"x".repeat(2_000)}\n\n`);
     await abortStreams(500);
     const before = await usedBytes();
     const streams = 2_000;

@@ -1,16 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
-import { answerWith, HostileUpstream, silence, streamOf } from "../support/hostile-upstream.ts";
-import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+import { answerWith, chunkOf, HostileUpstream, lastChunk, silence, streamBegun } from "../support/hostile-upstream.ts";
+import { entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
 let upstream: HostileUpstream;
 let stack: InferenceStack;
 
 beforeAll(async () => {
   upstream = await HostileUpstream.start();
-  stack = await startInferenceStack({
-    upstreams: [{ name: "main", base_url: upstream.url, dialects: dialectNames, models: ["*"] }],
-  });
+  stack = await startInferenceStack({ upstreams: [entryOf(upstream)] });
 });
 
 afterAll(async () => {
@@ -34,23 +32,13 @@ describe.each(dialectNames)("a request to /%s that names no preset", (dialect) =
   });
 
   it("is streamed piece by piece", async () => {
-    let go = () => {};
-    const waits = new Promise<void>((resolve) => {
-      go = resolve;
-    });
-    upstream.script = async (request, socket) => {
-      await streamOf(["data: 1\n\n"])(request, {
-        write: (text: string) => text !== "0\r\n\r\n" && socket.write(text),
-      } as never);
-      await waits;
-      socket.write("9\r\ndata: 2\n\n\r\n0\r\n\r\n");
-    };
+    upstream.script = streamBegun("data: 1\n\n");
     const answer = await stack.send(dialect, { model: "m", stream: true });
     expect(answer.headers.get("content-type")).toBe("text/event-stream");
     expect(answer.headers.get("x-accel-buffering")).toBe("no");
     const reader = (answer.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
     expect((await reader.read()).value).toBe("data: 1\n\n");
-    go();
+    upstream.last.socket.write(Buffer.concat([chunkOf("data: 2\n\n"), Buffer.from(lastChunk)]));
     expect((await reader.read()).value).toBe("data: 2\n\n");
     expect((await reader.read()).done).toBe(true);
   });

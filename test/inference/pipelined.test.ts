@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
-import { answerWith, chunkOf, HostileUpstream, headOf, silence, streamHead } from "../support/hostile-upstream.ts";
-import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+import { answerWith, HostileUpstream, headOf, silence, streamBroken } from "../support/hostile-upstream.ts";
+import { chatRequestText, entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
 import { RawConnection } from "../support/raw-connection.ts";
 
 let upstream: HostileUpstream;
@@ -9,9 +8,7 @@ let stack: InferenceStack;
 
 beforeAll(async () => {
   upstream = await HostileUpstream.start();
-  stack = await startInferenceStack({
-    upstreams: [{ name: "main", base_url: upstream.url, dialects: dialectNames, models: ["*"] }],
-  });
+  stack = await startInferenceStack({ upstreams: [entryOf(upstream)] });
 });
 
 afterAll(async () => {
@@ -21,15 +18,7 @@ afterAll(async () => {
 
 beforeEach(() => upstream.reset());
 
-const body = '{"model":"m"}';
-
-function head(method: string, path: string, ...more: readonly string[]): string {
-  const lines = [`${method} /api/v1${path} HTTP/1.1`, "host: test", `authorization: Bearer ${stack.apiKey}`, ...more];
-  return `${lines.join("\r\n")}\r\n\r\n`;
-}
-
-const inference = () =>
-  head("POST", "/chat/completions", "content-type: application/json", `content-length: ${body.length}`) + body;
+const inference = () => chatRequestText(stack.apiKey, '{"model":"m"}');
 
 describe("a stream that broke off", () => {
   it("leaves its connection to the next request, which may be under way there", async () => {
@@ -39,8 +28,8 @@ describe("a stream that broke off", () => {
     await expect.poll(() => upstream.received.length).toBe(1);
     connection.send(inference());
     await expect.poll(() => upstream.received.length).toBe(2);
-    const broken = upstream.received[0]?.socket;
-    broken?.write(Buffer.concat([Buffer.from(streamHead), chunkOf("data: 1\n\n")]), () => broken.destroy());
+    const [broken] = upstream.received;
+    if (broken) void streamBroken("data: 1\n\n")(broken, broken.socket);
     await expect.poll(() => connection.statuses).toEqual([200, 200]);
     expect(connection.received).toContain("The upstream main broke off its answer.");
     expect(connection.received).toMatch(/\{"ok":true\}$/);
@@ -49,9 +38,7 @@ describe("a stream that broke off", () => {
   });
 
   it("ends its connection where no other request comes", async () => {
-    upstream.next.push((_request, socket) => {
-      socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf("data: 1\n\n")]), () => socket.destroy());
-    });
+    upstream.next.push(streamBroken("data: 1\n\n"));
     const connection = await RawConnection.open(stack.baseUrl);
     connection.send(inference());
     await expect.poll(() => connection.isClosed, { timeout: 10_000 }).toBe(true);
@@ -63,7 +50,8 @@ describe("an answer whose turn on its connection has not come", () => {
   it("ends the connection behind those ahead of it, where its client has closed their side", async () => {
     upstream.script = silence;
     const connection = await RawConnection.open(stack.baseUrl);
-    connection.send(head("GET", "/key") + inference());
+    const read = `GET /api/v1/key HTTP/1.1\r\nhost: test\r\nauthorization: Bearer ${stack.apiKey}\r\n\r\n`;
+    connection.send(read + inference());
     connection.halfClose();
     await connection.closed();
     expect(connection.statuses).toEqual([200]);

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
 import { answerWith, HostileUpstream, streamOf } from "../support/hostile-upstream.ts";
-import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+import { entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
 let upstream: HostileUpstream;
 let stack: InferenceStack;
@@ -9,9 +8,7 @@ let stack: InferenceStack;
 beforeAll(async () => {
   upstream = await HostileUpstream.start();
   stack = await startInferenceStack({
-    upstreams: [
-      { name: "main", base_url: upstream.url, dialects: dialectNames, models: ["vendor/*"], strip_prefix: "vendor/" },
-    ],
+    upstreams: [entryOf(upstream, { models: ["vendor/*"], strip_prefix: "vendor/" })],
   });
   const created = await stack.create("bot", {
     model: "vendor/model",

@@ -2,16 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type DialectName, dialectNames } from "../../gateway/dialects/dialect-name.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
 import { HostileUpstream } from "../support/hostile-upstream.ts";
-import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+import { entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
 let upstream: HostileUpstream;
 let stack: InferenceStack;
 
 beforeAll(async () => {
   upstream = await HostileUpstream.start();
-  stack = await startInferenceStack({
-    upstreams: [{ name: "main", base_url: upstream.url, dialects: dialectNames, models: ["*"] }],
-  });
+  stack = await startInferenceStack({ upstreams: [entryOf(upstream)] });
 });
 
 afterAll(async () => {

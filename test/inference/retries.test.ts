@@ -1,28 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
 import {
   answerWith,
-  chunkOf,
   HostileUpstream,
   headOf,
   type Script,
   silence,
+  streamBroken,
   streamHead,
 } from "../support/hostile-upstream.ts";
-import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+import { entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
 let upstream: HostileUpstream;
 let stack: InferenceStack;
 
 beforeAll(async () => {
   upstream = await HostileUpstream.start();
-  const at = (name: string, more: object = {}) => ({
-    name,
-    base_url: upstream.url,
-    dialects: dialectNames,
-    models: [name],
-    ...more,
-  });
+  const at = (name: string, more: object = {}) => entryOf(upstream, { name, models: [name], ...more });
   stack = await startInferenceStack({
     upstreams: [
       at("safe"),
@@ -72,12 +65,12 @@ describe("a request is sent again, once", () => {
   });
 
   it("over a new connection, where others that are idle may be closed, too", async () => {
+    const held: (() => void)[] = [];
     upstream.script = (request, socket) => {
       // Only together, so that each has a connection of its own.
       held.push(() => answerWith(200, "{}")(request, socket));
       if (held.length === 3) for (const answer of held) void answer();
     };
-    const held: (() => void)[] = [];
     await Promise.all([1, 2, 3].map(() => warmUp("safe")));
     upstream.script = (request, socket) => {
       if (request.earlierOnConnection > 0) socket.resetAndDestroy();
@@ -180,9 +173,7 @@ describe("a request is not sent again", () => {
   });
 
   it("where its answer has begun", async () => {
-    upstream.script = (_request, socket) => {
-      socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf("data: 1\n\n")]), () => socket.destroy());
-    };
+    upstream.script = streamBroken("data: 1\n\n");
     await (await stack.send("chat/completions", { model: "any", stream: true })).text();
     expect(upstream.received).toHaveLength(1);
   });

@@ -1,8 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
 import { chunkOf, HostileUpstream, lastChunk, type Script, streamHead } from "../support/hostile-upstream.ts";
-import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+import { chatRequestText, entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
 const mebibyte = 1024 * 1024;
 const readers = 24;
@@ -15,10 +14,7 @@ let stack: InferenceStack;
 
 beforeAll(async () => {
   upstream = await HostileUpstream.start();
-  stack = await startInferenceStack(
-    { upstreams: [{ name: "main", base_url: upstream.url, dialects: dialectNames, models: ["*"] }] },
-    { gateway: { inFlightBytesMax } },
-  );
+  stack = await startInferenceStack({ upstreams: [entryOf(upstream)] }, { gateway: { inFlightBytesMax } });
 });
 
 afterAll(async () => {
@@ -40,13 +36,10 @@ function streamOfPieces(count: number): Script {
 }
 
 function requestAndDoNotRead(key: string): Socket {
-  const body = '{"model":"m","stream":true}';
   const { port, hostname } = new URL(stack.baseUrl);
   const socket = connect(Number(port), hostname).pause();
   socket.on("error", () => {});
-  socket.write(
-    `POST /api/v1/chat/completions HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-  );
+  socket.write(chatRequestText(key, '{"model":"m","stream":true}'));
   return socket;
 }
 

@@ -1,8 +1,15 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
-import { chunkOf, HostileUpstream, headOf, lastChunk, silence, streamHead } from "../support/hostile-upstream.ts";
-import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+import {
+  chunkOf,
+  HostileUpstream,
+  headOf,
+  lastChunk,
+  silence,
+  streamBegun,
+  streamHead,
+} from "../support/hostile-upstream.ts";
+import { chatRequestText, entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
 let upstream: HostileUpstream;
 let mute: HostileUpstream;
@@ -12,17 +19,12 @@ beforeAll(async () => {
   upstream = await HostileUpstream.start();
   mute = await HostileUpstream.start();
   mute.isDeaf = true;
-  const at = (name: string, timeouts: object, base_url = upstream.url) => ({
-    name,
-    base_url,
-    dialects: dialectNames,
-    models: [name],
-    timeouts,
-  });
+  const at = (name: string, timeouts: object, to: { readonly url: string } = upstream) =>
+    entryOf(to, { name, models: [name], timeouts });
   stack = await startInferenceStack({
     timeouts: { first_byte_ms: 60_000 },
     upstreams: [
-      at("connect", { connect_ms: 300 }, mute.url.replace("http:", "https:")),
+      at("connect", { connect_ms: 300 }, { url: mute.url.replace("http:", "https:") }),
       at("first-streamed", { first_byte_streamed_ms: 300 }),
       at("first-whole", { first_byte_ms: 300 }),
       at("between", { between_chunks_ms: 300 }),
@@ -71,9 +73,7 @@ describe("an upstream that takes too long", () => {
   });
 
   it("between two chunks ends the stream with an error", async () => {
-    upstream.script = (_request, socket) => {
-      socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf("data: 1\n\n")]));
-    };
+    upstream.script = streamBegun("data: 1\n\n");
     const answer = await stack.send("messages", { model: "between", stream: true });
     expect(answer.status).toBe(200);
     const text = await answer.text();
@@ -116,10 +116,7 @@ describe("a client that does not read", () => {
     const socket = connect(Number(port), hostname);
     socket.on("error", () => {});
     socket.pause();
-    const body = '{"model":"reader","stream":true}';
-    socket.write(
-      `POST /api/v1/chat/completions HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${stack.apiKey}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-    );
+    socket.write(chatRequestText(stack.apiKey, '{"model":"reader","stream":true}'));
     await expect.poll(() => upstream.received.length).toBe(1);
     await upstream.last.closed;
     await expect.poll(stalled).toBe(before + 1);

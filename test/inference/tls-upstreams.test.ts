@@ -3,10 +3,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
 import { createAuthority } from "../support/certificates.ts";
-import { answerWith, chunkOf, HostileUpstream, headOf, lastChunk, streamHead } from "../support/hostile-upstream.ts";
-import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+import {
+  answerWith,
+  chunkOf,
+  HostileUpstream,
+  headOf,
+  lastChunk,
+  streamBegun,
+  streamHead,
+} from "../support/hostile-upstream.ts";
+import { entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "setpoint-tls-upstreams-"));
 const trusted = getCACertificates("default");
@@ -27,10 +34,7 @@ beforeAll(async () => {
   stranger = await start("unknown");
   setDefaultCACertificates([...trusted, readFileSync(join(folder, "known", "ca.crt"), "utf8")]);
   stack = await startInferenceStack({
-    upstreams: [
-      { name: "stranger", base_url: stranger.url, dialects: dialectNames, models: ["stranger"] },
-      { name: "main", base_url: upstream.url, dialects: dialectNames, models: ["*"] },
-    ],
+    upstreams: [entryOf(stranger, { name: "stranger", models: ["stranger"] }), entryOf(upstream)],
   });
 });
 
@@ -92,7 +96,7 @@ it("tells of a stream that breaks off", async () => {
 });
 
 it("is left when the client goes", async () => {
-  upstream.script = (_request, socket) => void socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf(event)]));
+  upstream.script = streamBegun(event);
   const abort = new AbortController();
   const answer = await stack.send("chat/completions", { ...request, stream: true }, { signal: abort.signal });
   await answer.body?.getReader().read();

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
 import { type Collector, type ReceivedSpan, startCollector } from "../support/collector.ts";
-import { answerWith, chunkOf, HostileUpstream, streamHead, streamOf } from "../support/hostile-upstream.ts";
+import {
+  answerWith,
+  chunkOf,
+  HostileUpstream,
+  streamBegun,
+  streamHead,
+  streamOf,
+} from "../support/hostile-upstream.ts";
 import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
 const secrets = ["secret-of-the-operator", "secret prompt", "secret answer", "secret system"];
@@ -162,8 +169,7 @@ describe("a call of an upstream", () => {
   });
 
   it("ends where the client hangs up, and where the answer breaks off", async () => {
-    upstream.script = (_request, socket) =>
-      void socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf("data: {}\n\n")]));
+    upstream.script = streamBegun("data: {}\n\n");
     const left = newTrace();
     const controller = new AbortController();
     const body = { model: "openai/gpt", stream: true, messages };

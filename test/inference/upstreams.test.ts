@@ -5,7 +5,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
 import { ConfigError } from "../../services/platform/process/environment.ts";
 import {
   answerWith,
@@ -16,20 +15,14 @@ import {
   silence,
   streamOf,
 } from "../support/hostile-upstream.ts";
-import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
+import { entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
 let upstream: HostileUpstream;
 let stack: InferenceStack;
 const soon = { interval: 100 };
 
 const secret = "sk-upstream-secret-1";
-const entry = (name: string, more: object = {}) => ({
-  name,
-  base_url: upstream.url,
-  dialects: dialectNames,
-  models: [`${name}/*`],
-  ...more,
-});
+const entry = (name: string, more: object = {}) => entryOf(upstream, { name, models: [`${name}/*`], ...more });
 
 beforeAll(async () => {
   upstream = await HostileUpstream.start();
@@ -121,7 +114,6 @@ describe("the upstreams file", () => {
   });
 
   it("that is at fault when the gateway starts keeps it from starting, and says why", async () => {
-    await stack.file.write({ upstreams: [{ name: "One", dialects: ["chat"], models: [], base_url: "ftp://x" }] });
     const refused = await startInferenceStack({
       upstreams: [{ name: "One", dialects: ["chat"], models: [], base_url: "ftp://x" }],
     }).catch((error: unknown) => error);

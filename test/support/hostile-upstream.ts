@@ -146,5 +146,23 @@ export function streamOf(pieces: readonly (string | Buffer)[], { gapMs = 0 } = {
   };
 }
 
+/** The beginning of a stream, which is left open. */
+export function streamBegun(text: string): Script {
+  return (_request, socket) => {
+    socket.write(beginningOf(text));
+  };
+}
+
+/** The beginning of a stream, and then the connection ends. */
+export function streamBroken(text: string | Buffer): Script {
+  return (_request, socket) => {
+    socket.write(beginningOf(text), () => socket.destroy());
+  };
+}
+
+function beginningOf(text: string | Buffer): Buffer {
+  return Buffer.concat([Buffer.from(streamHead), chunkOf(text)]);
+}
+
 /** Neither answers nor closes. */
 export const silence: Script = () => {};

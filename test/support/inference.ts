@@ -1,7 +1,7 @@
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { DialectName } from "../../gateway/dialects/dialect-name.ts";
+import { type DialectName, dialectNames } from "../../gateway/dialects/dialect-name.ts";
 import { metricOf } from "./metrics.ts";
 import { type Stack, startStack } from "./stack.ts";
 
@@ -40,6 +40,11 @@ class UpstreamsFile {
   }
 }
 
+/** An entry of the table: an upstream that serves every model in every dialect, unless the members say otherwise. */
+export function entryOf({ url }: { readonly url: string }, members: object = {}): object {
+  return { name: "main", base_url: url, dialects: dialectNames, models: ["*"], ...members };
+}
+
 /** A stack whose gateway has these upstreams. */
 export interface InferenceStack extends Stack {
   readonly file: UpstreamsFile;
@@ -51,6 +56,18 @@ export interface InferenceStack extends Stack {
   ): Promise<Response>;
   /** The sum of a metric, by its name and parts of its labels. */
   metric(name: string, ...labels: readonly string[]): Promise<number>;
+}
+
+/** A chat request as it goes over a connection, for tests that do to it what `fetch` cannot. */
+export function chatRequestText(key: string, body: string): string {
+  const head = [
+    "POST /api/v1/chat/completions HTTP/1.1",
+    "host: test",
+    `authorization: Bearer ${key}`,
+    "content-type: application/json",
+    `content-length: ${Buffer.byteLength(body)}`,
+  ];
+  return `${head.join("\r\n")}\r\n\r\n${body}`;
 }
 
 export async function startInferenceStack(upstreams: unknown, options: StackOptions = {}): Promise<InferenceStack> {
