@@ -38,12 +38,12 @@ export async function planInstances(
   ports: Ports,
   machine: Machine = thisMachine(),
 ): Promise<Instance[]> {
-  const worthIt = countsFor(machine);
-  const gateways = readCount(given, "GATEWAY_PROCESSES", worthIt.gateways);
-  const presets = readCount(given, "PRESET_PROCESSES", worthIt.presets);
+  const automatic = countsFor(machine);
+  const gateways = readCount(given, "GATEWAY_PROCESSES", automatic.gateways);
+  const presets = readCount(given, "PRESET_PROCESSES", automatic.presets);
   if (gateways > 1 && !machine.sharesPorts)
     throw new StartError("GATEWAY_PROCESSES must be 1 here: only on Linux several processes share a port.");
-  const morePresets = await severally(presets - 1, async () => ({
+  const morePresets = await times(presets - 1, async () => ({
     PRESET_GRPC_PORT: String(await findFreePort()),
     PRESET_HTTP_PORT: String(await findFreePort()),
   }));
@@ -52,7 +52,7 @@ export async function planInstances(
     REUSE_PORT: String(gateways > 1),
     PRESET_GRPC_TARGET: grpcPorts.map((port) => `${loopbackHost}:${port}`).join(","),
   };
-  const moreGateways = await severally(gateways - 1, async () => ({
+  const moreGateways = await times(gateways - 1, async () => ({
     ...everyGateway,
     METRICS_PORT: String(await findFreePort()),
   }));
@@ -72,7 +72,7 @@ function instancesOf(service: ServiceName, environments: readonly Instance["envi
   }));
 }
 
-async function severally<T>(count: number, make: () => Promise<T>): Promise<T[]> {
+async function times<T>(count: number, make: () => Promise<T>): Promise<T[]> {
   const made: T[] = [];
   for (let index = 0; index < count; index += 1) made.push(await make());
   return made;
@@ -101,9 +101,9 @@ function countsFor({ cores, memoryBytes, sharesPorts }: Machine): { gateways: nu
   };
 }
 
-function readCount(given: NodeJS.ProcessEnv, name: string, worthIt: number): number {
+function readCount(given: NodeJS.ProcessEnv, name: string, automatic: number): number {
   const value = given[name]?.trim() || auto;
-  const count = value === auto ? worthIt : Number(value);
+  const count = value === auto ? automatic : Number(value);
   if (Number.isInteger(count) && count >= 1 && count <= instancesMax) return count;
   throw new StartError(`${name} must be a whole number from 1 to ${instancesMax}, or ${auto}, not "${value}".`);
 }

@@ -48,6 +48,7 @@ export async function waitFor(expected: Expectation, exited: Promise<Exit> = new
       if (fault === undefined) return;
       if (monotonicMs() > deadline) {
         const reason = `not ready within ${readyTimeoutMs / 1000} s: ${fault}`;
+        // As of one that was killed: its log does not tell why.
         throw failedStart(expected, { reason, killed: true, hopeless: false });
       }
       await delay(pollPauseMs);
