@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Body, largeBody, ordinaryBody } from "./bodies.ts";
 import { numberedKey, numberedSlug } from "./ids.ts";
-import type { SideName, Tenant } from "./tenant.ts";
+import type { SideName } from "./processes.ts";
+import type { Tenant } from "./tenant.ts";
 
 /** What a load process is told to do; plain data, because it goes to another process. */
 export type Task =

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import type { LedgerSummary } from "./ledger.ts";
 import type { Holding, Order, Reply, Round, RoundResult } from "./load.ts";
-import type { SideName } from "./tenant.ts";
+import type { SideName } from "./processes.ts";
 
 /** The process that makes the load, so that measuring it takes nothing from it. */
 export interface LoadProcess {

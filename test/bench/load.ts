@@ -2,7 +2,7 @@ import { type Call, callsOf, type Task } from "./calls.ts";
 import { Histogram } from "./histogram.ts";
 import { HttpConnection } from "./http-connection.ts";
 import { Ledger, type LedgerSummary } from "./ledger.ts";
-import type { SideName } from "./tenant.ts";
+import type { SideName } from "./processes.ts";
 
 /** One round of load against one side: a closed loop over `concurrency` connections. */
 export interface Round {

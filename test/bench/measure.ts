@@ -3,8 +3,7 @@ import type { Task } from "./calls.ts";
 import { Histogram } from "./histogram.ts";
 import type { LoadProcess } from "./load-process.ts";
 import { median } from "./median.ts";
-import type { Target } from "./processes.ts";
-import type { SideName } from "./tenant.ts";
+import type { SideName, Target } from "./processes.ts";
 import { cpuUsOf, residentMibOf } from "./usage.ts";
 
 export interface Timing {

@@ -20,7 +20,9 @@ import { migrate } from "../../services/platform/mysql/migrate.ts";
 import { presetMigrations } from "../../services/preset/app.ts";
 import { anyPorts } from "../support/ports.ts";
 import { momentsFile, momentsFileVariable } from "./latency/moments.ts";
-import type { SideName } from "./tenant.ts";
+
+/** The systems that are compared: the product with its yardstick, or with other gateways and what is behind them all. */
+export type SideName = "setpoint" | "yardstick" | "nginx" | "portkey" | "upstream";
 
 /** What requests are sent to, up and running. */
 export interface Target {

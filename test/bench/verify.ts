@@ -1,7 +1,7 @@
 import { idFromBytes } from "../../services/platform/domain/ids.ts";
 import type { Pool, RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import type { LedgerSummary } from "./ledger.ts";
-import type { SideName } from "./tenant.ts";
+import type { SideName } from "./processes.ts";
 
 export async function countPresets(preset: Pool): Promise<number> {
   return count(preset, "SELECT COUNT(*) AS n FROM presets");

@@ -11,7 +11,7 @@ import type { Tenant } from "../tenant.ts";
 import { type HeldStreams, holdStreams } from "./held-streams.ts";
 import { openNginx } from "./nginx.ts";
 import { openPortkey } from "./portkey.ts";
-import { type Figures, figuresTable, heldTable, targetsTable } from "./report.ts";
+import { aimsTable, type Figures, figuresTable, heldTable } from "./report.ts";
 import { bodyOf, type Kind, plainModel, presetModel, requestTo, taskOf } from "./requests.ts";
 import { openUpstream } from "./upstream-process.ts";
 
@@ -35,6 +35,8 @@ const scenarios: readonly Scenario[] = [
 ];
 /** Processes that have just started compile as they go. */
 const firstWarmUpSeconds = 3;
+/** The preset of the fixture is longer than this. */
+const presetBytesMin = 500;
 
 /** Sends requests to one upstream through each of the gateways, and to the upstream itself. */
 export async function measureInference({ load, setpoint, room, options }: Context): Promise<Outcome> {
@@ -89,12 +91,9 @@ export async function measureInference({ load, setpoint, room, options }: Contex
       ),
     ...held.filter(({ broken }) => broken > 0).map(({ gateway, broken }) => `${gateway}: ${broken} streams broke off`),
   ];
-  const text = [figuresTable(figures), heldTable(held), targetsTable(figures, held)].join("\n\n");
+  const text = [figuresTable(figures), heldTable(held), aimsTable(figures, held)].join("\n\n");
   return { text, json: { timing, figures, held, faults }, faults };
 }
-
-/** The preset of the fixture is longer than this. */
-const presetBytesMin = 500;
 
 /** The other gateways, as far as they can be had. */
 async function openOthers(names: readonly GatewayName[], room: Room, upstream: Target): Promise<Way[]> {

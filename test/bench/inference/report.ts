@@ -69,7 +69,7 @@ interface Aim {
   readonly digits: number;
 }
 
-export function targetsTable(figures: readonly Figures[], held: readonly HeldStreams[]): string {
+export function aimsTable(figures: readonly Figures[], held: readonly HeldStreams[]): string {
   const rows = aimsOf(figures, held).map(({ title, value, max, digits }) => {
     const verdict = Number.isFinite(value) ? (value <= max ? "met" : "MISSED") : "not measured";
     return [title, numberText(value, digits), numberText(max, digits), verdict];

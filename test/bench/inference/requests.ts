@@ -1,6 +1,7 @@
 import type { Task } from "../calls.ts";
 import { numberedSlug } from "../ids.ts";
-import type { SideName, Tenant } from "../tenant.ts";
+import type { SideName } from "../processes.ts";
+import type { Tenant } from "../tenant.ts";
 
 /** Between two events of a stream: so much that each goes through a gateway on its own, also through a slow one. */
 export const gapMs = 10;
