@@ -1,5 +1,4 @@
 import { request } from "node:http";
-import type { Logger } from "pino";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { silentLogger } from "../../services/platform/observe/logger.ts";
 import { OtlpTracer } from "../../services/platform/observe/otlp-tracer.ts";
@@ -156,45 +155,4 @@ it("sends what is left when a process ends", async () => {
   const names = collector.spans.map(({ service, name }) => `${service}: ${name}`);
   expect(names).toContain("setpoint-gateway: POST /api/v1/presets/:slug/chat/completions");
   expect(names).toContain("setpoint-preset: mysql COMMIT");
-});
-
-describe("a sampler", () => {
-  it("says which traces are recorded; what is not is passed on as not recorded", () => {
-    const logger: Logger = silentLogger();
-    const to = (changes: Partial<TracesConfig>) => {
-      const tracer = new OtlpTracer("test", tracesTo("http://127.0.0.1:1", changes), logger);
-      closers.push(() => tracer.close(0));
-      return tracer;
-    };
-    const parent = {
-      traceId: "f".repeat(32),
-      traceparent: `00-${"f".repeat(32)}-00f067aa0ba902b7-01`,
-      tracestate: "vendor=1",
-      span: undefined,
-    };
-    const unrecorded = { ...parent, traceparent: parent.traceparent.replace(/01$/, "00") };
-    const recorded = (changes: Partial<TracesConfig>, caller?: typeof parent) =>
-      to(changes).serve(caller).span !== undefined;
-    expect(recorded({ sampler: "always_on" }, unrecorded)).toBe(true);
-    expect(recorded({ sampler: "always_off" }, parent)).toBe(false);
-    expect(recorded({ sampler: "parentbased_always_on" })).toBe(true);
-    expect(recorded({ sampler: "parentbased_always_on" }, unrecorded)).toBe(false);
-    expect(recorded({ sampler: "parentbased_always_off" })).toBe(false);
-    expect(recorded({ sampler: "parentbased_always_off" }, parent)).toBe(true);
-    expect(recorded({ sampler: "parentbased_traceidratio", samplerRatio: 0 })).toBe(false);
-    expect(recorded({ sampler: "parentbased_traceidratio", samplerRatio: 0 }, parent)).toBe(true);
-    // Where callers are not to decide what is recorded.
-    expect(recorded({ sampler: "traceidratio", samplerRatio: 0 }, parent)).toBe(false);
-    expect(recorded({ sampler: "traceidratio", samplerRatio: 1 }, unrecorded)).toBe(true);
-
-    const refused = to({ sampler: "traceidratio", samplerRatio: 0 }).serve(parent);
-    expect(refused).toMatchObject({ traceId: parent.traceId, tracestate: "vendor=1" });
-    expect(refused.traceparent).toMatch(/^00-f{32}-[\da-f]{16}-00$/);
-    expect(to({}).serve(unrecorded)).toBe(unrecorded);
-
-    const tracer = to({ sampler: "parentbased_traceidratio", samplerRatio: 0.1 });
-    const count = Array.from({ length: 5_000 }, () => tracer.serve(undefined)).filter(({ span }) => span).length;
-    expect(count).toBeGreaterThan(350);
-    expect(count).toBeLessThan(650);
-  });
 });

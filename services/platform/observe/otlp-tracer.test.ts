@@ -43,9 +43,11 @@ describe("a share of traces", () => {
     [0.5, 4_700, 5_300],
     [1, 10_000, 10_000],
   ])("of %d is what is recorded", (share, min, max) => {
-    const recorded = recordedOf(serve(tracerWith("traceidratio", share), 10_000));
-    expect(recorded).toBeGreaterThanOrEqual(min);
-    expect(recorded).toBeLessThanOrEqual(max);
+    for (const sampler of ["traceidratio", "parentbased_traceidratio"] as const) {
+      const recorded = recordedOf(serve(tracerWith(sampler, share), 10_000));
+      expect(recorded).toBeGreaterThanOrEqual(min);
+      expect(recorded).toBeLessThanOrEqual(max);
+    }
   });
 
   it("is the same traces in every process", () => {
@@ -53,6 +55,40 @@ describe("a share of traces", () => {
     const traces = serve(one, 200);
     const again = traces.map((trace) => other.serve(traceFrom(trace.traceparent)));
     expect(again.map(({ span }) => span !== undefined)).toEqual(traces.map(({ span }) => span !== undefined));
+  });
+});
+
+describe("a caller's trace", () => {
+  const traceId = "f".repeat(32);
+  const isRecorded = traceFrom(`00-${traceId}-00f067aa0ba902b7-01`, "vendor=1");
+  const isNot = traceFrom(`00-${traceId}-00f067aa0ba902b7-00`, "vendor=1");
+
+  it.each<[TracesConfig["sampler"], number, ofRecorded: boolean, ofUnrecorded: boolean]>([
+    ["always_on", 1, true, true],
+    ["always_off", 1, false, false],
+    ["parentbased_always_on", 1, true, false],
+    ["parentbased_always_off", 1, true, false],
+    ["parentbased_traceidratio", 0, true, false],
+    // Where callers are not to decide what is recorded.
+    ["traceidratio", 0, false, false],
+    ["traceidratio", 1, true, true],
+  ])("is recorded by %s of %d: %s where its caller records it, and %s where not", (sampler, share, yes, no) => {
+    const tracer = tracerWith(sampler, share);
+    expect([isRecorded, isNot].map((trace) => tracer.serve(trace).span !== undefined)).toEqual([yes, no]);
+  });
+
+  it("is passed on as not recorded where it is not, and as it came where its caller decided that", () => {
+    const refused = tracerWith("traceidratio", 0).serve(isRecorded);
+    expect(refused).toMatchObject({ traceId, tracestate: "vendor=1" });
+    expect(refused.traceparent).toMatch(/^00-f{32}-[\da-f]{16}-00$/);
+    expect(tracerWith("parentbased_always_on", 1).serve(isNot)).toBe(isNot);
+  });
+
+  it.each<[TracesConfig["sampler"], boolean]>([
+    ["parentbased_always_on", true],
+    ["parentbased_always_off", false],
+  ])("is decided on by %s where there is none", (sampler, isTaken) => {
+    expect(recordedOf(serve(tracerWith(sampler, 1), 1))).toBe(isTaken ? 1 : 0);
   });
 });
 
