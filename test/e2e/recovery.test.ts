@@ -5,13 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  isRunning,
-  type LocalSystem,
-  type ProcessName,
-  type Refusal,
-  startLocalSystem,
-} from "../support/local-system.ts";
+import { isRunning, type LocalSystem, type ProcessName, refusalOf, startLocalSystem } from "../support/local-system.ts";
 
 const timeoutMs = 120_000;
 const pollMs = 60_000;
@@ -101,10 +95,7 @@ describe("a start with a setting that cannot work", () => {
       "GRPC_TLS_CERT_FILE names a file",
     ],
   ])("ends at once, and says so: %j", { timeout: timeoutMs }, async (environment, message) => {
-    const refusal: Refusal = await startLocalSystem(otherHome, environment).then(
-      (started) => started.stop().then(() => Promise.reject(new Error("it started"))),
-      (reason: Refusal) => reason,
-    );
+    const refusal = await refusalOf(startLocalSystem(otherHome, environment));
     expect(refusal).toMatchObject({ exitCode: 1, output: expect.stringContaining(message) });
     expect(refusal.output).not.toContain("it is tried");
   });

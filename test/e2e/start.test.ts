@@ -17,7 +17,7 @@ import {
   isRunning,
   type LocalSystem,
   type ProcessName,
-  type Refusal,
+  refusalOf,
   startLocalSystem,
 } from "../support/local-system.ts";
 import { type Answer, request } from "../support/rest.ts";
@@ -180,13 +180,3 @@ describe("a stop and a new start", () => {
     startTimeoutMs,
   );
 });
-
-function refusalOf(start: Promise<LocalSystem>): Promise<Refusal> {
-  return start.then(
-    async (started) => {
-      await started.stop();
-      throw new Error("it started");
-    },
-    (refusal: Refusal) => refusal,
-  );
-}

@@ -33,7 +33,7 @@ export interface LocalSystem {
   stop(): Promise<number | null>;
 }
 
-export interface Refusal {
+interface Refusal {
   readonly exitCode: number | null;
   readonly output: string;
 }
@@ -92,6 +92,14 @@ export async function startLocalSystem(
     },
     stop: () => stop(child),
   };
+}
+
+/** For a start that is to be refused. */
+export async function refusalOf(start: Promise<LocalSystem>): Promise<Refusal> {
+  const outcome = await start.catch((refusal: Refusal) => refusal);
+  if (!("stop" in outcome)) return outcome;
+  await outcome.stop();
+  throw new Error("it started");
 }
 
 export function isRunning(pid: number | undefined): boolean {
