@@ -7,6 +7,7 @@ import { RetryInfoSchema } from "../../proto/gen/google/rpc/error_details_pb.ts"
 import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.ts";
 import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { grpcFrame } from "../support/grpc-frame.ts";
 import { openStubService, type StubService } from "../support/stub-service.ts";
 
 const { createVersion, getPreset } = PresetService.method;
@@ -43,9 +44,7 @@ function send(session: ClientHttp2Session, { token }: StubService, path: string,
     te: "trailers",
     authorization: `Bearer ${token}`,
   });
-  const head = Buffer.alloc(5);
-  head.writeUInt32BE(content.length, 1);
-  stream.end(Buffer.concat([head, content]));
+  stream.end(grpcFrame(content));
   let details = "";
   const status = new Promise<number>((resolve, reject) => {
     const see = (headers: Record<string, unknown>) => {

@@ -5,7 +5,7 @@ import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service
 import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
 import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
 import { hashKey } from "../../services/organization/domain/keys.ts";
-import { type Administrator, openOrganizations, type TestOrganizations } from "../support/administration.ts";
+import { type Administrator, makeKey, openOrganizations, type TestOrganizations } from "../support/administration.ts";
 import { failureOf } from "../support/failures.ts";
 import type { Tenant } from "../support/tenants.ts";
 
@@ -25,12 +25,6 @@ beforeEach(async () => {
   ({ tenant, admin } = await organizations.administer());
 });
 
-async function made(request: Parameters<typeof admin<typeof createKey.input, typeof createKey.output>>[1] = {}) {
-  const { key, secret } = await admin(createKey, { name: "CI", ...request });
-  if (!key) throw new Error("no key");
-  return { ...key, secret };
-}
-
 const hour = 3_600_000;
 const inAnHour = () => timestampFromDate(new Date(Date.now() + hour));
 const invalid = { code: "UNAUTHENTICATED", reason: "KEY_INVALID" };
@@ -43,7 +37,7 @@ async function ownKeyId(): Promise<string> {
 
 describe("UpdateKey", () => {
   it("changes what the mask names, and nothing else", async () => {
-    const key = await made({ expireTime: inAnHour() });
+    const key = await makeKey(admin, { expireTime: inAnHour() });
     const change = async (paths: string[], fields: object) =>
       (await admin(updateKey, { key: key.hash, updateMask: { paths }, ...fields })).key;
     expect(await change(["name"], { name: "New", disabled: true })).toMatchObject({ name: "New", disabled: false });
@@ -60,7 +54,7 @@ describe("UpdateKey", () => {
   });
 
   it("stops a key while it is disabled", async () => {
-    const key = await made();
+    const key = await makeKey(admin);
     const setDisabled = (disabled: boolean) =>
       admin(updateKey, { key: key.id, updateMask: { paths: ["disabled"] }, disabled });
     await setDisabled(true);
@@ -70,7 +64,7 @@ describe("UpdateKey", () => {
   });
 
   it("leaves no trace where nothing differs", async () => {
-    const key = await made();
+    const key = await makeKey(admin);
     const { name, permissions } = key;
     const paths = ["name", "disabled", "permissions", "expire_time"];
     const { key: after } = await admin(updateKey, { key: key.id, updateMask: { paths }, name, permissions });
@@ -91,7 +85,7 @@ describe("UpdateKey", () => {
       "expire_time",
     ],
   ])("refuses %s", async (_name, request, field) => {
-    const key = await made();
+    const key = await makeKey(admin);
     expect(await failureOf(admin(updateKey, { key: key.id, ...request }))).toMatchObject({ violations: [{ field }] });
   });
 
@@ -106,14 +100,14 @@ describe("UpdateKey", () => {
 
 describe("DeleteKey", () => {
   it("ends a key for good", async () => {
-    const key = await made();
+    const key = await makeKey(admin);
     expect((await admin(deleteKey, { key: key.hash })).key?.id).toBe(key.id);
     expect(await failureOf(organizations.exchange(key.secret))).toMatchObject(invalid);
     expect(await failureOf(admin(deleteKey, { key: key.id }))).toMatchObject({ reason: "KEY_NOT_FOUND" });
   });
 
   it("is done once where many do it at once", async () => {
-    const key = await made();
+    const key = await makeKey(admin);
     const results = await Promise.allSettled(Array.from({ length: 8 }, () => admin(deleteKey, { key: key.id })));
     const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
     expect(refused).toHaveLength(7);
@@ -135,19 +129,21 @@ describe("the last management key that works", () => {
     it("until there is another one that lasts as long", async () => {
       const own = await ownKeyId();
       expect(await failureOf(change(own))).toMatchObject(lastManagementKey);
-      await made({ kind: KeyKind.MANAGEMENT, expireTime: inAnHour() });
-      const disabled = await made({ kind: KeyKind.MANAGEMENT });
+      await makeKey(admin, { kind: KeyKind.MANAGEMENT, expireTime: inAnHour() });
+      const disabled = await makeKey(admin, { kind: KeyKind.MANAGEMENT });
       await ways.disabled?.(disabled.id);
       expect(await failureOf(change(own))).toMatchObject(lastManagementKey);
       await organizations.exchange(tenant.managementKey);
-      await made({ kind: KeyKind.MANAGEMENT });
+      await makeKey(admin, { kind: KeyKind.MANAGEMENT });
       await change(own);
     });
 
     it("by two at once", async () => {
-      const [one, other] = [await ownKeyId(), (await made({ kind: KeyKind.MANAGEMENT })).id];
+      const [one, other] = [await ownKeyId(), (await makeKey(admin, { kind: KeyKind.MANAGEMENT })).id];
       // Called with a third key, which goes on working but does not last.
-      admin = await organizations.as((await made({ kind: KeyKind.MANAGEMENT, expireTime: inAnHour() })).secret);
+      admin = await organizations.as(
+        (await makeKey(admin, { kind: KeyKind.MANAGEMENT, expireTime: inAnHour() })).secret,
+      );
       const results = await Promise.allSettled([change(one), change(other)]);
       const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
       expect(refused).toEqual([expect.objectContaining(lastManagementKey)]);
@@ -166,7 +162,7 @@ describe("the last management key that works", () => {
 
 describe("the token of a management key", () => {
   it("changes nothing once the key was ended, though it lives on", async () => {
-    const second = await made({ kind: KeyKind.MANAGEMENT });
+    const second = await makeKey(admin, { kind: KeyKind.MANAGEMENT });
     const late = await organizations.as(second.secret);
     await admin(deleteKey, { key: second.id });
     expect(await failureOf(late(createKey, { name: "Backdoor" }))).toMatchObject(invalid);
@@ -211,7 +207,7 @@ describe("GetCurrentKey", () => {
   });
 
   it("is refused to a key that was deleted since", async () => {
-    const key = await made();
+    const key = await makeKey(admin);
     const late = await organizations.as(key.secret);
     await admin(deleteKey, { key: key.id });
     expect(await failureOf(late(getCurrentKey))).toMatchObject(invalid);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
 import { hashKey } from "../../services/organization/domain/keys.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
-import { type Administrator, openOrganizations, type TestOrganizations } from "../support/administration.ts";
+import { type Administrator, makeKey, openOrganizations, type TestOrganizations } from "../support/administration.ts";
 import { failureOf } from "../support/failures.ts";
 import type { Tenant } from "../support/tenants.ts";
 
@@ -26,10 +26,8 @@ beforeEach(async () => {
   key = await make();
 });
 
-async function make(requestId = "") {
-  const { key: made, secret } = await admin(createKey, { name: "CI", permissions: ["inference"], requestId });
-  if (!made) throw new Error("no key");
-  return { ...made, secret };
+function make(requestId = "") {
+  return makeKey(admin, { permissions: ["inference"], requestId });
 }
 
 describe("RotateKey", () => {

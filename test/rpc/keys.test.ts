@@ -2,11 +2,16 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
-import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
 import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
 import { hashKey } from "../../services/organization/domain/keys.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
-import { type Administrator, openOrganizations, type TestOrganizations } from "../support/administration.ts";
+import {
+  type Administrator,
+  makeKey,
+  makeMember,
+  openOrganizations,
+  type TestOrganizations,
+} from "../support/administration.ts";
 import { failureOf } from "../support/failures.ts";
 import { uuidV7 } from "../support/patterns.ts";
 import type { Tenant } from "../support/tenants.ts";
@@ -27,12 +32,6 @@ afterAll(() => organizations.close());
 beforeEach(async () => {
   ({ tenant, admin } = await organizations.administer());
 });
-
-async function made(request: Parameters<typeof admin<typeof createKey.input, typeof createKey.output>>[1] = {}) {
-  const { key, secret } = await admin(createKey, { name: "CI", ...request });
-  if (!key) throw new Error("no key");
-  return { ...key, secret };
-}
 
 const hour = 3_600_000;
 const inAnHour = () => timestampFromDate(new Date(Date.now() + hour));
@@ -61,14 +60,14 @@ describe("CreateKey", () => {
 
   it("makes the key that is asked for", async () => {
     const { workspace } = await admin(createWorkspace, { name: "Staging", slug: "staging" });
-    const [member] = (await addMember()).slice(-1);
+    const { id: creatorUserId } = await makeMember(admin);
     const expireTime = inAnHour();
-    const parts = { creatorUserId: member ?? "", expireTime, permissions: ["inference", "presets:read", "inference"] };
+    const parts = { creatorUserId, expireTime, permissions: ["inference", "presets:read", "inference"] };
     const { key } = await admin(createKey, { name: "Ω🔑", workspaceId: "staging", ...parts });
     expect(key).toMatchObject({
       name: "Ω🔑",
       workspaceId: workspace?.id,
-      creatorUserId: member,
+      creatorUserId,
       permissions: ["presets:read", "inference"],
     });
     expect(key?.expireTime).toEqual(expireTime);
@@ -114,7 +113,7 @@ describe("CreateKey", () => {
   });
 
   it("takes a name of 255 characters", async () => {
-    expect((await made({ name: "x".repeat(255) })).name).toHaveLength(255);
+    expect((await makeKey(admin, { name: "x".repeat(255) })).name).toHaveLength(255);
   });
 
   it("does not tell another organization's workspace or member from none", async () => {
@@ -142,14 +141,9 @@ describe("CreateKey", () => {
   });
 });
 
-async function addMember(): Promise<string[]> {
-  const { member } = await admin(OrganizationService.method.addMember, { email: `${newId()}@example.com` });
-  return [member?.id ?? ""];
-}
-
 describe("ListKeys", () => {
   it("lists keys of a workspace over pages, newest first, then by id", async () => {
-    for (let n = 0; n < 12; n += 1) await made({ name: `Key ${n}` });
+    for (let n = 0; n < 12; n += 1) await makeKey(admin, { name: `Key ${n}` });
     // All in the same millisecond, so that their ids decide.
     await organizations.pool.execute("UPDATE api_keys SET created_at = ? WHERE organization_id = ?", [
       new Date(0),
@@ -164,7 +158,7 @@ describe("ListKeys", () => {
   });
 
   it("lists the newest first", async () => {
-    const first = await made({ name: "First" });
+    const first = await makeKey(admin, { name: "First" });
     await organizations.pool.execute("UPDATE api_keys SET created_at = created_at - INTERVAL 1 DAY WHERE id = ?", [
       idToBytes(first.id),
     ]);
@@ -174,10 +168,10 @@ describe("ListKeys", () => {
 
   it("shows management keys with those of the default workspace, and disabled keys where they are asked for", async () => {
     await admin(createWorkspace, { name: "Staging", slug: "staging" });
-    const staged = await made({ name: "Staged", workspaceId: "staging" });
-    const disabled = await made({ name: "Disabled" });
+    const staged = await makeKey(admin, { name: "Staged", workspaceId: "staging" });
+    const disabled = await makeKey(admin, { name: "Disabled" });
     await admin(updateKey, { key: disabled.id, updateMask: { paths: ["disabled"] }, disabled: true });
-    const deleted = await made({ name: "Deleted" });
+    const deleted = await makeKey(admin, { name: "Deleted" });
     await admin(deleteKey, { key: deleted.id });
     const namesOf = async (request: { workspaceId?: string; includeDisabled?: boolean }) => {
       const { keys, totalCount } = await admin(listKeys, request);
@@ -211,7 +205,7 @@ describe("ListKeys", () => {
 
 describe("a key that is named", () => {
   it("is found by its id and its hash, in upper and lower case", async () => {
-    const key = await made();
+    const key = await makeKey(admin);
     for (const name of [key.id, key.id.toUpperCase(), key.hash, key.hash.toUpperCase()]) {
       expect((await admin(getKey, { key: name })).key?.id).toBe(key.id);
     }
@@ -220,7 +214,7 @@ describe("a key that is named", () => {
   it("is not told from none where it is another organization's, or was deleted", async () => {
     const other = await organizations.administer();
     const { key: foreign } = await other.admin(createKey, { name: "Foreign" });
-    const deleted = await made();
+    const deleted = await makeKey(admin);
     await admin(deleteKey, { key: deleted.id });
     const names = [
       newId(),

@@ -10,6 +10,7 @@ import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
 import { CreateVersionRequestSchema, PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { codeName } from "../../services/platform/rpc/codes.ts";
 import { requestBytesMax } from "../../services/platform/rpc/message-sizes.ts";
+import { grpcFrame } from "../support/grpc-frame.ts";
 import { openStubService, type StubService } from "../support/stub-service.ts";
 
 let service: StubService;
@@ -83,18 +84,11 @@ function seenIn(headers: Record<string, unknown>): Seen {
   };
 }
 
-function envelope(content: Uint8Array, { flags = 0, length = content.length } = {}): Uint8Array {
-  const head = Buffer.alloc(5);
-  head.writeUInt8(flags);
-  head.writeUInt32BE(length, 1);
-  return Buffer.concat([head, content]);
-}
-
-const empty = envelope(Buffer.alloc(0));
+const empty = grpcFrame(Buffer.alloc(0));
 const message = Buffer.from(
   toBinary(CreateVersionRequestSchema, create(CreateVersionRequestSchema, { slug: "secret" })),
 );
-const compressed = (content: Uint8Array) => [envelope(content, { flags: 1 })];
+const compressed = (content: Uint8Array) => [grpcFrame(content, { flags: 1 })];
 const timeout = { code: "INVALID_ARGUMENT", reason: "INVALID_REQUEST", fields: ["grpc-timeout"] };
 const unreadable = { code: "INVALID_ARGUMENT", reason: "INVALID_REQUEST", fields: [""] };
 const unsupported = { code: "UNIMPLEMENTED", reason: "UNSUPPORTED_REQUEST" };
@@ -128,15 +122,15 @@ describe.each(methods)("gRPC of %s", (_kind, method) => {
     ],
     ["compression that is not named", { body: compressed(gzipSync(message)) }, unreadable],
     ["no message", {}, { code: "UNIMPLEMENTED" }],
-    ["half a message", { body: [envelope(message, { length: 100 })] }, { code: "UNIMPLEMENTED" }],
+    ["half a message", { body: [grpcFrame(message, { length: 100 })] }, { code: "UNIMPLEMENTED" }],
     ["half a head", { body: [Buffer.alloc(3)] }, { code: "UNIMPLEMENTED" }],
     ["two messages", { body: [empty, empty] }, { code: "UNIMPLEMENTED" }],
     [
       "too large a message",
-      { body: [envelope(message, { length: requestBytesMax + 1 })] },
+      { body: [grpcFrame(message, { length: requestBytesMax + 1 })] },
       { code: "RESOURCE_EXHAUSTED" },
     ],
-    ["a message that ends inside", { body: [envelope(Buffer.from("secret"))] }, unreadable],
+    ["a message that ends inside", { body: [grpcFrame(Buffer.from("secret"))] }, unreadable],
   ])("refuses %s, and logs and counts it once", async (_name, sent, expected) => {
     const code = expected.code as string;
     const [linesBefore, countBefore] = [service.lines.length, await service.counted(rpc, code)];
@@ -169,7 +163,7 @@ describe("gRPC", () => {
 
   it("serves others after one that sends without end", async () => {
     const endless = Array(40).fill(mebibyte);
-    const large = envelope(message, { length: 2 ** 31 });
+    const large = grpcFrame(message, { length: 2 ** 31 });
     expect(await send(createVersion, { body: [large, ...endless] })).toMatchObject({ code: "RESOURCE_EXHAUSTED" });
     expect(await send(createVersion, { body: [empty] })).toMatchObject({ code: "OK" });
   });

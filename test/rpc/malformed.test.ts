@@ -13,6 +13,7 @@ import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import { codeName } from "../../services/platform/rpc/codes.ts";
 import { requestBytesMax } from "../../services/platform/rpc/message-sizes.ts";
+import { grpcFrame } from "../support/grpc-frame.ts";
 import { openStubService, type StubService } from "../support/stub-service.ts";
 
 const { createVersion, batchCreateVersions, getPreset, getVersion, listPresets, updatePreset } = PresetService.method;
@@ -110,12 +111,9 @@ function refusalIn({ head, body }: Answer): Refusal {
   return refusalFromStatus(Buffer.from(details, "base64"));
 }
 
-/** A message in an envelope, which may lie about its length. */
-function envelope(content: string | Uint8Array, { flags = 0, length = content.length } = {}): Uint8Array {
-  const head = Buffer.alloc(5);
-  head.writeUInt8(flags);
-  head.writeUInt32BE(length, 1);
-  return Buffer.concat([head, Buffer.from(content as Uint8Array)]);
+/** A message in an envelope, which may lie about its length. Connect has the same ones as gRPC. */
+function envelope(text: string, lies?: Parameters<typeof grpcFrame>[1]): Uint8Array {
+  return grpcFrame(Buffer.from(text), lies);
 }
 
 const json = { "content-type": "application/json" };

@@ -8,7 +8,12 @@ import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/or
 import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
-import { type Administrator, openOrganizations, type TestOrganizations } from "../support/administration.ts";
+import {
+  type Administrator,
+  makeMember,
+  openOrganizations,
+  type TestOrganizations,
+} from "../support/administration.ts";
 import { failureOf } from "../support/failures.ts";
 import type { Tenant } from "../support/tenants.ts";
 
@@ -32,10 +37,8 @@ beforeEach(async () => {
   ({ tenant, admin } = await organizations.administer());
 });
 
-async function add(role: MemberRole = MemberRole.MEMBER, email = `${newId()}@example.com`) {
-  const { member } = await admin(addMember, { email, role });
-  if (!member) throw new Error("no member");
-  return member;
+function add(role: MemberRole = MemberRole.MEMBER, email = `${newId()}@example.com`) {
+  return makeMember(admin, { email, role });
 }
 
 /** More keys like this one. */

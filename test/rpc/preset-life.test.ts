@@ -485,7 +485,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
       expect(await failureOf(call(createVersion, { slug: "" }, readOnly))).toMatchObject({ code: "PERMISSION_DENIED" });
     });
 
-    it.each(ofOnePreset)("needs a token: %s", async (_name, run) => {
+    it.each(ofOnePreset)("takes garbage for no token: %s", async (_name, run) => {
       expect(await failureOf(run("garbage"))).toMatchObject({ code: "UNAUTHENTICATED", reason: "TOKEN_INVALID" });
     });
   });

@@ -8,7 +8,7 @@ import { parseSigningKeys, type SigningKey } from "../../services/organization/d
 import type { Principal } from "../../services/platform/auth/principal.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
-import type { Failure } from "../support/failures.ts";
+import { failureOf } from "../support/failures.ts";
 import { freshName } from "../support/fresh-name.ts";
 import { type CreateVersion, presetClients } from "../support/preset-clients.ts";
 import { newSigningKeyPem, type Stack, startStack } from "../support/stack.ts";
@@ -31,13 +31,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => stack.close());
-
-function failureOf(call: Promise<unknown>): Promise<Failure> {
-  return call.then(
-    () => Promise.reject(new Error("the call succeeded")),
-    (failure: Failure) => failure,
-  );
-}
 
 /** A token for the stack's own principal, with whatever a case changes. */
 function mint({

@@ -44,6 +44,14 @@ const ticketFor = async (key: string) =>
 const sessionInvalid = { code: "UNAUTHENTICATED", reason: "SESSION_INVALID" };
 const ticketInvalid = { code: "UNAUTHENTICATED", reason: "TICKET_INVALID" };
 
+type MadeKey = Awaited<ReturnType<Stack["tenants"]["createKey"]>>;
+
+/** Gives a key another secret. The one before works until then, or no more. */
+async function rotate({ key }: MadeKey, previousExpiresAt?: Date): Promise<void> {
+  const { hash, label } = newSecret();
+  await updateKeySecret(stack.organizationPool, key, { ...key, hash, label, previousExpiresAt });
+}
+
 /** Moves a time of a session into the past. */
 async function step(token: string, column: "created_at" | "last_used_at", byMs: number): Promise<void> {
   await stack.organizationPool.execute(
@@ -173,7 +181,7 @@ describe("a session", () => {
 });
 
 describe("a session ends with its key:", () => {
-  it.each<[string, (made: Awaited<ReturnType<Stack["tenants"]["createKey"]>>) => Promise<void>]>([
+  it.each<[string, (made: MadeKey) => Promise<void>]>([
     ["disabled", ({ key }) => updateKeyRow(stack.organizationPool, { ...key, disabled: true })],
     ["deleted", ({ key }) => updateKeyRow(stack.organizationPool, { ...key, revokedAt: new Date() })],
     ["expired", ({ key }) => updateKeyRow(stack.organizationPool, { ...key, expiresAt: new Date(Date.now() - 1) })],
@@ -205,11 +213,6 @@ describe("a session ends with its key:", () => {
     expect(await failureOf(exchange(managing))).toMatchObject(sessionInvalid);
     expect(await failureOf(signIn(gone.managementKey))).toMatchObject({ reason: "KEY_INVALID" });
   });
-
-  async function rotate({ key }: Awaited<ReturnType<Stack["tenants"]["createKey"]>>, previousExpiresAt?: Date) {
-    const { hash, label } = newSecret();
-    await updateKeySecret(stack.organizationPool, key, { ...key, hash, label, previousExpiresAt });
-  }
 });
 
 describe("sessions that are over", () => {
@@ -286,6 +289,11 @@ describe("a ticket", () => {
     await updateKeyRow(stack.organizationPool, { ...disabled.key, disabled: true });
     expect(await failureOf(useTicket(ticket))).toMatchObject(ticketInvalid);
     await expect(ticketFor(disabled.key.id)).rejects.toThrow(CommandError);
+
+    const rotated = await stack.tenants.createKey(stack);
+    const stale = await ticketFor(rotated.key.id);
+    await rotate(rotated);
+    expect(await failureOf(useTicket(stale))).toMatchObject(ticketInvalid);
   });
 
   it("is neither a key nor a session, and they are no tickets", async () => {

@@ -1,14 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
 import { MemberRole } from "../../proto/gen/setpoint/organization/v1/member_pb.ts";
-import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
 import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
-import { isId, newId } from "../../services/platform/domain/ids.ts";
-import { type Administrator, openOrganizations, type TestOrganizations } from "../support/administration.ts";
+import { isId } from "../../services/platform/domain/ids.ts";
+import {
+  type Administrator,
+  makeMember,
+  makeWorkspace,
+  openOrganizations,
+  type TestOrganizations,
+} from "../support/administration.ts";
 import { failureOf } from "../support/failures.ts";
 import type { Tenant } from "../support/tenants.ts";
 
-const { createWorkspace, listWorkspaceMembers, addWorkspaceMembers, removeWorkspaceMembers } = WorkspaceService.method;
+const { listWorkspaceMembers, addWorkspaceMembers, removeWorkspaceMembers } = WorkspaceService.method;
 const { createKey, deleteKey } = KeyService.method;
 
 let organizations: TestOrganizations;
@@ -25,23 +30,14 @@ beforeEach(async () => {
   ({ tenant, admin } = await organizations.administer());
 });
 
-async function make(slug: string, fields: { name?: string; description?: string } = {}) {
-  const { workspace } = await admin(createWorkspace, { name: slug, slug, ...fields });
-  if (!workspace) throw new Error("no workspace");
-  return workspace;
-}
-
-async function newMember(): Promise<string> {
-  const { member } = await admin(OrganizationService.method.addMember, { email: `${newId()}@example.com` });
-  return member?.id ?? "";
-}
+const newMember = async (): Promise<string> => (await makeMember(admin)).id;
 
 const userIdsOf = async (workspace: string) =>
   (await admin(listWorkspaceMembers, { workspace })).members.map(({ userId }) => userId);
 
 describe("the members of a workspace", () => {
   it("are those who were added, once each, oldest membership first", async () => {
-    await make("team");
+    await makeWorkspace(admin, "team");
     const [ada, ben] = [await newMember(), await newMember()];
     const added = await admin(addWorkspaceMembers, { workspace: "team", userIds: [ada, ben, ada, tenant.userId] });
     expect(added.addedCount).toBe(2);
@@ -75,7 +71,7 @@ describe("the members of a workspace", () => {
   });
 
   it("cannot be strangers, who are not told from nobody", async () => {
-    await make("team");
+    await makeWorkspace(admin, "team");
     const other = await organizations.tenants.createOrganization();
     const userIds = [tenant.userId, other.userId, "user_000000000000000000000000000", "ü", ""];
     expect(await failureOf(admin(addWorkspaceMembers, { workspace: "team", userIds }))).toMatchObject({
@@ -91,7 +87,7 @@ describe("the members of a workspace", () => {
   });
 
   it.each([0, 101])("are not %d at once", async (length) => {
-    await make("team");
+    await makeWorkspace(admin, "team");
     const request = { workspace: "team", userIds: Array(length).fill(tenant.userId) };
     for (const method of [addWorkspaceMembers, removeWorkspaceMembers] as const) {
       expect(await failureOf(admin(method as typeof addWorkspaceMembers, request))).toMatchObject({
@@ -101,7 +97,7 @@ describe("the members of a workspace", () => {
   });
 
   it("leave, unless they have keys there that work", async () => {
-    await make("team");
+    await makeWorkspace(admin, "team");
     const [ada, ben] = [await newMember(), await newMember()];
     await admin(addWorkspaceMembers, { workspace: "team", userIds: [ada, ben] });
     const { key } = await admin(createKey, { name: "Ada's", workspaceId: "team", creatorUserId: ada });

@@ -2,7 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
 import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
-import { type Administrator, openOrganizations, type TestOrganizations } from "../support/administration.ts";
+import {
+  type Administrator,
+  makeWorkspace,
+  openOrganizations,
+  type TestOrganizations,
+} from "../support/administration.ts";
 import { failureOf } from "../support/failures.ts";
 import { uuidV7 } from "../support/patterns.ts";
 import type { Tenant } from "../support/tenants.ts";
@@ -34,12 +39,6 @@ beforeEach(async () => {
   ({ tenant, admin } = await organizations.administer());
 });
 
-async function make(slug: string, fields: { name?: string; description?: string } = {}) {
-  const { workspace } = await admin(createWorkspace, { name: slug, slug, ...fields });
-  if (!workspace) throw new Error("no workspace");
-  return workspace;
-}
-
 const userIdsOf = async (workspace: string) =>
   (await admin(listWorkspaceMembers, { workspace })).members.map(({ userId }) => userId);
 
@@ -62,7 +61,10 @@ describe("CreateWorkspace", () => {
   });
 
   it("leaves unset what is not given", async () => {
-    const { description, defaultTextModel, defaultImageModel, defaultProviderSort } = await make("plain");
+    const { description, defaultTextModel, defaultImageModel, defaultProviderSort } = await makeWorkspace(
+      admin,
+      "plain",
+    );
     expect([description, defaultTextModel, defaultImageModel, defaultProviderSort]).toEqual(Array(4).fill(undefined));
   });
 
@@ -93,22 +95,22 @@ describe("CreateWorkspace", () => {
   it("takes every field at its longest", async () => {
     const name = "😀".repeat(100);
     const description = "😀".repeat(500);
-    expect(await make("a".repeat(50), { name, description })).toMatchObject({ name, description });
+    expect(await makeWorkspace(admin, "a".repeat(50), { name, description })).toMatchObject({ name, description });
   });
 
   it("refuses a slug that is taken in the organization, and only there", async () => {
-    await make("taken");
-    expect(await failureOf(make("taken"))).toMatchObject({
+    await makeWorkspace(admin, "taken");
+    expect(await failureOf(makeWorkspace(admin, "taken"))).toMatchObject({
       code: "ALREADY_EXISTS",
       reason: "SLUG_TAKEN",
       violations: [{ field: "slug" }],
     });
     ({ admin } = await organizations.administer());
-    await make("taken");
+    await makeWorkspace(admin, "taken");
   });
 
   it("gives a slug to one of many who want it at once", async () => {
-    const results = await Promise.allSettled(Array.from({ length: 6 }, () => make("raced")));
+    const results = await Promise.allSettled(Array.from({ length: 6 }, () => makeWorkspace(admin, "raced")));
     const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
     expect(refused).toEqual(Array(5).fill(expect.objectContaining({ reason: "SLUG_TAKEN" })));
   });
@@ -116,7 +118,7 @@ describe("CreateWorkspace", () => {
 
 describe("ListWorkspaces", () => {
   it("lists workspaces over pages, oldest first, then by id", async () => {
-    for (let n = 0; n < 6; n += 1) await make(`workspace-${n}`);
+    for (let n = 0; n < 6; n += 1) await makeWorkspace(admin, `workspace-${n}`);
     await organizations.pool.execute("UPDATE workspaces SET created_at = ? WHERE organization_id = ?", [
       new Date(0),
       idToBytes(tenant.organizationId),
@@ -130,7 +132,7 @@ describe("ListWorkspaces", () => {
   });
 
   it("shows none of another organization, and none that was deleted", async () => {
-    await make("doomed");
+    await makeWorkspace(admin, "doomed");
     await admin(deleteWorkspace, { workspace: "doomed" });
     await organizations.tenants.createOrganization();
     expect(await admin(listWorkspaces)).toMatchObject({ totalCount: 1, workspaces: [{ id: tenant.workspaceId }] });
@@ -139,14 +141,14 @@ describe("ListWorkspaces", () => {
 
 describe("a workspace that is named", () => {
   it("is found by its id and its slug", async () => {
-    const { id } = await make("found");
+    const { id } = await makeWorkspace(admin, "found");
     for (const workspace of [id, id.toUpperCase(), "found"]) {
       expect((await admin(getWorkspace, { workspace })).workspace?.id).toBe(id);
     }
   });
 
   it("is not told from none where it is another organization's, or was deleted", async () => {
-    const { id: deleted } = await make("deleted");
+    const { id: deleted } = await makeWorkspace(admin, "deleted");
     await admin(deleteWorkspace, { workspace: deleted });
     const other = await organizations.administer();
     const { workspace: foreign } = await other.admin(createWorkspace, { name: "Foreign", slug: "foreign" });
@@ -179,7 +181,7 @@ describe("a workspace that is named", () => {
 
 describe("UpdateWorkspace", () => {
   it("changes what the mask names, and removes what it leaves unset", async () => {
-    await make("before", { description: "Old" });
+    await makeWorkspace(admin, "before", { description: "Old" });
     const change = async (workspace: string, paths: string[], fields: object) =>
       (await admin(updateWorkspace, { workspace, updateMask: { paths }, ...fields })).workspace;
     const renamed = await change("before", ["name", "slug"], { name: "After", slug: "after", description: "Ignored" });
@@ -205,7 +207,7 @@ describe("UpdateWorkspace", () => {
   });
 
   it("refuses a slug that is taken, but not its own", async () => {
-    await make("mine");
+    await makeWorkspace(admin, "mine");
     const change = (slug: string) =>
       admin(updateWorkspace, { workspace: "mine", updateMask: { paths: ["slug"] }, slug });
     expect(await failureOf(change("default"))).toMatchObject({ reason: "SLUG_TAKEN" });
@@ -215,7 +217,7 @@ describe("UpdateWorkspace", () => {
 
 describe("DeleteWorkspace", () => {
   it("takes the workspace from its keys, and frees its slug", async () => {
-    const { id } = await make("gone");
+    const { id } = await makeWorkspace(admin, "gone");
     const { key, secret } = await admin(createKey, { name: "Off", workspaceId: "gone" });
     const disabled = { key: key?.id ?? "", updateMask: { paths: ["disabled"] } };
     await admin(updateKey, { ...disabled, disabled: true });
@@ -223,7 +225,7 @@ describe("DeleteWorkspace", () => {
     await admin(updateKey, { ...disabled, disabled: false });
     expect((await organizations.exchange(secret)).principal?.workspaceId).toBe("");
     expect(await failureOf(organizations.as(tenant.managementKey, id))).toMatchObject(notFound);
-    expect((await make("gone")).id).not.toBe(id);
+    expect((await makeWorkspace(admin, "gone")).id).not.toBe(id);
   });
 
   it("spares the default workspace", async () => {
@@ -234,7 +236,7 @@ describe("DeleteWorkspace", () => {
   });
 
   it("spares one with keys that work, and names them", async () => {
-    await make("busy");
+    await makeWorkspace(admin, "busy");
     const { key } = await admin(createKey, { name: "n".repeat(255), workspaceId: "busy" });
     const others = await Promise.all(
       Array.from({ length: 6 }, (_, n) => admin(createKey, { name: `Key ${n}`, workspaceId: "busy" })),
@@ -248,7 +250,7 @@ describe("DeleteWorkspace", () => {
   });
 
   it("is done once where many do it at once", async () => {
-    await make("raced");
+    await makeWorkspace(admin, "raced");
     const results = await Promise.allSettled(
       Array.from({ length: 6 }, () => admin(deleteWorkspace, { workspace: "raced" })),
     );
@@ -258,7 +260,7 @@ describe("DeleteWorkspace", () => {
 
   it("leaves no working key behind that is made at the same time", async () => {
     for (let round = 0; round < 5; round += 1) {
-      await make(`raced-${round}`);
+      await makeWorkspace(admin, `raced-${round}`);
       const workspace = `raced-${round}`;
       const [made, deleted] = await Promise.allSettled([
         admin(createKey, { name: "Late", workspaceId: workspace }),

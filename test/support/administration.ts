@@ -1,7 +1,11 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
+import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
+import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
 import { openOrganizationService } from "../../services/organization/app.ts";
 import { readOrganizationConfig } from "../../services/organization/config.ts";
+import { newId } from "../../services/platform/domain/ids.ts";
 import { openPool, type Pool } from "../../services/platform/mysql/pool.ts";
 import { silentLogger } from "../../services/platform/observe/logger.ts";
 import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
@@ -69,4 +73,33 @@ export async function openOrganizations(): Promise<TestOrganizations> {
       await database.drop();
     },
   };
+}
+
+const { createKey } = KeyService.method;
+const { createWorkspace } = WorkspaceService.method;
+const { addMember } = OrganizationService.method;
+
+/** A new key, with its secret. */
+export async function makeKey(admin: Administrator, request: MessageInitShape<typeof createKey.input> = {}) {
+  const { key, secret } = await admin(createKey, { name: "CI", ...request });
+  if (!key) throw new Error("no key");
+  return { ...key, secret };
+}
+
+/** A new workspace, which is named by its slug unless the fields say otherwise. */
+export async function makeWorkspace(
+  admin: Administrator,
+  slug: string,
+  fields: MessageInitShape<typeof createWorkspace.input> = {},
+) {
+  const { workspace } = await admin(createWorkspace, { name: slug, slug, ...fields });
+  if (!workspace) throw new Error("no workspace");
+  return workspace;
+}
+
+/** A new member. */
+export async function makeMember(admin: Administrator, fields: MessageInitShape<typeof addMember.input> = {}) {
+  const { member } = await admin(addMember, { email: `${newId()}@example.com`, ...fields });
+  if (!member) throw new Error("no member");
+  return member;
 }

@@ -1,6 +1,7 @@
-/** Bytes as gRPC sends a message: not compressed, and so long. */
-export function grpcFrame(message: Uint8Array): Buffer {
+/** Bytes as gRPC sends a message: not compressed, and so long, unless it is to lie about that. */
+export function grpcFrame(message: Uint8Array, { flags = 0, length = message.length } = {}): Buffer {
   const prefix = Buffer.alloc(5);
-  prefix.writeUInt32BE(message.length, 1);
+  prefix.writeUInt8(flags);
+  prefix.writeUInt32BE(length, 1);
   return Buffer.concat([prefix, message]);
 }
