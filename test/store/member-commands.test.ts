@@ -38,6 +38,8 @@ async function memberCount(organizationId: string): Promise<number | undefined> 
 }
 
 describe("add-member and list-members", () => {
+  beforeAll(() => commands.makeOrganization("Refusing"));
+
   it("makes the user and the membership, and shows them", async () => {
     const name = freshName("With members");
     const { organization_id: organizationId, admin_user_id: adminId } = await commands.makeOrganization(name);
@@ -68,7 +70,6 @@ describe("add-member and list-members", () => {
     ["an unknown role", "Refusing", "a@b", ["--role", "boss"], /--role must be one of/],
     ["a bad address", "Refusing", "ada", [], /--email must be/],
   ])("refuses %s", async (_name, organization, email, others, message) => {
-    await commands.makeOrganization("Refusing").catch(() => {});
     const refused = add(organization, email, ...others);
     await expect(refused).rejects.toThrow(message);
     await expect(refused).rejects.toThrow(CommandError);
@@ -76,6 +77,11 @@ describe("add-member and list-members", () => {
 });
 
 describe("remove-member", () => {
+  beforeAll(async () => {
+    await commands.makeOrganization("Guarded");
+    await commands.makeOrganization("Elsewhere", "elsewhere@example.com");
+  });
+
   /** Keys that work would keep their creator. */
   const stopKeys = (organizationId: string) =>
     commands.pool.execute("UPDATE api_keys SET disabled = TRUE WHERE organization_id = ?", [idToBytes(organizationId)]);
@@ -180,8 +186,6 @@ describe("remove-member", () => {
     ["who is a member elsewhere", "Guarded", "elsewhere@example.com", /is no member of "Guarded"/],
     ["of an unknown organization", "Nowhere", "ada@example.com", /no organization "Nowhere"/],
   ])("refuses someone %s", async (_name, organization, email, message) => {
-    await commands.makeOrganization("Guarded").catch(() => {});
-    await commands.makeOrganization("Elsewhere", "elsewhere@example.com").catch(() => {});
     const refused = remove(organization, email);
     await expect(refused).rejects.toThrow(message);
     await expect(refused).rejects.toThrow(CommandError);

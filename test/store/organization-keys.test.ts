@@ -54,6 +54,18 @@ beforeEach(async () => {
   await insertKey(pool, managementKey.key);
 });
 
+/** The pool, and how many statements were executed by way of it. */
+function countStatements() {
+  let statements = 0;
+  const counting = {
+    execute: (...parameters: Parameters<Pool["execute"]>) => {
+      statements += 1;
+      return pool.execute(...parameters);
+    },
+  } as unknown as Executor;
+  return { counting, statements: () => statements };
+}
+
 describe("a stored key", () => {
   it("comes back as it was put in", async () => {
     const expiresAt = new Date("2030-01-01T00:00:00.123Z");
@@ -129,26 +141,20 @@ describe("what a key reaches", () => {
       hash: hashKey(secret),
       workspaceId: index === 2 ? secondWorkspaceId : undefined,
     }));
-    let statements = 0;
-    const counting = {
-      execute: (...parameters: Parameters<Pool["execute"]>) => {
-        statements += 1;
-        return pool.execute(...parameters);
-      },
-    } as unknown as Executor;
+    const { counting, statements } = countStatements();
     const found = await findKeyScopes(counting, shown);
     expect(shown.map((each) => found.get(each)?.workspaceId)).toEqual([
       defaultWorkspaceId,
       secondWorkspaceId,
       secondWorkspaceId,
     ]);
-    expect(statements).toBe(1);
+    expect(statements()).toBe(1);
     await updateKeySecret(pool, apiKey.key, after);
     const rotated = await findKeyScopes(counting, shown);
     expect(shown.map((each) => rotated.get(each)?.key.id)).toEqual(shown.map((each) => found.get(each)?.key.id));
     const expiries = shown.map((each) => rotated.get(each)?.secretExpiresAt);
     expect(expiries).toEqual([undefined, after.previousExpiresAt, undefined]);
-    expect(statements).toBe(3);
+    expect(statements()).toBe(3);
   });
 
   it("is found by one unique key in each table", async () => {
@@ -192,19 +198,13 @@ describe("the last use of a key", () => {
   });
 
   it("is noted for many keys in one statement", async () => {
-    let statements = 0;
-    const counting = {
-      execute: (...parameters: Parameters<Pool["execute"]>) => {
-        statements += 1;
-        return pool.execute(...parameters);
-      },
-    } as unknown as Pool;
+    const { counting, statements } = countStatements();
     const recorder = new UseRecorder((...use) => updateKeysLastUsed(counting, ...use), silentLogger());
     const usedAt = new Date(250_000);
     for (const { key } of [apiKey, managementKey]) recorder.record(key.id, usedAt);
     await expect.poll(lastUse).toEqual(usedAt);
     expect((await findKeyById(pool, managementKey.key.id))?.lastUsedAt).toEqual(usedAt);
-    expect(statements).toBe(1);
+    expect(statements()).toBe(1);
   });
 
   it("does not throw where it cannot be noted", async () => {

@@ -1,7 +1,3 @@
-import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { organizationMigrations } from "../../services/organization/app.ts";
 import { listKeys } from "../../services/organization/store/list-keys.ts";
@@ -11,6 +7,7 @@ import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { migrate } from "../../services/platform/mysql/migrate.ts";
 import { openPool, type Pool } from "../../services/platform/mysql/pool.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { migrateUpTo } from "../support/migrate-up-to.ts";
 
 /** The last migration of the version before administration by API. */
 const before = "0005";
@@ -24,12 +21,7 @@ let pool: Pool;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = openPool(database.url, 2);
-  const folder = mkdtempSync(join(tmpdir(), "setpoint-migrations-"));
-  for (const name of readdirSync(organizationMigrations).filter((each) => each.slice(0, 4) <= before)) {
-    copyFileSync(fileURLToPath(new URL(name, organizationMigrations)), join(folder, name));
-  }
-  await migrate(database.url, pathToFileURL(`${folder}/`), () => {});
-  rmSync(folder, { recursive: true });
+  await migrateUpTo(before, database.url, organizationMigrations);
 
   await insertOrganization(organizationId);
   await insertOrganization(otherId);

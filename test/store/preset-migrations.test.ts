@@ -1,7 +1,4 @@
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { migrate } from "../../services/platform/mysql/migrate.ts";
@@ -9,6 +6,7 @@ import { openPool, type Pool, type RowDataPacket } from "../../services/platform
 import { presetMigrations } from "../../services/preset/app.ts";
 import { PresetReader } from "../../services/preset/store/preset-reader.ts";
 import { createTestDatabase, isSharded, type TestDatabase } from "../support/database.ts";
+import { migrateUpTo } from "../support/migrate-up-to.ts";
 import { patient } from "../support/preset-store.ts";
 
 /** The last migration of the version before dialects were kept. */
@@ -22,12 +20,7 @@ let pool: Pool;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = openPool(database.url, 2);
-  const folder = mkdtempSync(join(tmpdir(), "setpoint-migrations-"));
-  for (const name of readdirSync(presetMigrations).filter((each) => each.slice(0, 4) <= before)) {
-    copyFileSync(fileURLToPath(new URL(name, presetMigrations)), join(folder, name));
-  }
-  await migrate(database.url, pathToFileURL(`${folder}/`), () => {});
-  rmSync(folder, { recursive: true });
+  await migrateUpTo(before, database.url, presetMigrations);
 });
 
 afterAll(async () => {

@@ -207,17 +207,15 @@ describe("updatePreset", () => {
 
   it("begins nothing for a caller who has gone, neither after a connection came free nor after the lock", async () => {
     const preset = await store.create(workspaceId, "gone");
-    const statements: string[] = [];
-    for (const asksBefore of [0, 1, 2]) {
-      let asks = 0;
-      const caller = { deadlineMs: soon(), isCanceled: () => ++asks > asksBefore };
-      const update = presetUpdate("gone", { name: "Gone", requestId: `gone ${asksBefore}` });
+    for (const looksBefore of [0, 1, 2]) {
+      let looks = 0;
+      const caller = { deadlineMs: soon(), isCanceled: () => ++looks > looksBefore };
+      const update = presetUpdate("gone", { name: "Gone", requestId: `gone ${looksBefore}` });
       await expect(updatePreset(store.pool, workspaceId, actor, update, caller)).rejects.toMatchObject({
         kind: "deadline_exceeded",
       });
-      statements.push(String(asks));
+      expect(looks).toBe(looksBefore + 1);
     }
-    expect(statements).toEqual(["1", "2", "3"]);
     expect(await storedPreset("gone")).toMatchObject({ name: "gone" });
     expect(await store.revisions(preset)).toEqual([1]);
   });
