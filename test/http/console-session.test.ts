@@ -1,7 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { openGateway } from "../../gateway/app.ts";
-import type { GatewayConfig } from "../../gateway/config.ts";
 import { createConsoleTicket } from "../../services/organization/commands/create-console-ticket.ts";
 import { hashKey } from "../../services/organization/domain/keys.ts";
 import { keyFromBytes, secretFromBytes } from "../../services/platform/auth/key-format.ts";
@@ -10,6 +8,7 @@ import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
 import { administrator } from "../support/administration-rest.ts";
 import { Browser } from "../support/console.ts";
 import type { PresetJson } from "../support/rest.ts";
+import { openSecondGateway } from "../support/second-processes.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
 const ttlSeconds = 8;
@@ -28,12 +27,6 @@ afterAll(async () => {
   await others.close();
   await stack.close();
 });
-
-async function openAnother(change: Partial<GatewayConfig>): Promise<string> {
-  const config = { ...stack.gateway.config, port: 0, metricsPort: 0, ...change };
-  const { port } = await openGateway(config, silentLogger(), others);
-  return `http://127.0.0.1:${port}`;
-}
 
 async function signedIn(key = stack.apiKey, baseUrl = stack.baseUrl): Promise<Browser> {
   const browser = new Browser(baseUrl);
@@ -250,7 +243,7 @@ describe.concurrent("a session that works on two gateways", () => {
   it("is over at once where someone signs out, soon on the other, and their cookie is worth nothing then", async () => {
     const browser = await signedIn();
     const stolen = browser.clone();
-    const elsewhere = browser.clone(await openAnother({}));
+    const elsewhere = browser.clone(await openSecondGateway(stack, others));
     for (const each of [stolen, elsewhere]) expect((await each.send("GET", presets)).status).toBe(200);
     const { status, text, headers } = await browser.signOut();
     expect([status, text]).toEqual([204, ""]);
@@ -264,7 +257,7 @@ describe.concurrent("a session that works on two gateways", () => {
   it("is over with its key", async () => {
     const { key, secret } = await stack.tenants.createKey(stack);
     const browser = await signedIn(secret);
-    const elsewhere = browser.clone(await openAnother({}));
+    const elsewhere = browser.clone(await openSecondGateway(stack, others));
     expect((await elsewhere.send("GET", presets)).status).toBe(200);
     const { status } = await administrator(stack).call("PATCH", `/keys/${key.hash}`, { disabled: true });
     expect(status).toBe(200);
@@ -314,7 +307,7 @@ describe("where people open the console over HTTPS", () => {
   const publicOrigin = "https://setpoint.example.com";
   let url: string;
   beforeAll(async () => {
-    url = await openAnother({ publicOrigin });
+    url = await openSecondGateway(stack, others, { publicOrigin });
   });
 
   it("the cookie is for that host alone, and never travels in the clear", async () => {
@@ -339,7 +332,7 @@ describe("where people open the console over HTTPS", () => {
 
 describe("who guesses", () => {
   it("is slowed down, while others with the same address who are signed in are not", async () => {
-    const url = await openAnother({ refusedKeyRateLimit: { perSecond: 1, burst: 5 } });
+    const url = await openSecondGateway(stack, others, { refusedKeyRateLimit: { perSecond: 1, burst: 5 } });
     const browser = await signedIn(stack.apiKey, url);
     expect((await browser.session()).status).toBe(200);
     const guesses: (() => Promise<number>)[] = [

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { openGateway } from "../../gateway/app.ts";
 import { silentLogger } from "../../services/platform/observe/logger.ts";
 import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
 import { administrator } from "../support/administration-rest.ts";
 import { request } from "../support/rest.ts";
+import { openSecondGateway } from "../support/second-processes.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
 const ttlSeconds = 8;
@@ -12,15 +12,13 @@ const ttlSeconds = 8;
 const noticedWithin = { timeout: ttlSeconds * 1_000 + 30_000, interval: 100 };
 
 let stack: Stack;
-let other: Lifecycle;
+const other = new Lifecycle(silentLogger());
 let otherUrl: string;
 let admin: ReturnType<typeof administrator>;
 
 beforeAll(async () => {
   stack = await startStack({ organization: { accessTokenTtlSeconds: ttlSeconds } });
-  other = new Lifecycle(silentLogger());
-  const { port } = await openGateway({ ...stack.gateway.config, port: 0, metricsPort: 0 }, silentLogger(), other);
-  otherUrl = `http://127.0.0.1:${port}`;
+  otherUrl = await openSecondGateway(stack, other);
   admin = administrator(stack);
 });
 

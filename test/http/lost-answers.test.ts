@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { countChanges } from "../../services/organization/store/changes.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
 import { waitsForLock } from "../support/lock-waits.ts";
@@ -25,10 +26,7 @@ afterAll(async () => {
 const manage = (method: string, path: string, body?: unknown) =>
   stack.request<{ readonly id: string; readonly hash: string }>(method, path, { key: stack.managementKey, body });
 
-async function changeCount(): Promise<number> {
-  const [rows] = await stack.organizationPool.query<never>("SELECT COUNT(*) AS total FROM organization_changes");
-  return (rows as { total: number }[])[0]?.total ?? 0;
-}
+const changeCount = () => countChanges(stack.organizationPool, stack.organizationId, {});
 
 /** Has a change made whose answer does not arrive: it is carried out while nothing passes the proxy, which then breaks. */
 async function loseAnswer<T>(change: () => Promise<T>): Promise<T> {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { countChanges } from "../../services/organization/store/changes.ts";
 import { administrator } from "../support/administration-rest.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { openTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
@@ -25,10 +26,7 @@ async function statusOf(key: string): Promise<number> {
   return (await stack.request("GET", "/presets", { key })).status;
 }
 
-async function changeCount(): Promise<number> {
-  const [rows] = await stack.organizationPool.query<never>("SELECT COUNT(*) AS total FROM organization_changes");
-  return (rows as { total: number }[])[0]?.total ?? 0;
-}
+const changeCount = () => countChanges(stack.organizationPool, stack.organizationId, {});
 
 it("has keys that were ended refused by the gateway that asked for it, although the answer was lost", async () => {
   const user = await admin.makeMember("leaves@example.com");

@@ -1,29 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLogger } from "../../services/platform/observe/logger.ts";
 import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
-import { openPresetService } from "../../services/preset/app.ts";
 import { freshName } from "../support/fresh-name.ts";
 import type { ChangeJson, ListedPresetJson, VersionJson } from "../support/preset-answers.ts";
 import { upTo } from "../support/preset-store.ts";
 import type { Answer, RequestParts } from "../support/rest.ts";
+import { openSecondPresetService } from "../support/second-processes.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
 let stack: Stack;
-let secondPreset: Lifecycle;
+const secondPreset = new Lifecycle(silentLogger());
 
 beforeAll(async () => {
   // Crowds get done however slow the machine is.
   stack = await startStack({ gateway: { requestTimeoutMs: 120_000 } });
-  // Two preset services on one database, and a gateway that sends each call to the next of them.
-  secondPreset = new Lifecycle(silentLogger());
-  const second = await openPresetService(
-    { ...stack.preset.config, grpcPort: 0, httpPort: 0 },
-    silentLogger(),
-    secondPreset,
-  );
-  const addresses = [stack.preset.config.grpcPort, second.grpc].map((port) => `127.0.0.1:${port}`);
-  await stack.gateway.stop();
-  await stack.gateway.start({ presetTarget: `ipv4:${addresses.join(",")}` });
+  await openSecondPresetService(stack, secondPreset);
 });
 
 afterAll(async () => {
