@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { idToBytes } from "../../services/platform/domain/ids.ts";
 import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { freshName } from "../support/fresh-name.ts";
 import { isoTime, jsonType, userId, uuidV7 } from "../support/patterns.ts";
@@ -149,35 +148,6 @@ describe("versions", () => {
       other.workspaceId,
     ]);
   });
-
-  it("are added to a disabled preset, which stays disabled", async () => {
-    const slug = freshName("disabled");
-    await stack.create(slug);
-    await setStatus(slug, "disabled");
-    const { status, json } = await stack.create(slug);
-    expect(status).toBe(200);
-    expect(json.data).toMatchObject({ status: "disabled", designated_version: { version: 2 } });
-  });
-
-  it("are refused by an archived preset, with the way out", async () => {
-    const slug = freshName("archived");
-    await stack.create(slug);
-    await setStatus(slug, "archived");
-    const { status, json } = await stack.create(slug);
-    expect(status).toBe(409);
-    expect(json.error).toMatchObject({
-      code: 409,
-      message: expect.stringContaining(`PATCH /api/v1/presets/${slug}`),
-    });
-    expect(await storedVersions(slug)).toHaveLength(1);
-  });
-
-  async function setStatus(slug: string, status: string): Promise<void> {
-    await stack.presetPool.execute(
-      "UPDATE presets SET status = ?, status_updated_at = ? WHERE workspace_id = ? AND slug = ?",
-      [status, new Date(), idToBytes(stack.workspaceId), slug],
-    );
-  }
 });
 
 describe("a slug", () => {

@@ -131,21 +131,6 @@ describe("the credential", () => {
   });
 });
 
-describe.each(operations.filter(([, kind]) => kind === "api"))("%s", (operation, _kind, send) => {
-  const needed = operation.startsWith("GET") ? "presets:read" : "presets:write";
-
-  it.each(["presets:read", "presets:write"] as const)("asks for its permission: %s", async (permission) => {
-    const { secret } = await stack.tenants.createKey(stack, { permissions: [permission] });
-    const answer = await send({ authorization: `Bearer ${secret}` });
-    if (permission === needed) {
-      expect(answer.status).toBe(200);
-    } else {
-      expectError(answer, 403);
-      expect(answer.json.error.message).toContain(needed);
-    }
-  });
-});
-
 describe("an API key", () => {
   it("is 401 on members, which need a management key", async () => {
     const answer = await stack.request("GET", "/organization/members", { key: stack.apiKey });
@@ -169,6 +154,8 @@ describe("a management key", () => {
 });
 
 describe("workspace_id", () => {
+  const create = (key: string, query: string) => stack.create("placed", body, { key, query });
+
   it("is seen behind thousands of parameters, which are refused", async () => {
     const { status, json } = await create(
       stack.managementKey,
@@ -177,8 +164,6 @@ describe("workspace_id", () => {
     expect(status).toBe(400);
     expect(json.error.message).toBe("query must have at most 1000 parameters");
   });
-
-  const create = (key: string, query: string) => stack.create("placed", body, { key, query });
 
   it("chooses any workspace of the organization for a management key", async () => {
     for (const id of [stack.workspaceId, secondWorkspaceId, secondWorkspaceId.toUpperCase()]) {

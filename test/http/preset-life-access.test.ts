@@ -188,19 +188,4 @@ describe("every route", () => {
     await stack.tenants.deleteWorkspace(workspaceId);
     expect((await send(route, secret)).status).toBe(404);
   });
-
-  it.each([
-    ["/presets", ["DELETE", "PATCH", "POST", "PUT"], "GET, HEAD"],
-    ["/presets/owned", ["DELETE", "POST", "PUT"], "GET, HEAD, PATCH"],
-    ["/presets/owned/versions", ["DELETE", "PATCH", "POST", "PUT"], "GET, HEAD"],
-    ["/presets/owned/versions/1", ["DELETE", "PATCH", "POST", "PUT"], "GET, HEAD"],
-    ["/presets/owned/versions/1/diff/2", ["DELETE", "PATCH", "POST", "PUT"], "GET, HEAD"],
-    ["/presets/owned/changes", ["DELETE", "PATCH", "POST", "PUT"], "GET, HEAD"],
-  ])("of %s refuses other methods with 405 and Allow", async (path, methods, allow) => {
-    for (const method of methods) {
-      const { status, headers, json } = await stack.request(method, path, { key: stack.apiKey });
-      expect([status, headers.get("allow")]).toEqual([405, allow]);
-      expect(json.error.code).toBe(405);
-    }
-  });
 });
