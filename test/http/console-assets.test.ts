@@ -175,8 +175,7 @@ describe("a file", () => {
     "/console/assets/__proto__",
   ])("that is none of the build's is not there: %s", async (path) => {
     const { status, bytes } = await get(path);
-    expect([status, bytes.toString().includes("secret.js")]).toEqual([404, path.includes("secret")]);
-    expect(JSON.parse(bytes.toString()).error.code).toBe(404);
+    expect([status, JSON.parse(bytes.toString()).error.code]).toEqual([404, 404]);
   });
 
   it.each(["/console/../secret.js", "/console/..%2fsecret.js", "/console/sources.sha256", "/console/constructor"])(

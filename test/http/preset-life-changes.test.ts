@@ -53,8 +53,8 @@ describe("PATCH /presets/{slug}", () => {
       designated_version_id: json.data.designated_version.id,
       designated_version: { ...json.data.designated_version, version: 1, config: { seed: 1 } },
     });
-    const second = await stack.request("GET", "/presets/rolled/versions/1", { key: stack.apiKey });
-    expect(json.data.designated_version).toEqual(second.json.data);
+    const first = await stack.request("GET", "/presets/rolled/versions/1", { key: stack.apiKey });
+    expect(json.data.designated_version).toEqual(first.json.data);
     expect((await patch("rolled", { designated_version: 3 })).json.data.designated_version.config).toEqual({ seed: 3 });
   });
 
