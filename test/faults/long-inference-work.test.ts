@@ -6,10 +6,7 @@ import { readRequestBody } from "../../gateway/inference/request/request-body.ts
 import { bodyBytes } from "../../gateway/json/body.ts";
 import { nextTurn } from "../../services/platform/process/next-turn.ts";
 import { hostileTexts } from "../support/hostile-json.ts";
-import { longestBlock } from "../support/longest-block.ts";
-
-/** Nothing takes more than 50 ms on a machine that is quiet; five times that leaves room for one that is not. */
-const blockMsMax = 250;
+import { blockMsMax, longestBlock } from "../support/longest-block.ts";
 
 const mebibyte = 1_048_576;
 const room = 32 * mebibyte - 1_000;

@@ -37,11 +37,8 @@ import { newVersion } from "../../services/preset/domain/new-version.ts";
 import type { PresetVersion } from "../../services/preset/domain/preset.ts";
 import { checkUpdate } from "../../services/preset/domain/update-preset.ts";
 import { hostileTexts } from "../support/hostile-json.ts";
-import { longestBlock } from "../support/longest-block.ts";
+import { blockMsMax, longestBlock } from "../support/longest-block.ts";
 import { openStubService, type StubService } from "../support/stub-service.ts";
-
-/** Nothing takes more than 50 ms on a machine that is quiet; five times that leaves room for one that is not. */
-const blockMsMax = 250;
 
 const mebibyte = 1_048_576;
 const bodyBytes = 10 * mebibyte;
