@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { openHome, repositoryRoot } from "./home.ts";
 import { runProgram } from "./program.ts";
 import { compileAhead } from "./services.ts";
@@ -19,6 +19,8 @@ function load(entry: string, cache: string): Promise<string> {
 it("leaves the processes no types to strip", async () => {
   const path = mkdtempSync(join(tmpdir(), "setpoint-compiled-"));
   onTestFinished(() => rmSync(path, { recursive: true }));
+  vi.stubEnv("NODE_COMPILE_CACHE", undefined);
+  onTestFinished(() => void vi.unstubAllEnvs());
   const home = openHome({ SETPOINT_HOME: path });
   await compileAhead(home, AbortSignal.timeout(60_000));
   for (const entry of ["gateway/main.ts", "services/preset/main.ts", "services/organization/main.ts"])

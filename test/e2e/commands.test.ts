@@ -10,7 +10,10 @@ import { createDocumentedUsers } from "../support/database-users.ts";
 /** Runs the entry file of a process to its end. */
 async function run(entry: string, args: readonly string[], env: Record<string, string> = {}) {
   const file = fileURLToPath(new URL(`../../${entry}`, import.meta.url));
-  const child = spawn(process.execPath, [file, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [file, ...args], {
+    env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
   const [output, errors, exitCode] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
   return { output, errors, exitCode };

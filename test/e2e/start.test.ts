@@ -33,7 +33,7 @@ let credentials: Credentials;
 
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), "setpoint-start-"));
-  system = await startLocalSystem(home);
+  system = await startLocalSystem(home, { NODE_COMPILE_CACHE: undefined });
   credentials = system.credentials;
 }, startTimeoutMs);
 

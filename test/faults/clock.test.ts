@@ -45,6 +45,7 @@ describe("a preset service on a machine with another clock", () => {
     service = spawn(process.execPath, args, {
       env: {
         PATH: process.env.PATH,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
         HOST: "127.0.0.1",
         CLOCK_SHIFT_MS: String(shiftMs),
         PRESET_GRPC_PORT: String(grpcPort),

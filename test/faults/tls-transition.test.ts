@@ -75,7 +75,7 @@ function environmentAt({ authority, mode, title }: Step): NodeJS.ProcessEnv {
   const files = authority?.issue(join(folder, title));
   return {
     PATH: process.env.PATH,
-    NODE_COMPILE_CACHE: join(folder, "compile-cache"),
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
     HOST: "127.0.0.1",
     PRESET_DATABASE_URL: databases[0]?.url,
     ORGANIZATION_DATABASE_URL: databases[1]?.url,

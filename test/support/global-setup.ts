@@ -16,7 +16,7 @@ declare module "vitest" {
 }
 
 /** Gives all test files one server: that of TEST_DATABASE_URL, or a private one that is thrown away afterwards. */
-export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const givenUrl = process.env.TEST_DATABASE_URL;
   if (givenUrl) {
     const fault = await lookForConnectionFault(givenUrl);
@@ -25,15 +25,14 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
         new StartError(`The server of TEST_DATABASE_URL cannot be used: ${fault}. Start it, or correct the address.`),
       );
     project.provide("databaseServerUrl", givenUrl);
-    return undefined;
+    return (await openFolder()).remove;
   }
   const server = await findDatabaseServer({
     ownServer:
       "set TEST_DATABASE_URL to a server on which the tests may make databases, such as mysql://root@127.0.0.1",
     report: (text) => process.stderr.write(`${text}\n`),
   }).catch(endWithSentence);
-  const folder = await mkdtemp(join(tmpdir(), "setpoint-test-"));
-  const dismissWatchdog = startWatchdog(folder);
+  const { folder, remove } = await openFolder();
   const logFile = join(folder, "database.log");
   const { signal } = new AbortController();
   const database = await prepareDatabase({ server, dataDir: join(folder, "data"), logFile, durable: false, signal });
@@ -42,8 +41,22 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   return async () => {
     await running.stop();
     await database.close();
-    await rm(folder, { recursive: true, force: true });
-    dismissWatchdog();
+    await remove();
+  };
+}
+
+/** What the run keeps to itself. Tests start many processes: each of these finds there what an earlier one has compiled. */
+async function openFolder(): Promise<{ readonly folder: string; remove(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), "setpoint-test-"));
+  process.env.NODE_COMPILE_CACHE = join(folder, "compile-cache");
+  const dismissWatchdog = startWatchdog(folder);
+  return {
+    folder,
+    remove: async () => {
+      // A process that is ending may still write there what it has compiled.
+      await rm(folder, { recursive: true, force: true, maxRetries: 20 });
+      dismissWatchdog();
+    },
   };
 }
 

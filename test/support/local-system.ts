@@ -53,8 +53,9 @@ export async function startLocalSystem(
   const ports = await freePorts();
   const child = spawn(process.execPath, [join(root, "deploy/local/start.ts"), ...args], {
     env: {
-      // Nothing of the machine's own settings.
+      // Nothing of the machine's own settings but what the tests themselves have set.
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       HOME: home,
       SETPOINT_HOME: home,
       // As under npm, it stops where its parent has ended.
