@@ -7,13 +7,14 @@ import { statementsBehindLock } from "../support/lock-waits.ts";
 import { RawConnection } from "../support/raw-connection.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
-// Callers who take their time, to send or to read. Each has a bound, far below the time that the test waits.
+// Callers who take their time, to send or to read. Each has a bound, far below the time that the test waits. Those that
+// are alike come at once, so that they are waited for together.
 
 const timeouts = {
   ...httpTimeouts,
   headersMs: 1_000,
   requestMs: 2_000,
-  stalledMs: 5_000,
+  stalledMs: 3_000,
   lingerMs: 1_500,
   checkMs: 100,
 };
@@ -69,21 +70,38 @@ async function trickle(connection: RawConnection, text: string): Promise<void> {
   }
 }
 
+/** Lets each of them do something on a connection of its own, all at the same time. Returns what each was answered. */
+async function answersTo<Name extends string | number>(
+  callers: readonly (readonly [Name, sent: string])[],
+  act: (connection: RawConnection, name: Name) => Promise<unknown>,
+): Promise<[Name, number[]][]> {
+  return Promise.all(
+    callers.map(async ([name, sent]): Promise<[Name, number[]]> => {
+      const connection = await open();
+      if (sent) connection.send(sent);
+      await act(connection, name);
+      return [name, connection.statuses];
+    }),
+  );
+}
+
+const loggedInOrder = () => signs.logged().sort();
+
 describe("a request that does not arrive", () => {
-  it.each([
-    ["nothing of it", () => "", []],
-    ["half of its headers", () => "GET /api/v1/presets HTTP/1.1\r\nHost: te", [408]],
-    ["nothing of its body", () => head("Content-Length: 100"), [408]],
-    ["half of its body", () => `${head("Content-Length: 100")}{"mess`, [408]],
-    ["half of its chunks", () => `${head("Transfer-Encoding: chunked")}1\r\n{\r\n`, [408]],
-    ["half of the second in a row", () => `${creation()}${head("Content-Length: 100")}`, [200, 408]],
-  ])("is not waited for: %s", async (_name, sent, statuses) => {
-    const connection = await open();
-    if (sent()) connection.send(sent());
-    await connection.closed();
+  it("is not waited for, whatever part of it is missing", async () => {
+    const expected: [string, string, number[]][] = [
+      ["all", "", []],
+      ["half of its headers", "GET /api/v1/presets HTTP/1.1\r\nHost: te", [408]],
+      ["its body", head("Content-Length: 100"), [408]],
+      ["half of its body", `${head("Content-Length: 100")}{"mess`, [408]],
+      ["half of its chunks", `${head("Transfer-Encoding: chunked")}1\r\n{\r\n`, [408]],
+      ["half of the second in a row", `${creation()}${head("Content-Length: 100")}`, [200, 408]],
+    ];
+    const callers = expected.map(([name, sent]) => [name, sent] as const);
+    const answers = await answersTo(callers, (connection) => connection.closed());
+    expect(answers).toEqual(expected.map(([name, , statuses]) => [name, statuses]));
     await expect.poll(signs.connections, soon).toBe(0);
-    expect(connection.statuses).toEqual(statuses);
-    await expect.poll(signs.logged, soon).toEqual(statuses);
+    await expect.poll(loggedInOrder, soon).toEqual(expected.flatMap(([, , statuses]) => statuses).sort());
   });
 
   it("is not waited for, however many there are", async () => {
@@ -111,33 +129,29 @@ function creation(slug = "slow"): string {
 }
 
 describe("a refused request", () => {
-  const refusals: [number, () => string][] = [
-    [401, () => head("Transfer-Encoding: chunked", { key: "wrong" })],
-    [404, () => head("Transfer-Encoding: chunked", { path: "nothing" })],
-    [405, () => head("Transfer-Encoding: chunked", { path: "presets" })],
-    [413, () => head("Content-Length: 1000000000")],
-    [415, () => head("Transfer-Encoding: chunked", { type: "xml" })],
+  const statuses = [401, 404, 405, 413, 415];
+  const refused = (): [number, string][] => [
+    [401, head("Transfer-Encoding: chunked", { key: "wrong" })],
+    [404, head("Transfer-Encoding: chunked", { path: "nothing" })],
+    [405, head("Transfer-Encoding: chunked", { path: "presets" })],
+    [413, head("Content-Length: 1000000000")],
+    [415, head("Transfer-Encoding: chunked", { type: "xml" })],
   ];
 
-  it.each(refusals)(
-    "with %d is answered at once and does not hold its connection while its body trickles in",
-    async (status, sent) => {
-      const connection = await open();
-      connection.send(sent());
+  it("is answered at once and does not hold its connection while its body trickles in", async () => {
+    const answers = await answersTo(refused(), async (connection, status) => {
       await expect.poll(() => connection.statuses, soon).toEqual([status]);
       await trickle(connection, "1\r\n \r\n");
       expect(connection.isClosed).toBe(true);
-      expect(connection.statuses[0]).toBe(status);
-      await expect.poll(signs.logged, soon).toEqual([status]);
-    },
-  );
+    });
+    expect(answers.map(([, [first]]) => first)).toEqual(statuses);
+    await expect.poll(loggedInOrder, soon).toEqual(statuses);
+  });
 
-  it.each(refusals)("with %d does not hold its connection where the body never comes", async (status, sent) => {
-    const connection = await open();
-    connection.send(sent());
-    await connection.closed();
-    expect(connection.statuses).toEqual([status]);
-    await expect.poll(signs.logged, soon).toEqual([status]);
+  it("does not hold its connection where the body never comes", async () => {
+    const answers = await answersTo(refused(), (connection) => connection.closed());
+    expect(answers).toEqual(statuses.map((status) => [status, [status]]));
+    await expect.poll(loggedInOrder, soon).toEqual(statuses);
   });
 
   it("does not receive a body without end", async () => {
@@ -160,41 +174,25 @@ describe("a refused request", () => {
 });
 
 describe("an answer that is not read", () => {
-  it.each([
-    ["one", 1],
-    ["many in a row", 40],
-  ])("is not kept for ever: %s", async (_name, count) => {
+  it("is not kept for ever: of some in a row, of many, and of some that have several parts", async () => {
     const body = JSON.stringify({ messages: [{ role: "system", content: "x".repeat(mebibyte) }] });
-    const stored = await stack.create("large", body, { headers: { connection: "close" } });
-    expect(stored.status).toBe(200);
-    signs.clearLog();
-    const connection = await open();
-    connection.pause();
-    const request = `GET /api/v1/presets/large HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${stack.apiKey}\r\n\r\n`;
-    connection.send(request.repeat(count));
-    // More than the two kernels hold for us.
-    for (let more = 0; more < 20; more++) connection.send(request);
-    await expect.poll(signs.connections, soon).toBe(1);
-    await expect.poll(signs.connections, soon).toBe(0);
-    await expect.poll(signs.logged, soon).toContain(499);
-  });
-});
-
-describe("an answer of several parts that is not read", () => {
-  it("is not kept for ever, either", async () => {
     for (let version = 0; version < 8; version++) {
-      const body = JSON.stringify({ messages: [{ role: "system", content: "x".repeat(mebibyte) }] });
-      await stack.create("large-page", body, { headers: { connection: "close" } });
+      expect((await stack.create("large", body, { headers: { connection: "close" } })).status).toBe(200);
     }
     signs.clearLog();
-    const connection = await open();
-    connection.pause();
-    const request = `GET /api/v1/presets/large-page/versions HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${stack.apiKey}\r\n\r\n`;
+    const get = (path: string) =>
+      `GET /api/v1/presets/${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${stack.apiKey}\r\n\r\n`;
     // More than the two kernels hold for us.
-    connection.send(request.repeat(5));
-    await expect.poll(signs.connections, soon).toBe(1);
+    for (const requests of [get("large").repeat(21), get("large").repeat(60), get("large/versions").repeat(5)]) {
+      const connection = await open();
+      connection.pause();
+      connection.send(requests);
+    }
+    await expect.poll(signs.connections, soon).toBe(3);
     await expect.poll(signs.connections, soon).toBe(0);
-    await expect.poll(signs.logged, soon).toContain(499);
+    const gone = (path: string) => () => signs.counted(`GET /api/v1/presets/${path}`, 499);
+    await expect.poll(gone(":slug"), soon).toBeGreaterThanOrEqual(2);
+    await expect.poll(gone(":slug/versions"), soon).toBeGreaterThanOrEqual(1);
   });
 });
 
