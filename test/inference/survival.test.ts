@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
 import { openGateway } from "../../gateway/app.ts";
 import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
 import { silentLogger } from "../../services/platform/observe/logger.ts";
@@ -15,54 +15,22 @@ const tokenLifeMs = 3_000;
 const requestTimeoutMs = 10_000;
 const host = "127.0.0.1";
 
-let upstream: HostileUpstream;
-let stack: InferenceStack;
-/** Another gateway before the same services. */
-let otherUrl: string;
-const lifecycle = new Lifecycle(silentLogger());
-/** Between the gateways and the services, and between those and their databases. */
-let presetService: TcpProxy;
-let organizationService: TcpProxy;
-let databases: TcpProxy[];
-
-beforeAll(async () => {
-  upstream = await HostileUpstream.start();
-  stack = await startInferenceStack(
-    { upstreams: [{ name: "main", base_url: upstream.url, dialects: dialectNames, models: ["*"] }] },
-    { organization: { accessTokenTtlSeconds: tokenLifeMs / 1000 }, gateway: { requestTimeoutMs } },
-  );
-  const { organization, preset, gateway } = stack;
-  databases = await Promise.all([
-    openDatabaseProxy(organization.config.databaseUrl),
-    openDatabaseProxy(preset.config.databaseUrl),
-  ]);
-  for (const [index, part] of [organization, preset].entries()) {
-    await part.stop();
-    await part.start({ databaseUrl: urlThrough(databases[index] as TcpProxy, part.config.databaseUrl) });
-  }
-  presetService = await openTcpProxy({ host, port: preset.config.grpcPort });
-  organizationService = await openTcpProxy({ host, port: organization.config.grpcPort });
-  await gateway.stop();
-  await gateway.start({
-    presetTarget: `${host}:${presetService.port}`,
-    organizationTarget: `${host}:${organizationService.port}`,
-  });
-  const other = await openGateway({ ...gateway.config, port: 0, metricsPort: 0 }, silentLogger(), lifecycle);
-  otherUrl = `http://${host}:${other.port}`;
-});
-
-afterEach(async () => {
-  for (const each of [presetService, organizationService, ...databases]) each.restore();
-  const key = (await stack.tenants.createKey(stack)).secret;
-  await expect.poll(async () => (await stack.create("ready", undefined, { key })).status).toBe(200);
-});
-
-afterAll(async () => {
-  await lifecycle.close();
-  await stack.close();
-  for (const each of [presetService, organizationService, ...databases]) each.close();
-  await upstream.stop();
-});
+/** A gateway between clients and an upstream, and all that it needs, each of which can be taken away from it. */
+interface System {
+  readonly stack: InferenceStack;
+  readonly upstream: HostileUpstream;
+  /** Another gateway before the same services. */
+  readonly otherUrl: string;
+  /** Between the gateways and the services, and between those and their databases. */
+  readonly presetService: TcpProxy;
+  readonly organizationService: TcpProxy;
+  readonly databases: readonly TcpProxy[];
+  /** Makes a request with a preset. Returns which was used, or the status of the refusal. */
+  use(model: string, how?: Use): Promise<string>;
+  /** Everything is back, and is used again. */
+  recover(): Promise<void>;
+  close(): Promise<void>;
+}
 
 interface Use {
   readonly key?: string;
@@ -70,15 +38,79 @@ interface Use {
   readonly headers?: Record<string, string>;
 }
 
-/** Makes a request with a preset. Returns which was used, or the status of the refusal. */
-async function use(model: string, { key = stack.apiKey, baseUrl = stack.baseUrl, headers }: Use = {}): Promise<string> {
-  const answer = await fetch(`${baseUrl}/api/v1/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...(headers ?? { authorization: `Bearer ${key}` }) },
-    body: JSON.stringify({ model: `@preset/${model}`, messages: [{ role: "user", content: "hello" }] }),
+async function openSystem(): Promise<System> {
+  const upstream = await HostileUpstream.start();
+  const stack = await startInferenceStack(
+    { upstreams: [{ name: "main", base_url: upstream.url, dialects: dialectNames, models: ["*"] }] },
+    { organization: { accessTokenTtlSeconds: tokenLifeMs / 1000 }, gateway: { requestTimeoutMs } },
+  );
+  const { organization, preset, gateway } = stack;
+  const databases = await Promise.all([
+    openDatabaseProxy(organization.config.databaseUrl),
+    openDatabaseProxy(preset.config.databaseUrl),
+  ]);
+  for (const [index, part] of [organization, preset].entries()) {
+    await part.stop();
+    await part.start({ databaseUrl: urlThrough(databases[index] as TcpProxy, part.config.databaseUrl) });
+  }
+  const presetService = await openTcpProxy({ host, port: preset.config.grpcPort });
+  const organizationService = await openTcpProxy({ host, port: organization.config.grpcPort });
+  await gateway.stop();
+  await gateway.start({
+    presetTarget: `${host}:${presetService.port}`,
+    organizationTarget: `${host}:${organizationService.port}`,
   });
-  await answer.text();
-  return answer.status === 200 ? (answer.headers.get("x-setpoint-preset") ?? "none") : String(answer.status);
+  const lifecycle = new Lifecycle(silentLogger());
+  const other = await openGateway({ ...gateway.config, port: 0, metricsPort: 0 }, silentLogger(), lifecycle);
+  const proxies = [presetService, organizationService, ...databases];
+  return {
+    stack,
+    upstream,
+    otherUrl: `http://${host}:${other.port}`,
+    presetService,
+    organizationService,
+    databases,
+    use: async (model, { key = stack.apiKey, baseUrl = stack.baseUrl, headers } = {}) => {
+      const answer = await fetch(`${baseUrl}/api/v1/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...(headers ?? { authorization: `Bearer ${key}` }) },
+        body: JSON.stringify({ model: `@preset/${model}`, messages: [{ role: "user", content: "hello" }] }),
+      });
+      await answer.text();
+      return answer.status === 200 ? (answer.headers.get("x-setpoint-preset") ?? "none") : String(answer.status);
+    },
+    recover: async () => {
+      for (const each of proxies) each.restore();
+      const key = (await stack.tenants.createKey(stack)).secret;
+      await takesMs(async () => (await stack.create("ready", undefined, { key })).status === 200);
+    },
+    close: async () => {
+      await lifecycle.close();
+      await stack.close();
+      for (const each of proxies) each.close();
+      await upstream.stop();
+    },
+  };
+}
+
+/**
+ * A system for each of some tests that run at the same time, because most of what they take is waiting. All are there before
+ * the first test begins: to start one takes a while of the thread that they share. What a test has broken must work again.
+ */
+function openSystemFor(tests: number): (test: Pick<TestContext, "onTestFinished">) => System {
+  const systems: System[] = [];
+  let used = 0;
+  beforeAll(async () => {
+    while (systems.length < tests) systems.push(await openSystem());
+  });
+  afterAll(async () => {
+    for (const system of systems) await system.close();
+  });
+  return ({ onTestFinished }) => {
+    const system = systems[used++] as System;
+    onTestFinished(system.recover);
+    return system;
+  };
 }
 
 function promptOf(text: string) {
@@ -106,28 +138,32 @@ async function takesMs(isSo: () => Promise<boolean>): Promise<number> {
   return monotonicMs() - startedAtMs;
 }
 
-const services = () => [presetService, organizationService];
+const services = ({ presetService, organizationService }: System) => [presetService, organizationService];
 
-const outages: [string, () => readonly TcpProxy[], "cut" | "hang"][] = [
-  ["the databases are gone", () => databases, "cut"],
-  ["the databases hang", () => databases, "hang"],
+const outages: [string, (system: System) => readonly TcpProxy[], "cut" | "hang"][] = [
+  ["the databases are gone", ({ databases }) => databases, "cut"],
+  ["the databases hang", ({ databases }) => databases, "hang"],
   ["the services are gone", services, "cut"],
   ["the services hang", services, "hang"],
-  ["the preset service alone hangs", () => [presetService], "hang"],
+  ["the preset service alone hangs", ({ presetService }) => [presetService], "hang"],
 ];
 
-describe.each(outages)("a key and a preset that are known, while %s", (name, proxies, fault) => {
-  it("go on being used, and nobody waits for a timeout", async () => {
+describe("a key and a preset that are known go on being used, and nobody waits for a timeout", () => {
+  const systemOf = openSystemFor(outages.length);
+
+  it.concurrent.for(outages)("while %s", { timeout: 120_000 }, async ([name, proxies, fault], context) => {
+    const system = systemOf(context);
+    const { stack, use } = system;
     const slug = freshName("known");
     const known = await stack.tenants.createKey(stack, { permissions: ["inference"] });
     const unknown = await stack.tenants.createKey(stack);
     await stack.create(slug, promptOf("one"));
     await stack.create(slug, promptOf("two"));
     const { secret: key } = known;
-    expect(await use(slug, { key })).toBe(`${slug}@2`);
-    expect(await use(`${slug}@1`, { key })).toBe(`${slug}@1`);
+    await takesMs(async () => (await use(slug, { key })) === `${slug}@2`);
+    await takesMs(async () => (await use(`${slug}@1`, { key })) === `${slug}@1`);
 
-    for (const each of proxies()) each[fault]();
+    for (const each of proxies(system)) each[fault]();
     // The key is in use all the time, so its token ends while somebody uses it.
     const untilMs = monotonicMs() + 1.5 * tokenLifeMs;
     const used = new Set<string>();
@@ -146,11 +182,16 @@ describe.each(outages)("a key and a preset that are known, while %s", (name, pro
       expect(await stack.metric("setpoint_stale_grants_total")).toBeGreaterThan(0);
       expect(await use(slug, { key: unknown.secret })).toBe("503");
     }
-  }, 120_000);
+  });
 });
 
-describe("after an outage", () => {
-  it("what was changed meanwhile is used, and a key that was revoked meanwhile is not", async () => {
+describe("in an outage, and after it", () => {
+  const systemOf = openSystemFor(4);
+
+  it.concurrent("what was changed meanwhile is used, and a key that was revoked meanwhile is not", {
+    timeout: 120_000,
+  }, async (context) => {
+    const { stack, presetService, organizationService, use } = systemOf(context);
     const slug = freshName("later");
     const { secret: key } = await stack.tenants.createKey(stack);
     const revoked = await stack.tenants.createKey(stack);
@@ -172,11 +213,12 @@ describe("after an outage", () => {
     organizationService.cut();
     await sleep(tokenLifeMs);
     expect(["401", "503"]).toContain(await use(slug, { key: revoked.secret }));
-  }, 120_000);
-});
+  });
 
-describe("a preset that nobody has used for a while", () => {
-  it("is served soon by a gateway that does not know yet that the services hang", async () => {
+  it.concurrent("a preset that nobody has used for a while is served soon by a gateway that does not know yet that the services hang", {
+    timeout: 120_000,
+  }, async (context) => {
+    const { stack, presetService, organizationService, use } = systemOf(context);
     const slug = freshName("idle");
     await stack.create(slug, promptOf("one"));
     await use(slug);
@@ -190,14 +232,62 @@ describe("a preset that nobody has used for a while", () => {
     const startedAtMs = monotonicMs();
     for (let n = 0; n < 10; n += 1) expect(await use(slug)).toBe(`${slug}@1; stale`);
     expect(monotonicMs() - startedAtMs).toBeLessThan(5_000);
-  }, 120_000);
+  });
+
+  it.concurrent("nobody gets what another workspace has", { timeout: 120_000 }, async (context) => {
+    const { stack, upstream, presetService, use } = systemOf(context);
+    const slug = freshName("shared-name");
+    const tenants = [stack, await stack.tenants.createOrganization()];
+    for (const [index, { apiKey }] of tenants.entries()) {
+      await stack.create(slug, promptOf(`secret of ${index}`), { key: apiKey });
+    }
+    const stranger = await stack.tenants.createOrganization();
+    const check = async () => {
+      for (const [index, { apiKey: key }] of tenants.entries()) {
+        expect(await use(slug, { key })).toMatch(/^shared-name-\d+@1/);
+        expect(upstream.last.body()).toContain(`secret of ${index}`);
+        expect(upstream.last.body()).not.toContain(`secret of ${1 - index}`);
+      }
+    };
+    await check();
+    expect(await use(slug, { key: stranger.apiKey })).toBe("404");
+    presetService.cut();
+    await sleep(1_100);
+    await check();
+    expect(await use(slug, { key: stranger.apiKey })).not.toMatch(/@/);
+  });
+
+  it.concurrent("a limit of a key holds also where its grant is an old one", { timeout: 120_000 }, async (context) => {
+    const { stack, organizationService, use } = systemOf(context);
+    const slug = freshName("limited");
+    await stack.create(slug, promptOf("one"));
+    const rateLimit = { perSecond: 1, burst: 3 };
+    const { secret: key } = await stack.tenants.createKey(stack, { rateLimit });
+    expect(await use(slug, { key })).toBe(`${slug}@1`);
+    organizationService.cut();
+    await sleep(tokenLifeMs);
+    const used = await Promise.all(Array.from({ length: 20 }, () => use(slug, { key })));
+    expect(used.filter((each) => each === "429").length).toBeGreaterThanOrEqual(10);
+    expect(used.filter((each) => each.startsWith(`${slug}@1`)).length).toBeGreaterThanOrEqual(2);
+  });
 });
 
 describe("while all is well", () => {
-  const patch = (slug: string, body: unknown) =>
-    request("PATCH", `${stack.baseUrl}/api/v1/presets/${slug}`, { key: stack.apiKey, body });
+  let system: System;
+
+  beforeAll(async () => {
+    system = await openSystem();
+  });
+
+  afterAll(() => system.close());
+
+  const patch = (slug: string, body: unknown) => {
+    const { baseUrl, apiKey: key } = system.stack;
+    return request("PATCH", `${baseUrl}/api/v1/presets/${slug}`, { key, body });
+  };
 
   it("a change is seen by the next request through the same gateway, and by another's within about a second", async () => {
+    const { stack, otherUrl, use } = system;
     const slug = freshName("changing");
     await stack.create(slug, promptOf("one"));
     const other = () => use(slug, { baseUrl: otherUrl });
@@ -219,6 +309,7 @@ describe("while all is well", () => {
   });
 
   it("a preset and a version that were not there are used as soon as they are made", async () => {
+    const { stack, use } = system;
     const slug = freshName("made");
     expect(await use(slug)).toBe("404");
     await stack.create(slug, promptOf("one"));
@@ -230,6 +321,7 @@ describe("while all is well", () => {
   });
 
   it("a key that was revoked stops working within the life of its token", async () => {
+    const { stack, use } = system;
     const slug = freshName("revoking");
     await stack.create(slug, promptOf("one"));
     const key = await stack.tenants.createKey(stack);
@@ -240,29 +332,8 @@ describe("while all is well", () => {
     expect(await use(slug)).toBe(`${slug}@1`);
   });
 
-  it("nobody gets what another workspace has, also in an outage", async () => {
-    const slug = freshName("shared-name");
-    const tenants = [stack, await stack.tenants.createOrganization()];
-    for (const [index, { apiKey }] of tenants.entries()) {
-      await stack.create(slug, promptOf(`secret of ${index}`), { key: apiKey });
-    }
-    const stranger = await stack.tenants.createOrganization();
-    const check = async () => {
-      for (const [index, { apiKey: key }] of tenants.entries()) {
-        expect(await use(slug, { key })).toMatch(/^shared-name-\d+@1/);
-        expect(upstream.last.body()).toContain(`secret of ${index}`);
-        expect(upstream.last.body()).not.toContain(`secret of ${1 - index}`);
-      }
-    };
-    await check();
-    expect(await use(slug, { key: stranger.apiKey })).toBe("404");
-    presetService.cut();
-    await sleep(1_100);
-    await check();
-    expect(await use(slug, { key: stranger.apiKey })).not.toMatch(/@/);
-  }, 120_000);
-
   it("only API keys with the permission are taken, in either header", async () => {
+    const { stack, use } = system;
     const slug = freshName("permitted");
     await stack.create(slug, promptOf("one"));
     const reader = await stack.tenants.createKey(stack, { permissions: ["presets:read", "presets:write"] });
@@ -273,17 +344,4 @@ describe("while all is well", () => {
     expect(await use(slug, { headers: { "x-api-key": user.secret } })).toBe(`${slug}@1`);
     expect(await use(slug, { headers: {} })).toBe("401");
   });
-
-  it("a limit of a key holds also where its grant is an old one", async () => {
-    const slug = freshName("limited");
-    await stack.create(slug, promptOf("one"));
-    const rateLimit = { perSecond: 1, burst: 3 };
-    const { secret: key } = await stack.tenants.createKey(stack, { rateLimit });
-    expect(await use(slug, { key })).toBe(`${slug}@1`);
-    organizationService.cut();
-    await sleep(tokenLifeMs);
-    const used = await Promise.all(Array.from({ length: 20 }, () => use(slug, { key })));
-    expect(used.filter((each) => each === "429").length).toBeGreaterThanOrEqual(10);
-    expect(used.filter((each) => each.startsWith(`${slug}@1`)).length).toBeGreaterThanOrEqual(2);
-  }, 120_000);
 });
