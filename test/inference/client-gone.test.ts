@@ -126,11 +126,11 @@ describe.each([
   });
 
   it("ends an endless stream that it reads", async () => {
-    let sent = 0;
+    const chunk = chunkOf(`data: ${"x".repeat(1_000)}\n\n`);
     upstream.script = (_request, socket) => {
       socket.write(streamHead);
       const more = () => {
-        while (!socket.destroyed && socket.write(chunkOf(`data: ${sent++}\n\n`)));
+        while (!socket.destroyed && socket.write(chunk));
         if (!socket.destroyed) socket.once("drain", more);
       };
       more();
