@@ -1,5 +1,5 @@
-import type { RequestListener, Server } from "node:http";
-import { afterEach, describe, expect, it } from "vitest";
+import type { RequestListener } from "node:http";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { RawConnection } from "../../../test/support/raw-connection.ts";
 import { bindHttpServer, closeHttpServer, createHttpServer, httpTimeouts } from "./http-server.ts";
 
@@ -13,23 +13,14 @@ const timeouts = {
   checkMs: 50,
 };
 const soon = { interval: 50 };
-let server: Server;
 
-afterEach(() => closeHttpServer(server, 100));
-
-async function open(listener: RequestListener): Promise<RawConnection> {
-  server = createHttpServer(listener, { timeouts });
+/** A server of the test's own, and a connection to it. */
+async function open(listener: RequestListener, finished = onTestFinished) {
+  const server = createHttpServer(listener, { timeouts });
+  finished(() => closeHttpServer(server, 100));
   const port = await bindHttpServer(server, "127.0.0.1", 0);
-  return RawConnection.open(`http://127.0.0.1:${port}`);
-}
-
-function connections(): Promise<number> {
-  return new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
-}
-
-/** Waits until the server knows of the connection, and has closed it. */
-async function expectClosed(): Promise<void> {
-  await expect.poll(connections, soon).toBe(0);
+  const connections = () => new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)));
+  return { connection: await RawConnection.open(`http://127.0.0.1:${port}`), connections };
 }
 
 const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -46,24 +37,51 @@ const echo: RequestListener = (request, response) => {
   request.resume().on("end", () => response.end("done"));
 };
 
-describe("a connection of createHttpServer", () => {
-  it.each([
+// At the same time: what they do is wait.
+describe.concurrent("a connection of createHttpServer", () => {
+  it.for<[string, string, RegExp]>([
     ["that sends nothing", "", /^HTTP\/1.1 408|^$/],
     ["that sends half of its headers", "GET / HTTP", /^HTTP\/1.1 408/],
     ["that sends half of its body", `${post}{`, /^HTTP\/1.1 408/],
     ["that sends no other request", get, /^HTTP\/1.1 200 .*done$/s],
-  ])("%s is closed", async (_name, sent, answer) => {
-    const connection = await open(echo);
+  ])("%s is closed", async ([_name, sent, answer], { expect, onTestFinished }) => {
+    const { connection, connections } = await open(echo, onTestFinished);
     if (sent) connection.send(sent);
     expect(await connection.closed()).toMatch(answer);
-    await expectClosed();
+    await expect.poll(connections, soon).toBe(0);
   });
 
+  it("that does not read its answer is closed", async ({ expect, onTestFinished }) => {
+    const listener: RequestListener = (_, response) => response.end("x".repeat(50 * 1024 * 1024));
+    const { connection, connections } = await open(listener, onTestFinished);
+    connection.pause();
+    connection.send(get);
+    await expect.poll(connections, soon).toBe(1);
+    await expect.poll(connections, soon).toBe(0);
+    connection.hangUp();
+  });
+
+  it("whose request takes longer than a caller may is still answered", async ({ expect, onTestFinished }) => {
+    const listener: RequestListener = (_, response) => setTimeout(() => response.end("late"), 2 * timeouts.stalledMs);
+    const { connection } = await open(listener, onTestFinished);
+    connection.send(get);
+    expect(await connection.closed()).toContain("late");
+  });
+
+  it("that sends no host is refused", async ({ expect, onTestFinished }) => {
+    const { connection } = await open(echo, onTestFinished);
+    connection.send("GET / HTTP/1.1\r\n\r\n");
+    await connection.closed();
+    expect(connection.statuses).toEqual([400]);
+  });
+});
+
+describe("a server that is late", () => {
   it.each([
     ["small", 4],
     ["large", 10 * 1024 * 1024],
-  ])("whose next request came in time gets a %s answer and stays open, though the server is late", async (_, bytes) => {
-    const connection = await open(({ url }, response) => response.end("x".repeat(url === "/next" ? bytes : 4)));
+  ])("gives a %s answer to a next request that came in time, and leaves the connection open", async (_, bytes) => {
+    const { connection } = await open(({ url }, response) => response.end("x".repeat(url === "/next" ? bytes : 4)));
     connection.send(get);
     await expect.poll(() => connection.statuses, soon).toEqual([200]);
     // Behind this, the event loop looks at clocks first. Node waits for a second more than it is told.
@@ -74,28 +92,6 @@ describe("a connection of createHttpServer", () => {
     await expect.poll(() => connection.statuses, soon).toEqual([200, 200]);
     connection.send(get);
     await expect.poll(() => connection.statuses, soon).toEqual([200, 200, 200]);
-  });
-
-  it("that does not read its answer is closed", async () => {
-    const connection = await open((_, response) => response.end("x".repeat(50 * 1024 * 1024)));
-    connection.pause();
-    connection.send(get);
-    await expect.poll(connections, soon).toBe(1);
-    await expectClosed();
-    connection.hangUp();
-  });
-
-  it("whose request takes longer than a caller may is still answered", async () => {
-    const connection = await open((_, response) => setTimeout(() => response.end("late"), 2 * timeouts.stalledMs));
-    connection.send(get);
-    expect(await connection.closed()).toContain("late");
-  });
-
-  it("that sends no host is refused", async () => {
-    const connection = await open(echo);
-    connection.send("GET / HTTP/1.1\r\n\r\n");
-    await connection.closed();
-    expect(connection.statuses).toEqual([400]);
   });
 });
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server as NetServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Metadata, Server, ServerCredentials, type sendUnaryData, status } from "@grpc/grpc-js";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { AccessService } from "../../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import { grpcDefinitionOf } from "../../../test/support/grpc-definition.ts";
 import { nextPort } from "../../../test/support/ports.ts";
@@ -21,7 +21,7 @@ const middleware = { logger: silentLogger(), metrics: new Metrics("test") };
 const host = "127.0.0.1";
 const closers: (() => unknown)[] = [];
 
-afterEach(async () => {
+afterAll(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
@@ -97,8 +97,9 @@ async function answersOf(channel: Channel, count: number): Promise<Set<string>> 
 
 const soon = { interval: 50 };
 
-describe("a channel to several processes", () => {
-  it("sends calls to each in turn", async () => {
+// At the same time: most of what they take is waiting, and each has processes of its own.
+describe.concurrent("a channel to several processes", () => {
+  it("sends calls to each in turn", async ({ expect }) => {
     const [a, b] = [await new Process("a").start(), await new Process("b").start()];
     const channel = openTo(a, b);
     await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
@@ -107,7 +108,7 @@ describe("a channel to several processes", () => {
     expect([a.calls - (before[0] ?? 0), b.calls - (before[1] ?? 0)]).toEqual([10, 10]);
   });
 
-  it("sends none to one that is not ready, and again when it is", async () => {
+  it("sends none to one that is not ready, and again when it is", async ({ expect }) => {
     const [a, b] = [await new Process("a").start(), await new Process("b").start()];
     a.isReady = false;
     const channel = openTo(a, b);
@@ -119,7 +120,7 @@ describe("a channel to several processes", () => {
     await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["b"]));
   });
 
-  it("sends them to all where none is ready, because that may be wrong", async () => {
+  it("sends them to all where none is ready, because that may be wrong", async ({ expect }) => {
     const [a, b] = [await new Process("a").start(), await new Process("b").start()];
     a.isReady = false;
     b.isReady = false;
@@ -128,7 +129,7 @@ describe("a channel to several processes", () => {
     expect(channel.hasServed).toBe(false);
   });
 
-  it("believes one that has no health checks to be ready", async () => {
+  it("believes one that has no health checks to be ready", async ({ expect }) => {
     const a = new Process("a");
     a.hasHealth = false;
     const channel = openTo(await a.start());
@@ -136,7 +137,7 @@ describe("a channel to several processes", () => {
     expect(await call(channel)).toBe("a");
   });
 
-  it("loses no call where one dies, and uses it again when it is back", async () => {
+  it("loses no call where one dies, and uses it again when it is back", async ({ expect }) => {
     const [a, b] = [await new Process("a").start(), await new Process("b").start()];
     const channel = openTo(a, b);
     await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
@@ -146,7 +147,7 @@ describe("a channel to several processes", () => {
     await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
   });
 
-  it("turns to another where one says that it cannot, at once", async () => {
+  it("turns to another where one says that it cannot, at once", async ({ expect }) => {
     const [a, b] = [await new Process("a").start(), await new Process("b").start()];
     const channel = openTo(a, b);
     await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
@@ -154,7 +155,7 @@ describe("a channel to several processes", () => {
     expect(await answersOf(channel, 10)).toEqual(new Set(["b"]));
   });
 
-  it("makes no call, and none again, for a caller who has gone", async () => {
+  it("makes no call, and none again, for a caller who has gone", async ({ expect }) => {
     const a = await new Process("a").start();
     const channel = openTo(a);
     await expect(call(channel, 5_000, AbortSignal.abort())).rejects.toMatchObject({ kind: "canceled" });
@@ -169,7 +170,7 @@ describe("a channel to several processes", () => {
     expect(a.calls).toBe(7);
   });
 
-  it("fails a call whose error it cannot read, and goes on", async () => {
+  it("fails a call whose error it cannot read, and goes on", async ({ expect }) => {
     const server = new Server();
     const metadata = new Metadata();
     metadata.set("grpc-status-details-bin", Buffer.from([0xff, 0xff]));
@@ -188,7 +189,7 @@ describe("a channel to several processes", () => {
     for (let n = 0; n < 2; n += 1) await expect(call(channel)).rejects.toThrow("cannot be read");
   });
 
-  it("turns to another where one does not answer, within the time of the call", async () => {
+  it("turns to another where one does not answer, within the time of the call", async ({ expect }) => {
     const [a, b] = [await new Process("a").start(), await new Process("b").start()];
     const channel = openTo(a, b);
     await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
@@ -196,7 +197,9 @@ describe("a channel to several processes", () => {
     for (let n = 0; n < 4; n += 1) expect(await call(channel, 9_000)).toBe("b");
   });
 
-  it("leaves no call with one that is not ready for longer than it takes another to be ready again", async () => {
+  it("leaves no call with one that is not ready for longer than it takes another to be ready again", async ({
+    expect,
+  }) => {
     const [a, b] = [await new Process("a").start(), await new Process("b").start()];
     const channel = openTo(a, b);
     await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
@@ -212,7 +215,7 @@ describe("a channel to several processes", () => {
     expect(await call(channel, 9_000)).toBe("b");
   });
 
-  it("gives up on no call early where there is only one process", async () => {
+  it("gives up on no call early where there is only one process", async ({ expect }) => {
     const a = await new Process("a").start();
     const channel = openTo(a);
     a.before = () => new Promise((resolve) => setTimeout(resolve, 1_500));
@@ -220,7 +223,7 @@ describe("a channel to several processes", () => {
     expect(a.calls).toBe(1);
   });
 
-  it("makes a call three times at most where all are slow", async () => {
+  it("makes a call three times at most where all are slow", async ({ expect }) => {
     const all = [await new Process("a").start(), await new Process("b").start(), await new Process("c").start()];
     const channel = openTo(...all);
     await expect.poll(() => answersOf(channel, 6), soon).toEqual(new Set(["a", "b", "c"]));
@@ -232,7 +235,7 @@ describe("a channel to several processes", () => {
     expect(all.reduce((sum, { calls }) => sum + calls, 0)).toBeLessThanOrEqual(3);
   });
 
-  it("is not held up by a machine that takes connections and says nothing", async () => {
+  it("is not held up by a machine that takes connections and says nothing", async ({ expect }) => {
     const silent: NetServer = createServer(() => {}).listen(0, host);
     await once(silent, "listening");
     closers.push(() => silent.close());
@@ -243,8 +246,8 @@ describe("a channel to several processes", () => {
   });
 });
 
-describe("a channel to nobody", () => {
-  it("says why, to whoever calls in vain, too, until there is somebody", async () => {
+describe.concurrent("a channel to nobody", () => {
+  it("says why, to whoever calls in vain, too, until there is somebody", async ({ expect }) => {
     const late = new Process("late");
     late.port = await nextPort();
     const channel = openTo(late);
@@ -260,7 +263,7 @@ describe("a channel to nobody", () => {
     expect(channel.fault).toBeUndefined();
   });
 
-  it("says why not of one who is not needed", async () => {
+  it("says why not of one who is not needed", async ({ expect }) => {
     const a = await new Process("a").start();
     const channel = openTo({ port: await nextPort() }, a);
     await expect.poll(() => channel.hasServed, soon).toBe(true);
@@ -268,7 +271,7 @@ describe("a channel to nobody", () => {
     expect(channel.fault).toBeUndefined();
   });
 
-  it("says that the name cannot be looked up", async () => {
+  it("says that the name cannot be looked up", async ({ expect }) => {
     const channel = open("service.test:1", async () => {
       throw new Error("ENOTFOUND service.test");
     });
@@ -277,8 +280,8 @@ describe("a channel to nobody", () => {
   });
 });
 
-describe("a channel to a name", () => {
-  it("follows the addresses behind it, and lets a call finish whose process is taken out", async () => {
+describe.concurrent("a channel to a name", () => {
+  it("follows the addresses behind it, and lets a call finish whose process is taken out", async ({ expect }) => {
     const a = await new Process("a").start("127.0.0.1");
     const b = new Process("b");
     b.port = a.port;
@@ -308,7 +311,7 @@ describe("a channel to a name", () => {
     expect(await answersOf(channel, 4)).toEqual(new Set(["a"]));
   });
 
-  it("answers a call elsewhere whose process was taken out and never answers", async () => {
+  it("answers a call elsewhere whose process was taken out and never answers", async ({ expect }) => {
     const a = await new Process("a").start("127.0.0.1");
     const b = new Process("b");
     b.port = a.port;
@@ -326,7 +329,7 @@ describe("a channel to a name", () => {
     expect(await Promise.all(calls)).toEqual(["a", "a"]);
   });
 
-  it("goes on with what it knows where the name cannot be looked up", async () => {
+  it("goes on with what it knows where the name cannot be looked up", async ({ expect }) => {
     const a = await new Process("a").start();
     let fault: Error | undefined = new Error("ENOTFOUND");
     const channel = open(`service.test:${a.port}`, async () => {
