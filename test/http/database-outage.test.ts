@@ -44,11 +44,20 @@ async function statuses(): Promise<number[]> {
   return (await callAll()).map(({ status }) => status);
 }
 
+async function restartGateway(requestTimeoutMs: number): Promise<void> {
+  await stack.gateway.stop();
+  await stack.gateway.start({ requestTimeoutMs });
+}
+
 function probe(path: string) {
   return request("GET", `http://127.0.0.1:${stack.preset.config.httpPort}${path}`);
 }
 
 describe("an error of the life of a database", () => {
+  // Most of these calls are made again for as long as they may take.
+  beforeAll(() => restartGateway(requestTimeoutMs / 2));
+  afterAll(() => restartGateway(requestTimeoutMs));
+
   it.each([1047, 1114, 1180, 1226, 1290, 1317, 1461, 1615])(
     "is 503 with Retry-After, never 500, and passes: %i",
     async (errno) => {
