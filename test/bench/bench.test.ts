@@ -10,7 +10,7 @@ const run = promisify(execFile);
 it("measures both sides without an error and finds every acknowledged creation stored", {
   timeout: 300_000,
 }, async () => {
-  const args = ["--only", "create-hot-50,sparse-keys", "--rounds", "1", "--seconds", "0.5", "--json"];
+  const args = ["--only", "create-hot-50,sparse-keys", "--rounds", "1", "--seconds", "0.1", "--json"];
   const { stdout } = await run(process.execPath, [join(import.meta.dirname, "bench.ts"), ...args]);
   const { comparisons, faults } = JSON.parse(stdout);
   expect(faults).toEqual([]);
@@ -31,7 +31,7 @@ it("measures what a lone caller waits for, and follows the way of a request", { 
     "--rounds",
     "1",
     "--seconds",
-    "0.5",
+    "0.1",
   ];
   const { stdout } = await run(process.execPath, [join(import.meta.dirname, "bench.ts"), ...args, "--json"]);
   const { figures, ways, faults } = JSON.parse(stdout);
@@ -59,7 +59,7 @@ it("measures inference through the gateway, and says which others cannot be had"
     https_proxy: nowhere,
     no_proxy: "127.0.0.1",
   };
-  const args = ["--inference", "--rounds", "1", "--seconds", "0.5", "--json"];
+  const args = ["--inference", "--rounds", "1", "--seconds", "0.1", "--json"];
   const { stdout, stderr } = await run(process.execPath, [join(import.meta.dirname, "bench.ts"), ...args], { env });
   expect(stderr).toContain("NOT MEASURED: portkey");
   const { figures, held, faults } = JSON.parse(stdout);

@@ -1,15 +1,14 @@
 import type { Context, Outcome } from "./context.ts";
 import { fillKeys } from "./fill.ts";
 import { fillFixture } from "./fixture.ts";
-import { errorsOf, measure, type Timing } from "./measure.ts";
+import { errorsOf, firstWarmUpSeconds, measure, type Timing } from "./measure.ts";
 import { say, showProgress } from "./progress.ts";
 import { type Comparison, comparisonTable, memoryLine, ratioOf } from "./report.ts";
 import { numberText } from "./text-table.ts";
 import { countPresets, lookForLostRows } from "./verify.ts";
 import { workloads } from "./workloads.ts";
 
-const firstWarmUpSeconds = 3;
-const newKeysMin = 100_000;
+const firstWarmUpLonger = 3;
 /** More than one gateway can answer. */
 const newKeysPerSecond = 10_000;
 
@@ -33,8 +32,8 @@ export async function compare({ load, setpoint, openYardstick, options }: Contex
     const lanes = [setpoint, yardstick].map(({ side }) => ({ side, task }));
     const base = workloads.find(({ name }) => name === workload.cpuTimesMax?.of);
     if (base) lanes.push({ side: setpoint.side, task: base.task(fixture) });
-    // Processes that have just started compile as they go, so the first warm-up is a longer one.
-    const warmUpSeconds = timing.warmUpSeconds + (comparisons.length === 0 ? firstWarmUpSeconds : 0);
+    const isFirst = comparisons.length === 0;
+    const warmUpSeconds = isFirst ? firstWarmUpSeconds(timing, firstWarmUpLonger) : timing.warmUpSeconds;
     const [ours, theirs, cpuBase] = await measure(load, lanes, { ...timing, warmUpSeconds }, onRound);
     if (!ours || !theirs) throw new Error("A side was not measured");
     const comparison = { workload, ours, yardstick: theirs, cpuBase };
@@ -59,7 +58,7 @@ export async function compare({ load, setpoint, openYardstick, options }: Contex
 }
 
 /** So many that no round runs out of them. */
-function newKeysFor({ rounds, seconds, warmUpSeconds }: Timing): number {
-  const secondsMax = firstWarmUpSeconds + warmUpSeconds + rounds * seconds;
-  return Math.max(newKeysMin, Math.ceil(secondsMax * newKeysPerSecond));
+function newKeysFor(timing: Timing): number {
+  const secondsMax = firstWarmUpSeconds(timing, firstWarmUpLonger) + timing.rounds * timing.seconds;
+  return Math.ceil(secondsMax * newKeysPerSecond);
 }

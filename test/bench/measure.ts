@@ -42,6 +42,14 @@ export interface Measurement {
 /** Before each round the machine comes to rest, so that none pays for what the one before it left to be done. */
 const restMs = 200;
 
+/**
+ * How long the first warm-up is, which is a longer one: processes that have just started compile as they go. Where rounds
+ * are too short to tell anything, it is short, too.
+ */
+export function firstWarmUpSeconds({ seconds, warmUpSeconds }: Timing, longer: number): number {
+  return warmUpSeconds + Math.min(longer, 10 * seconds);
+}
+
 /** What is measured beside others. */
 export interface Lane {
   readonly side: Target;

@@ -3,7 +3,7 @@ import { waitFor } from "../../../deploy/local/readiness.ts";
 import { StartError } from "../../../deploy/local/start-error.ts";
 import type { Context, Outcome } from "../context.ts";
 import { fillPresets, fillTenants } from "../fill.ts";
-import { type Lane, measure } from "../measure.ts";
+import { firstWarmUpSeconds, type Lane, measure } from "../measure.ts";
 import type { GatewayName } from "../options.ts";
 import type { Room, Side, Target } from "../processes.ts";
 import { say, showProgress } from "../progress.ts";
@@ -33,8 +33,8 @@ const scenarios: readonly Scenario[] = [
   { name: "50 chunks", kind: { chunks: 50 }, connections: [1, 8, 64] },
   { name: "first byte", kind: { chunks: 1 }, connections: [1] },
 ];
-/** Processes that have just started compile as they go. */
-const firstWarmUpSeconds = 3;
+/** By how many seconds the first warm-up is longer, in a run of usual length. */
+const firstWarmUpLonger = 3;
 /** The preset of the fixture is longer than this. */
 const presetBytesMin = 500;
 
@@ -63,7 +63,8 @@ export async function measureInference({ load, setpoint, room, options }: Contex
       return { side: way.target, task: taskOf(requestOf(way, kind), kind, bytesUpstreamMin) };
     });
     for (const concurrency of connections) {
-      const warmUpSeconds = timing.warmUpSeconds + (figures.length === 0 ? firstWarmUpSeconds : 0);
+      const isFirst = figures.length === 0;
+      const warmUpSeconds = isFirst ? firstWarmUpSeconds(timing, firstWarmUpLonger) : timing.warmUpSeconds;
       const measurements = await measure(load, lanes, { ...timing, concurrency, warmUpSeconds }, (round) =>
         showProgress(`${scenario}, ${concurrency} connections: round ${round} of ${timing.rounds}`),
       );
@@ -79,7 +80,7 @@ export async function measureInference({ load, setpoint, room, options }: Contex
   for (const way of ways.filter(({ gateway }) => gateway !== "none" && gateway !== "setpoint")) {
     showProgress(`open streams through ${way.gateway}`);
     const request = requestOf(way, "held");
-    held.push(await holdStreams(load, way.target, { gateway: way.gateway, request, seconds: timing.seconds }));
+    held.push(await holdStreams(load, way.target, { gateway: way.gateway, request, timing }));
     way.target.rotateLogs();
   }
 

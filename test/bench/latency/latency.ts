@@ -1,6 +1,6 @@
 import type { Context, Outcome } from "../context.ts";
 import { fillFixture } from "../fixture.ts";
-import { errorsOf, type Measurement, measure } from "../measure.ts";
+import { errorsOf, firstWarmUpSeconds, type Measurement, measure } from "../measure.ts";
 import { median } from "../median.ts";
 import { say, showProgress } from "../progress.ts";
 import { cpuCells, verdict } from "../report.ts";
@@ -10,7 +10,7 @@ import type { Workload } from "../workloads.ts";
 import type { Step } from "./steps.ts";
 import { followWay } from "./way.ts";
 
-const firstWarmUpSeconds = 5;
+const firstWarmUpLonger = 5;
 /** The slowest of a hundred may take so many times as long as most do. */
 const p99TimesMax = 3;
 
@@ -29,6 +29,7 @@ export async function measureLatency({ load, setpoint, openYardstick, options, r
   const fixture = await fillFixture(setpoint.databases, { withCrowd });
   await fillFixture(yardstick.databases, { withCrowd });
   const filled = await countPresets(setpoint.databases.preset);
+  const { timing } = options;
   const figures: Figure[] = [];
   const ways: { readonly title: string; readonly steps: readonly Step[] }[] = [];
   for (const { task: taskOf, name, title, p50RatioMax } of options.workloads) {
@@ -36,9 +37,9 @@ export async function measureLatency({ load, setpoint, openYardstick, options, r
     for (const concurrency of options.concurrencies) {
       const isFirst = concurrency === options.concurrencies[0];
       // Each kind of request runs code that has not been compiled before.
-      const warmUpSeconds = options.timing.warmUpSeconds + (isFirst ? firstWarmUpSeconds : 0);
+      const warmUpSeconds = isFirst ? firstWarmUpSeconds(timing, firstWarmUpLonger) : timing.warmUpSeconds;
       const lanes = [setpoint, yardstick].map(({ side }) => ({ side, task }));
-      const [ours, theirs] = await measure(load, lanes, { ...options.timing, concurrency, warmUpSeconds });
+      const [ours, theirs] = await measure(load, lanes, { ...timing, concurrency, warmUpSeconds });
       if (!ours || !theirs) throw new Error("A side was not measured");
       const figure = {
         workload: { name, title, ...(p50RatioMax !== undefined && { p50RatioMax }) },
@@ -50,7 +51,7 @@ export async function measureLatency({ load, setpoint, openYardstick, options, r
       say(`${title}, ${concurrency}: p50 ratio ${numberText(p50RatioOf(figure), 2)}`);
     }
     const { name: side, port } = setpoint.side;
-    const round = { side, port, task, seconds: options.timing.seconds, concurrency: 1 };
+    const round = { side, port, task, seconds: timing.seconds, concurrency: 1 };
     ways.push({ title, steps: await followWay(setpoint.side, room, () => load.run(round)) });
   }
   const faults = errorsOf(figures.flatMap(({ ours, yardstick: theirs }) => [ours, theirs]));
@@ -58,7 +59,7 @@ export async function measureLatency({ load, setpoint, openYardstick, options, r
     faults.push(...(await lookForLostRows(databases.preset, side.name, await load.ledger(side.name), filled)));
   }
   const text = [latencyTable(figures), ...ways.map(({ title, steps }) => wayTable(title, steps))].join("\n\n");
-  return { text, json: { timing: options.timing, figures, ways, faults }, faults };
+  return { text, json: { timing, figures, ways, faults }, faults };
 }
 
 /** The median of what each round's p50 was to that of the yardstick's round beside it. */
