@@ -4,7 +4,7 @@ import { mkdir, rename, rm, symlink, unlink, writeFile } from "node:fs/promises"
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { ConfigError } from "../../services/platform/process/environment.ts";
 import {
   answerWith,
@@ -34,18 +34,26 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-beforeEach(async () => {
-  upstream.reset();
+beforeEach(() => upstream.reset());
+
+/** Hooks have no `expect.poll`. */
+function becomes(read: () => Promise<number>, expected: number): Promise<void> {
+  return vi.waitFor(async () => expect(await read()).toBe(expected), { timeout: 30_000, ...soon });
+}
+
+async function useOne(): Promise<void> {
   await stack.file.write({ upstreams: [entry("one")] });
-  await expect.poll(() => statusOf("one/x"), soon).toBe(200);
-  await expect.poll(fault, soon).toBe(0);
+  await becomes(() => statusOf("one/x"), 200);
+  await becomes(fault, 0);
   upstream.received.length = 0;
-});
+}
 
 const statusOf = async (model: string) => (await stack.send("chat/completions", { model })).status;
 const fault = () => stack.metric("setpoint_upstreams_file_fault");
 
 describe("the upstreams file", () => {
+  beforeEach(useOne);
+
   it("is read again when it changes, and requests under way end as they would", async () => {
     upstream.script = silence;
     const held = stack.send("chat/completions", { model: "one/x" });
@@ -161,40 +169,82 @@ describe("a credential", () => {
   });
 
   async function useKeyed(): Promise<void> {
+    // What is seen next is then no older one.
+    await useOne();
     const file = stack.file.beside("key");
     await writeFile(file, secret);
     await stack.file.write({ upstreams: [entry("keyed", { credential: { file } })] });
-    await expect.poll(() => statusOf("keyed/x"), soon).toBe(200);
+    await becomes(() => statusOf("keyed/x"), 200);
   }
 
-  it("is not shown to a client by an error of the upstream that repeats it", async () => {
-    await useKeyed();
-    upstream.script = answerWith(401, `{"error":"${secret} is wrong: ${secret}"}`);
-    const answer = await stack.send("chat/completions", { model: "keyed/x" });
-    const stars = "*".repeat(secret.length);
-    expect([answer.status, await answer.text()]).toEqual([401, `{"error":"${stars} is wrong: ${stars}"}`]);
-  });
+  describe("that its upstream repeats", () => {
+    beforeAll(useKeyed);
 
-  it("is not shown by an answer that is none of an error, nor by its headers", async () => {
-    await useKeyed();
-    const stars = "*".repeat(secret.length);
-    upstream.script = answerWith(200, `{"you_sent":"${secret}"}`, {
-      "content-type": `application/json; x="${secret}"`,
-      "openai-organization": secret,
-      "x-ratelimit-a": `${secret}, ${secret}`,
+    it("is not shown to a client by an error of the upstream that repeats it", async () => {
+      upstream.script = answerWith(401, `{"error":"${secret} is wrong: ${secret}"}`);
+      const answer = await stack.send("chat/completions", { model: "keyed/x" });
+      const stars = "*".repeat(secret.length);
+      expect([answer.status, await answer.text()]).toEqual([401, `{"error":"${stars} is wrong: ${stars}"}`]);
     });
-    const answer = await stack.send("chat/completions", { model: "keyed/x" });
-    expect([answer.status, await answer.text()]).toEqual([200, `{"you_sent":"${stars}"}`]);
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
-      "content-type": `application/json; x="${stars}"`,
-      "openai-organization": stars,
-      "x-ratelimit-a": `${stars}, ${stars}`,
+
+    it("is not shown by an answer that is none of an error, nor by its headers", async () => {
+      const stars = "*".repeat(secret.length);
+      upstream.script = answerWith(200, `{"you_sent":"${secret}"}`, {
+        "content-type": `application/json; x="${secret}"`,
+        "openai-organization": secret,
+        "x-ratelimit-a": `${secret}, ${secret}`,
+      });
+      const answer = await stack.send("chat/completions", { model: "keyed/x" });
+      expect([answer.status, await answer.text()]).toEqual([200, `{"you_sent":"${stars}"}`]);
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        "content-type": `application/json; x="${stars}"`,
+        "openai-organization": stars,
+        "x-ratelimit-a": `${stars}, ${stars}`,
+      });
+      const event = `data: {"model":"${secret}","choices":[]}\n\n`;
+      upstream.script = streamOf([event, event.slice(0, 25), event.slice(25), "data: [DONE]\n\n"]);
+      const streamed = await stack.send("chat/completions", { model: "keyed/x", stream: true });
+      const shown = event.replace(secret, stars);
+      expect(await streamed.text()).toBe(`${shown}${shown}data: [DONE]\n\n`);
     });
-    const event = `data: {"model":"${secret}","choices":[]}\n\n`;
-    upstream.script = streamOf([event, event.slice(0, 25), event.slice(25), "data: [DONE]\n\n"]);
-    const streamed = await stack.send("chat/completions", { model: "keyed/x", stream: true });
-    const shown = event.replace(secret, stars);
-    expect(await streamed.text()).toBe(`${shown}${shown}data: [DONE]\n\n`);
+
+    it("is not shown by an error that comes compressed", async () => {
+      for (const [encoding, compress] of [
+        ["gzip", gzipSync],
+        ["deflate", deflateSync],
+        ["br", brotliCompressSync],
+        ["zstd", zstdCompressSync],
+      ] as const) {
+        upstream.script = answerWith(401, compress(`{"error":"${secret} is wrong"}`), { "content-encoding": encoding });
+        const answer = await stack.send("chat/completions", { model: "keyed/x" });
+        const text = `{"error":"${"*".repeat(secret.length)} is wrong"}`;
+        expect([answer.status, answer.headers.get("content-encoding"), await answer.text()]).toEqual([401, null, text]);
+      }
+    });
+
+    it("leaves nothing but the status of an error whose compressed text is not there, broken, or too much", async () => {
+      for (const body of ["", "{}", gzipSync("x".repeat(2 * 1024 * 1024)), randomBytes(70_000)]) {
+        upstream.script = answerWith(401, body, { "content-encoding": "gzip" });
+        const answer = await stack.send("chat/completions", { model: "keyed/x" });
+        expect([answer.status, await answer.text()]).toEqual([401, ""]);
+      }
+    });
+
+    it("is not shown either where the error comes in pieces", async () => {
+      const text = `{"error":"${secret} is wrong: ${secret.slice(0, 9)}, ${secret}`;
+      for (const type of ["application/json", "text/event-stream"]) {
+        upstream.script = async (_request, socket) => {
+          socket.write(headOf(401, { "content-type": type, "transfer-encoding": "chunked" }));
+          for (let at = 0; at < text.length; at += 7) {
+            await new Promise((resolve) => socket.write(chunkOf(text.slice(at, at + 7)), resolve));
+            await sleep(5);
+          }
+          socket.write(lastChunk);
+        };
+        const answer = await stack.send("chat/completions", { model: "keyed/x" });
+        expect(await answer.text()).toBe(text.replaceAll(secret, "*".repeat(secret.length)));
+      }
+    });
   });
 
   it("is not shown by an answer that comes when another has taken its place", async () => {
@@ -213,50 +263,11 @@ describe("a credential", () => {
     await answerWith(401, `{"error":"${secret} has ended"}`)(waiting, waiting.socket);
     expect(await (await answer).text()).toBe(`{"error":"${"*".repeat(secret.length)} has ended"}`);
   });
-
-  it("is not shown by an error that comes compressed", async () => {
-    await useKeyed();
-    for (const [encoding, compress] of [
-      ["gzip", gzipSync],
-      ["deflate", deflateSync],
-      ["br", brotliCompressSync],
-      ["zstd", zstdCompressSync],
-    ] as const) {
-      upstream.script = answerWith(401, compress(`{"error":"${secret} is wrong"}`), { "content-encoding": encoding });
-      const answer = await stack.send("chat/completions", { model: "keyed/x" });
-      const text = `{"error":"${"*".repeat(secret.length)} is wrong"}`;
-      expect([answer.status, answer.headers.get("content-encoding"), await answer.text()]).toEqual([401, null, text]);
-    }
-  });
-
-  it("leaves nothing but the status of an error whose compressed text is not there, broken, or too much", async () => {
-    await useKeyed();
-    for (const body of ["", "{}", gzipSync("x".repeat(2 * 1024 * 1024)), randomBytes(70_000)]) {
-      upstream.script = answerWith(401, body, { "content-encoding": "gzip" });
-      const answer = await stack.send("chat/completions", { model: "keyed/x" });
-      expect([answer.status, await answer.text()]).toEqual([401, ""]);
-    }
-  });
-
-  it("is not shown either where the error comes in pieces", async () => {
-    await useKeyed();
-    const text = `{"error":"${secret} is wrong: ${secret.slice(0, 9)}, ${secret}`;
-    for (const type of ["application/json", "text/event-stream"]) {
-      upstream.script = async (_request, socket) => {
-        socket.write(headOf(401, { "content-type": type, "transfer-encoding": "chunked" }));
-        for (let at = 0; at < text.length; at += 7) {
-          await new Promise((resolve) => socket.write(chunkOf(text.slice(at, at + 7)), resolve));
-          await sleep(5);
-        }
-        socket.write(lastChunk);
-      };
-      const answer = await stack.send("chat/completions", { model: "keyed/x" });
-      expect(await answer.text()).toBe(text.replaceAll(secret, "*".repeat(secret.length)));
-    }
-  });
 });
 
 describe("a request that no upstream serves", () => {
+  beforeEach(useOne);
+
   it("is answered with 404: another model, another dialect", async () => {
     await stack.file.write({ upstreams: [entry("one", { dialects: ["messages"] })] });
     await expect.poll(() => statusOf("one/x"), soon).toBe(404);
