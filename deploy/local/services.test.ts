@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, it, onTestFinished, vi } from "vitest";
+import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { openHome, repositoryRoot } from "./home.ts";
 import { runProgram } from "./program.ts";
 import { compileAhead } from "./services.ts";
@@ -16,11 +16,14 @@ function load(entry: string, cache: string): Promise<string> {
   return runProgram(process.execPath, [join(repositoryRoot, entry), "help"], { env });
 }
 
+beforeEach(() => {
+  vi.stubEnv("NODE_COMPILE_CACHE", undefined);
+  return () => void vi.unstubAllEnvs();
+});
+
 it("leaves the processes no types to strip", async () => {
   const path = mkdtempSync(join(tmpdir(), "setpoint-compiled-"));
   onTestFinished(() => rmSync(path, { recursive: true }));
-  vi.stubEnv("NODE_COMPILE_CACHE", undefined);
-  onTestFinished(() => void vi.unstubAllEnvs());
   const home = openHome({ SETPOINT_HOME: path });
   await compileAhead(home, AbortSignal.timeout(60_000));
   for (const entry of ["gateway/main.ts", "services/preset/main.ts", "services/organization/main.ts"])
@@ -42,4 +45,12 @@ it("compiles again where the sources were changed since, as by a git pull, and o
     expect(readdirSync(home.compileCache), time).not.toEqual([]);
     expect(statSync(home.compileCache).mtimeMs, time).toBeGreaterThan(0);
   }
+});
+
+it("compiles into the folder of the environment, where that names one", async () => {
+  const path = mkdtempSync(join(tmpdir(), "setpoint-compiled-"));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  vi.stubEnv("NODE_COMPILE_CACHE", join(path, "own"));
+  await compileAhead(openHome({ SETPOINT_HOME: join(path, "home") }), AbortSignal.timeout(60_000));
+  expect(readdirSync(join(path, "own"))).not.toEqual([]);
 });

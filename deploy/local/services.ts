@@ -1,4 +1,4 @@
-import { appendFileSync, readdirSync, statSync, utimesSync } from "node:fs";
+import { appendFileSync, mkdirSync, readdirSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { type BackgroundProcess, startInBackground } from "./background-process.ts";
 import { type Home, repositoryRoot } from "./home.ts";
@@ -81,8 +81,8 @@ export function startService(
 }
 
 /**
- * Has Node compile the processes where it did not for this home since their sources were changed last. One that strips types itself takes longer to start, and
- * keeps what it does that with in memory for good, some 20 MiB.
+ * Has Node compile the processes where it did not for this home since their sources were changed last. One that strips
+ * types itself takes longer to start, and keeps what it does that with in memory for good, some 20 MiB.
  */
 export async function compileAhead(home: Home, signal: AbortSignal): Promise<void> {
   const startedAt = new Date();
@@ -93,6 +93,8 @@ export async function compileAhead(home: Home, signal: AbortSignal): Promise<voi
       runServiceCommand(name, ["help"], { home, environment, signal }),
     ),
   );
+  // Not there where the environment names another folder for what is compiled.
+  mkdirSync(home.compileCache, { recursive: true });
   utimesSync(home.compileCache, startedAt, startedAt);
 }
 

@@ -88,12 +88,12 @@ class Mapping implements DialectConfig {
 
 function mapLength(mapping: Mapping): void {
   const { from, to } = mapping;
-  const [length, other] = ["max_output_tokens", "max_completion_tokens", "max_tokens"].flatMap((key) => {
+  const [length, ...others] = ["max_output_tokens", "max_completion_tokens", "max_tokens"].flatMap((key) => {
     const value = mapping.take(key);
     return value ? [{ key, value }] : [];
   });
   if (!length) return;
-  if (other) mapping.drop([other.key], `${length.key} takes its place`);
+  for (const { key } of others) mapping.drop([key], `${length.key} takes its place`);
   // Chat has two fields. The newer one also counts the tokens of reasoning, as that of responses does.
   const inChat = from === "responses" ? "max_completion_tokens" : "max_tokens";
   const key = { "chat/completions": inChat, messages: "max_tokens", responses: "max_output_tokens" }[to];
