@@ -86,7 +86,7 @@ describe.each(renderings)("$title", (rendering) => {
   });
 });
 
-const publicPaths = ["/api/", "/docs", "/console", "/openapi.json"];
+const publicPaths = ["/api/", "/docs", "/console", "/openapi.json", "/"];
 
 interface IngressPath {
   readonly path: string;
@@ -190,6 +190,8 @@ describe("production", () => {
     expect(
       paths.filter(({ path, pathType }) => path.includes(".") !== (pathType === "ImplementationSpecific")),
     ).toEqual([]);
+    // With any other type it would lead to everything, and to the probes.
+    expect(paths.find(({ path }) => path === "/")?.pathType).toBe("Exact");
     expect(objectsOf(production, "HTTPRoute")).toMatchObject([
       {
         spec: {
@@ -197,7 +199,7 @@ describe("production", () => {
           parentRefs: [{ sectionName: "https" }],
           rules: [
             {
-              matches: publicPaths.map((value) => ({ path: { value } })),
+              matches: publicPaths.map((value) => ({ path: value === "/" ? { value, type: "Exact" } : { value } })),
               backendRefs: [{ name: "gateway", port: 80 }],
             },
           ],
