@@ -199,4 +199,51 @@ describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 
     expect(await on.axeViolations()).toEqual([]);
     expect(await on.faults()).toEqual([]);
   });
+
+  it("says in words what was done to a key or a preset, where one word says it", async () => {
+    const { stack } = underTest;
+    const { data } = await administrator(stack).makeKey({ name: "worded" });
+    const bodies = [
+      { disabled: true },
+      { disabled: false },
+      { disabled: true, permissions: ["presets:read"] },
+      { name: "reworded" },
+    ];
+    for (const body of bodies) await administrator(stack).call("PATCH", `/keys/${data.id}`, body);
+    await open(`?log=organization&target=${data.id}`);
+    const texts = async () =>
+      (await on.page.locator(".activity-entry > .two-lines").allInnerTexts()).map((text) =>
+        text.replaceAll(/\s+/g, " ").trim(),
+      );
+    const who = await on.page.locator(".activity-entry strong").first().innerText();
+    expect(await texts()).toEqual([
+      `${who} renamed the key reworded name: worded → to reworded`,
+      expect.stringMatching(`^${who} changed the key worded .*state: enabled → to disabled`),
+      `${who} enabled the key worded`,
+      `${who} disabled the key worded`,
+      expect.stringContaining(`${who} created the key worded kind: API key`),
+    ]);
+
+    await stack.create("worded", { model: "a", messages: [] });
+    await stack.create("worded", { model: "b", messages: [] });
+    const updates = [
+      { status: "disabled" },
+      { status: "active" },
+      { status: "archived" },
+      { status: "active" },
+      { designated_version: 1 },
+      { designated_version: 2 },
+    ];
+    for (const body of updates) await stack.request("PATCH", "/presets/worded", { key: stack.apiKey, body });
+    await open("?log=presets&action=preset_updated");
+    const done = (await texts()).slice(0, 6).map((text) => text.replace(`${who} `, "").replaceAll(/ worded.*/g, ""));
+    const words = ["disabled the preset", "enabled the preset", "archived the preset", "restored the preset"];
+    expect(done).toEqual([...words, "rolled back", "rolled forward"].reverse());
+
+    await on.open("/default/presets/worded");
+    await on.page.getByText("Serves v2").waitFor();
+    const history = await on.page.locator(".change-words").allInnerTexts();
+    expect(history.slice(2)).toEqual(["Restored", "Archived", "Enabled", "Disabled"]);
+    expect(await on.faults()).toEqual([]);
+  });
 });

@@ -1,5 +1,6 @@
 import { inWorkspace } from "../../api/session.ts";
-import type { OrganizationChange, SessionWorkspace, WorkspaceChange } from "../../api/types.ts";
+import type { OrganizationChange, PresetStatus, SessionWorkspace, WorkspaceChange } from "../../api/types.ts";
+import { statusVerb } from "../preset/status-words.ts";
 
 interface FieldChange {
   readonly field: string;
@@ -105,16 +106,35 @@ function given(parameters: Readonly<Record<string, string>>): URLSearchParams {
   return new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== ""));
 }
 
+/** What an update of one field alone is called, and whether that says all of it. */
+interface Update {
+  readonly verb: string;
+  readonly isAll?: boolean;
+}
+
+function updateOf(thing: string, changes: readonly FieldChange[]): Update | undefined {
+  const [only, ...others] = changes;
+  if (!only || others.length > 0) return undefined;
+  const { field, from, to } = only;
+  if (field === "disabled") return { verb: `${to ? "disabled" : "enabled"} the ${thing}`, isAll: true };
+  if (field === "status")
+    return { verb: `${statusVerb(from as PresetStatus, to as PresetStatus)} the ${thing}`, isAll: true };
+  if (field === "name") return { verb: `renamed the ${thing}` };
+  if (field === "designated_version") return { verb: Number(to) < Number(from) ? "rolled back" : "rolled forward" };
+  return undefined;
+}
+
 function fromOrganizationChange(change: OrganizationChange): Entry {
   const { action, target, user_id, changes } = change;
+  const update = action.endsWith("_updated") ? updateOf(target.kind, changes) : undefined;
   const isNew = action.endsWith("_created") || action === "member_added";
   // What a new thing is called and who made it is said already, and what is false was never otherwise.
   const said: readonly unknown[] = [target.name, user_id, false];
   return {
     ...change,
-    verb: organizationActions[action][0],
+    verb: update?.verb ?? organizationActions[action][0],
     isNew,
-    changes: isNew ? changes.filter(({ to }) => !said.includes(to)) : changes,
+    changes: isNew ? changes.filter(({ to }) => !said.includes(to)) : update?.isAll ? [] : changes,
   };
 }
 
@@ -122,15 +142,14 @@ function fromWorkspaceChange(change: WorkspaceChange): Entry {
   const { preset_id, preset_slug, preset_name, revision, action, changes } = change;
   const served = changes.find(({ field }) => field === "designated_version");
   const isBetween = typeof served?.from === "number" && typeof served.to === "number";
-  const isRollback =
-    action === "preset_updated" && changes.length === 1 && isBetween && Number(served.to) < Number(served.from);
+  const update = action === "preset_updated" ? updateOf("preset", changes) : undefined;
   return {
     ...change,
     id: `${preset_id} ${revision}`,
-    verb: isRollback ? "rolled back" : presetActions[action][0],
+    verb: update?.verb ?? presetActions[action][0],
     target: { kind: "preset", id: preset_slug, name: preset_name },
     // A new preset serves its first version, as every one does.
-    changes: action === "preset_created" ? [] : changes,
+    changes: action === "preset_created" || update?.isAll ? [] : changes,
     versions: isBetween ? [Number(served.from), Number(served.to)] : undefined,
   };
 }

@@ -31,6 +31,7 @@ export function FieldChanges({ changes, isNew = false }: Pick<Entry, "changes" |
 
 const labels: Readonly<Record<string, string>> = {
   designated_version: "serves",
+  disabled: "state",
   expires_at: "expires",
   previous_expires_at: "old secret works until",
 };
@@ -80,9 +81,10 @@ const moments = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: 
 /** A value as people say it: ids of people and workspaces are shown as their names. */
 function shown(field: string, value: unknown): string {
   const text = String(value);
-  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (field === "disabled") return value ? "disabled" : "enabled";
   if (field === "designated_version") return `v${text}`;
   if (field.endsWith("expires_at")) return moments.format(new Date(text));
+  if (field === "kind") return text === "api" ? "API key" : "management key";
   if (field === "role") return text === "org:admin" ? "Admin" : "Member";
   if (/^user_\w+$/.test(text)) return personName(text);
   return session.value?.workspaces.find(({ id }) => id === text)?.name ?? text;

@@ -1,9 +1,11 @@
 import type { ComponentChildren } from "preact";
-import type { PresetChange, SessionWorkspace } from "../../api/types.ts";
+import type { PresetChange, PresetStatus, SessionWorkspace } from "../../api/types.ts";
 import { compareHref, presetHref } from "../../shell/preset-hrefs.ts";
+import { capitalized } from "../../ui/capitalized.ts";
 import { Person } from "../../ui/person.tsx";
 import { Time } from "../../ui/time.tsx";
 import { ServedBadge } from "./served-badge.tsx";
+import { statusVerb } from "./status-words.ts";
 
 interface ChangeListProps {
   readonly changes: readonly PresetChange[];
@@ -75,7 +77,7 @@ export function whatChanged({ changes }: Pick<PresetChange, "changes">): Compone
     const lead = index === 0 ? "" : "; ";
     if (field === "designated_version")
       return `${lead}${Number(to) < Number(from) ? "Rolled back" : "Served"} v${from} → v${to}`;
-    if (field === "status") return `${lead}Status: ${from} → ${to}`;
+    if (field === "status") return `${lead}${capitalized(statusVerb(from as PresetStatus, to as PresetStatus))}`;
     if (field === "name")
       return (
         <>
