@@ -182,6 +182,19 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     await on.page.getByText('model: "@preset/other-bot"').waitFor();
   });
 
+  it("has what the activity is filtered by in one line", async () => {
+    const { page, open } = await signedIn({});
+    await open("/default/activity");
+    await page.locator(".activity-entry a").first().waitFor();
+    const middles = await page
+      .locator(".toolbar :is(.chip, select)")
+      .evaluateAll((controls) =>
+        controls.map((control) => control.getBoundingClientRect()).map(({ top, bottom }) => Math.round(top + bottom)),
+      );
+    expect(middles.length).toBe(5);
+    expect(new Set(middles).size).toBe(1);
+  });
+
   it("has the history beside a preset, and on a phone above how it is used", async () => {
     const on = await signedIn({ width: 1280 });
     const { page } = on;

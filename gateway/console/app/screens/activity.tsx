@@ -1,13 +1,15 @@
 import { reasonNotTo } from "../api/session.ts";
+import type { SessionWorkspace } from "../api/types.ts";
+import type { Loading } from "../api/use-loading.ts";
 import { useAnnouncedTotal } from "../shell/announcer.tsx";
 import { hrefTo, navigate } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { ActivityFilter } from "./activity/activity-filter.tsx";
-import { actionsOf, type Filter, type LogName, logsThatFit } from "./activity/entries.ts";
+import { actionsOf, type Entry, type Filter, type LogName, logsThatFit } from "./activity/entries.ts";
 import { EntryList } from "./activity/entry-list.tsx";
-import { type Position, positionFrom } from "./activity/merged-log.ts";
+import { type MergedPage, type Position, positionFrom } from "./activity/merged-log.ts";
 import { activityPageSize, useActivity } from "./activity/use-activity.ts";
 import type { ScreenProps } from "./screen-props.ts";
 
@@ -24,30 +26,8 @@ export function Activity({ workspace, query }: ScreenProps) {
   const reason = reasonNotTo("administer");
   const log = query.get("log") ?? "";
   const allowed = bothLogs.filter((name) => name === "presets" || !reason);
-  const chosen = allowed.filter((name) => log === name || !bothLogs.some((each) => each === log));
-  return (
-    <Page title="Activity">
-      <nav class="chips" aria-label="Log">
-        {chips.map(([value, label]) => (
-          <a
-            key={value}
-            class="chip"
-            href={hrefTo([workspace.slug, "activity"], { log: value, user: query.get("user") ?? "" })}
-            aria-current={log === value ? "true" : undefined}
-          >
-            {label}
-          </a>
-        ))}
-      </nav>
-      {reason && log !== "presets" && (
-        <p class="muted">Changes of keys, members and workspaces are not shown to you. {reason}</p>
-      )}
-      {chosen.length > 0 && <ActivityList workspace={workspace} query={query} names={chosen} />}
-    </Page>
-  );
-}
-
-function ActivityList({ workspace, query, names }: ScreenProps & { readonly names: readonly LogName[] }) {
+  // None where only what may not be seen is asked for.
+  const names = allowed.filter((name) => log === name || !bothLogs.some((each) => each === log));
   const actions = actionsOf(names);
   const action = query.get("action") ?? "";
   const filter: Filter = {
@@ -57,10 +37,9 @@ function ActivityList({ workspace, query, names }: ScreenProps & { readonly name
     target: (names.includes("organization") && query.get("target")) || "",
   };
   const logs = logsThatFit(names, filter, workspace);
-  const position = positionFrom(query.get("at"), logs.length);
-  const { value: page, error, isLoading, reload } = useActivity(logs, position);
-  const total = page?.total;
-  useAnnouncedTotal(total, isLoading, "change", "changes");
+  const loading = useActivity(logs, positionFrom(query.get("at"), logs.length));
+  const entries = loading.value?.entries ?? [];
+  useAnnouncedTotal(loading.value?.total, loading.isLoading, "change", "changes");
 
   const hrefWith = (part: Partial<Filter>, at?: Position): string =>
     hrefTo([workspace.slug, "activity"], {
@@ -69,28 +48,61 @@ function ActivityList({ workspace, query, names }: ScreenProps & { readonly name
       ...part,
       at: at?.join("."),
     });
-  const isFiltered = Object.values(filter).some((each) => each !== "");
-  const targetName = page?.entries.find(({ target }) => target.id === filter.target)?.target.name;
   return (
-    <>
-      <ActivityFilter
-        filter={filter}
-        actions={actions}
-        seen={page?.entries.flatMap(({ user_id }) => user_id ?? []) ?? []}
-        change={(part) => navigate(hrefWith(part))}
-      />
+    <Page title="Activity">
+      <div class="toolbar">
+        <nav class="chips" aria-label="Log">
+          {chips.map(([value, label]) => (
+            <a
+              key={value}
+              class="chip"
+              href={hrefTo([workspace.slug, "activity"], { log: value, user: filter.user })}
+              aria-current={log === value ? "true" : undefined}
+            >
+              {label}
+            </a>
+          ))}
+        </nav>
+        {names.length > 0 && (
+          <ActivityFilter
+            filter={filter}
+            actions={actions}
+            seen={entries.flatMap(({ user_id }) => user_id ?? [])}
+            change={(part) => navigate(hrefWith(part))}
+          />
+        )}
+      </div>
+      {reason && log !== "presets" && (
+        <p class="muted">Changes of keys, members and workspaces are not shown to you. {reason}</p>
+      )}
       {filter.target !== "" && (
         <p class="row">
           <span class="wrap">
-            Only what happened to <strong>{targetName ?? filter.target}</strong>
+            Only what happened to{" "}
+            <strong>{entries.find(({ target }) => target.id === filter.target)?.target.name ?? filter.target}</strong>
           </span>
           <a class="button small" href={hrefWith({ target: "" })}>
             Show everything
           </a>
         </p>
       )}
+      {names.length > 0 && <ActivityPage {...loading} workspace={workspace} filter={filter} hrefWith={hrefWith} />}
+    </Page>
+  );
+}
+
+interface ActivityPageProps extends Loading<MergedPage<Entry>> {
+  readonly workspace: SessionWorkspace;
+  readonly filter: Filter;
+  readonly hrefWith: (part: Partial<Filter>, at?: Position) => string;
+}
+
+function ActivityPage({ value: page, error, isLoading, reload, workspace, filter, hrefWith }: ActivityPageProps) {
+  const isFiltered = Object.values(filter).some((each) => each !== "");
+  return (
+    <>
       {error && <ErrorPanel error={error} title="The changes could not be loaded" retry={reload} />}
-      {total === 0 ? (
+      {page?.total === 0 ? (
         <div class="panel empty">
           <h2>Nothing happened</h2>
           <p>{isFiltered ? "No change fits this filter." : "What is changed from now on is listed here."}</p>

@@ -7,10 +7,10 @@ import { type LogWindow, type MergedPage, mergePage, type Position, windowOf } f
 export const activityPageSize = 50;
 const pollMs = 15_000;
 
-/** A page of several logs as one; the newest one, kept up to date, where no position is given. */
+/** A page of several logs as one, where there are any; the newest one, kept up to date, where no position is given. */
 export function useActivity(logs: readonly Log[], position: Position | undefined): Loading<MergedPage<Entry>> {
   // Whatever is asked for is in the address.
-  const address = JSON.stringify([logs.map(({ path }) => path), position]);
+  const address = logs.length === 0 ? undefined : JSON.stringify([logs.map(({ path }) => path), position]);
   const loadPage = async (_address: string, signal: AbortSignal): Promise<MergedPage<Entry>> => {
     const windows = await Promise.all(logs.map((log, index) => loadWindow(log, position?.[index], signal)));
     return mergePage(windows, position ?? windows.map(({ total }) => total), activityPageSize);
