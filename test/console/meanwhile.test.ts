@@ -121,6 +121,33 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
     expect(await search.getAttribute("data-kept")).toBe("");
   });
 
+  it("leads back from a search to the list as it was, and again to where one came from", async () => {
+    const slug = await createPreset();
+    const { page, open } = await signedIn();
+    await open("/default/team");
+    await page.getByRole("link", { name: "Presets" }).click();
+    await page.getByRole("link", { name: slug }).waitFor();
+    const search = page.getByRole("searchbox");
+    // All of one search is one step, however often one pauses in it.
+    for (const text of ["nothing", "nothing-is-called-so"]) {
+      await search.fill(text);
+      await page.waitForURL((url) => url.searchParams.get("q") === text);
+    }
+    await page.goBack();
+    await page.getByRole("link", { name: slug }).waitFor();
+    expect(await search.inputValue()).toBe("");
+    await search.fill(slug);
+    await page.waitForURL((url) => url.searchParams.get("q") === slug);
+    await page.getByRole("link", { name: slug }).click();
+    await page.getByText("Serves v2").waitFor();
+    await page.goBack();
+    await expect.poll(() => search.inputValue()).toBe(slug);
+    await page.goBack();
+    await expect.poll(() => search.inputValue()).toBe("");
+    await page.goBack();
+    await page.getByRole("heading", { name: "Team" }).waitFor();
+  });
+
   it("lets one choose in the palette once the presets are there, whatever was pressed before", async () => {
     const slug = await createPreset();
     const { page, open } = await signedIn();

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { inWorkspace, reasonNotTo } from "../api/session.ts";
 import type { Preset, PresetStatus } from "../api/types.ts";
 import { pageIn, pageParameters, pageSize, useList } from "../api/use-list.ts";
@@ -61,7 +61,7 @@ export function Presets({ workspace, query }: ScreenProps) {
       ) : (
         <>
           <div class="toolbar">
-            <Search q={q} go={(text) => navigate(hrefWith({ q: text }), "replace")} />
+            <Search q={q} go={(text, how) => navigate(hrefWith({ q: text }), how)} />
             <nav class="chips" aria-label="Status">
               {statuses.map(([value, label]) => (
                 <a
@@ -108,13 +108,23 @@ export function Presets({ workspace, query }: ScreenProps) {
   );
 }
 
-/** What is typed goes into the address once one pauses. */
-function Search({ q, go }: { readonly q: string; readonly go: (text: string) => void }) {
+interface SearchProps {
+  readonly q: string;
+  readonly go: (text: string, how: "push" | "replace") => void;
+}
+
+/** What is typed goes into the address once one pauses. Back leads to the list as it was before the first letter. */
+function Search({ q, go }: SearchProps) {
   const [text, setText] = useState(q);
   const settled = useSettled(text, 180);
+  /** What this search has led to last; undefined until its first letter. */
+  const led = useRef<string>(undefined);
   // Not when the address changes: only what is typed leads on.
   useEffect(() => {
-    if (settled.trim() !== q) go(settled.trim());
+    const wanted = settled.trim();
+    if (wanted === q) return;
+    go(wanted, led.current === q ? "replace" : "push");
+    led.current = wanted;
   }, [settled]);
   // Where something else changed the address, such as Back. What is being typed is not overwritten.
   useEffect(() => {
@@ -133,6 +143,9 @@ function Search({ q, go }: { readonly q: string; readonly go: (text: string) => 
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={stepByArrow}
+        onBlur={() => {
+          led.current = undefined;
+        }}
       />
     </search>
   );
