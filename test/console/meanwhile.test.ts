@@ -148,6 +148,22 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
     await page.getByRole("heading", { name: "Team" }).waitFor();
   });
 
+  it("is of who signed in last in every tab, and of nobody once they signed out in one", async () => {
+    const one = await signedIn();
+    await one.open("/default/keys");
+    await one.page.getByRole("button", { name: "Create a key" }).waitFor();
+    const other = await one.newTab();
+    await other.open("/default/presets");
+    await chooseFromMenu(other.page, "Account", "Sign out");
+    await one.page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await other.page.getByLabel("Key", { exact: true }).fill(underTest.stack.apiKey);
+    await other.page.keyboard.press("Enter");
+    await one.page.getByText("This needs a management key").first().waitFor();
+    await one.page.getByRole("button", { name: "Account" }).click();
+    await one.page.getByText("API key sk-sp-v1-").waitFor();
+    expect(await one.faults()).toEqual([]);
+  });
+
   it("lets one choose in the palette once the presets are there, whatever was pressed before", async () => {
     const slug = await createPreset();
     const { page, open } = await signedIn();

@@ -17,6 +17,13 @@ whenRefused(() => {
 
 const path = "/console/session";
 
+/** Tabs have one cookie: who signs in or out in one of them does so in all. */
+const otherTabs = new BroadcastChannel("setpoint-session");
+
+export function followOtherTabs(): void {
+  otherTabs.onmessage = () => void loadSession().catch(() => {});
+}
+
 export async function loadSession(): Promise<void> {
   try {
     const { json } = await request<One<Session>>(path);
@@ -41,11 +48,13 @@ function forgetOthers({ organization, user_id }: Session): void {
 /** Signs in with a key that was pasted, or with the ticket of a link. */
 export async function signIn(credential: { readonly key: string } | { readonly ticket: string }): Promise<void> {
   await request(path, { method: "POST", body: credential });
+  otherTabs.postMessage(null);
   await loadSession();
 }
 
 export async function signOut(): Promise<void> {
   await request(path, { method: "DELETE" });
+  otherTabs.postMessage(null);
   sessionStorage.clear();
   session.value = null;
 }

@@ -62,7 +62,7 @@ export function App() {
       ) : session.value === null ? (
         <SignIn ticketError={ticketError} />
       ) : session.value ? (
-        <Frame session={session.value} />
+        <Frame key={session.value.key.id} session={session.value} />
       ) : (
         <main class="sign-in" aria-busy="true">
           <p class="muted late">Opening the console …</p>
