@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { build } from "vite";
+import { dialects } from "../dialects/dialects.ts";
 
 // Builds the console, unless what is there was built from the same sources: `npm start` runs this each time.
 
@@ -13,10 +14,11 @@ const appFolder = join(import.meta.dirname, "app");
 const dist = join(import.meta.dirname, "dist");
 const hashFile = join(dist, "sources.sha256");
 
-/** What the build is made from. The schemas of the gateway are not: only their types are used. */
+/** What the build is made from. The schemas of the gateway's answers are not: only their types are used. */
 const sources = [
   "gateway/console/build.ts",
   "gateway/console/app/**/*.{ts,tsx,css,html,json,svg,woff2}",
+  "gateway/dialects/*.ts",
   "services/platform/json/json-*.ts",
   "package-lock.json",
 ];
@@ -43,6 +45,7 @@ async function buildInto(folder: string): Promise<void> {
     base: "/console/",
     configFile: false,
     logLevel: "error",
+    define: { KEPT_FIELDS: JSON.stringify(keptFields()) },
     oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
     build: {
       outDir: folder,
@@ -56,6 +59,11 @@ async function buildInto(folder: string): Promise<void> {
     worker: { format: "es" },
     plugins: [{ name: "paint-after-script", transformIndexHtml: { order: "post", handler: paintAfterScript } }],
   });
+}
+
+/** The tables of the dialects check bodies, too, which is much for a browser that only asks for names. */
+function keptFields(): Record<string, readonly string[]> {
+  return Object.fromEntries(Object.entries(dialects).map(([name, { keptKeys }]) => [name, [...keptKeys]]));
 }
 
 /** The script knows the colours that somebody chose, and nothing is to be seen without it: others would only flash up. */

@@ -132,6 +132,34 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     expect(await on.faults()).toEqual([]);
   });
 
+  it("tries and reviews of a draft what would be saved of it, and says what would not", async () => {
+    const { page } = on;
+    await underTest.stack.create("overfull", { model: "echo/small", messages: [] });
+    await on.open("/default/presets/overfull/edit?from=1");
+    await page.locator(".cm-content").focus();
+    await page.keyboard.press("Control+a");
+    await page.keyboard.insertText(
+      '{"model": "echo/small", "seed": 1.0, "top_k": null, "max_output_tokens": 9, "user": "me"}',
+    );
+    const note = page.getByText("have no such field: max_output_tokens, user.");
+    await button("Review the changes").press("Enter");
+    await note.waitFor();
+    await page.locator(".diff").getByText("1.0").first().waitFor();
+    expect(await page.getByText("max_output_tokens", { exact: true }).count()).toBe(0);
+    await page.goBack();
+    await button("Try the draft").press("Enter");
+    await note.waitFor();
+    await page.getByLabel("Message", { exact: true }).fill("What is an invoice?");
+    const sent = page.waitForRequest(/\/api\/v1\/chat\/completions$/);
+    await button("Send to the model").press("Enter");
+    const body = (await sent).postData() ?? "";
+    expect(Object.keys(JSON.parse(body))).toEqual(["model", "seed", "messages", "stream"]);
+    expect(body).toContain('"seed": 1.0');
+    await page.getByText("draft by echo").waitFor();
+    expect(await on.axeViolations()).toEqual([]);
+    expect(await on.faults()).toEqual([]);
+  });
+
   it("says where a draft is not, and who may not try one", async () => {
     await underTest.stack.create("undrafted", { model: "echo/small", messages: [] });
     await on.open("/default/presets/undrafted/try?draft=1");

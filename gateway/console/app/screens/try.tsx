@@ -9,6 +9,7 @@ import { ActionButton } from "../ui/action-button.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { submitByKey } from "../ui/submit-key.ts";
 import { contentOf, findDraft } from "./edit/draft.ts";
+import { DroppedFields } from "./edit/dropped-fields.tsx";
 import type { PresetScreenProps } from "./screen-props.ts";
 import { AnswerView } from "./try/answer-view.tsx";
 import { findMessage, keepMessage } from "./try/kept-message.ts";
@@ -80,6 +81,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
           There is no draft from v{draftFrom} in this tab: it is kept in the one that it was written in.
         </p>
       )}
+      {draft && <DroppedFields draft={draft} />}
       {loadError && (
         <ErrorPanel
           error={loadError}

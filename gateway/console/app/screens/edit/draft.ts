@@ -1,5 +1,7 @@
-import type { VersionContent } from "../../api/presets.ts";
+import { keptFields } from "../../api/kept-fields.ts";
+import { dialectOf, type VersionContent } from "../../api/presets.ts";
 import type { SessionWorkspace } from "../../api/types.ts";
+import { membersOf, objectFrom } from "../../json/json-pieces.ts";
 import { dropKept, findKept, keep } from "../../shell/tab-storage.ts";
 
 /** What somebody is about to make of a version. It outlives a reload, and no answer of the API changes it. */
@@ -23,9 +25,12 @@ export function findDraft(workspace: SessionWorkspace, slug: string, from: numbe
   return findKept(nameOf(workspace, slug, from));
 }
 
-/** What would become of a draft as it is. */
+/** What would become of a draft as it is: a preset keeps the fields of its dialect alone. */
 export function contentOf({ base, config, prompt }: Draft): VersionContent {
-  return { ...base, config, prompt: prompt || null };
+  const kept = membersOf(config).filter(
+    ({ key, text }) => keptFields[dialectOf(base)].includes(key) && text !== "null",
+  );
+  return { ...base, config: objectFrom(kept), prompt: prompt || null };
 }
 
 /** Returns whether the browser had room for it. */

@@ -3,6 +3,7 @@ import { ContentDiff } from "../../diff/content-diff.tsx";
 import { ActionButton } from "../../ui/action-button.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { contentOf, type Draft } from "./draft.ts";
+import { DroppedFields } from "./dropped-fields.tsx";
 import type { Save } from "./use-save.ts";
 
 interface ReviewPanelProps {
@@ -49,6 +50,7 @@ export function ReviewPanel({ draft, reason, save, editorHref }: ReviewPanelProp
           )}
         </>
       )}
+      <DroppedFields draft={draft} />
       <ContentDiff from={ancestor} to={contentOf(draft)} isWhole={false} />
     </>
   );

@@ -8,7 +8,7 @@ import { navigate } from "../../shell/location.ts";
 import { presetHref } from "../../shell/preset-hrefs.ts";
 import { showToast } from "../../shell/toasts.tsx";
 import { type Draft, dropDraft } from "./draft.ts";
-import { droppedFieldsNote } from "./dropped-fields.ts";
+import { droppedFieldsNote } from "./dropped-fields.tsx";
 
 /** What became of the preset since the draft began. */
 export interface Meanwhile {

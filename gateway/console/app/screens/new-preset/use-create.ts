@@ -7,7 +7,7 @@ import { forgetAnswers } from "../../api/use-loaded.ts";
 import { navigate } from "../../shell/location.ts";
 import { presetHref } from "../../shell/preset-hrefs.ts";
 import { showToast } from "../../shell/toasts.tsx";
-import { droppedFieldsNote } from "../edit/dropped-fields.ts";
+import { droppedFieldsNote } from "../edit/dropped-fields.tsx";
 import { type DraftPlace, dropNewDraft, type NewDraft } from "./new-draft.ts";
 
 interface CreateParts {
