@@ -182,6 +182,18 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     await on.page.getByText('model: "@preset/other-bot"').waitFor();
   });
 
+  it("says below each choice what it means", async () => {
+    const { page, open } = await signedIn({});
+    await open("/default/presets/support-bot");
+    await page.getByRole("button", { name: "Settings" }).click();
+    const choice = page.locator(".choice", { hasText: "Disabled" });
+    const box = await choice.getByText("Disabled", { exact: false }).first().boundingBox();
+    const meaning = await choice.getByText("Requests that name it are refused.").boundingBox();
+    const line = (box?.height ?? 0) / 2;
+    expect(meaning?.y).toBeGreaterThan((box?.y ?? 0) + line / 2);
+    expect(meaning?.x).toBe(box?.x);
+  });
+
   it("has what the activity is filtered by in one line", async () => {
     const { page, open } = await signedIn({});
     await open("/default/activity");

@@ -16,8 +16,8 @@ interface NewKeyProps {
 }
 
 const kinds: readonly (readonly [Key["kind"], string, string])[] = [
-  ["api", "API key", "for programs: the presets of this workspace"],
-  ["management", "Management key", "for people who administer: keys, members, and the presets of all workspaces"],
+  ["api", "API key", "For programs: the presets of this workspace."],
+  ["management", "Management key", "For people who administer: keys, members, and the presets of all workspaces."],
 ];
 
 export function NewKey({ workspace, close, changed }: NewKeyProps) {
@@ -65,7 +65,7 @@ export function NewKey({ workspace, close, changed }: NewKeyProps) {
               <label key={value} class="choice">
                 <input type="radio" name="kind" checked={kind === value} onChange={() => setKind(value)} />
                 <span>
-                  {label} <span class="muted">{meaning}</span>
+                  {label} <span class="choice-meaning">{meaning}</span>
                 </span>
               </label>
             ))}

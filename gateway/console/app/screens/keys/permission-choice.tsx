@@ -6,9 +6,9 @@ type Permission = Key["permissions"][number];
 export const allPermissions: readonly Permission[] = ["presets:read", "presets:write", "inference"];
 
 const meanings: Readonly<Record<Permission, string>> = {
-  "presets:read": "read presets and their versions",
-  "presets:write": "add versions, roll back, rename, archive",
-  inference: "call models, with and without presets",
+  "presets:read": "Read presets and their versions.",
+  "presets:write": "Add versions, roll back, rename, archive.",
+  inference: "Call models, with and without presets.",
 };
 
 interface PermissionChoiceProps {
@@ -34,7 +34,7 @@ export function PermissionChoice({ chosen, change, fault }: PermissionChoiceProp
             }}
           />
           <span>
-            <code>{permission}</code> <span class="muted">{meanings[permission]}</span>
+            <code>{permission}</code> <span class="choice-meaning">{meanings[permission]}</span>
           </span>
         </label>
       ))}

@@ -17,9 +17,9 @@ interface PresetSettingsProps {
 }
 
 const statuses: readonly (readonly [PresetStatus, label: string, what: string])[] = [
-  ["active", "Active", "in use"],
-  ["disabled", "Disabled", "requests that name it are refused; it takes new versions"],
-  ["archived", "Archived", "requests are refused, and it takes no new version until it is active again"],
+  ["active", "Active", "Requests that name it are served."],
+  ["disabled", "Disabled", "Requests that name it are refused. It takes new versions."],
+  ["archived", "Archived", "Requests are refused, and it takes no new version until it is active again."],
 ];
 
 export function PresetSettings({ preset, etag, workspace, close, changed }: PresetSettingsProps) {
@@ -73,7 +73,7 @@ export function PresetSettings({ preset, etag, workspace, close, changed }: Pres
                     onChange={() => setStatus(value)}
                   />
                   <span>
-                    <strong>{label}</strong> <span class="muted">{isBarred ? "make it active first" : what}</span>
+                    {label} <span class="choice-meaning">{isBarred ? "Make it active first." : what}</span>
                   </span>
                 </label>
               );
