@@ -182,6 +182,21 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     await on.page.getByText('model: "@preset/other-bot"').waitFor();
   });
 
+  it("colours the status of a preset only where requests are refused", async () => {
+    const { stack } = underTest;
+    await stack.create("stopped-bot", { model: "a", messages: [] });
+    await stack.request("PATCH", "/presets/stopped-bot", { key: stack.apiKey, body: { status: "disabled" } });
+    const { page, open } = await signedIn({});
+    await open("/default/presets");
+    const backgroundOf = (status: string) =>
+      page
+        .locator(".column-status .badge", { hasText: status })
+        .first()
+        .evaluate((badge) => badge.ownerDocument.defaultView?.getComputedStyle(badge).backgroundColor);
+    expect(await backgroundOf("Active")).toBe("rgba(0, 0, 0, 0)");
+    expect(await backgroundOf("Disabled")).not.toBe("rgba(0, 0, 0, 0)");
+  });
+
   it("says below each choice what it means", async () => {
     const { page, open } = await signedIn({});
     await open("/default/presets/support-bot");

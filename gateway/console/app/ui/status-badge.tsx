@@ -1,7 +1,9 @@
 import type { PresetStatus } from "../api/types.ts";
+import { capitalized } from "./capitalized.ts";
 
-const looks: Readonly<Record<PresetStatus, string>> = { active: "good", disabled: "warn", archived: "" };
+const looks: Readonly<Record<PresetStatus, string>> = { active: "is-quiet", disabled: "warn", archived: "" };
 
+/** Most presets are active, which is nothing to look at: what stands out is what is refused. */
 export function StatusBadge({ status }: { readonly status: PresetStatus }) {
-  return <span class={`badge ${looks[status]}`}>{status[0]?.toUpperCase() + status.slice(1)}</span>;
+  return <span class={`badge ${looks[status]}`}>{capitalized(status)}</span>;
 }
