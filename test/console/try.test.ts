@@ -58,7 +58,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
 
   it("shows the merged request, and where each part of it comes from", async () => {
     const slug = freshName("merged");
-    const system = { role: "system", content: "Be brief." };
+    const system = { role: "system", content: "Be brief.\nBe kind." };
     await underTest.stack.create(slug, { model: "echo/small", temperature: 0.5, messages: [system] });
     await open(slug, "What is an invoice?");
     await button("Show the merged request").press("Enter");
@@ -70,10 +70,10 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     const of = (field: string) => shown.find(([name]) => name === field);
     expect(of("model")).toEqual(["model", expect.stringContaining("echo/small"), "preset"]);
     expect(of("temperature")).toEqual(["temperature", "0.5", "preset"]);
-    const [, messages, origins] = of("messages") ?? [];
-    expect(messages).toMatch(/Be brief\..*What is an invoice\?/);
-    expect(origins).toMatch(/preset/);
-    expect(origins).toMatch(/request/);
+    // A conversation is read message by message, and not as JSON.
+    expect(of("messages[0] system")).toEqual(["messages[0] system", "Be brief. Be kind.", "preset"]);
+    expect(of("messages[1] user")).toEqual(["messages[1] user", "What is an invoice?", "request"]);
+    expect(await on.page.locator("pre", { hasText: "Be brief." }).innerText()).toBe("Be brief.\nBe kind.");
     await on.page.getByText("Merged with v1, which is served. Nothing was sent to a model.").waitFor();
     expect(await on.axeViolations()).toEqual([]);
     expect(await on.faults()).toEqual([]);

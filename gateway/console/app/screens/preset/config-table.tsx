@@ -40,10 +40,11 @@ const lengthAtFirst = 600;
 
 export function ConfigValue({ text }: Pick<Piece, "text">) {
   if (text.length <= shortLength && !text.startsWith('"')) return <code class="wrap">{text}</code>;
-  if (!/^[[{]/.test(text)) return <code class="wrap">{text.startsWith('"') ? String(JSON.parse(text)) : text}</code>;
+  if (text.startsWith('"')) return <StringValue text={JSON.parse(text)} />;
+  if (!/^[[{]/.test(text)) return <code class="wrap">{text}</code>;
   const shown = indented(text);
   const lines = shown.split("\n").length;
-  if (lines <= linesAtFirst) return <Code text={shown} />;
+  if (lines <= linesAtFirst) return <JsonText text={shown} />;
   const items = JSON.parse(text) as object;
   const count = Object.keys(items).length;
   return (
@@ -52,19 +53,27 @@ export function ConfigValue({ text }: Pick<Piece, "text">) {
         {count.toLocaleString("en")} {Array.isArray(items) ? "item" : "field"}
         {count === 1 ? "" : "s"}, {lines.toLocaleString("en")} lines
       </summary>
-      <Code text={shown} />
+      <JsonText text={shown} />
     </details>
   );
 }
 
-function Code({ text }: Pick<Piece, "text">) {
+function JsonText({ text }: Pick<Piece, "text">) {
   // A prompt in it is read by its lines.
-  const broken = text.replaceAll(/\\./g, (pair) => (pair === "\\n" ? "\\n\n" : pair));
-  const mayScroll = text.length > lengthAtFirst || broken.split("\n").length > linesAtFirst;
+  return <TextValue text={text.replaceAll(/\\./g, (pair) => (pair === "\\n" ? "\\n\n" : pair))} />;
+}
+
+/** A string as it is read, with its lines. */
+export function StringValue({ text }: Pick<Piece, "text">) {
+  return text.includes("\n") ? <TextValue text={text} /> : <code class="wrap">{text}</code>;
+}
+
+function TextValue({ text }: Pick<Piece, "text">) {
+  const mayScroll = text.length > lengthAtFirst || text.split("\n").length > linesAtFirst;
   return (
     // What scrolls must be reached by the keyboard.
     <pre class="config-value" tabIndex={mayScroll ? 0 : undefined}>
-      {broken}
+      {text}
     </pre>
   );
 }

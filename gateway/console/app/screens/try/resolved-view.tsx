@@ -2,7 +2,7 @@ import type { Answer } from "../../api/request.ts";
 import type { One, ResolvedRequest } from "../../api/types.ts";
 import { indented, membersOf, pieceAt } from "../../json/json-pieces.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
-import { ConfigValue } from "../preset/config-table.tsx";
+import { ConfigValue, StringValue } from "../preset/config-table.tsx";
 
 type Origins = Readonly<Record<string, { readonly from: string; readonly overrides?: string }>>;
 
@@ -32,19 +32,36 @@ export function ResolvedView({ answer }: { readonly answer: Answer<One<ResolvedR
           </tr>
         </thead>
         <tbody>
-          {membersOf(body).map(({ key, text }) => (
-            <tr key={key}>
-              <th scope="row">
-                <code class="wrap">{key}</code>
-              </th>
-              <td>
-                <ConfigValue text={text} />
-              </td>
-              <td>
-                <Origin origins={origins} field={key} />
-              </td>
-            </tr>
-          ))}
+          {membersOf(body).map(({ key, text }) => {
+            const pointer = `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+            return (
+              messagesIn(text)?.map(({ role, content }, index) => (
+                <tr key={`${key} ${index}`}>
+                  <th scope="row">
+                    <code class="wrap">{`${key}[${index}]`}</code> <span class="muted small">{role}</span>
+                  </th>
+                  <td>
+                    <StringValue text={content} />
+                  </td>
+                  <td>
+                    <Origin origins={origins} pointer={`${pointer}/${index}`} within={pointer} />
+                  </td>
+                </tr>
+              )) ?? (
+                <tr key={key}>
+                  <th scope="row">
+                    <code class="wrap">{key}</code>
+                  </th>
+                  <td>
+                    <ConfigValue text={text} />
+                  </td>
+                  <td>
+                    <Origin origins={origins} pointer={pointer} />
+                  </td>
+                </tr>
+              )
+            );
+          })}
         </tbody>
       </table>
       {provenance.dropped.length > 0 && (
@@ -69,15 +86,22 @@ export function ResolvedView({ answer }: { readonly answer: Answer<One<ResolvedR
 
 const looks: Readonly<Record<string, string>> = { preset: "accent", merged: "good" };
 
+interface OriginProps {
+  readonly origins: Origins;
+  readonly pointer: string;
+  /** What it is a part of, whose origin it has where it has none of its own. */
+  readonly within?: string;
+}
+
 /** The origin of a field, and of the parts of it that have one of their own. */
-function Origin({ origins, field }: { readonly origins: Origins; readonly field: string }) {
-  const pointer = `/${field.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-  const found = Object.entries(origins).filter(([path]) => path === pointer || path.startsWith(`${pointer}/`));
+function Origin({ origins, pointer, within = pointer }: OriginProps) {
+  const own = Object.entries(origins).filter(([path]) => path === pointer || path.startsWith(`${pointer}/`));
+  const inherited = Object.entries(origins).filter(([path]) => path === within);
   return (
     <ul class="stack-tight">
-      {found.map(([path, { from, overrides }]) => (
+      {(own.length > 0 ? own : inherited).map(([path, { from, overrides }]) => (
         <li key={path} class="row">
-          {path !== pointer && (
+          {path.length > pointer.length && (
             <code class="small">
               {path
                 .slice(pointer.length)
@@ -91,4 +115,19 @@ function Origin({ origins, field }: { readonly origins: Origins; readonly field:
       ))}
     </ul>
   );
+}
+
+interface Message {
+  readonly role: string;
+  readonly content: string;
+}
+
+/** The messages of a conversation, to be read as such. Undefined for anything that is more than roles and plain texts. */
+function messagesIn(text: string): readonly Message[] | undefined {
+  const value: unknown = JSON.parse(text);
+  return Array.isArray(value) && value.length > 0 && value.every(isPlainMessage) ? value : undefined;
+}
+
+function isPlainMessage(value: Partial<Message> | null): boolean {
+  return typeof value?.role === "string" && typeof value.content === "string" && Object.keys(value).length === 2;
 }
