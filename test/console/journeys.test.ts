@@ -327,6 +327,55 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     expect(await on.faults()).toEqual([]);
   });
 
+  it("finds with Ctrl-K what can be done to the preset at hand", { timeout: journeyTimeoutMs }, async () => {
+    const slug = freshName("commanded");
+    for (const model of ["a", "b"]) await create(slug, { model }, "Be brief.");
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    const { page } = on;
+    await on.open(`/default/presets/${slug}`);
+    await page.getByText("Serves v2").waitFor();
+    const command = async (words: string): Promise<void> => {
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type(words);
+      await page.getByRole("group", { name: "This preset" }).waitFor();
+      await page.keyboard.press("Enter");
+    };
+    await page.keyboard.press("Control+k");
+    const offered = page.getByRole("group", { name: "This preset" }).getByRole("option");
+    await offered.first().waitFor();
+    expect(await offered.locator(".cut:first-child").allInnerTexts()).toEqual([
+      "Try it",
+      "Edit v2",
+      "Copy the model name",
+      "Copy the curl sample",
+      "Rename or describe …",
+      "Disable …",
+      "Archive …",
+      "Duplicate",
+      "Compare v1 with v2",
+      "Roll back to v1",
+    ]);
+    expect(await on.axeViolations()).toEqual([]);
+    await page.keyboard.press("Escape");
+
+    await command("model name");
+    await page.getByText("Copied the model name.", { exact: true }).last().waitFor();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(`@preset/${slug}`);
+    await command("roll back");
+    await page.getByText("Serves v1").waitFor();
+    await command("disable");
+    await page.getByRole("radio", { name: /^Disabled/, checked: true }).waitFor();
+    await press(on, "Save");
+    await page.getByText("Disabled: requests that name it are refused.").waitFor();
+    await command("compare");
+    await page.waitForURL(`**/presets/${slug}/compare/1...2`);
+    // It is not at hand here.
+    await page.keyboard.press("Control+k");
+    await page.getByRole("option", { name: slug }).waitFor();
+    expect(await offered.count()).toBe(0);
+    expect(await on.faults()).toEqual([]);
+  });
+
   it("walks through the list, and edits and tries what it finds by single keys", {
     timeout: journeyTimeoutMs,
   }, async () => {

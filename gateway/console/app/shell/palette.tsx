@@ -5,7 +5,9 @@ import type { ListPage, Preset, Session, SessionWorkspace } from "../api/types.t
 import { useLoaded } from "../api/use-loaded.ts";
 import { useModal } from "../ui/use-modal.ts";
 import { useSettled } from "../ui/use-settled.ts";
+import { type Command, offeredCommands } from "./commands.ts";
 import { hrefTo, navigate } from "./location.ts";
+import { hasShortcuts } from "./preferences.ts";
 import { newPresetHref, presetHref, presetsHref } from "./preset-hrefs.ts";
 import { sections } from "./sections.ts";
 import { openShortcuts } from "./shortcuts.tsx";
@@ -21,14 +23,9 @@ interface PaletteProps {
   readonly workspace: SessionWorkspace;
 }
 
-interface Choice {
-  readonly id: string;
-  readonly label: string;
-  readonly note: string;
-  readonly run: () => void;
-}
+type Group = readonly [title: string, choices: readonly Command[]];
 
-/** Ctrl-K: presets by name, and the places of the console. */
+/** Ctrl-K: what can be done to the preset at hand, presets by name, and the places of the console. */
 export function Palette(props: PaletteProps) {
   // As soon as the page is shown: a key may come at once.
   useLayoutEffect(() => {
@@ -55,13 +52,17 @@ function PaletteDialog({ session, workspace }: PaletteProps) {
   const close = (): void => {
     isOpen.value = false;
   };
+  const all: readonly Group[] = [
+    ["This preset", offeredCommands().filter(({ label }) => fits(label, text))],
+    ["Presets", presetChoices(answer?.json.data ?? [], workspace, text)],
+    ["Go to", placeChoices(workspace).filter(({ label }) => fits(label, text))],
+    ["Workspaces", workspaceChoices(session, workspace).filter(({ label }) => fits(label, text))],
+  ];
   // Nothing before the first answer, so that nothing moves under the pointer of whoever chooses.
-  const choices =
-    answer || error
-      ? [...presetChoices(answer?.json.data ?? [], workspace, text), ...placeChoices(session, workspace, text)]
-      : [];
+  const groups = answer || error ? all.filter(([, ofGroup]) => ofGroup.length > 0) : [];
+  const choices = groups.flatMap(([, ofGroup]) => ofGroup);
   const chosen = Math.min(at, choices.length - 1);
-  const choose = (choice: Choice | undefined): void => {
+  const choose = (choice: Command | undefined): void => {
     if (!choice) return;
     close();
     choice.run();
@@ -107,19 +108,32 @@ function PaletteDialog({ session, workspace }: PaletteProps) {
         onKeyDown={onKeyDown}
       />
       <div class="palette-list" id="choices" role="listbox" aria-label="Results">
-        {choices.map((choice, index) => (
-          <div
-            key={choice.id}
-            id={`choice-${index}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={index === chosen}
-            onClick={() => choose(choice)}
-            onKeyDown={onKeyDown}
-            onMouseMove={() => setAt(index)}
-          >
-            <span class="cut">{choice.label}</span>
-            <span class="muted small cut">{choice.note}</span>
+        {groups.map(([title, ofGroup]) => (
+          // biome-ignore lint/a11y/useSemanticElements: a list box has groups, and no fieldset.
+          <div key={title} role="group" aria-label={title}>
+            <div class="palette-title" aria-hidden="true">
+              {title}
+            </div>
+            {ofGroup.map((choice) => {
+              const index = choices.indexOf(choice);
+              return (
+                <div
+                  key={choice.id}
+                  id={`choice-${index}`}
+                  class="palette-choice"
+                  role="option"
+                  tabIndex={-1}
+                  aria-selected={index === chosen}
+                  onClick={() => choose(choice)}
+                  onKeyDown={onKeyDown}
+                  onMouseMove={() => setAt(index)}
+                >
+                  <span class="cut">{choice.label}</span>
+                  {choice.note && <span class="muted small cut">{choice.note}</span>}
+                  {choice.shortcut && hasShortcuts.value && <kbd>{choice.shortcut}</kbd>}
+                </div>
+              );
+            })}
           </div>
         ))}
       </div>
@@ -132,7 +146,7 @@ function PaletteDialog({ session, workspace }: PaletteProps) {
   );
 }
 
-function presetChoices(presets: readonly Preset[], workspace: SessionWorkspace, text: string): Choice[] {
+function presetChoices(presets: readonly Preset[], workspace: SessionWorkspace, text: string): Command[] {
   // The answer may be to what was typed before, and Enter must never open what nobody asked for.
   const fitting = presets.filter(({ name, slug }) => fits(name, text) || fits(slug, text));
   return fitting.map(({ id, name, slug }) => ({
@@ -143,27 +157,29 @@ function presetChoices(presets: readonly Preset[], workspace: SessionWorkspace, 
   }));
 }
 
-function placeChoices(session: Session, workspace: SessionWorkspace, text: string): Choice[] {
-  const places: Choice[] = sections.map(([path, label]) => ({
+function placeChoices(workspace: SessionWorkspace): Command[] {
+  const places: Command[] = sections.map(([path, label]) => ({
     id: path,
     label,
-    note: "Go to",
+    ...(path === "presets" ? { shortcut: "g" } : {}),
     run: () => navigate(hrefTo([workspace.slug, path])),
   }));
   if (!reasonNotTo("write")) {
     places.push({
       id: "new-preset",
       label: "New preset",
-      note: "Create",
+      shortcut: "c",
       run: () => navigate(newPresetHref(workspace)),
     });
   }
-  for (const { id, name, slug } of session.workspaces) {
-    if (id !== workspace.id)
-      places.push({ id, label: name, note: "Workspace", run: () => navigate(presetsHref({ slug })) });
-  }
-  places.push({ id: "shortcuts", label: "Keyboard shortcuts", note: "Show", run: openShortcuts });
-  return places.filter(({ label }) => fits(label, text));
+  places.push({ id: "shortcuts", label: "Keyboard shortcuts", shortcut: "?", run: openShortcuts });
+  return places;
+}
+
+function workspaceChoices(session: Session, current: SessionWorkspace): Command[] {
+  return session.workspaces
+    .filter(({ id }) => id !== current.id)
+    .map(({ id, name, slug }) => ({ id, label: name, run: () => navigate(presetsHref({ slug })) }));
 }
 
 function fits(name: string, text: string): boolean {

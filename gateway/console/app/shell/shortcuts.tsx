@@ -17,17 +17,41 @@ export function openShortcuts(): void {
   isOpen.value = true;
 }
 
-const rows: readonly (readonly [keys: string, what: string])[] = [
-  ["/", "Search the presets"],
-  ["g", "Go to the presets"],
-  ["c", "Create a preset"],
-  ["j", "In the list of presets: the next one"],
-  ["k", "In the list of presets: the one before"],
-  ["e", "On a preset: edit the version that is shown"],
-  ["t", "On a preset: try the version that is shown"],
-  ["n", "In a comparison: the next change"],
-  ["p", "In a comparison: the change before"],
-  ["?", "This list"],
+type Row = readonly [keys: readonly string[], what: string];
+
+const groups: readonly (readonly [where: string, rows: readonly Row[]])[] = [
+  [
+    "Everywhere",
+    [
+      [[heldKey, "K"], "Search and commands"],
+      [["/"], "Search the presets"],
+      [["g"], "Go to the presets"],
+      [["c"], "Create a preset"],
+      [["?"], "This list"],
+    ],
+  ],
+  [
+    "In the list of presets",
+    [
+      [["j"], "The next one"],
+      [["k"], "The one before"],
+    ],
+  ],
+  [
+    "On a preset",
+    [
+      [["e"], "Edit the version that is shown"],
+      [["t"], "Try the version that is shown"],
+    ],
+  ],
+  [
+    "In a comparison",
+    [
+      [["n"], "The next change"],
+      [["p"], "The change before"],
+    ],
+  ],
+  ["While writing a version or a message", [[[heldKey, "Enter"], "Go on with it"]]],
 ];
 
 /** The shortcuts that hold everywhere, and the list of all of them. */
@@ -50,24 +74,25 @@ export function Shortcuts({ workspace }: { readonly workspace: SessionWorkspace 
   };
   return (
     <Dialog title="Keyboard shortcuts" close={close}>
-      <dl class="shortcut-list">
-        <dt>
-          <kbd>{heldKey}</kbd> <kbd>K</kbd>
-        </dt>
-        <dd>Search and commands</dd>
-        <dt>
-          <kbd>{heldKey}</kbd> <kbd>Enter</kbd>
-        </dt>
-        <dd>While writing a version or a message: go on with it</dd>
-        {rows.map(([keys, what]) => (
-          <>
-            <dt>
-              <kbd>{keys}</kbd>
-            </dt>
-            <dd>{what}</dd>
-          </>
-        ))}
-      </dl>
+      {groups.map(([where, rows]) => (
+        <section key={where} class="stack-tight">
+          <h3 class="shortcut-title">{where}</h3>
+          <dl class="shortcut-list">
+            {rows.map(([keys, what]) => (
+              <>
+                <dt>
+                  {keys.map((key) => (
+                    <>
+                      <kbd>{key}</kbd>{" "}
+                    </>
+                  ))}
+                </dt>
+                <dd>{what}</dd>
+              </>
+            ))}
+          </dl>
+        </section>
+      ))}
       <label class="choice">
         <input
           type="checkbox"

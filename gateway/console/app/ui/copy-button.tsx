@@ -1,6 +1,5 @@
 import { useState } from "preact/hooks";
-import { announce } from "../shell/announcer.tsx";
-import { showToast } from "../shell/toasts.tsx";
+import { copyText } from "./copy-text.ts";
 import { Icon } from "./icon.tsx";
 
 interface CopyButtonProps {
@@ -14,13 +13,7 @@ interface CopyButtonProps {
 export function CopyButton({ text, what, isBare = false }: CopyButtonProps) {
   const [isDone, setDone] = useState(false);
   const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(typeof text === "string" ? text : text());
-    } catch {
-      showToast(`The browser did not let ${what} be copied. Select the text and copy it by hand.`);
-      return;
-    }
-    announce(`Copied ${what}.`);
+    if (!(await copyText(typeof text === "string" ? text : text(), what))) return;
     setDone(true);
     setTimeout(() => setDone(false), 1_600);
   };

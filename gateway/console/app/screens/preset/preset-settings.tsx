@@ -12,6 +12,8 @@ interface PresetSettingsProps {
   readonly preset: PresetWithVersion;
   readonly etag: string | undefined;
   readonly workspace: SessionWorkspace;
+  /** The status that is chosen when it opens. */
+  readonly startStatus: PresetStatus;
   readonly close: () => void;
   readonly changed: () => void;
 }
@@ -22,10 +24,10 @@ const statuses: readonly (readonly [PresetStatus, label: string, what: string])[
   ["archived", "Archived", "Requests are refused, and it takes no new version until it is active again."],
 ];
 
-export function PresetSettings({ preset, etag, workspace, close, changed }: PresetSettingsProps) {
+export function PresetSettings({ preset, etag, workspace, startStatus, close, changed }: PresetSettingsProps) {
   const [name, setName] = useState(preset.name);
   const [description, setDescription] = useState(preset.description ?? "");
-  const [status, setStatus] = useState(preset.status);
+  const [status, setStatus] = useState(startStatus);
   const changesIn = useOwnChanges(preset);
 
   const submit = async (): Promise<void> => {

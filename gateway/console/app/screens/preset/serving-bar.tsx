@@ -1,6 +1,8 @@
 import { useEffect, useRef } from "preact/hooks";
 import { reasonNotTo } from "../../api/session.ts";
 import type { PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
+import { useCommands } from "../../shell/commands.ts";
+import { navigate } from "../../shell/location.ts";
 import { compareHref, presetHref } from "../../shell/preset-hrefs.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
 import { designationLabel } from "./use-designation.tsx";
@@ -27,6 +29,23 @@ export function ServingBar({ workspace, preset, newest, before, shown, isBusy, d
   // Whoever comes for what is served may want to go on to the newest; from the newest, back to what was served before.
   const next = newest === served ? before : newest;
   const reason = reasonNotTo("write");
+  // What it can be compared with, and serve instead.
+  const other = shown === served ? next : shown;
+  const [older, newer] = [Math.min(served, other ?? served), Math.max(served, other ?? served)];
+  useCommands(
+    other === undefined
+      ? []
+      : [
+          {
+            id: "compare",
+            label: `Compare v${older} with v${newer}`,
+            run: () => navigate(compareHref(workspace, slug, older, newer)),
+          },
+          ...(reason || isBusy
+            ? []
+            : [{ id: "designate", label: designationLabel(other, served), run: () => designate(other) }]),
+        ],
+  );
   const text = useRef<HTMLParagraphElement>(null);
   // The button that was pressed is gone then, and whoever uses the keyboard must not begin at the top again.
   useEffect(() => {
@@ -63,10 +82,7 @@ export function ServingBar({ workspace, preset, newest, before, shown, isBusy, d
       )}
       {shown === served && next !== undefined && (
         <div class="row">
-          <a
-            class="button small only-wide"
-            href={compareHref(workspace, slug, Math.min(served, next), Math.max(served, next))}
-          >
+          <a class="button small only-wide" href={compareHref(workspace, slug, older, newer)}>
             Compare with v{next}
           </a>
           {/* A button of its own for each version: whoever presses Enter twice does not undo the first. */}

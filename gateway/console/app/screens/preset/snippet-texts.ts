@@ -1,5 +1,7 @@
+export type Snippet = readonly [label: string, make: (model: string, origin: string) => string];
+
 /** How a program asks for a model, such as a preset, at an origin. The key is a name only: nothing secret is ever in what is copied. */
-export const snippets: readonly (readonly [label: string, make: (model: string, origin: string) => string])[] = [
+export const snippets: readonly [Snippet, ...Snippet[]] = [
   [
     "curl",
     (model, origin) => `curl ${origin}/api/v1/chat/completions \\

@@ -1,11 +1,16 @@
 import { sampleLabel } from "../../shell/preferences.ts";
 import { CodeSample } from "../../ui/code-sample.tsx";
-import { snippets } from "./snippet-texts.ts";
+import { type Snippet, snippets } from "./snippet-texts.ts";
+
+/** The one of what this person's programs are written with. */
+export function chosenSnippet(): Snippet {
+  return snippets.find(([label]) => label === sampleLabel.value) ?? snippets[0];
+}
 
 /** How a program uses the preset. */
 export function Snippets({ slug, version }: { readonly slug: string; readonly version: number | undefined }) {
   const model = version === undefined ? `@preset/${slug}` : `@preset/${slug}@${version}`;
-  const [label = "", make] = snippets.find(([name]) => name === sampleLabel.value) ?? snippets[0] ?? [];
+  const [label, make] = chosenSnippet();
   return (
     <section class="panel" aria-labelledby="use-title">
       <div class="panel-head">
@@ -27,7 +32,7 @@ export function Snippets({ slug, version }: { readonly slug: string; readonly ve
         </span>
       </div>
       <div class="panel-body">
-        <CodeSample text={make?.(model, location.origin) ?? ""} what={`the ${label} sample`} />
+        <CodeSample text={make(model, location.origin)} what={`the ${label} sample`} />
       </div>
     </section>
   );

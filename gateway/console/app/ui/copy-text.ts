@@ -1,0 +1,19 @@
+import { announce } from "../shell/announcer.tsx";
+import { showToast } from "../shell/toasts.tsx";
+
+/** Copies a text, and returns whether the browser let that be done. `what` follows "Copied". */
+export async function copyText(text: string, what: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    showToast(`The browser did not let ${what} be copied. Select the text and copy it by hand.`);
+    return false;
+  }
+  announce(`Copied ${what}.`);
+  return true;
+}
+
+/** The same for what is no button that could show that it is done. */
+export async function copyAndTell(text: string, what: string): Promise<void> {
+  if (await copyText(text, what)) showToast(`Copied ${what}.`);
+}
