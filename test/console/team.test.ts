@@ -62,6 +62,9 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
     expect(await memberNow(email)).toMatchObject({ first_name: name, role: "org:admin" });
     await choose(name, "Make a member");
     await on.page.getByText(`${name} is no admin any more.`).waitFor();
+    await choose(name, "Copy the user id");
+    await on.page.getByText("Copied the user id.", { exact: true }).last().waitFor();
+    expect(await on.page.evaluate("navigator.clipboard.readText()")).toBe((await memberNow(email))?.id);
     expect(await on.faults()).toEqual([]);
   });
 

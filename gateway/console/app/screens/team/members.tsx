@@ -12,7 +12,6 @@ import { MemberMenu } from "./member-menu.tsx";
 
 const columns: readonly Column[] = [
   { title: "Member" },
-  { title: "User id", class: "column-id only-wide" },
   { title: "Role", class: "column-role only-wide" },
   { title: "Actions", class: "column-menu", isUntitled: true },
 ];
@@ -60,11 +59,6 @@ export function Members({ list, workspace, query }: MembersProps) {
                 </span>
               )}
               <span class="only-narrow muted small">{roleName(member)}</span>
-            </div>
-          </td>
-          <td class="only-wide">
-            <div class="mono muted cut" title={member.id}>
-              {member.id}
             </div>
           </td>
           <td class="only-wide">{roleName(member)}</td>
