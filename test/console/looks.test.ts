@@ -209,6 +209,18 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect(meaning?.x).toBe(box?.x);
   });
 
+  it("shows that something is copied in the drawing of the button, which stays as wide as it is", async () => {
+    const { page, open } = await signedIn({});
+    await open("/default/presets/support-bot");
+    const button = page.getByRole("button", { name: "Copy the prompt" });
+    const before = await button.boundingBox();
+    await button.click();
+    await button.locator(".icon-done").waitFor();
+    expect(await button.boundingBox()).toEqual(before);
+    await page.getByRole("status").getByText("Copied the prompt.").waitFor();
+    await button.locator(".icon-copy").waitFor();
+  });
+
   it("has what the activity is filtered by in one line", async () => {
     const { page, open } = await signedIn({});
     await open("/default/activity");

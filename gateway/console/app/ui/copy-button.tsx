@@ -26,11 +26,7 @@ export function CopyButton({ text, what, isBare = false }: CopyButtonProps) {
       onClick={copy}
     >
       <Icon name={isDone ? "done" : "copy"} />
-      {!isBare && (
-        <span class="steady" data-longest="Copied">
-          {isDone ? "Copied" : "Copy"}
-        </span>
-      )}
+      {!isBare && "Copy"}
     </button>
   );
 }
