@@ -27,7 +27,7 @@ const pictures: readonly Picture[] = [
     name: "try",
     path: "presets/support-reply/try",
     complete: "text=chat/completions",
-    height: 970,
+    height: 890,
     prepare: async (page) => {
       await page.getByLabel("Message").fill("Order 4711 has not come yet. Where is it?");
       await page.getByRole("button", { name: "Show the merged request" }).click();
