@@ -1,7 +1,11 @@
-import { readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { validate } from "dockerfile-utils";
 import { describe, expect, it } from "vitest";
-import { dockerfile, filesToCopy, type Instruction, isIgnored, readStages } from "../support/image.ts";
+import { repositoryRoot } from "../../deploy/local/home.ts";
+import { runProgram } from "../../deploy/local/program.ts";
+import { copySources, dockerfile, filesToCopy, type Instruction, isIgnored, readStages } from "../support/image.ts";
 import { containersOf, isOurs, podsOf, portsOf, production, renderings } from "../support/manifests.ts";
 
 const [dependencies = [], builder = [], compiled = [], final = []] = readStages();
@@ -48,6 +52,18 @@ describe("the Dockerfile", () => {
     expect(texts(builder, "RUN").at(-1)).toBe("node gateway/console/build.ts");
     expect(files).toContain("gateway/console/app/index.html");
     expect(isIgnored("gateway/console/dist/index.html")).toBe(true);
+  });
+
+  it("copies all that the console is built from", { timeout: 120_000 }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), "setpoint-image-console-"));
+    try {
+      copySources(builder, folder);
+      symlinkSync(join(repositoryRoot, "node_modules"), join(folder, "node_modules"));
+      await runProgram(process.execPath, [join(folder, "gateway/console/build.ts")], { env: process.env });
+      expect(existsSync(join(folder, "gateway/console/dist/index.html"))).toBe(true);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it("compiles what the processes are made of, by the same paths and as the same user", () => {
