@@ -160,6 +160,27 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     expect(await on.faults()).toEqual([]);
   });
 
+  it("does not try a draft whose config was broken since", async () => {
+    const { page } = on;
+    await underTest.stack.create("broken-since", { model: "echo/small", messages: [] });
+    await on.open("/default/presets/broken-since/edit?from=1");
+    await page.getByLabel("System prompt").fill("Be kind.");
+    await button("Try the draft").press("Enter");
+    await page.getByText("draft from v1, chat/completions").waitFor();
+    await page.goBack();
+    await page.locator(".cm-content").focus();
+    await page.keyboard.press("Control+a");
+    await page.keyboard.insertText('{"model": ');
+    await page.getByText("This is not JSON").first().waitFor();
+    await page.goForward();
+    await page.getByText("Go back to editing to correct it.").waitFor();
+    await page.getByLabel("Message", { exact: true }).fill("What is an invoice?");
+    await button("Send to the model").press("Enter");
+    expect(await page.getByText("draft by echo").count()).toBe(0);
+    expect(await on.axeViolations()).toEqual([]);
+    expect(await on.faults()).toEqual([]);
+  });
+
   it("says where a draft is not, and who may not try one", async () => {
     await underTest.stack.create("undrafted", { model: "echo/small", messages: [] });
     await on.open("/default/presets/undrafted/try?draft=1");

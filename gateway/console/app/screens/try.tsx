@@ -8,6 +8,7 @@ import { editHref, presetHref, presetsHref } from "../shell/preset-hrefs.ts";
 import { ActionButton } from "../ui/action-button.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { submitByKey } from "../ui/submit-key.ts";
+import { configFaultOf } from "./edit/config-fault.ts";
 import { contentOf, findDraft } from "./edit/draft.ts";
 import { DroppedFields } from "./edit/dropped-fields.tsx";
 import type { PresetScreenProps } from "./screen-props.ts";
@@ -28,7 +29,9 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
   );
   const served = preset.answer && designatedVersion(preset.answer);
   const saved = pinned === undefined ? served : version.answer && versionContent(version.answer);
-  const content = isDraft ? draft && contentOf(draft) : saved;
+  const draftFault = draft && configFaultOf(draft.config);
+  const tried = draft && !draftFault ? contentOf(draft) : undefined;
+  const content = isDraft ? tried : saved;
   const loadError = preset.error ?? version.error;
   const [message, setMessage] = useState(() => findMessage(workspace, slug));
   const trial = useTrial({ workspace, slug, pinned, isDraft });
@@ -81,7 +84,8 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
           There is no draft from v{draftFrom} in this tab: it is kept in the one that it was written in.
         </p>
       )}
-      {draft && <DroppedFields draft={draft} />}
+      {draftFault && <p class="notice wrap">{draftFault} Go back to editing to correct it.</p>}
+      {draft && !draftFault && <DroppedFields draft={draft} />}
       {loadError && (
         <ErrorPanel
           error={loadError}

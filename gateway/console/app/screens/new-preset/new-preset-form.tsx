@@ -6,7 +6,8 @@ import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { submitByKey } from "../../ui/submit-key.ts";
 import { CannotSave } from "../edit/cannot-save.tsx";
-import { ContentFields, configFaultOf } from "../edit/content-fields.tsx";
+import { configFaultOf } from "../edit/config-fault.ts";
+import { ContentFields } from "../edit/content-fields.tsx";
 import { DialectChoice } from "./dialect-choice.tsx";
 import {
   type DraftPlace,
