@@ -181,6 +181,63 @@ describe("openPool", () => {
     await pool.end();
   });
 
+  it("serves tenants in turn where many wait, and every other time what is for several of them", async () => {
+    const pool = openPool(database.url, 1);
+    const held = await pool.getConnection();
+    const served: string[] = [];
+    const caller = { deadlineMs: monotonicMs() + 10_000, isCanceled: () => false };
+    const ask = async (name: string, tenant?: string) => {
+      if (name.endsWith("1")) await inTransaction(pool, async () => {}, { ...caller, tenant });
+      else await pool.within({ tenant }).query("SELECT 1");
+      served.push(name);
+    };
+    const asked = [
+      ...["a1", "a2", "a3", "a4"].map((name) => ask(name, "a")),
+      ...["b1", "b2"].map((name) => ask(name, "b")),
+      ...["all1", "all2"].map((name) => ask(name)),
+    ];
+    held.release();
+    await Promise.all(asked);
+    expect(served).toEqual(["all1", "a1", "all2", "b1", "a2", "b2", "a3", "a4"]);
+    await pool.end();
+  });
+
+  it("keeps a quarter of the connections for others than one tenant", async () => {
+    const pool = openPool(database.url, 4);
+    const caller = { deadlineMs: monotonicMs() + 10_000, isCanceled: () => false };
+    const taken: string[] = [];
+    const take = (tenant: string) =>
+      pool.getConnection({ ...caller, tenant }).then((connection) => {
+        taken.push(tenant);
+        return connection;
+      });
+    const ofOne = Array.from({ length: 5 }, () => take("a"));
+    const [first, ...others] = await Promise.all(ofOne.slice(0, 3));
+    others.push(await take("b"));
+    expect(taken).toEqual(["a", "a", "a", "b"]);
+    // Also where one is closed.
+    first?.destroy();
+    for (const each of others) each.release();
+    for (const each of await Promise.all(ofOne.slice(3))) each.release();
+    expect(taken).toEqual(["a", "a", "a", "b", "a", "a"]);
+    await pool.end();
+  });
+
+  it("keeps half of the places where one may wait for others than one tenant", async () => {
+    const pool = openPool(database.url, 1, { waitingMax: 4 });
+    const held = await pool.getConnection();
+    const ask = (tenant: string) =>
+      pool
+        .within({ tenant })
+        .query("SELECT 1")
+        .then(() => "answered", isConnectionLost);
+    const asked = ["a", "a", "a", "b", "b", "c"].map(ask);
+    expect(await Promise.all([asked[2], asked[5]])).toEqual([true, true]);
+    held.release();
+    expect(await Promise.all(asked)).toEqual(["answered", "answered", true, "answered", "answered", true]);
+    await pool.end();
+  });
+
   it("goes on after a connection was killed between two statements of a transaction", async () => {
     const pool = openPool(database.url, 1);
     const other = openPool(database.url, 1);

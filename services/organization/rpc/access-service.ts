@@ -34,7 +34,7 @@ export function accessService({
   const jwksJson = JSON.stringify({ keys: signingKeys.map(({ jwk }) => jwk) });
 
   const findScopes = (shown: readonly ShownKey[], { deadlineMs, trace }: OpenContext) =>
-    retryTransient(deadlineMs, () => findKeyScopes(pool.within(trace), shown));
+    retryTransient(deadlineMs, () => findKeyScopes(pool.within({ trace }), shown));
 
   /** What the key is good for, or throws why it is not. */
   const grant = ({ hash, isSession, workspaceId }: ShownKey, scope: KeyScope | undefined) => {
@@ -79,7 +79,7 @@ export function accessService({
 
     async getWorkspaceState({ workspaceId }, { deadlineMs, trace }) {
       const id = fromWorkspaceId(workspaceId);
-      const state = await retryTransient(deadlineMs, () => findWorkspaceState(pool.within(trace), id));
+      const state = await retryTransient(deadlineMs, () => findWorkspaceState(pool.within({ trace }), id));
       if (!state) throw workspaceNeverWas();
       return state;
     },

@@ -69,8 +69,9 @@ export function keyService(pool: Pool, { read, change }: Administration): Implem
       );
     },
 
-    async getCurrentKey(_request, { principal, deadlineMs, trace }) {
-      const key = await retryTransient(deadlineMs, () => findKeyById(pool.within(trace), principal.keyId));
+    async getCurrentKey(_request, context) {
+      const { principal, deadlineMs } = context;
+      const key = await retryTransient(deadlineMs, () => findKeyById(pool.within(context), principal.keyId));
       if (!key || key.revokedAt) throw keyInvalid();
       return { key: toKeyMessage(key, principal.workspaceId ?? ""), principal: toPrincipalMessage(principal) };
     },

@@ -19,11 +19,13 @@ export function organizationService(
   { read, change }: Administration,
 ): Implementation<typeof OrganizationService> {
   return {
-    async listMembers(request, { principal, deadlineMs, trace }) {
-      requireManagementKey(principal);
-      const organizationId = requireOrganization(principal);
+    async listMembers(request, context) {
+      requireManagementKey(context.principal);
+      const organizationId = requireOrganization(context.principal);
       const page = pageFrom(request);
-      const found = await retryTransient(deadlineMs, () => listMembers(pool.within(trace), organizationId, page));
+      const found = await retryTransient(context.deadlineMs, () =>
+        listMembers(pool.within(context), organizationId, page),
+      );
       // The organization was deleted after the token had been given out.
       if (!found) throw organizationNotFound();
       return { members: found.members.map(toMemberMessage), totalCount: found.totalCount };

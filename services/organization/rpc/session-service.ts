@@ -19,13 +19,13 @@ export function sessionService(pool: Pool): Implementation<typeof SessionService
 
     async getSession(request, { deadlineMs, trace }) {
       const tokenHash = fromSessionToken(request);
-      const session = await retryTransient(deadlineMs, () => getSession(pool.within(trace), tokenHash, new Date()));
+      const session = await retryTransient(deadlineMs, () => getSession(pool.within({ trace }), tokenHash, new Date()));
       return { session: toSessionMessage(session) };
     },
 
     async deleteSession(request, { deadlineMs, trace }) {
       const tokenHash = fromSessionToken(request);
-      await retryTransient(deadlineMs, () => deleteSession(pool.within(trace), tokenHash));
+      await retryTransient(deadlineMs, () => deleteSession(pool.within({ trace }), tokenHash));
       return {};
     },
   };

@@ -1,29 +1,47 @@
 import { canceled } from "../domain/domain-error.ts";
 import type { PoolConnection } from "./connection.ts";
 import type { ConnectionError } from "./errors.ts";
+import type { TenantShares } from "./tenant-shares.ts";
 
 interface Waiting {
   /** In order of arrival. */
   readonly number: number;
+  readonly tenant: string | undefined;
   readonly isCanceled: () => boolean;
   readonly resolve: (connection: PoolConnection) => void;
   readonly reject: (error: Error) => void;
   readonly timer: NodeJS.Timeout;
 }
 
-interface Arrival extends Pick<Waiting, "isCanceled" | "resolve" | "reject"> {
+interface Arrival extends Pick<Waiting, "tenant" | "isCanceled" | "resolve" | "reject"> {
   readonly waitMs: number;
   /** What they are told where that was not enough. */
   readonly lateError: () => ConnectionError;
 }
 
-/** Those who wait for a connection, in order of arrival. Whoever gives up leaves the queue, and is given none later. */
+/**
+ * Those who wait for a connection. Tenants take turns, so that a crowd of one keeps no other waiting; what is done for
+ * several of them together has every other turn. Of one tenant, who came first is first. Whoever gives up leaves the queue,
+ * and is given none later.
+ */
 export class ConnectionQueue {
-  readonly #waiting = new Set<Waiting>();
+  /** By tenant, the one whose turn is next first; undefined for several together. None is empty. */
+  readonly #crowds = new Map<string | undefined, Set<Waiting>>();
+  #size = 0;
   #arrived = 0;
+  #isTurnOfTenants = false;
+  readonly #shares: TenantShares;
+
+  constructor(shares: TenantShares) {
+    this.#shares = shares;
+  }
 
   get size(): number {
-    return this.#waiting.size;
+    return this.#size;
+  }
+
+  sizeOf(tenant: string | undefined): number {
+    return this.#crowds.get(tenant)?.size ?? 0;
   }
 
   /** The number of the last arrival, whether they still wait or not. */
@@ -31,21 +49,28 @@ export class ConnectionQueue {
     return this.#arrived;
   }
 
-  add({ isCanceled, resolve, reject, waitMs, lateError }: Arrival): void {
+  add({ tenant, isCanceled, resolve, reject, waitMs, lateError }: Arrival): void {
     const timer = setTimeout(() => {
-      this.#waiting.delete(waiting);
+      this.#dismiss(waiting);
       reject(lateError());
     }, waitMs);
     this.#arrived += 1;
-    const waiting = { number: this.#arrived, isCanceled, resolve, reject, timer };
-    this.#waiting.add(waiting);
+    const waiting = { number: this.#arrived, tenant, isCanceled, resolve, reject, timer };
+    const crowd = this.#crowds.get(tenant);
+    if (crowd) crowd.add(waiting);
+    else this.#crowds.set(tenant, new Set([waiting]));
+    this.#size += 1;
   }
 
-  /** Gives a connection to the one who has waited longest; false where nobody wants it. */
+  /** Gives a connection to the one whose turn it is; false where nobody wants it, or may have it. */
   give(connection: PoolConnection): boolean {
-    for (const waiting of this.#waiting) {
+    for (let crowd = this.#nextCrowd(); crowd; crowd = this.#nextCrowd()) {
+      const waiting = crowd.values().next().value as Waiting;
       this.#dismiss(waiting);
+      // Those who are left wait behind all other tenants.
+      if (this.#crowds.delete(waiting.tenant)) this.#crowds.set(waiting.tenant, crowd);
       if (!waiting.isCanceled()) {
+        this.#shares.take(connection, waiting.tenant);
         waiting.resolve(connection.take());
         return true;
       }
@@ -55,7 +80,7 @@ export class ConnectionQueue {
   }
 
   dismissCanceled(): void {
-    for (const waiting of this.#waiting) {
+    for (const waiting of this.#everyone()) {
       if (!waiting.isCanceled()) continue;
       this.#dismiss(waiting);
       waiting.reject(canceled());
@@ -64,15 +89,31 @@ export class ConnectionQueue {
 
   /** Fails all up to the one of this number. */
   failAll(error: ConnectionError, lastNumber = Number.POSITIVE_INFINITY): void {
-    for (const waiting of this.#waiting) {
-      if (waiting.number > lastNumber) return;
+    for (const waiting of this.#everyone()) {
+      if (waiting.number > lastNumber) continue;
       this.#dismiss(waiting);
       waiting.reject(error);
     }
   }
 
+  #nextCrowd(): Set<Waiting> | undefined {
+    const shared = this.#crowds.get(undefined);
+    this.#isTurnOfTenants = !this.#isTurnOfTenants;
+    if (shared && !this.#isTurnOfTenants) return shared;
+    for (const [tenant, crowd] of this.#crowds) {
+      if (tenant !== undefined && !this.#shares.isUsedUp(tenant)) return crowd;
+    }
+    return shared;
+  }
+
+  #everyone(): Waiting[] {
+    return [...this.#crowds.values()].flatMap((crowd) => [...crowd]);
+  }
+
   #dismiss(waiting: Waiting): void {
-    this.#waiting.delete(waiting);
+    const crowd = this.#crowds.get(waiting.tenant);
+    if (crowd?.delete(waiting)) this.#size -= 1;
+    if (crowd?.size === 0) this.#crowds.delete(waiting.tenant);
     clearTimeout(waiting.timer);
   }
 }

@@ -1,6 +1,5 @@
 import type { QueryResult } from "mysql2";
 import type { Metrics } from "../observe/metrics.ts";
-import type { Trace } from "../observe/trace.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { Deadline } from "../process/deadline.ts";
 import { type Answer, type ConnectionOwner, type ConnectionSettings, PoolConnection } from "./connection.ts";
@@ -10,6 +9,7 @@ import { ConnectionError } from "./errors.ts";
 import { collation, sessionSettings } from "./session.ts";
 import { statementObserver } from "./statement-metrics.ts";
 import { recordStatement } from "./statement-spans.ts";
+import { TenantShares } from "./tenant-shares.ts";
 
 export type { ResultSetHeader, RowDataPacket } from "mysql2";
 export { PoolConnection, type Statement } from "./connection.ts";
@@ -28,7 +28,7 @@ interface PoolOptions {
   readonly silenceMaxSeconds?: number;
   /** Default: what the URL says. */
   readonly protocol?: Protocol;
-  /** How many may wait for a connection. */
+  /** How many may wait for a connection; of one tenant, half of them. */
   readonly waitingMax?: number;
   /** For reads, and for changes that can be made again: the server may end a statement that takes too long. */
   readonly isForReads?: boolean;
@@ -90,7 +90,8 @@ export class Pool {
   /** The fewest that were idle at once since the last look: as many were not needed. */
   #idleLow = 0;
   readonly #timers: readonly NodeJS.Timeout[];
-  readonly #waiting = new ConnectionQueue();
+  readonly #shares: TenantShares;
+  readonly #waiting: ConnectionQueue;
   #opening = 0;
   #connectFault: { readonly error: ConnectionError; readonly atMs: number } | undefined;
   /** Set once the pool is being closed. */
@@ -100,8 +101,13 @@ export class Pool {
     this.#settings = settings;
     this.#limits = limits;
     this.#size = limits.size;
+    this.#shares = new TenantShares(limits.size);
+    this.#waiting = new ConnectionQueue(this.#shares);
     this.#owner = {
-      released: (connection) => this.#handOut(connection),
+      released: (connection) => {
+        this.#shares.giveBack(connection);
+        this.#handOut(connection);
+      },
       closed: (connection) => this.#forget(connection),
       // Those in use have a limit of their own; the idle ones are most likely dead, too, and would each cost someone one.
       fellSilent: () => {
@@ -127,23 +133,21 @@ export class Pool {
 
   /** Runs a statement with values on a connection of its own. */
   execute<T extends QueryResult>(sql: string, values?: readonly unknown[]): Answer<T> {
-    const idle = this.#takeIdle();
-    if (idle) return idle.runAndRelease<T>("execute", sql, values);
-    return this.getConnection().then((connection) => connection.runAndRelease<T>("execute", sql, values));
+    return this.#run<T>("execute", undefined, sql, values);
   }
 
   /** Runs a statement as text on a connection of its own. */
   query<T extends QueryResult>(sql: string, values?: readonly unknown[]): Answer<T> {
-    return this.getConnection().then((connection) => connection.runAndRelease<T>("query", sql, values));
+    return this.#run<T>("query", undefined, sql, values);
   }
 
-  /** The same pool for statements that are made in a trace: where that is recorded, so are they. */
-  within(trace: Trace | undefined): Pick<Pool, "execute" | "query"> {
+  /** The same pool for statements that are made for somebody: in the turn of their tenant, and recorded where their trace is. */
+  within({ trace, tenant }: Pick<Deadline, "trace" | "tenant"> = {}): Pick<Pool, "execute" | "query"> {
     const span = trace?.span;
-    if (!span) return this;
+    if (!span && tenant === undefined) return this;
     const send = <T extends QueryResult>(method: "execute" | "query", sql: string, values?: readonly unknown[]) => {
-      const answer = this[method]<T>(sql, values);
-      recordStatement(span, sql, answer);
+      const answer = this.#run<T>(method, tenant, sql, values);
+      if (span) recordStatement(span, sql, answer);
       return answer;
     };
     return {
@@ -153,19 +157,20 @@ export class Pool {
   }
 
   /** A connection to be released or destroyed. Waits for one no longer than the caller does, or than a statement may take. */
-  getConnection(caller?: Deadline): Promise<PoolConnection> {
+  getConnection(caller?: Deadline, tenant = caller?.tenant): Promise<PoolConnection> {
     return new Promise((resolve, reject) => {
-      const idle = this.#takeIdle();
+      const idle = this.#takeIdle(tenant);
       if (idle) return resolve(idle);
       if (this.#onEmpty) return reject(new ConnectionError("The pool is closed"));
-      if (this.#waiting.size >= this.#limits.waitingMax) this.#waiting.dismissCanceled();
-      if (this.#waiting.size >= this.#limits.waitingMax)
+      if (this.#isCrowded(tenant)) this.#waiting.dismissCanceled();
+      if (this.#isCrowded(tenant))
         return reject(new ConnectionError("Too many wait for a connection to the database", this.#connectFault?.error));
       this.#waiting.add({
+        tenant,
         isCanceled: caller?.isCanceled ?? (() => false),
         resolve,
         reject,
-        waitMs: caller ? caller.deadlineMs - monotonicMs() : this.#settings.statementTimeoutMs,
+        waitMs: caller ? Math.max(0, caller.deadlineMs - monotonicMs()) : this.#settings.statementTimeoutMs,
         lateError: () =>
           new ConnectionError("No connection to the database was free in time", this.#connectFault?.error),
       });
@@ -204,9 +209,29 @@ export class Pool {
     clearTimeout(timer);
   }
 
-  #takeIdle(): PoolConnection | undefined {
+  #run<T extends QueryResult>(
+    method: "execute" | "query",
+    tenant: string | undefined,
+    sql: string,
+    values?: readonly unknown[],
+  ): Answer<T> {
+    const idle = this.#takeIdle(tenant);
+    if (idle) return idle.runAndRelease<T>(method, sql, values);
+    return this.getConnection(undefined, tenant).then((connection) => connection.runAndRelease<T>(method, sql, values));
+  }
+
+  /** Whether too many wait for another to be let in: in all, or of their tenant, which leaves room for others. */
+  #isCrowded(tenant: string | undefined): boolean {
+    const { waitingMax } = this.#limits;
+    const isOne = tenant !== undefined;
+    return this.#waiting.size >= waitingMax || (isOne && this.#waiting.sizeOf(tenant) >= waitingMax / 2);
+  }
+
+  #takeIdle(tenant: string | undefined): PoolConnection | undefined {
+    if (tenant !== undefined && this.#shares.isUsedUp(tenant)) return undefined;
     const connection = this.#idle.pop();
     if (this.#idle.length < this.#idleLow) this.#idleLow = this.#idle.length;
+    if (connection) this.#shares.take(connection, tenant);
     return connection?.take();
   }
 
@@ -250,6 +275,7 @@ export class Pool {
 
   #forget(connection: PoolConnection): void {
     if (!this.#open.delete(connection)) return;
+    this.#shares.giveBack(connection);
     const index = this.#idle.indexOf(connection);
     if (index >= 0) this.#idle.splice(index, 1);
     if (this.#idle.length < this.#idleLow) this.#idleLow = this.#idle.length;

@@ -7,6 +7,8 @@ export interface Deadline {
   readonly deadlineMs: number;
   /** Whether the caller has gone. */
   readonly isCanceled: () => boolean;
+  /** Whom they call for: where many wait, tenants take turns. Undefined where it is for several together, or not known. */
+  readonly tenant?: string | undefined;
   /** What is done for them is part of it. */
   readonly trace?: Trace | undefined;
 }

@@ -43,6 +43,8 @@ export interface OpenContext {
 /** What a method knows about a call that came with an access token. */
 export interface CallContext extends OpenContext {
   readonly principal: Principal;
+  /** The organization of the principal. */
+  readonly tenant: string | undefined;
   /** For a part of a call that is made in another's name, and may have less time; 0: as much as the call. */
   readonly inNameOf: (accessToken: string, timeoutMs: number) => Promise<CallContext>;
 }
@@ -77,12 +79,16 @@ export async function callContext(
   const arrivedAtMs = monotonicMs();
   const context: CallContext = {
     ...openContext(call, record),
-    principal: await verifier.authenticate(call.header("authorization")),
+    ...callerOf(await verifier.authenticate(call.header("authorization"))),
     inNameOf: async (accessToken, timeoutMs) => {
       if (timeoutMs < 0) throw invalidRequest([{ path: "timeout_ms", message: "must be at least 0" }]);
       const deadlineMs = timeoutMs === 0 ? context.deadlineMs : Math.min(context.deadlineMs, arrivedAtMs + timeoutMs);
-      return { ...context, deadlineMs, principal: await verifier.verify(accessToken) };
+      return { ...context, deadlineMs, ...callerOf(await verifier.verify(accessToken)) };
     },
   };
   return context;
+}
+
+function callerOf(principal: Principal): Pick<CallContext, "principal" | "tenant"> {
+  return { principal, tenant: principal.organizationId };
 }

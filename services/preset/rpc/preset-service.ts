@@ -120,13 +120,11 @@ export function presetService({
       const page = pageFrom(request);
       const filter = fromListPresetsRequest(request);
       const { presets, totalCount } = await retryTransient(context.deadlineMs, () =>
-        lists.listPresets(workspaceId, filter, page, context.trace),
+        lists.listPresets(workspaceId, filter, page, context),
       );
       if (!request.includeServing) return { presets: presets.map(toPresetMessage), totalCount };
       const versionIds = presets.map(({ designatedVersionId }) => designatedVersionId);
-      const models = await retryTransient(context.deadlineMs, () =>
-        lists.findModels(workspaceId, versionIds, context.trace),
-      );
+      const models = await retryTransient(context.deadlineMs, () => lists.findModels(workspaceId, versionIds, context));
       const messages = presets.map((preset) => toServingPresetMessage(preset, models.get(preset.designatedVersionId)));
       return { presets: messages, totalCount };
     },
@@ -152,9 +150,7 @@ export function presetService({
     async findSimilarSlug({ slug }, context) {
       const workspaceId = workspaceToUse(context);
       checkSlug(slug);
-      const slugs = await retryTransient(context.deadlineMs, () =>
-        lists.listSlugsNear(workspaceId, slug, context.trace),
-      );
+      const slugs = await retryTransient(context.deadlineMs, () => lists.listSlugsNear(workspaceId, slug, context));
       return { slug: mostSimilar(slug, slugs) ?? "" };
     },
 
@@ -163,7 +159,7 @@ export function presetService({
       const page = pageFrom(request);
       checkSlug(request.slug);
       const found = await retryTransient(context.deadlineMs, () =>
-        lists.listVersions(workspaceId, request.slug, page, context.trace),
+        lists.listVersions(workspaceId, request.slug, page, context),
       );
       if (!found) throw presetNotFound(request.slug);
       return { versions: found.versions.map(toVersionMessage), totalCount: found.totalCount };
@@ -186,7 +182,7 @@ export function presetService({
       const page = pageFrom(request);
       checkSlug(request.slug);
       const found = await retryTransient(context.deadlineMs, () =>
-        lists.listChanges(workspaceId, request.slug, page, context.trace),
+        lists.listChanges(workspaceId, request.slug, page, context),
       );
       if (!found) throw presetNotFound(request.slug);
       return { changes: found.changes.map(toChangeMessage), totalCount: found.totalCount };
@@ -197,7 +193,7 @@ export function presetService({
       const page = pageFrom(request);
       const filter = fromListWorkspaceChangesRequest(request);
       const { changes, totalCount } = await retryTransient(context.deadlineMs, () =>
-        lists.listWorkspaceChanges(workspaceId, filter, page, context.trace),
+        lists.listWorkspaceChanges(workspaceId, filter, page, context),
       );
       return { changes: changes.map(toWorkspaceChangeMessage), totalCount };
     },

@@ -4,7 +4,7 @@ import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, Pool, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { selectPage } from "../../platform/mysql/select-page.ts";
 import { inSnapshot } from "../../platform/mysql/transaction.ts";
-import type { Trace } from "../../platform/observe/trace.ts";
+import type { Deadline } from "../../platform/process/deadline.ts";
 import type { Preset } from "../domain/preset.ts";
 import type { PresetFilter } from "../domain/preset-filter.ts";
 import { findPresetCount } from "./preset-counts.ts";
@@ -25,18 +25,18 @@ export async function listPresets(
   workspaceId: string,
   filter: PresetFilter,
   page: Page,
-  trace?: Trace,
+  caller?: Deadline,
 ): Promise<PresetPage> {
   const where = whereOf(workspaceId, filter);
   const isFiltered = filter.statuses.length > 0 || filter.text !== "";
   const isAtFront = !isFiltered && page.offset + page.limit <= frontMax;
-  const front = isAtFront ? await findFrontPage(pool.within(trace), where, page) : undefined;
+  const front = isAtFront ? await findFrontPage(pool.within(caller), where, page) : undefined;
   if (front) return front;
   const read = async (connection: PoolConnection) => {
     const totalCount = await (isFiltered ? countMatching(connection, where) : findPresetCount(connection, workspaceId));
     return { totalCount, presets: await findPage(connection, where, page, totalCount) };
   };
-  return inSnapshot(pool, read, undefined, trace);
+  return inSnapshot(pool, read, caller);
 }
 
 interface FrontRow extends PresetRow {

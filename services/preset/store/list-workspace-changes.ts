@@ -4,7 +4,7 @@ import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, Pool, PoolConnection } from "../../platform/mysql/pool.ts";
 import { selectPage } from "../../platform/mysql/select-page.ts";
 import { inSnapshot } from "../../platform/mysql/transaction.ts";
-import type { Trace } from "../../platform/observe/trace.ts";
+import type { Deadline } from "../../platform/process/deadline.ts";
 import type { ChangeFilter, WorkspaceChange } from "../domain/change.ts";
 import { countSince, findMark, markSpacing, sumRevisions } from "./change-marks.ts";
 import { type ChangeRow, changeFromRow } from "./list-changes.ts";
@@ -24,7 +24,7 @@ export function listWorkspaceChanges(
   workspaceId: string,
   filter: ChangeFilter,
   page: Page,
-  trace?: Trace,
+  caller?: Deadline,
 ): Promise<WorkspaceChangePage> {
   const indexed = indexedChanges(workspaceId, filter);
   const read = async (connection: PoolConnection): Promise<WorkspaceChangePage> => {
@@ -38,7 +38,7 @@ export function listWorkspaceChanges(
       marks: { areUsed: last !== undefined, areWanted: later > 2 * markSpacing },
     };
   };
-  return inSnapshot(pool, read, undefined, trace);
+  return inSnapshot(pool, read, caller);
 }
 
 /** How many changes there are since the last mark. */

@@ -1,7 +1,7 @@
 import type { Page } from "../../platform/domain/page.ts";
 import { isSchemaOlder } from "../../platform/mysql/errors.ts";
 import type { Executor, Pool } from "../../platform/mysql/pool.ts";
-import type { Trace } from "../../platform/observe/trace.ts";
+import type { Deadline } from "../../platform/process/deadline.ts";
 import type { ChangeFilter } from "../domain/change.ts";
 import type { PresetFilter } from "../domain/preset-filter.ts";
 import { ChangeMarkKeeper } from "./change-mark-keeper.ts";
@@ -28,36 +28,36 @@ export class PresetLists {
     this.#marks = new ChangeMarkKeeper(primary);
   }
 
-  listPresets(workspaceId: string, filter: PresetFilter, page: Page, trace?: Trace): Promise<PresetPage> {
-    return listPresets(this.#replica, workspaceId, filter, page, trace);
+  listPresets(workspaceId: string, filter: PresetFilter, page: Page, caller?: Deadline): Promise<PresetPage> {
+    return listPresets(this.#replica, workspaceId, filter, page, caller);
   }
 
   /** By the ids of the versions. */
   findModels(
     workspaceId: string,
     versionIds: readonly string[],
-    trace?: Trace,
+    caller?: Deadline,
   ): Promise<ReadonlyMap<string, string | undefined>> {
-    return findModels(this.#replica.within(trace), workspaceId, versionIds);
+    return findModels(this.#replica.within(caller), workspaceId, versionIds);
   }
 
-  listSlugsNear(workspaceId: string, slug: string, trace?: Trace): Promise<string[]> {
-    return listSlugsNear(this.#replica.within(trace), workspaceId, slug);
+  listSlugsNear(workspaceId: string, slug: string, caller?: Deadline): Promise<string[]> {
+    return listSlugsNear(this.#replica.within(caller), workspaceId, slug);
   }
 
   /** Undefined where there is no such preset. */
-  listVersions(workspaceId: string, slug: string, page: Page, trace?: Trace): Promise<VersionPage | undefined> {
+  listVersions(workspaceId: string, slug: string, page: Page, caller?: Deadline): Promise<VersionPage | undefined> {
     return this.#list(
-      trace,
+      caller,
       (executor) => listVersions(executor, workspaceId, slug, page),
       ({ versions }) => versions,
     );
   }
 
   /** Undefined where there is no such preset. */
-  listChanges(workspaceId: string, slug: string, page: Page, trace?: Trace): Promise<ChangePage | undefined> {
+  listChanges(workspaceId: string, slug: string, page: Page, caller?: Deadline): Promise<ChangePage | undefined> {
     return this.#list(
-      trace,
+      caller,
       (executor) => listChanges(executor, workspaceId, slug, page),
       ({ changes }) => changes,
     );
@@ -67,9 +67,9 @@ export class PresetLists {
     workspaceId: string,
     filter: ChangeFilter,
     page: Page,
-    trace?: Trace,
+    caller?: Deadline,
   ): Promise<WorkspaceChangePage> {
-    const listFrom = (pool: Pool) => listWorkspaceChanges(pool, workspaceId, filter, page, trace);
+    const listFrom = (pool: Pool) => listWorkspaceChanges(pool, workspaceId, filter, page, caller);
     const found = await listFrom(this.#replica).catch((error: unknown) => {
       if (this.#replica === this.#primary || !isSchemaOlder(error)) throw error;
       return listFrom(this.#primary);
@@ -79,13 +79,13 @@ export class PresetLists {
   }
 
   async #list<P>(
-    trace: Trace | undefined,
+    caller: Deadline | undefined,
     list: (executor: Executor) => Promise<P | undefined>,
     rowsOf: (page: P) => readonly unknown[],
   ): Promise<P | undefined> {
-    const primary = this.#primary.within(trace);
+    const primary = this.#primary.within(caller);
     if (this.#replica === this.#primary) return list(primary);
-    const found = await list(this.#replica.within(trace)).catch((error: unknown) => {
+    const found = await list(this.#replica.within(caller)).catch((error: unknown) => {
       if (!isSchemaOlder(error)) throw error;
       return undefined;
     });

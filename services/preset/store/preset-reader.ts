@@ -34,17 +34,17 @@ export class PresetReader {
       watch,
       keyOf: presetKey,
       find: async (keys, trace) =>
-        new Map((await findPresetRows(pool.within(trace), keys, selectMeasuredPresets)).map(presetOrLarge)),
+        new Map((await findPresetRows(pool.within({ trace }), keys, selectMeasuredPresets)).map(presetOrLarge)),
       findLarge: async (keys, trace) =>
-        new Map((await findPresetRows(pool.within(trace), keys, selectPresets)).map(presetEntry)),
+        new Map((await findPresetRows(pool.within({ trace }), keys, selectPresets)).map(presetEntry)),
     });
     this.#versions = new SizedLookup({
       ...grouping,
       keyOf: versionKey,
       find: async (keys, trace) =>
-        new Map((await findVersionRows(pool.within(trace), keys, selectMeasuredVersions)).map(versionOrLarge)),
+        new Map((await findVersionRows(pool.within({ trace }), keys, selectMeasuredVersions)).map(versionOrLarge)),
       findLarge: async (keys, trace) =>
-        new Map((await findVersionRows(pool.within(trace), keys, selectVersions)).map(versionEntry)),
+        new Map((await findVersionRows(pool.within({ trace }), keys, selectVersions)).map(versionEntry)),
     });
   }
 
