@@ -110,6 +110,16 @@ describe("AddMember", () => {
     const { member } = await admin(addMember, { email });
     expect([member?.firstName, member?.lastName, member?.role]).toEqual([undefined, undefined, MemberRole.MEMBER]);
   });
+
+  it("shows the address as it was given, so that nobody learns from it who knows the user, too", async () => {
+    const email = `Ada.${newId()}@example.com`;
+    const other = await organizations.administer();
+    await other.admin(addMember, { email });
+    const { member } = await admin(addMember, { email: email.toUpperCase() });
+    expect(member?.email).toBe(email.toUpperCase());
+    expect((await admin(listMembers)).members.at(-1)).toEqual(member);
+    expect((await other.admin(listMembers)).members.at(-1)?.email).toBe(email);
+  });
 });
 
 describe("UpdateMember", () => {

@@ -90,7 +90,7 @@ export class Tenants {
     return inTransaction(this.#pool, async (connection) => {
       const userIds: string[] = [];
       for (const { role, ...user } of users) {
-        const { userId } = await findOrInsertUser(connection, user);
+        const userId = await findOrInsertUser(connection, user);
         await insertMembership(connection, organizationId, { ...user, userId, role });
         userIds.push(userId);
       }

@@ -21,9 +21,9 @@ import { deleteMemberFromWorkspaces } from "./workspace-members.ts";
 export function addMember(given: NewMember): Work<Member> {
   checkMember(given);
   return async (connection, organization, now) => {
-    const { userId, email } = await findOrInsertUser(connection, { ...given, createdAt: now });
-    const member = { ...given, userId, email, createdAt: now };
-    if (!(await insertMembership(connection, organization.id, member))) throw memberExists(email);
+    const userId = await findOrInsertUser(connection, { ...given, createdAt: now });
+    const member = { ...given, userId, createdAt: now };
+    if (!(await insertMembership(connection, organization.id, member))) throw memberExists(given.email);
     return { result: member, changes: [memberChange("member_added", member, differencesOf({}, loggedMember(member)))] };
   };
 }

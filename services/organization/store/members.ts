@@ -6,7 +6,7 @@ import type { Executor, ResultSetHeader, RowDataPacket } from "../../platform/my
 import { selectPage } from "../../platform/mysql/select-page.ts";
 import { emailKey, isUserId, type Member, type MemberPage, type MemberRole, newUserId } from "../domain/members.ts";
 
-const memberColumns = "m.user_id, m.role, m.created_at, m.first_name, m.last_name, u.email";
+const memberColumns = "m.user_id, m.role, m.created_at, m.first_name, m.last_name, COALESCE(m.email, u.email) AS email";
 
 interface MemberRow extends RowDataPacket {
   readonly member_count: number;
@@ -59,7 +59,7 @@ async function selectAnyPage(executor: Executor, id: Buffer, page: Page): Promis
     `SELECT o.member_count, ${memberColumns}
       FROM organizations o
       LEFT JOIN (
-        SELECT user_id, role, created_at, first_name, last_name FROM memberships WHERE organization_id = ?
+        SELECT user_id, role, created_at, first_name, last_name, email FROM memberships WHERE organization_id = ?
         ORDER BY created_at, user_id ${limitClause(page.limit, page.offset)}
       ) m ON TRUE
       LEFT JOIN users u ON u.id = m.user_id
@@ -114,17 +114,21 @@ export async function findMemberIds(
 }
 
 /** False where the user is a member already. Run it in a transaction: the count changes with the rows. */
-export async function insertMembership(
-  executor: Executor,
-  organizationId: string,
-  member: Omit<Member, "email">,
-): Promise<boolean> {
+export async function insertMembership(executor: Executor, organizationId: string, member: Member): Promise<boolean> {
   const id = idToBytes(organizationId);
   try {
     await executor.execute(
-      `INSERT INTO memberships (organization_id, created_at, user_id, role, first_name, last_name)
-        VALUES (?, ?, ?, ?, ?, ?)`,
-      [id, member.createdAt, member.userId, member.role, member.firstName ?? null, member.lastName ?? null],
+      `INSERT INTO memberships (organization_id, created_at, user_id, role, first_name, last_name, email)
+        VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      [
+        id,
+        member.createdAt,
+        member.userId,
+        member.role,
+        member.firstName ?? null,
+        member.lastName ?? null,
+        member.email,
+      ],
     );
   } catch (error) {
     if (isDuplicateKey(error)) return false;
@@ -161,13 +165,13 @@ async function addToMemberCount(executor: Executor, organizationId: Buffer, chan
 }
 
 /**
- * The user with this address, who is made where there is none. Names belong to a membership; those of a new user are kept
- * beside it for the version before this one, which reads them there.
+ * The id of the user with this address, who is made where there is none. Names, and how the address is written, belong to a
+ * membership; those of a new user are kept beside it for versions before this one, which read them there.
  */
 export async function findOrInsertUser(
   executor: Executor,
   user: Pick<Member, "email" | "firstName" | "lastName" | "createdAt">,
-): Promise<Pick<Member, "userId" | "email">> {
+): Promise<string> {
   const key = emailKey(user.email);
   // A no-op on a duplicate, so that two processes may add the same user at once.
   await executor.execute(
@@ -175,8 +179,8 @@ export async function findOrInsertUser(
       ON DUPLICATE KEY UPDATE email_key = email_key`,
     [newUserId(), user.email, key, user.firstName ?? null, user.lastName ?? null, user.createdAt],
   );
-  const [rows] = await executor.execute<RowDataPacket[]>("SELECT id, email FROM users WHERE email_key = ?", [key]);
-  return { userId: rows[0]?.id, email: rows[0]?.email };
+  const [rows] = await executor.execute<RowDataPacket[]>("SELECT id FROM users WHERE email_key = ?", [key]);
+  return rows[0]?.id;
 }
 
 /** The admin whose membership is the oldest, beside `exceptUserId`. */
