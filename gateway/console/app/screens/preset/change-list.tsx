@@ -76,7 +76,7 @@ export function whatChanged({ changes }: Pick<PresetChange, "changes">): Compone
   return changes.map(({ field, from, to }, index) => {
     const lead = index === 0 ? "" : "; ";
     if (field === "designated_version")
-      return `${lead}${Number(to) < Number(from) ? "Rolled back" : "Served"} v${from} → v${to}`;
+      return `${lead}${Number(to) < Number(from) ? "Rolled back" : "Rolled forward"} v${from} → v${to}`;
     if (field === "status") return `${lead}${capitalized(statusVerb(from as PresetStatus, to as PresetStatus))}`;
     if (field === "name")
       return (
