@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -7,15 +8,19 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createTestDatabase } from "../support/database.ts";
 import { createDocumentedUsers } from "../support/database-users.ts";
 
-/** Runs the entry file of a process to its end. */
-async function run(entry: string, args: readonly string[], env: Record<string, string> = {}) {
+/** Runs the entry file of a process to its end. With a descriptor, what it prints goes there. */
+async function run(entry: string, args: readonly string[], env: Record<string, string> = {}, stdout?: number) {
   const file = fileURLToPath(new URL(`../../${entry}`, import.meta.url));
   const child = spawn(process.execPath, [file, ...args], {
     env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", stdout ?? "pipe", "pipe"],
   });
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
-  const [output, errors, exitCode] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
+  const [output, errors, exitCode] = await Promise.all([
+    child.stdout ? text(child.stdout) : "",
+    child.stderr ? text(child.stderr) : "",
+    exited,
+  ]);
   return { output, errors, exitCode };
 }
 
@@ -105,6 +110,24 @@ describe("a command", () => {
     });
     const second = await run("services/preset/main.ts", ["migrate"], env);
     expect(second).toMatchObject({ exitCode: 0, output: "the schema is current\n" });
+  });
+
+  it.runIf(process.platform === "linux")("does its work where nothing can be printed, and fails then", async () => {
+    const database = await createTestDatabase();
+    const full = openSync("/dev/full", "w");
+    onTestFinished(async () => {
+      closeSync(full);
+      await database.drop();
+    });
+    const entry = "services/organization/main.ts";
+    const env = { ORGANIZATION_DATABASE_URL: database.url };
+    const lost = { exitCode: 1, errors: expect.stringMatching(/^The command has done its work, but .*ENOSPC.*\n$/) };
+    expect(await run(entry, ["migrate"], env, full)).toMatchObject(lost);
+    expect(await run(entry, ["migrate"], env)).toMatchObject({ exitCode: 0, output: "the schema is current\n" });
+    const bootstrap = ["bootstrap", "--organization", "Acme", "--admin-email", "ada@example.com"];
+    expect(await run(entry, bootstrap, env, full)).toMatchObject(lost);
+    const keys = await run(entry, ["list-keys", "--organization", "Acme"], env);
+    expect(keys).toMatchObject({ exitCode: 0, output: expect.stringContaining("First API key") });
   });
 
   it("to migrate in the name of a user who may not, or of a database that is not theirs, is refused in a sentence", async () => {

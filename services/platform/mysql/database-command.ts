@@ -1,5 +1,6 @@
 import type { Command } from "../process/command.ts";
 import { CommandError } from "../process/command-error.ts";
+import { print } from "../process/print.ts";
 import { sayDatabaseFault } from "./command-fault.ts";
 import { openPool, type Pool } from "./pool.ts";
 import { schemaIsCurrent } from "./schema.ts";
@@ -23,7 +24,7 @@ export function onDatabase(command: DatabaseCommand, { readUrl, migrations }: Co
         const pool = openPool(readUrl(), 1);
         try {
           await checkSchema(pool, migrations);
-          console.log(await work(pool).catch(sayDatabaseFault));
+          await print(await work(pool).catch(sayDatabaseFault));
         } finally {
           await pool.end();
         }

@@ -1,5 +1,6 @@
 import { type Command, defineCommand } from "../process/command.ts";
 import type { EnvironmentReader } from "../process/environment.ts";
+import { print } from "../process/print.ts";
 import { sayDatabaseFault } from "./command-fault.ts";
 import { readDatabaseUrl } from "./database-url.ts";
 import { migrate } from "./migrate.ts";
@@ -28,12 +29,16 @@ export function migrateCommand(readConfig: () => MigrationConfig, directory: URL
     example: "",
     run: async () => {
       const { databaseUrl, waitSeconds } = readConfig();
-      const applied = await migrate(databaseUrl, directory, (name) => console.log(`applying ${name}`), {
+      const applied = await migrate(databaseUrl, directory, (name) => tell(`applying ${name}`), {
         waitMs: waitSeconds * 1_000,
-        onWait: (reason, leftMs) =>
-          console.log(`waiting for the database, ${Math.ceil(leftMs / 1_000)} s at most: ${reason}`),
+        onWait: (reason, leftMs) => tell(`waiting for the database, ${Math.ceil(leftMs / 1_000)} s at most: ${reason}`),
       }).catch(sayDatabaseFault);
-      console.log(applied.length > 0 ? `${applied.length} migrations applied` : "the schema is current");
+      await print(applied.length > 0 ? `${applied.length} migrations applied` : "the schema is current");
     },
   });
+}
+
+/** A migration goes on where nobody can read how far it is. */
+function tell(progress: string): void {
+  print(progress).catch(() => {});
 }
