@@ -346,6 +346,35 @@ describe.concurrent("a channel to a name", () => {
   });
 });
 
+describe.concurrent("a channel to several names", () => {
+  it("uses those that can be looked up, follows them, and takes in the others when they are there", async ({
+    expect,
+  }) => {
+    const a = await new Process("a").start("127.0.0.1");
+    const b = new Process("b");
+    b.port = a.port;
+    await b.start("127.0.0.2");
+    const addresses = new Map([["a.test", "127.0.0.1"]]);
+    const channel = open(`a.test:${a.port},b.test:${a.port}`, async (name) => {
+      const address = addresses.get(name);
+      if (address === undefined) throw new Error(`ENOTFOUND ${name}`);
+      return [{ address }];
+    });
+    expect(await call(channel)).toBe("a");
+
+    // Another process takes the place of the first, while the second name is still nobody's.
+    const next = new Process("next");
+    next.port = a.port;
+    await next.start("127.0.0.3");
+    addresses.set("a.test", "127.0.0.3");
+    await a.stop();
+    await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["next"]));
+
+    addresses.set("b.test", "127.0.0.2");
+    await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["next", "b"]));
+  });
+});
+
 describe("a target", () => {
   it.each([
     ["a.test:1", ["a.test"]],

@@ -19,6 +19,8 @@ export class Channel {
   readonly #hosts: readonly HostPort[];
   readonly #tls: TlsFiles | undefined;
   readonly #lookup: Lookup;
+  /** The addresses behind each host, as they were found last. */
+  readonly #found = new Map<HostPort, readonly Peer[]>();
   #endpoints = new Map<string, Endpoint>();
   /** Whom calls go to. */
   #candidates: readonly Endpoint[] = [];
@@ -33,8 +35,9 @@ export class Channel {
     this.#hosts = hostsOfTarget(target);
     this.#tls = tls;
     this.#lookup = lookup;
-    this.#use(this.#hosts.filter(({ host }) => isIP(host)).map(({ host, port }) => ({ ip: host, port, host, tls })));
-    if (this.#hosts.some(({ host }) => !isIP(host))) void this.#lookUp();
+    for (const each of this.#hosts) if (isIP(each.host)) this.#found.set(each, [this.#peerAt(each.host, each)]);
+    this.#useFound();
+    if (this.#names.length > 0) void this.#lookUp();
   }
 
   /** Whether a process behind the target has ever said that it is ready. */
@@ -75,6 +78,10 @@ export class Channel {
     this.#candidates = [];
   }
 
+  get #names(): readonly HostPort[] {
+    return this.#hosts.filter(({ host }) => !isIP(host));
+  }
+
   #others(avoid: ReadonlySet<Endpoint>): readonly Endpoint[] {
     return this.#candidates.filter((endpoint) => !avoid.has(endpoint));
   }
@@ -86,11 +93,16 @@ export class Channel {
     this.#candidates = serving.length > 0 ? serving : all;
   }
 
+  #peerAt(ip: string, { host, port }: HostPort): Peer {
+    return { ip, port, host, tls: this.#tls };
+  }
+
   /** Opens what is new, and closes what is gone. */
-  #use(found: readonly Peer[]): void {
+  #useFound(): void {
+    if (this.#isClosed) return;
     const before = this.#endpoints;
     this.#endpoints = new Map(
-      found.map((peer) => {
+      [...this.#found.values()].flat().map((peer) => {
         const address = `${peer.ip} ${peer.port}`;
         return [address, before.get(address) ?? this.#open(peer)];
       }),
@@ -105,7 +117,7 @@ export class Channel {
 
   /** When a connection ends: a process was replaced, or it is time to notice those that were added. */
   #lookUpSoon(): void {
-    if (this.#lookupTimer || this.#isClosed || this.#hosts.every(({ host }) => isIP(host))) return;
+    if (this.#lookupTimer || this.#isClosed || this.#names.length === 0) return;
     const delayMs = Math.max(0, this.#lookedUpAtMs + lookupIntervalMs - monotonicMs());
     this.#lookupTimer = setTimeout(() => {
       this.#lookupTimer = undefined;
@@ -113,22 +125,27 @@ export class Channel {
     }, delayMs).unref();
   }
 
+  /** Each name by itself: one that cannot be looked up keeps nobody from the others. */
   async #lookUp(): Promise<void> {
     this.#lookedUpAtMs = monotonicMs();
-    try {
-      const found = await Promise.all(
-        this.#hosts.map(async ({ host, port }) => {
-          const addresses = isIP(host) ? [{ address: host }] : await this.#lookup(host);
-          return addresses.map(({ address: ip }) => ({ ip, port, host, tls: this.#tls }));
-        }),
-      );
-      this.#lookupFault = undefined;
-      if (!this.#isClosed) this.#use(found.flat());
-    } catch (error) {
-      // A name that cannot be looked up changes nothing: those that are known may still be there.
-      this.#lookupFault = error as Error;
-    }
-    if (this.#endpoints.size === 0) this.#lookUpSoon();
+    let fault: Error | undefined;
+    const lookUpName = async (name: HostPort): Promise<void> => {
+      try {
+        const addresses = await this.#lookup(name.host);
+        this.#found.set(
+          name,
+          addresses.map(({ address }) => this.#peerAt(address, name)),
+        );
+        this.#useFound();
+      } catch (error) {
+        // That changes nothing: those that are known may still be there.
+        fault = error as Error;
+      }
+    };
+    await Promise.all(this.#names.map(lookUpName));
+    this.#lookupFault = fault;
+    // Behind such a name there is no connection whose end would tell when to look again.
+    if (this.#names.some((name) => !this.#found.get(name)?.length)) this.#lookUpSoon();
   }
 }
 
