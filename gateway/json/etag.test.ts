@@ -34,15 +34,16 @@ describe("If-Match", () => {
     expect(etagsOfIfMatch(header)).toBeUndefined();
   });
 
-  it('never matches a weak tag, and does not take it for "any"', () => {
-    expect(etagsOfIfMatch('W/"r1"')).toEqual([""]);
-    expect(etagsOfIfMatch('W/"r1", "r2"')).toEqual(["", "r2"]);
+  it('takes a tag that a proxy made weak for ours, and never for "any"', () => {
+    expect(etagsOfIfMatch('W/"r1"')).toEqual(["r1"]);
+    expect(etagsOfIfMatch('W/"r1", "r2"')).toEqual(["r1", "r2"]);
+    expect(etagsOfIfMatch('W/"*", W/"-"')).toEqual(["", ""]);
   });
 
   it.each([
     [undefined, []],
     [" * ", ["*"]],
-    ['"r1", W/"r2"', ["r1", ""]],
+    ['"r1", W/"r2"', ["r1", "r2"]],
     ['"*", "-"', ["", ""]],
   ])("of a creation, %s allows %j", (header, tags) => {
     expect(etagsOfCreation(header, undefined)).toEqual(tags);

@@ -1,24 +1,22 @@
 import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
 
-/** An entity tag as it stands in a header. */
-interface HeaderTag {
-  readonly value: string;
-  readonly isWeak: boolean;
-}
-
-const tagPattern = /^(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"$/;
+const tagPattern = /^(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"$/;
 /** A comma inside the quotes belongs to the tag. */
 const elementPattern = /(?:"[^"]*"|[^",])+/g;
 
-/** `*` stands for any tag. */
-function tagsFrom(name: string, header: string): "*" | HeaderTag[] {
+/**
+ * What stands between the quotes of each tag; `*` stands for any tag. One that is weak counts as the strong one that we
+ * gave out: a proxy that compresses an answer makes its tag weak (nginx with `gzip on`), and what ours name is a state of
+ * the preset, however its bytes are written. By RFC 9110, 13.1.1, no change would ever get through such a proxy.
+ */
+function tagsFrom(name: string, header: string): "*" | string[] {
   if (header.trim() === "*") return "*";
   return (header.match(elementPattern) ?? [""]).map((element) => {
     const match = element.trim().match(tagPattern);
     if (!match) {
       throw invalidRequest([{ path: name, message: 'must be the ETag of an earlier answer, with its quotes: "…"' }]);
     }
-    return { value: match[2] as string, isWeak: match[1] !== undefined };
+    return match[1] as string;
   });
 }
 
@@ -43,16 +41,16 @@ export function etagsOfCreation(ifMatch: string | undefined, ifNoneMatch: string
   return tags === "*" ? ["*"] : valuesOf(tags);
 }
 
-/** A weak tag never matches here (RFC 9110, 13.1.1), and our own are strong. `*` and `-` mean something else to the service. */
-function valuesOf(tags: readonly HeaderTag[]): string[] {
-  return tags.map(({ value, isWeak }) => (isWeak || value === "*" || value === "-" ? "" : value));
+/** In quotes `*` and `-` are no tags of ours, and mean something else to the service. */
+function valuesOf(tags: readonly string[]): string[] {
+  return tags.map((tag) => (tag === "*" || tag === "-" ? "" : tag));
 }
 
 /** Whether `If-None-Match` says that the caller has the current state already. */
 export function isNotModified(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   const tags = tagsFrom("If-None-Match", header);
-  return tags === "*" || tags.some(({ value }) => value === etag);
+  return tags === "*" || tags.includes(etag);
 }
 
 export function etagHeader(etag: string): string {

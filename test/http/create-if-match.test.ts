@@ -69,14 +69,15 @@ describe.each(dialects)("a creation from a %s body with If-Match", (dialect) => 
 });
 
 describe("a creation with If-Match", () => {
-  it("takes neither the etag of another preset, nor a weak one, nor one that looks like any", async () => {
+  it("takes its etag also from a proxy that made it weak, but neither that of another preset nor one that looks like any", async () => {
     const slug = freshName("own");
     const own = etagOf(await create(slug));
     const other = etagOf(await create("other"));
-    for (const tag of [other, `W/${own}`, '"*"', '""']) expectStale(await create(slug, { "if-match": tag }));
+    for (const tag of [other, `W/${other}`, '"*"', '""']) expectStale(await create(slug, { "if-match": tag }));
     const { status, json } = await create(slug, { "if-match": slug });
     expect([status, json.error.metadata.issues]).toEqual([400, [expect.objectContaining({ path: "If-Match" })]]);
     expect(await versionsOf(slug)).toBe(1);
+    expect((await create(slug, { "if-match": `W/${own}` })).status).toBe(200);
   });
 
   it("is told of its etag before it is told that the preset is archived", async () => {

@@ -185,6 +185,7 @@ describe("If-Match", () => {
   it.each([
     ["the current tag", (tag: string) => tag],
     ["a list that holds it", (tag: string) => `"other", ${tag}`],
+    ["the current tag, made weak by a proxy that compresses", (tag: string) => `W/${tag}`],
     ["any", () => "*"],
   ])("lets a change through: %s", async (_name, header) => {
     await stack.create("matched");
@@ -193,10 +194,10 @@ describe("If-Match", () => {
     expect(status).toBe(200);
   });
 
-  it.each<[string, (tags: { old: string; current: string; another: string }) => string]>([
+  it.each<[string, (tags: { old: string; another: string }) => string]>([
     ["a stale tag", ({ old }) => old],
     ["a list of stale tags", ({ old }) => `"other", ${old}`],
-    ["a weak tag, which never matches", ({ current }) => `W/${current}`],
+    ["a stale tag that a proxy made weak", ({ old }) => `W/${old}`],
     ["the tag of another preset", ({ another }) => another],
     ["an empty tag", () => '""'],
   ])("refuses with 412 and changes nothing: %s", async (_name, header) => {
@@ -205,7 +206,7 @@ describe("If-Match", () => {
     const old = await tagOf("stale");
     await patch("stale", { name: randomUUID() });
     const before = await stateOf("stale");
-    const value = header({ old, current: await tagOf("stale"), another: await tagOf("another") });
+    const value = header({ old, another: await tagOf("another") });
     const { status, json } = await patch("stale", { name: "Not stored" }, { headers: { "if-match": value } });
     expect(status).toBe(412);
     expect(json.error).toMatchObject({
