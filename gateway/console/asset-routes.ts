@@ -53,7 +53,11 @@ export function assetRoutes(app: FastifyInstance, assets: ReadonlyMap<string, As
     const path = request.params["*"] ?? "";
     const asset = assets.get(path) ?? (path.startsWith(immutableFolder) ? undefined : index);
     if (asset) return sendAsset(asset, request, reply);
-    if (index) throw nothingAt(request.url);
+    if (index) {
+      // A gateway of another release may have it: a cache that kept this would hide it.
+      reply.header("cache-control", "no-store");
+      throw nothingAt(request.url);
+    }
     return reply
       .status(503)
       .headers({ ...securityHeaders, "cache-control": "no-store" })

@@ -17,7 +17,7 @@ const hashFile = join(dist, "sources.sha256");
 /** What the build is made from. The schemas of the gateway's answers are not: only their types are used. */
 const sources = [
   "gateway/console/build.ts",
-  "gateway/console/app/**/*.{ts,tsx,css,html,json,svg,woff2}",
+  "gateway/console/app/**/*.{ts,tsx,js,css,html,json,svg,woff2}",
   "gateway/dialects/*.ts",
   "services/platform/json/json-*.ts",
   "package-lock.json",

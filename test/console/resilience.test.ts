@@ -201,6 +201,28 @@ describe.skipIf(!browserPath)("the console, where something gets in the way", { 
     expect(await page.getByLabel("Message").inputValue()).toBe("Where is my order?");
   });
 
+  it.each(["js", "css"])("opens though its first %s was asked of a gateway of another release", async (ending) => {
+    const { page } = await signedIn();
+    let missing = 2;
+    await page.route(`**/console/assets/index-*.${ending}`, (route) => {
+      missing -= 1;
+      return missing < 0 ? route.continue() : route.fulfill({ status: 404, json: {} });
+    });
+    await page.reload();
+    await expect.poll(() => missing).toBeLessThan(0);
+    await page.getByRole("heading", { name: "Presets", level: 1 }).waitFor();
+    // So often it is tried each time, and no more.
+    await page.unrouteAll();
+    let asked = 0;
+    await page.route(`**/console/assets/index-*.${ending}`, (route) => {
+      asked += 1;
+      return route.fulfill({ status: 404, json: {} });
+    });
+    await page.reload();
+    await expect.poll(() => asked).toBe(6);
+    await page.getByText("The console could not be loaded").waitFor();
+  });
+
   it("goes on by itself once the gateway can be reached again", async () => {
     const slug = await createPreset();
     const on = await signedIn();

@@ -173,9 +173,10 @@ describe("a file", () => {
     "/console/assets/index-abc.js%00",
     "/console/assets//index-abc.js",
     "/console/assets/__proto__",
-  ])("that is none of the build's is not there: %s", async (path) => {
-    const { status, bytes } = await get(path);
+  ])("that is none of the build's is not there, which no cache may keep: %s", async (path) => {
+    const { status, headers, bytes } = await get(path);
     expect([status, JSON.parse(bytes.toString()).error.code]).toEqual([404, 404]);
+    expect(headers["cache-control"]).toBe("no-store");
   });
 
   it.each(["/console/../secret.js", "/console/..%2fsecret.js", "/console/sources.sha256", "/console/constructor"])(
