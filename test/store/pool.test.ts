@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isConnectionLost } from "../../services/platform/mysql/errors.ts";
-import { openPool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { openPool, type PoolConnection, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { inSnapshot, inTransaction, retryTransient } from "../../services/platform/mysql/transaction.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { openDatabaseProxy, urlThrough } from "../support/tcp-proxy.ts";
 
 let database: TestDatabase;
 
@@ -221,6 +222,49 @@ describe("openPool", () => {
     for (const each of await Promise.all(ofOne.slice(3))) each.release();
     expect(taken).toEqual(["a", "a", "a", "b", "a", "a"]);
     await pool.end();
+  });
+
+  it("gives a tenant who loses a connection an idle one, and does not have them wait for another", async () => {
+    const pool = openPool(database.url, 2);
+    const idOf = async (connection: PoolConnection) => {
+      const [rows] = await connection.query<RowDataPacket[]>("SELECT CONNECTION_ID() AS id");
+      return rows[0]?.id;
+    };
+    const caller = { deadlineMs: monotonicMs() + 10_000, isCanceled: () => false };
+    const [first, second] = [
+      await pool.getConnection({ ...caller, tenant: "a" }),
+      await pool.getConnection({ ...caller, tenant: "b" }),
+    ];
+    const waiting = pool.getConnection({ ...caller, tenant: "a" });
+    const idle = await idOf(second);
+    second.release();
+    expect(pool.counts).toEqual({ used: 1, idle: 1, waiting: 1 });
+    first.destroy();
+    const given = await waiting;
+    expect(await idOf(given)).toBe(idle);
+    given.release();
+    await pool.end();
+  });
+
+  it("gives nobody an idle connection to a server that has fallen silent", async () => {
+    const proxy = await openDatabaseProxy(database.url);
+    const pool = openPool(urlThrough(proxy, database.url), 2, { statementTimeoutMs: 2_000 });
+    const caller = { deadlineMs: monotonicMs() + 10_000, isCanceled: () => false };
+    const [first, second] = [
+      await pool.getConnection({ ...caller, tenant: "a" }),
+      await pool.getConnection({ ...caller, tenant: "b" }),
+    ];
+    const waiting = pool.getConnection({ ...caller, tenant: "a" });
+    second.release();
+    proxy.hang();
+    expect(await first.query("SELECT 1").catch(isConnectionLost)).toBe(true);
+    expect(pool.counts).toEqual({ used: 0, idle: 0, waiting: 1 });
+    proxy.restore();
+    const given = await waiting;
+    await given.query("SELECT 1");
+    given.release();
+    await pool.end();
+    proxy.close();
   });
 
   it("keeps half of the places where one may wait for others than one tenant", async () => {

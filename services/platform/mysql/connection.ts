@@ -279,7 +279,8 @@ export class PoolConnection {
 
   /** The server is not waited for any longer. */
   #cutOff(): void {
-    this.#close(new ConnectionError(`The database did not answer within ${this.#timeoutMs} ms`));
+    // First, so that nobody who waits is given one of the others when this one is closed.
     if (!this.#isOpening) this.#owner.fellSilent();
+    this.#close(new ConnectionError(`The database did not answer within ${this.#timeoutMs} ms`));
   }
 }

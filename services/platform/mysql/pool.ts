@@ -278,6 +278,9 @@ export class Pool {
     this.#shares.giveBack(connection);
     const index = this.#idle.indexOf(connection);
     if (index >= 0) this.#idle.splice(index, 1);
+    // Its tenant may have waited for another beside idle ones, with as many in use as a tenant may have.
+    const spare = this.#idle.at(-1);
+    if (spare && this.#waiting.give(spare)) this.#idle.pop();
     if (this.#idle.length < this.#idleLow) this.#idleLow = this.#idle.length;
     this.#openMore();
     this.#settleEnd();
