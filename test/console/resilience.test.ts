@@ -128,6 +128,28 @@ describe.skipIf(!browserPath)("the console, where something gets in the way", { 
     await page.getByText(/^1–\d+ of \d+/).waitFor();
   });
 
+  it("shows nothing of another list or version beside what cannot be loaded", async () => {
+    const slug = await createPreset();
+    const on = await signedIn();
+    const { page } = on;
+    await on.open("/default/presets");
+    await page.getByRole("link", { name: slug }).waitFor();
+    const refuse = "**/api/v1/presets?**status=archived**";
+    await page.route(refuse, (route) => route.abort());
+    await page.getByRole("link", { name: "Archived" }).click();
+    await page.getByText("The presets could not be loaded").waitFor();
+    expect(await page.getByRole("link", { name: slug }).count()).toBe(0);
+    await page.getByRole("link", { name: "Active", exact: true }).click();
+    await page.getByRole("link", { name: slug }).waitFor();
+    await on.open(`/default/presets/${slug}/compare/1...1`);
+    await page.getByText("No difference").waitFor();
+    await page.route("**/versions/2?**", (route) => route.abort());
+    await page.getByRole("button", { name: "To v1: choose another version" }).click();
+    await page.getByRole("link", { name: /^v2/ }).and(page.locator(":visible")).click();
+    await page.getByText("The versions could not be loaded").waitFor();
+    expect(await page.getByText("No difference").count()).toBe(0);
+  });
+
   it("keeps a form that was written in where a click misses it", async () => {
     const on = await signedIn();
     const { page } = on;

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "./api-error.ts";
 
 export interface Loading<T> {
-  /** The last value, which stays while the next one is on its way. */
+  /** The last value, which stays while the next one is on its way; beside an error, only one of this address. */
   readonly value: T | undefined;
   readonly error: ApiError | undefined;
   /** Whether the answer for this address has not come yet: the value, if any, is of another one or from before. */
@@ -33,7 +33,8 @@ export function useLoading<T>(
   const [state, setState] = useState<State<T>>({ address: undefined, value: undefined, error: undefined });
   const [round, setRound] = useState(0);
   const isLoading = state.address !== address;
-  const value = isLoading ? (known ?? state.value) : state.value;
+  // Of another address nothing stays that could be taken for what is asked for and cannot be loaded.
+  const ownValue = isLoading ? known : state.value;
 
   // A new round loads the same address again.
   useEffect(() => {
@@ -44,7 +45,7 @@ export function useLoading<T>(
         if (!abort.signal.aborted) setState({ address, value: loaded, error: undefined });
       },
       (error: unknown) => {
-        if (!abort.signal.aborted) setState({ address, value, error: asApiError(error) });
+        if (!abort.signal.aborted) setState({ address, value: ownValue, error: asApiError(error) });
       },
     );
     return () => abort.abort();
@@ -58,7 +59,7 @@ export function useLoading<T>(
     loadAgain();
   };
   // What went wrong at another address says nothing of this one.
-  return { value, error: isLoading ? undefined : state.error, isLoading, reload };
+  return { value: ownValue ?? state.value, error: isLoading ? undefined : state.error, isLoading, reload };
 }
 
 /** Does something again and again while somebody looks. */
