@@ -144,6 +144,12 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
     await expect.poll(() => search.inputValue()).toBe(slug);
     await page.goBack();
     await expect.poll(() => search.inputValue()).toBe("");
+    // A search that was taken back is no step.
+    await search.fill("nothing");
+    await page.waitForURL((url) => url.searchParams.get("q") === "nothing");
+    await search.fill("");
+    await page.waitForURL((url) => !url.searchParams.has("q"));
+    await page.getByRole("link", { name: slug }).waitFor();
     await page.goBack();
     await page.getByRole("heading", { name: "Team" }).waitFor();
   });

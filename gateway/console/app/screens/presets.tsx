@@ -117,14 +117,21 @@ interface SearchProps {
 function Search({ q, go }: SearchProps) {
   const [text, setText] = useState(q);
   const settled = useSettled(text, 180);
-  /** What this search has led to last; undefined until its first letter. */
-  const led = useRef<string>(undefined);
+  /** The step of the history that this search has made, from what it began with; undefined until its first letter. */
+  const made = useRef<{ readonly from: string; readonly to: string }>(undefined);
   // Not when the address changes: only what is typed leads on.
   useEffect(() => {
     const wanted = settled.trim();
     if (wanted === q) return;
-    go(wanted, led.current === q ? "replace" : "push");
-    led.current = wanted;
+    const own = made.current?.to === q ? made.current : undefined;
+    if (own?.from === wanted) {
+      // It is undone by who takes back what they typed: a second step to the same list would lead nowhere.
+      made.current = undefined;
+      history.back();
+      return;
+    }
+    go(wanted, own ? "replace" : "push");
+    made.current = { from: own?.from ?? q, to: wanted };
   }, [settled]);
   // Where something else changed the address, such as Back. What is being typed is not overwritten.
   useEffect(() => {
@@ -144,7 +151,7 @@ function Search({ q, go }: SearchProps) {
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={stepByArrow}
         onBlur={() => {
-          led.current = undefined;
+          made.current = undefined;
         }}
       />
     </search>
