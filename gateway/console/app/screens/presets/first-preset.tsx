@@ -26,10 +26,14 @@ export function FirstPreset({ workspace, look }: FirstPresetProps) {
     <div class="panel empty">
       <h2>No presets yet</h2>
       <p>
-        A preset is the configuration of a model request under a name, kept in versions. Write one with “New preset”, or
-        send a request that you have already to the address below, with an{" "}
-        <a href={hrefTo([workspace.slug, "keys"])}>API key of this workspace</a>: what can be kept of it becomes version
-        1.
+        A preset is the configuration of a model request under a name, kept in versions. It is made in one of two ways.
+      </p>
+      <h3>Write it here</h3>
+      <p>With “New preset”, above. All that it needs is a slug and a model.</p>
+      <h3>Or send a request that you have already</h3>
+      <p>
+        It needs an <a href={hrefTo([workspace.slug, "keys"])}>API key of this workspace</a> first, in{" "}
+        <code>SETPOINT_API_KEY</code>. What can be kept of the request becomes version 1.
       </p>
       <CodeSample text={command} what="the command" />
       <p role="status">
