@@ -10,7 +10,6 @@ import { ContentSkeleton } from "../ui/content-skeleton.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { ChangeSteps } from "./compare/change-steps.tsx";
 import { ComparedVersions } from "./compare/compared-versions.tsx";
-import { VersionMenu } from "./compare/version-menu.tsx";
 import type { PresetScreenProps } from "./screen-props.ts";
 
 interface CompareProps extends PresetScreenProps {
@@ -31,7 +30,7 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
   const hrefOf = (one: number, other: number, all = isWhole): string =>
     compareHref(workspace, slug, one, other, { all: all ? 1 : undefined });
   const log = useLoaded<ListPage<PresetChange>>(presetPath(workspace, slug, "/changes?limit=100"));
-  const versions = {
+  const known = {
     newest: count.answer?.json.total_count ?? Math.max(from, to),
     changes: log.answer?.json.data ?? [],
   };
@@ -44,28 +43,37 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
         ["Presets", presetsHref(workspace)],
         [slug, presetHref(workspace, slug)],
       ]}
-    >
-      <div class="compare-bar">
-        <div class="row">
-          <VersionMenu label="From" value={from} {...versions} hrefOf={(version) => hrefOf(version, to)} />
-          <a class="button small" href={hrefOf(to, from)} aria-label="Swap the two versions" title="Swap">
-            ⇄
+      actions={
+        <>
+          <label class="choice">
+            <input
+              type="checkbox"
+              checked={isWhole}
+              onChange={(event) => navigate(hrefOf(from, to, event.currentTarget.checked), "replace")}
+            />
+            <span>Show what stayed the same</span>
+          </label>
+          <a class="button" href={hrefOf(to, from)} aria-label="Swap the two versions">
+            ⇄ Swap
           </a>
-          <VersionMenu label="To" value={to} {...versions} hrefOf={(version) => hrefOf(from, version)} />
-        </div>
-        <label class="choice">
-          <input
-            type="checkbox"
-            checked={isWhole}
-            onChange={(event) => navigate(hrefOf(from, to, event.currentTarget.checked), "replace")}
-          />
-          <span>Show what stayed the same</span>
-        </label>
+        </>
+      }
+    >
+      <ComparedVersions
+        workspace={workspace}
+        slug={slug}
+        preset={preset}
+        known={known}
+        sides={[
+          { label: "From", version: from, content: before, hrefOf: (version) => hrefOf(version, to) },
+          { label: "To", version: to, content: after, hrefOf: (version) => hrefOf(from, version) },
+        ]}
+      >
         <ChangeSteps
           key={`${from}...${to}`}
           reason={isSame ? "There is no change to go to: the two say the same." : undefined}
         />
-      </div>
+      </ComparedVersions>
       {error && (
         <ErrorPanel
           error={error}
@@ -80,17 +88,8 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
           }
         />
       )}
-      {before && after && (preset.answer || preset.error) ? (
-        <>
-          <ComparedVersions
-            key="versions"
-            workspace={workspace}
-            slug={slug}
-            preset={preset}
-            versions={[before, after]}
-          />
-          <ContentDiff key="diff" from={before} to={after} isWhole={isWhole} />
-        </>
+      {before && after ? (
+        <ContentDiff key="diff" from={before} to={after} isWhole={isWhole} />
       ) : (
         !error && <ContentSkeleton key="skeleton" />
       )}

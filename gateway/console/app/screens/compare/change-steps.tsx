@@ -24,13 +24,19 @@ export function ChangeSteps({ reason }: { readonly reason: string | undefined })
   useShortcut("n", () => step(1));
   useShortcut("p", () => step(-1));
   return (
-    <div class="row change-steps">
+    <div class="change-steps">
       <span class="muted small change-count">{reason ? "" : text}</span>
-      <ActionButton class="small" run={() => step(-1)} reason={reason} title="Previous change (p)">
-        <Icon name="back" /> Previous
+      <ActionButton
+        class="small"
+        run={() => step(-1)}
+        reason={reason}
+        label="Previous change"
+        title="Previous change (p)"
+      >
+        <Icon name="back" />
       </ActionButton>
-      <ActionButton class="small" run={() => step(1)} reason={reason} title="Next change (n)">
-        Next <Icon name="next" />
+      <ActionButton class="small" run={() => step(1)} reason={reason} label="Next change" title="Next change (n)">
+        <Icon name="next" />
       </ActionButton>
     </div>
   );

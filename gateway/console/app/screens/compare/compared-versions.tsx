@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { VersionContent } from "../../api/presets.ts";
 import { reasonNotTo } from "../../api/session.ts";
@@ -10,16 +11,32 @@ import { Time } from "../../ui/time.tsx";
 import { ServedBadge } from "../preset/served-badge.tsx";
 import { designationLabel, useDesignation } from "../preset/use-designation.tsx";
 import { usePresetChanges } from "../preset/use-preset-changes.ts";
+import { type KnownVersions, VersionMenu } from "./version-menu.tsx";
+
+interface Side {
+  readonly label: string;
+  readonly version: number;
+  /** What was loaded last, which may be of another version still. */
+  readonly content: VersionContent | undefined;
+  /** Where this side has another version. */
+  readonly hrefOf: (version: number) => string;
+}
 
 interface ComparedVersionsProps {
   readonly workspace: SessionWorkspace;
   readonly slug: string;
   readonly preset: Loaded<One<PresetWithVersion>>;
-  readonly versions: readonly VersionContent[];
+  readonly known: KnownVersions;
+  readonly sides: readonly Side[];
+  /** What goes through the changes. */
+  readonly children: ComponentChildren;
 }
 
-/** Whose the two versions are, each above its column, and which of them is served: the other can be, once it is read. */
-export function ComparedVersions({ workspace, slug, preset, versions }: ComparedVersionsProps) {
+/**
+ * Which versions they are and whose, each above its column, and which of them is served: the other can be, once it is
+ * read.
+ */
+export function ComparedVersions({ workspace, slug, preset, known, sides, children }: ComparedVersionsProps) {
   const { changes, revision } = usePresetChanges(workspace, slug, 1, preset.reload);
   const data = preset.answer?.json.data;
   const served = data?.designated_version.version;
@@ -41,27 +58,36 @@ export function ComparedVersions({ workspace, slug, preset, versions }: Compared
   return (
     // biome-ignore lint/a11y/useSemanticElements: it is no part of a form.
     <div class="panel compared-versions" role="group" aria-label="The two versions" ref={group} tabIndex={-1}>
-      {versions.map((content, index) => (
-        <div key={index} class="compared-version">
-          <p>
-            <a class="version-link" href={presetHref(workspace, slug, { v: content.version })}>
-              v{content.version}
-            </a>{" "}
-            {data && content.version === served && <ServedBadge isOff={data.status !== "active"} />}{" "}
-            <span class="muted small">
+      {sides.map(({ label, version, content, hrefOf }, index) => (
+        <div key={label} class="compared-version">
+          <VersionMenu label={label} value={version} known={known} hrefOf={hrefOf} />
+          {data && version === served && <ServedBadge isOff={data.status !== "active"} />}
+          {content?.version === version && (
+            <span class="muted small cut">
               <Person id={content.creatorId} /> · <Time at={content.createdAt} />
             </span>
-          </p>
-          {served !== undefined && content.version !== served && (
-            <ActionButton
-              class="small"
-              run={() => designate(content.version, served)}
-              reason={reasonNotTo("write")}
-              isBusy={isBusy}
-            >
-              {designationLabel(content.version, served)}
-            </ActionButton>
           )}
+          <div class="compared-actions">
+            <a
+              class="button small only-wide"
+              href={presetHref(workspace, slug, { v: version })}
+              aria-label={`Open v${version}`}
+              title={`Open v${version}`}
+            >
+              Open
+            </a>
+            {served !== undefined && content?.version === version && version !== served && (
+              <ActionButton
+                class="small"
+                run={() => designate(version, served)}
+                reason={reasonNotTo("write")}
+                isBusy={isBusy}
+              >
+                {designationLabel(version, served)}
+              </ActionButton>
+            )}
+            {index === sides.length - 1 && children}
+          </div>
         </div>
       ))}
       {dialog}

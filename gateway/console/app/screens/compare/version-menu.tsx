@@ -6,17 +6,21 @@ import { Person } from "../../ui/person.tsx";
 import { Time } from "../../ui/time.tsx";
 import { madeVersion } from "../preset/change-list.tsx";
 
-interface VersionMenuProps {
-  readonly label: string;
-  readonly value: number;
+export interface KnownVersions {
   readonly newest: number;
   /** Which tell who made a version, and when; the newest first. */
   readonly changes: readonly PresetChange[];
+}
+
+interface VersionMenuProps {
+  readonly label: string;
+  readonly value: number;
+  readonly known: KnownVersions;
   readonly hrefOf: (version: number) => string;
 }
 
 /** A version to choose by who made it and when; by its number where the log does not reach back to it. */
-export function VersionMenu({ label, value, newest, changes, hrefOf }: VersionMenuProps) {
+export function VersionMenu({ label, value, known: { newest, changes }, hrefOf }: VersionMenuProps) {
   const made = changes.filter((change) => madeVersion(change) !== undefined);
   return (
     <span class="row">
