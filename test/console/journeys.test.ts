@@ -1,3 +1,4 @@
+import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findBrowser } from "../support/browser.ts";
 import { type ConsolePage, type ConsoleUnderTest, openConsole } from "../support/console-browser.ts";
@@ -131,6 +132,11 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
       .nth(1)
       .click({ position: { x: width - 8, y: height - 8 } });
     await on.page.waitForURL(/\?v=3$/);
+    // What one change did to more than one thing is one sentence.
+    const { stack } = underTest;
+    const body = { name: "Grown up", description: "For adults" };
+    await stack.request("PATCH", `/presets/${slug}`, { key: stack.apiKey, body });
+    await on.page.getByText("Renamed to “Grown up”; description changed").waitFor();
     expect(await on.faults()).toEqual([]);
   });
 
@@ -142,9 +148,18 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     await on.open(`/default/presets/${slug}/compare/2...3`);
     const [older, newer] = [0, 1].map((index) => on.page.locator(".compared-version").nth(index));
     await newer?.getByText("Serving").waitFor();
-    expect(await newer?.innerText()).toMatch(/^v3 Serving .+ · just now$/);
-    expect(await older?.innerText()).toMatch(/^v2 .+ · just now\s+Roll back to v2$/);
+    const wordsOf = async (side: Locator | undefined) => (await side?.innerText())?.replaceAll(/\s+/g, " ");
+    expect(await wordsOf(newer)).toMatch(/^To v3 Serving .+ · just now Open$/);
+    expect(await wordsOf(older)).toMatch(/^From v2 .+ · just now Open Roll back to v2$/);
     expect(await on.shifts()).toEqual([]);
+    // Each is named where it is chosen, and in the heading.
+    expect(
+      await on.page
+        .locator("main")
+        .getByText(/\bv2\b/)
+        .and(on.page.locator(":visible"))
+        .allInnerTexts(),
+    ).toEqual(["Compare v2 with v3", "v2", "Roll back to v2"]);
     await press(on, "Roll back to v2");
     await on.page.getByText(`${slug} now serves v2.`).waitFor();
     await older?.getByText("Serving").waitFor();
@@ -253,7 +268,7 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     await on.open(`/default/presets/${slug}/compare/1...3`);
     await on.page.getByText("No difference").waitFor();
-    for (const name of ["Previous", "Next"]) {
+    for (const name of ["Previous change", "Next change"]) {
       await tabTo(on, name, "button");
       expect(await on.page.getByRole("button", { name }).getAttribute("aria-disabled")).toBe("true");
       await on.page
@@ -262,7 +277,7 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
         .waitFor();
     }
     await on.open(`/default/presets/${slug}/compare/1...2`);
-    await press(on, "Next");
+    await press(on, "Next change");
     await on.page.getByText("1 of 1", { exact: true }).waitFor();
     expect(await on.faults()).toEqual([]);
   });

@@ -75,15 +75,17 @@ export function madeVersion({ action, changes }: PresetChange): number | undefin
 export function whatChanged({ changes }: Pick<PresetChange, "changes">): ComponentChildren {
   return changes.map(({ field, from, to }, index) => {
     const lead = index === 0 ? "" : "; ";
+    const began = (words: string): string => (index === 0 ? capitalized(words) : words);
     if (field === "designated_version")
-      return `${lead}${Number(to) < Number(from) ? "Rolled back" : "Rolled forward"} v${from} → v${to}`;
-    if (field === "status") return `${lead}${capitalized(statusVerb(from as PresetStatus, to as PresetStatus))}`;
+      return `${lead}${began(Number(to) < Number(from) ? "rolled back" : "rolled forward")} v${from} → v${to}`;
+    if (field === "status") return lead + began(statusVerb(from as PresetStatus, to as PresetStatus));
     if (field === "name")
       return (
         <>
-          {lead}Renamed to “<bdi>{to}</bdi>”
+          {lead}
+          {began("renamed to")} “<bdi>{to}</bdi>”
         </>
       );
-    return `${lead}${to === null ? "Description removed" : "Description changed"}`;
+    return lead + began(to === null ? "description removed" : "description changed");
   });
 }
