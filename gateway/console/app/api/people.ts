@@ -32,7 +32,7 @@ export function nameOf({ first_name, last_name, email }: Member): string {
 
 /** The name of a user, as far as it is known. */
 export function personName(userId: string | null): string {
-  if (userId === null) return "A command";
+  if (userId === null) return "An operator";
   const own = session.value;
   const member = members.value.get(userId);
   if (userId === own?.user_id) return own.name || own.email || (member && nameOf(member)) || "You";
