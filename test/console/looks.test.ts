@@ -207,6 +207,56 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     const line = (box?.height ?? 0) / 2;
     expect(meaning?.y).toBeGreaterThan((box?.y ?? 0) + line / 2);
     expect(meaning?.x).toBe(box?.x);
+    await open("/default/presets/~new");
+    const dialect = page.locator(".choice", { hasText: "Messages" });
+    const name = await dialect.getByText("Messages").first().boundingBox();
+    const whose = await dialect.getByText("As Anthropic has it.").boundingBox();
+    expect(whose?.y).toBeGreaterThan((name?.y ?? 0) + (name?.height ?? 0) / 4);
+    expect(whose?.x).toBe(name?.x);
+  });
+
+  it("tells on a phone, too, which version a preset serves, in rows of one height", async () => {
+    const { stack } = underTest;
+    await stack.create("retired", { model: "a", messages: [{ role: "system", content: "Be gone." }] });
+    const body = { status: "disabled" };
+    expect((await stack.request("PATCH", "/presets/retired", { key: stack.apiKey, body })).status).toBe(200);
+    await stack.request("PATCH", "/presets/support-bot", { key: stack.apiKey, body: { designated_version: 1 } });
+    const row = (on: ConsolePage, name: string) => on.page.locator("tbody tr", { hasText: name });
+    const phone = await signedIn({ width: 390 });
+    await row(phone, "retired").getByText("Disabled").and(phone.page.locator(":visible")).waitFor();
+    expect(await row(phone, "support-bot").innerText()).toContain("v1, newest is v2");
+    const heights = await phone.page
+      .locator("tbody tr")
+      .evaluateAll((rows) => rows.map((each) => Math.round(each.getBoundingClientRect().height)));
+    expect(new Set(heights).size).toBe(1);
+    // Where there is room for a column, it is said there alone.
+    const tablet = await signedIn({ width: 720 });
+    await tablet.page.getByRole("columnheader", { name: "Serves" }).waitFor();
+    expect(
+      await row(tablet, "support-bot").getByText("v1, newest is v2").and(tablet.page.locator(":visible")).count(),
+    ).toBe(1);
+    await stack.request("PATCH", "/presets/support-bot", { key: stack.apiKey, body: { designated_version: 2 } });
+  });
+
+  it("has all that is to know of a key in a few lines of a phone", async () => {
+    const { page, open } = await signedIn({ width: 390 });
+    await open("/default/keys");
+    const cell = page.locator("tbody tr", { hasText: "Key 11" }).locator(".two-lines").first();
+    await cell.waitFor();
+    expect(await cell.innerText()).toMatch(/API key · presets:read, presets:write, inference · .+ · never used$/);
+    const lines = await cell.evaluate((block) => {
+      const style = block.ownerDocument.defaultView?.getComputedStyle(block);
+      return block.getBoundingClientRect().height / Number.parseFloat(style?.lineHeight ?? "");
+    });
+    expect(Math.round(lines)).toBeLessThanOrEqual(5);
+  });
+
+  it("has the heading of a list above its names", async () => {
+    const { page, open } = await signedIn({ width: 390 });
+    await open("/default/team");
+    const heading = await page.getByRole("heading", { name: "Members" }).boundingBox();
+    const name = await page.locator("tbody .row-name").first().boundingBox();
+    expect(name?.x).toBe(heading?.x);
   });
 
   it("shows that something is copied in the drawing of the button, which stays as wide as it is", async () => {

@@ -54,7 +54,7 @@ interface KeyRowProps {
 }
 
 function KeyRow({ apiKey, reason, changed }: KeyRowProps) {
-  const { name, label, kind, permissions, creator_user_id, created_at, last_used_at, disabled } = apiKey;
+  const { name, label, kind, permissions, creator_user_id, created_at, last_used_at, expires_at, disabled } = apiKey;
   const kindName = kind === "management" ? "Management key" : "API key";
   return (
     <tr>
@@ -69,17 +69,21 @@ function KeyRow({ apiKey, reason, changed }: KeyRowProps) {
             {hasExpired(apiKey) && <span class="badge bad">Expired</span>}
           </span>
           <span class="mono muted cut">{label}</span>
-          <span class="only-narrow muted small">
-            <span class="stack-tight">
-              <span>{kindName}</span>
-              <span class="wrap">{permissions.join(", ")}</span>
-              <span>
-                <Person id={creator_user_id} /> · <LastUsed at={last_used_at} />
-              </span>
-              <span>
-                Expires: <Expiry at={apiKey.expires_at} />
-              </span>
-            </span>
+          <span class="only-narrow muted small wrap">
+            {kindName} · {permissions.join(", ")} · <Person id={creator_user_id} /> ·{" "}
+            {last_used_at === null ? (
+              "never used"
+            ) : (
+              <>
+                used <Time at={last_used_at} />
+              </>
+            )}
+            {expires_at !== null && (
+              <>
+                {" "}
+                · {hasExpired(apiKey) ? "expired" : "expires"} <Time at={expires_at} />
+              </>
+            )}
           </span>
         </div>
       </td>
@@ -102,10 +106,10 @@ function KeyRow({ apiKey, reason, changed }: KeyRowProps) {
         </div>
       </td>
       <td class="only-wide muted">
-        <LastUsed at={last_used_at} />
+        <TimeOrNever at={last_used_at} />
       </td>
       <td class="only-wide muted">
-        <Expiry at={apiKey.expires_at} />
+        <TimeOrNever at={expires_at} />
       </td>
       <td class="column-menu">
         <KeyMenu apiKey={apiKey} reason={reason} changed={changed} />
@@ -114,10 +118,6 @@ function KeyRow({ apiKey, reason, changed }: KeyRowProps) {
   );
 }
 
-function LastUsed({ at }: { readonly at: string | null }) {
-  return at === null ? <>Never used</> : <Time at={at} />;
-}
-
-function Expiry({ at }: { readonly at: string | null }) {
+function TimeOrNever({ at }: { readonly at: string | null }) {
   return at === null ? <>Never</> : <Time at={at} />;
 }

@@ -1,9 +1,9 @@
 import type { Dialect } from "../../api/types.ts";
 
 const dialects: readonly (readonly [Dialect, label: string, meaning: string])[] = [
-  ["chat/completions", "Chat completions", "as OpenAI and most others have it"],
-  ["messages", "Messages", "as Anthropic has it"],
-  ["responses", "Responses", "as OpenAI’s newer API has it"],
+  ["chat/completions", "Chat completions", "As OpenAI and most others have it."],
+  ["messages", "Messages", "As Anthropic has it."],
+  ["responses", "Responses", "As OpenAI’s newer API has it."],
 ];
 
 interface DialectChoiceProps {
@@ -20,7 +20,7 @@ export function DialectChoice({ chosen, change }: DialectChoiceProps) {
         <label key={dialect} class="choice">
           <input type="radio" name="dialect" checked={chosen === dialect} onChange={() => change(dialect)} />
           <span>
-            {label} <span class="muted">{meaning}</span>
+            {label} <span class="choice-meaning">{meaning}</span>
           </span>
         </label>
       ))}

@@ -22,7 +22,7 @@ export function PresetTable({ presets, isStale, workspace, rows }: PresetTablePr
             <th scope="col" class="column-description only-wide">
               Description
             </th>
-            <th scope="col" class="column-model only-wide">
+            <th scope="col" class="column-model">
               Serves
             </th>
             <th scope="col" class="column-status only-wide">
@@ -66,15 +66,17 @@ function PresetRow({ preset, workspace }: { readonly preset: Preset; readonly wo
           <a class="row-link cut" href={presetHref(workspace, preset.slug)} title={preset.name} onKeyDown={stepByArrow}>
             {preset.name}
           </a>
-          <span class="mono muted cut">
-            <span class="only-wide">@preset/</span>
-            {preset.slug}
-          </span>
-          {preset.status !== "active" && (
-            <span class="only-narrow">
-              <StatusBadge status={preset.status} />
+          <span class="slug-line muted">
+            <span class="mono cut">
+              <span class="only-wide">@preset/</span>
+              {preset.slug}
             </span>
-          )}
+            {preset.serving && (
+              <span class="served-here small">
+                · <ServedVersion {...preset.serving} />
+              </span>
+            )}
+          </span>
         </div>
       </td>
       <td class="column-description only-wide">
@@ -82,18 +84,26 @@ function PresetRow({ preset, workspace }: { readonly preset: Preset; readonly wo
           {preset.description}
         </div>
       </td>
-      <td class="column-model only-wide">{preset.serving && <Serving {...preset.serving} />}</td>
+      <td class="column-model">{preset.serving && <Serving {...preset.serving} />}</td>
       <td class="column-status only-wide">
         <StatusBadge status={preset.status} />
       </td>
       <td class="column-time muted">
         <Time at={preset.updated_at} />
+        {preset.status !== "active" && (
+          <div class="only-narrow">
+            <StatusBadge status={preset.status} />
+          </div>
+        )}
       </td>
     </tr>
   );
 }
 
-function Serving({ version, newest_version: newest, model }: NonNullable<Preset["serving"]>) {
+type ServingProps = NonNullable<Preset["serving"]>;
+
+function Serving(serving: ServingProps) {
+  const { model } = serving;
   return (
     <div class="two-lines">
       {model !== null && (
@@ -102,11 +112,14 @@ function Serving({ version, newest_version: newest, model }: NonNullable<Preset[
         </span>
       )}
       <span class="muted small">
-        v{version}
-        {newest !== version && `, newest is v${newest}`}
+        <ServedVersion {...serving} />
       </span>
     </div>
   );
+}
+
+function ServedVersion({ version, newest_version: newest }: ServingProps) {
+  return <>{newest === version ? `v${version}` : `v${version}, newest is v${newest}`}</>;
 }
 
 function SkeletonRow() {
@@ -118,7 +131,7 @@ function SkeletonRow() {
       <td class="column-description only-wide">
         <div class="skeleton w-text" />
       </td>
-      <td class="column-model only-wide">
+      <td class="column-model">
         <div class="skeleton w-name" />
       </td>
       <td class="column-status only-wide">

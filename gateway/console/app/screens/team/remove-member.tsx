@@ -36,8 +36,8 @@ export function RemoveMember({ member, close, changed }: RemoveMemberProps) {
               onChange={(event) => setDisabling(event.currentTarget.checked)}
             />
             <span>
-              Disable their keys, too.{" "}
-              <span class="muted">Someone with keys that work cannot be removed without it.</span>
+              Disable their keys, too{" "}
+              <span class="choice-meaning">Someone with keys that work cannot be removed without it.</span>
             </span>
           </label>
           {member.id === session.value?.user_id && <p>This is you: with your keys disabled you are signed out.</p>}
