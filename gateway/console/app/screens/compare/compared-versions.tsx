@@ -40,6 +40,8 @@ export function ComparedVersions({ workspace, slug, preset, known, sides, childr
   const { changes, revision } = usePresetChanges(workspace, slug, 1, preset.reload);
   const data = preset.answer?.json.data;
   const served = data?.designated_version.version;
+  // Whose they are is filled in at once, so that nothing moves.
+  const isAnswered = (preset.answer || preset.error) && sides.every(({ content }) => content);
   const { designate, isBusy, dialog } = useDesignation({
     workspace,
     slug,
@@ -61,33 +63,35 @@ export function ComparedVersions({ workspace, slug, preset, known, sides, childr
       {sides.map(({ label, version, content, hrefOf }, index) => (
         <div key={label} class="compared-version">
           <VersionMenu label={label} value={version} known={known} hrefOf={hrefOf} />
-          {data && version === served && <ServedBadge isOff={data.status !== "active"} />}
-          {content?.version === version && (
-            <span class="muted small cut">
-              <Person id={content.creatorId} /> · <Time at={content.createdAt} />
-            </span>
-          )}
-          <div class="compared-actions">
-            <a
-              class="button small only-wide"
-              href={presetHref(workspace, slug, { v: version })}
-              aria-label={`Open v${version}`}
-              title={`Open v${version}`}
-            >
-              Open
-            </a>
-            {served !== undefined && content?.version === version && version !== served && (
-              <ActionButton
-                class="small"
-                run={() => designate(version, served)}
-                reason={reasonNotTo("write")}
-                isBusy={isBusy}
-              >
-                {designationLabel(version, served)}
-              </ActionButton>
+          <p class="compared-who cut">
+            {isAnswered && content?.version === version && (
+              <>
+                {version === served && <ServedBadge isOff={data?.status !== "active"} />}{" "}
+                <span class="muted small">
+                  <Person id={content.creatorId} /> · <Time at={content.createdAt} />
+                </span>
+              </>
             )}
-            {index === sides.length - 1 && children}
-          </div>
+          </p>
+          {served !== undefined && content?.version === version && version !== served && (
+            <ActionButton
+              class="small"
+              run={() => designate(version, served)}
+              reason={reasonNotTo("write")}
+              isBusy={isBusy}
+            >
+              {designationLabel(version, served)}
+            </ActionButton>
+          )}
+          <a
+            class="button small compared-open"
+            href={presetHref(workspace, slug, { v: version })}
+            aria-label={`Open v${version}`}
+            title={`Open v${version}`}
+          >
+            Open
+          </a>
+          {index === sides.length - 1 && children}
         </div>
       ))}
       {dialog}
