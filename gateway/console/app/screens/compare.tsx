@@ -1,4 +1,4 @@
-import { useMemo } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import { presetPath, versionContent, versionCountPath } from "../api/presets.ts";
 import type { ListPage, One, PresetChange, PresetVersion, PresetWithVersion } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
@@ -35,6 +35,11 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
     changes: log.answer?.json.data ?? [],
   };
 
+  const isReady = before && after && (preset.answer || preset.error);
+  // At first it comes with what is below it, so that nothing moves; then it stays, for another version is chosen there.
+  const isSettled = useRef(false);
+  if (isReady || error) isSettled.current = true;
+
   return (
     <Page
       title={`${slug}: v${from} and v${to}`}
@@ -59,21 +64,23 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
         </>
       }
     >
-      <ComparedVersions
-        workspace={workspace}
-        slug={slug}
-        preset={preset}
-        known={known}
-        sides={[
-          { label: "From", version: from, content: before, hrefOf: (version) => hrefOf(version, to) },
-          { label: "To", version: to, content: after, hrefOf: (version) => hrefOf(from, version) },
-        ]}
-      >
-        <ChangeSteps
-          key={`${from}...${to}`}
-          reason={isSame ? "There is no change to go to: the two say the same." : undefined}
-        />
-      </ComparedVersions>
+      {isSettled.current && (
+        <ComparedVersions
+          workspace={workspace}
+          slug={slug}
+          preset={preset}
+          known={known}
+          sides={[
+            { label: "From", version: from, content: before, hrefOf: (version) => hrefOf(version, to) },
+            { label: "To", version: to, content: after, hrefOf: (version) => hrefOf(from, version) },
+          ]}
+        >
+          <ChangeSteps
+            key={`${from}...${to}`}
+            reason={isSame ? "There is no change to go to: the two say the same." : undefined}
+          />
+        </ComparedVersions>
+      )}
       {error && (
         <ErrorPanel
           error={error}
@@ -88,7 +95,7 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
           }
         />
       )}
-      {before && after ? (
+      {isReady ? (
         <ContentDiff key="diff" from={before} to={after} isWhole={isWhole} />
       ) : (
         !error && <ContentSkeleton key="skeleton" />

@@ -40,8 +40,6 @@ export function ComparedVersions({ workspace, slug, preset, known, sides, childr
   const { changes, revision } = usePresetChanges(workspace, slug, 1, preset.reload);
   const data = preset.answer?.json.data;
   const served = data?.designated_version.version;
-  // Whose they are is filled in at once, so that nothing moves.
-  const isAnswered = (preset.answer || preset.error) && sides.every(({ content }) => content);
   const { designate, isBusy, dialog } = useDesignation({
     workspace,
     slug,
@@ -64,7 +62,7 @@ export function ComparedVersions({ workspace, slug, preset, known, sides, childr
         <div key={label} class="compared-version">
           <VersionMenu label={label} value={version} known={known} hrefOf={hrefOf} />
           <p class="compared-who cut">
-            {isAnswered && content?.version === version && (
+            {content?.version === version && (
               <>
                 {version === served && <ServedBadge isOff={data?.status !== "active"} />}{" "}
                 <span class="muted small">
