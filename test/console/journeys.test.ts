@@ -136,7 +136,7 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     const { stack } = underTest;
     const body = { name: "Grown up", description: "For adults" };
     await stack.request("PATCH", `/presets/${slug}`, { key: stack.apiKey, body });
-    await on.page.getByText("Renamed to “Grown up”; description changed").waitFor();
+    await on.page.getByText(/^Renamed to “Grown up”; description changed$/).waitFor();
     expect(await on.faults()).toEqual([]);
   });
 
