@@ -121,8 +121,7 @@ const callMs = 100;
  * of time with one of several processes, but the part has time left.
  */
 export function isWorthAnotherCall(answer: unknown, { deadlineMs }: CallOptions): boolean {
-  if (isOfKind(answer, "unavailable")) return true;
-  return isOfKind(answer, "deadline_exceeded") && deadlineMs - monotonicMs() > callMs;
+  return isOfKind(answer, "unavailable", "deadline_exceeded") && deadlineMs - monotonicMs() > callMs;
 }
 
 /** For methods that have no batch: makes each call by itself. */

@@ -5,6 +5,7 @@ import { type PresetOutcome, PresetService } from "../../proto/gen/setpoint/pres
 import { fromStatusMessage } from "../../services/platform/rpc/status.ts";
 import { failureOf } from "../support/failures.ts";
 import { freshName } from "../support/fresh-name.ts";
+import { waitsForLock } from "../support/lock-waits.ts";
 import { upTo } from "../support/preset-store.ts";
 import { openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
 import { type Stack, startStack } from "../support/stack.ts";
@@ -136,6 +137,27 @@ describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
     const reads = creations.map(({ accessToken, request: { slug } }) => ({ accessToken, slug }));
     const read = await calls[protocol](batchGetPresets, { reads }, token);
     expect(read.outcomes.map(seenOf)).toMatchObject([{}, "PRESET_NOT_FOUND", {}, "PRESET_NOT_FOUND"]);
+  });
+
+  it("answers in time for those that are done, where others wait for longer than the call may", async () => {
+    const held = { slug: freshName(`held-${protocol}`), configJson: "{}" };
+    const free = { slug: freshName(`free-${protocol}`), configJson: "{}" };
+    await calls[protocol](batchCreateVersions, { requests: [held] }, token);
+    const connection = await stack.presetPool.getConnection();
+    await connection.query("START TRANSACTION");
+    await connection.execute("SELECT slug FROM presets WHERE slug = ? FOR UPDATE", [held.slug]);
+
+    const running = calls[protocol](batchCreateVersions, { requests: [held] }, token, 2_000);
+    await expect.poll(() => waitsForLock(stack.presetPool)).toBe(true);
+    const waiting = await calls[protocol](batchCreateVersions, { requests: [held, free] }, token, 1_000);
+    expect(waiting.outcomes.map(seenOf)).toMatchObject(["DEADLINE_EXCEEDED", { designatedVersion: { version: 1 } }]);
+    // Its statement may still be carried out.
+    expect((await running).outcomes.map(seenOf)).toEqual(["UNAVAILABLE"]);
+
+    await connection.query("ROLLBACK");
+    connection.release();
+    const { outcomes } = await calls[protocol](batchCreateVersions, { requests: [held] }, token);
+    expect(outcomes.map(seenOf)).toMatchObject([{ designatedVersion: { version: 2 } }]);
   });
 
   it("answers with no more than 8 MiB at once, and leaves out the parts that do not fit", async () => {

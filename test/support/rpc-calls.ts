@@ -17,6 +17,7 @@ export type Call = <I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
   request: MessageInitShape<I>,
   token?: string,
+  timeoutMs?: number,
 ) => Promise<MessageShape<O>>;
 
 /** The same calls over each protocol, with no client of ours. */
@@ -47,14 +48,22 @@ export function openRpcCalls({
 }
 
 function overGrpc(client: Client): Call {
-  return (method, request, token) => {
+  return (method, request, token, timeoutMs) => {
     const { path, requestSerialize, responseDeserialize } = grpcDefinitionOf(method);
     const metadata = new Metadata();
     if (token !== undefined) metadata.set("authorization", `Bearer ${token}`);
     const message = create(method.input, request);
+    const options = timeoutMs === undefined ? {} : { deadline: Date.now() + timeoutMs };
     return new Promise((resolve, reject) => {
-      client.makeUnaryRequest(path, requestSerialize, responseDeserialize, message, metadata, (error, response) =>
-        error ? reject(failureFromGrpc(error)) : resolve(response as MessageShape<typeof method.output>),
+      client.makeUnaryRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        message,
+        metadata,
+        options,
+        (error, response) =>
+          error ? reject(failureFromGrpc(error)) : resolve(response as MessageShape<typeof method.output>),
       );
     });
   };
@@ -62,10 +71,10 @@ function overGrpc(client: Client): Call {
 
 function overConnect(baseUrl: string, useHttpGet: boolean): Call {
   const transport = createConnectTransport({ baseUrl, httpVersion: "1.1", useHttpGet });
-  return async (method, request, token) => {
+  return async (method, request, token, timeoutMs) => {
     const header = token === undefined ? {} : { authorization: `Bearer ${token}` };
     try {
-      return (await transport.unary(method, undefined, undefined, header, request)).message;
+      return (await transport.unary(method, undefined, timeoutMs, header, request)).message;
     } catch (error) {
       throw failureFromConnect(ConnectError.from(error));
     }

@@ -1,5 +1,6 @@
 import { deadlineExceeded } from "../domain/domain-error.ts";
 import { type Trace, traceTogether } from "../observe/trace.ts";
+import { monotonicMs } from "../process/clock.ts";
 import type { Deadline } from "../process/deadline.ts";
 
 /** Someone who asked, and how to tell them. */
@@ -18,6 +19,8 @@ export class BatchPart<Request, Answer> implements Deadline {
   readonly bytes: number;
   /** What those who ask alike have in common; undefined where it is not shared. */
   readonly key: string | undefined;
+  /** When the first who asked has waited for half of their time. */
+  readonly halfTimeMs: number;
   #askers: Asker<Answer>[];
   #joined: Request[] | undefined;
 
@@ -25,6 +28,7 @@ export class BatchPart<Request, Answer> implements Deadline {
     this.request = request;
     this.bytes = bytes;
     this.key = key;
+    this.halfTimeMs = (monotonicMs() + first.deadlineMs) / 2;
     this.#askers = [first];
   }
 

@@ -249,6 +249,20 @@ describe("Batcher", () => {
       await Promise.all(answers);
       expect(batches.map(({ requests }) => requests)).toEqual([["a1", "a2"], ["b1", "a3"], ["a4"]]);
     });
+
+    it("has those stand back who have waited for half of their time, while others have not", async () => {
+      const { ask, batches, begun } = slowBatcher({ laneOf, countMax: 2 });
+      const first = ask("a0");
+      const running = await begun(1);
+      const hasty = ["a1", "b1"].map((request) => ask(request, { deadlineMs: monotonicMs() + 4_000 }));
+      await sleep(2_100);
+      const answers = [...hasty, ...["a2", "c1"].map((request) => ask(request))];
+      running.answer();
+      await first;
+      for (const count of [2, 3]) (await begun(count)).answer();
+      await Promise.all(answers);
+      expect(batches.map(({ requests }) => requests)).toEqual([["a0"], ["c1", "a2"], ["b1", "a1"]]);
+    });
   });
 
   it("puts only requests of one group into a batch", async () => {
@@ -273,6 +287,17 @@ describe("Batcher", () => {
     second.answer();
     expect(await again).toBe("hasty!");
     expect(batches).toHaveLength(2);
+  });
+
+  it("tells a caller who waits to have something stored a while before their time is up", async () => {
+    const { ask, begun } = slowBatcher({ expiresRunning: false });
+    const running = ask("running");
+    const batch = await begun(1);
+    const deadlineMs = monotonicMs() + 500;
+    await expect(ask("hasty", { deadlineMs })).rejects.toMatchObject({ kind: "deadline_exceeded" });
+    expect(monotonicMs()).toBeLessThan(deadlineMs);
+    batch.answer();
+    await running;
   });
 
   it("leaves a batch that stores something to say itself what became of it", async () => {

@@ -1,6 +1,6 @@
 import { unavailable } from "../domain/domain-error.ts";
 import { monotonicMs } from "../process/clock.ts";
-import type { Deadline } from "../process/deadline.ts";
+import { answerMarginMs, type Deadline } from "../process/deadline.ts";
 import { TransientMap } from "../process/transient-map.ts";
 import { type Member, nowhere, TransientSet } from "../process/transient-set.ts";
 import { BatchPart } from "./batch-part.ts";
@@ -99,7 +99,7 @@ export class Batcher<Request, Answer> {
     if (this.#askedCount > 0) this.#lastAskedCount = this.#askedCount;
     this.#askedCount = 0;
     while (this.#running.size < this.#policy.batchesMax) {
-      const batch = this.#queue.take();
+      const batch = this.#queue.take(monotonicMs());
       if (batch.length === 0) return;
       for (const { key } of batch) if (key !== undefined) this.#waitingByKey.delete(key);
       this.#policy.watch?.sent(batch.length);
@@ -128,7 +128,8 @@ export class Batcher<Request, Answer> {
     setTimeout(() => {
       this.#isExpiring = false;
       const nowMs = monotonicMs();
-      this.#queue.expire(nowMs);
+      // What stores is told of in time: those who asked together with others, some of them stored, hear of all at once.
+      this.#queue.expire(this.#policy.expiresRunning ? nowMs : nowMs + answerMarginMs);
       for (const [key, { isDone }] of this.#waitingByKey.entries()) if (isDone) this.#waitingByKey.delete(key);
       if (this.#policy.expiresRunning)
         for (const { batch } of this.#running) for (const part of batch) part.expire(nowMs);

@@ -5,7 +5,7 @@ export interface BatchLimits<Request> {
   readonly countMax: number;
   /** A request that is larger by itself goes alone. */
   readonly bytesMax: number;
-  /** Requests of one lane are taken in order, and never into two batches at once. Default: each has a lane of its own. */
+  /** Requests of one lane are never in two batches at once. Default: each has a lane of its own. */
   readonly laneOf?: (request: Request) => string;
   /** A batch holds requests of one group only. Default: there is one group. */
   readonly groupOf?: (request: Request) => string;
@@ -45,26 +45,38 @@ export class LaneQueue<Request, Answer> {
     this.#bytes += part.bytes;
   }
 
-  /** The next batch; empty where nothing may be taken now. Its lanes are busy until they are released. */
-  take(): BatchPart<Request, Answer>[] {
+  /**
+   * The next batch; empty where nothing may be taken now. Its lanes are busy until they are released.
+   *
+   * Who has waited for half of their time stands back behind those who have not. Where more is asked for than can be done,
+   * in order of arrival everyone would be served just before their time is up, or just after it, and the work for nothing.
+   */
+  take(nowMs: number): BatchPart<Request, Answer>[] {
+    const batch = this.#takeWhere(({ halfTimeMs }) => nowMs < halfTimeMs);
+    return batch.length > 0 ? batch : this.#takeWhere(() => true);
+  }
+
+  #takeWhere(isWanted: (part: BatchPart<Request, Answer>) => boolean): BatchPart<Request, Answer>[] {
     const { countMax, bytesMax, groupOf } = this.#limits;
     const batch: BatchPart<Request, Answer>[] = [];
     let bytes = 0;
-    const fits = (part: BatchPart<Request, Answer> | undefined) =>
-      part !== undefined && batch.length < countMax && (batch.length === 0 || bytes + part.bytes <= bytesMax);
+    const fits = (part: BatchPart<Request, Answer>) =>
+      batch.length < countMax && (batch.length === 0 || bytes + part.bytes <= bytesMax);
     for (const lane of this.#ready) {
       const queue = this.#lanes.get(lane) ?? [];
       const [first] = batch;
-      if (groupOf && first && queue[0] && groupOf(queue[0].request) !== groupOf(first.request)) continue;
+      let next = queue.find(isWanted);
+      if (!next || (groupOf && first && groupOf(next.request) !== groupOf(first.request))) continue;
       // What does not fit is first in the next batch: nothing smaller overtakes it.
-      if (!fits(queue[0])) break;
+      if (!fits(next)) break;
       this.#ready.delete(lane);
-      while (fits(queue[0])) {
-        const part = queue.shift() as BatchPart<Request, Answer>;
-        bytes += part.bytes;
+      while (next && fits(next)) {
+        queue.splice(queue.indexOf(next), 1);
+        bytes += next.bytes;
         this.#count -= 1;
-        this.#bytes -= part.bytes;
-        batch.push(part);
+        this.#bytes -= next.bytes;
+        batch.push(next);
+        next = queue.find(isWanted);
       }
     }
     return batch;

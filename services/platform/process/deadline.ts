@@ -14,7 +14,7 @@ export interface Deadline {
 }
 
 /** Left between giving up and the caller's deadline, so that the caller still hears why. */
-const answerMarginMs = 200;
+export const answerMarginMs = 200;
 
 /** How long there is until an answer could come too late. */
 export function timeLeftMs({ deadlineMs }: Pick<Deadline, "deadlineMs">): number {

@@ -9,6 +9,7 @@ import { requirePermission, requireWorkspace } from "../../platform/auth/princip
 import { newId } from "../../platform/domain/ids.ts";
 import { pageFrom } from "../../platform/domain/page.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
+import { outcomeUnknown } from "../../platform/mysql/refusals.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
 import type { CallContext } from "../../platform/rpc/call-context.ts";
 import type { Implementation } from "../../platform/rpc/service.ts";
@@ -97,7 +98,8 @@ export function presetService({
       ];
       const sentBytesOf = ({ configJson, systemPrompt }: CreateVersionRequest) =>
         contentBytes(configJson, systemPrompt);
-      return { outcomes: await outcomesOf(parts, context, createVersion, sentBytesOf) };
+      const rules = { sentBytesOf, lateError: outcomeUnknown };
+      return { outcomes: await outcomesOf(parts, context, createVersion, rules) };
     },
 
     async getPreset(request, context) {
