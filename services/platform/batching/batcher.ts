@@ -128,7 +128,7 @@ export class Batcher<Request, Answer> {
     setTimeout(() => {
       this.#isExpiring = false;
       const nowMs = monotonicMs();
-      // What stores is told of in time: those who asked together with others, some of them stored, hear of all at once.
+      // Who waits to have something stored is told in time: others asked together with them, and hear of theirs with it.
       this.#queue.expire(this.#policy.expiresRunning ? nowMs : nowMs + answerMarginMs);
       for (const [key, { isDone }] of this.#waitingByKey.entries()) if (isDone) this.#waitingByKey.delete(key);
       if (this.#policy.expiresRunning)

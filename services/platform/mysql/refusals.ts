@@ -3,7 +3,7 @@ import { isFull } from "./errors.ts";
 
 // What a caller is told of a fault of the database. Each keeps its cause for the log.
 
-/** A commit was not answered, and there is no time left to find out what it did. */
+/** A commit was not answered, or is still to come, and there is no time left to find out what it did. */
 export function outcomeUnknown(cause?: unknown): DomainError {
   return unavailable(
     "The database did not say whether this was stored. Try again with the same request id: nothing is stored twice.",
