@@ -40,6 +40,12 @@ describe("If-Match", () => {
     expect(etagsOfIfMatch('W/"*", W/"-"')).toEqual(["", ""]);
   });
 
+  it('takes a tag that a proxy added a coding to for ours, and never for "any"', () => {
+    expect(etagsOfIfMatch('"r1-gzip", W/"r2-br"')).toEqual(["r1", "r2"]);
+    expect(etagsOfIfMatch('"*-gzip", "--br", "-gzip"')).toEqual(["", "", ""]);
+    expect(etagsOfIfMatch('"r1-gzip-", "r1-gzipped"')).toEqual(["r1-gzip-", "r1-gzipped"]);
+  });
+
   it.each([
     [undefined, []],
     [" * ", ["*"]],

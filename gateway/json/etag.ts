@@ -1,13 +1,14 @@
 import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
 
-const tagPattern = /^(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"$/;
+const tagPattern = /^(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*?)(?:-gzip|-br)?"$/;
 /** A comma inside the quotes belongs to the tag. */
 const elementPattern = /(?:"[^"]*"|[^",])+/g;
 
 /**
- * What stands between the quotes of each tag; `*` stands for any tag. One that is weak counts as the strong one that we
- * gave out: a proxy that compresses an answer makes its tag weak (nginx with `gzip on`), and what ours name is a state of
- * the preset, however its bytes are written. By RFC 9110, 13.1.1, no change would ever get through such a proxy.
+ * What stands between the quotes of each tag; `*` stands for any tag. One that is weak, or names a coding, counts as the
+ * strong one that we gave out: a proxy that compresses an answer makes its tag weak (nginx with `gzip on`) or adds how
+ * (Apache with `mod_deflate`, `mod_brotli`), and what ours name is a state of the preset, however its bytes are written.
+ * By RFC 9110, 13.1.1, no change would ever get through such a proxy.
  */
 function tagsFrom(name: string, header: string): "*" | string[] {
   if (header.trim() === "*") return "*";
