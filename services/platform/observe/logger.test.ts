@@ -56,22 +56,29 @@ it.runIf(process.platform === "linux")("lets a process live, and end, whose log 
   expect({ status, stderr }).toEqual({ status: 0, stderr: "alive\n" });
 });
 
-it("keeps a bounded number of lines for a reader that hangs, and goes on with whole ones once it reads", async () => {
+it("keeps a bounded number of lines for a reader that hangs, and goes on once it reads, telling how many were lost", async () => {
   const script = `
     const line = { text: "x".repeat(64 * 1024) };
     for (let number = 0; number < 1_000; number++) logger.info({ number, ...line });
     console.error(process.memoryUsage().arrayBuffers);
-    process.stdin.once("data", () => logger.flush(() => process.exit(0)));`;
+    process.stdin.once("data", () =>
+      logger.flush(() => {
+        logger.info("again");
+        process.exit(0);
+      }),
+    );`;
   const child = spawn(process.execPath, evaluate(script), { stdio: ["pipe", "pipe", "pipe"] });
   const [bytes] = await once(child.stderr, "data");
   expect(Number(bytes)).toBeLessThan(32 * 1024 * 1024);
   child.stdin.write("go on");
   let output = "";
   for await (const chunk of child.stdout.setEncoding("utf8")) output += chunk;
-  const numbers = output
+  const lines = output
     .trimEnd()
     .split("\n")
-    .map((line) => JSON.parse(line).number);
+    .map((line) => JSON.parse(line));
+  const numbers = lines.slice(0, -2).map(({ number }) => number);
   expect(numbers.length).toBeGreaterThan(100);
   expect(numbers).toEqual(numbers.map((_, index) => index));
+  expect(lines.slice(-2)).toMatchObject([{ level: "warn", lines: 1_000 - numbers.length }, { message: "again" }]);
 });

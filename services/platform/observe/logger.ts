@@ -8,11 +8,11 @@ export type { Logger } from "pino";
 /**
  * JSON lines on standard output. Nothing that holds a key, a token, a body or a prompt may be passed to it.
  * Lines are written in the background, so that a slow reader of the log never slows a call; where it is too slow, some are
- * lost.
+ * lost, and a line says how many.
  */
 export function createLogger(processName: string, level: LogLevel): Logger {
   const isoTime = isoTimeWriter();
-  return pino(
+  const logger: Logger = pino(
     {
       level,
       base: { process: processName, pid: process.pid },
@@ -20,8 +20,11 @@ export function createLogger(processName: string, level: LogLevel): Logger {
       timestamp: () => `,"time":"${isoTime(Date.now())}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
-    new StandardOutput(),
+    new StandardOutput((lines) =>
+      logger.warn({ lines }, "lines of this log were lost here: they could not be written"),
+    ),
   );
+  return logger;
 }
 
 /** A logger for code that runs outside of a process of ours, such as tests. */

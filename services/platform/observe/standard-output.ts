@@ -5,7 +5,7 @@ const descriptor = 1;
 /** So much is written at once; less waits a moment for more. */
 const enoughBytes = 8 * 1024;
 const pauseMs = 100;
-/** What may wait to be written; lines that come while there is more are dropped. */
+/** What may wait to be written; lines that come while there is more are lost. */
 const waitingBytesMax = 16 * 1024 * 1024;
 
 /**
@@ -21,13 +21,22 @@ export class StandardOutput {
   #state: "idle" | "writing" | "failed" = "idle";
   #timer: NodeJS.Timeout | undefined;
   readonly #onFlushed: (() => void)[] = [];
+  /** Lines that were lost since the last that was not. */
+  #lost = 0;
+  readonly #onLost: (lines: number) => void;
 
-  constructor() {
+  /** `onLost` may write a line about it: there is room again when it is called. */
+  constructor(onLost: (lines: number) => void) {
+    this.#onLost = onLost;
     process.on("exit", () => this.#writeLast());
   }
 
   write(line: string): void {
-    if (this.#lines.bytes >= waitingBytesMax) return;
+    if (this.#lines.bytes >= waitingBytesMax) {
+      this.#lost += 1;
+      return;
+    }
+    if (this.#lost > 0) this.#tellLost();
     this.#lines.add(line);
     if (this.#state === "writing") return;
     if (this.#state === "idle" && this.#lines.bytes >= enoughBytes) this.#writeNext();
@@ -38,6 +47,12 @@ export class StandardOutput {
   flush(onDone: () => void): void {
     this.#onFlushed.push(onDone);
     if (this.#state !== "writing") this.#writeNext();
+  }
+
+  #tellLost(): void {
+    const lines = this.#lost;
+    this.#lost = 0;
+    this.#onLost(lines);
   }
 
   #writeLater(): void {
