@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isConnectionLost } from "../../services/platform/mysql/errors.ts";
 import { openPool, type PoolConnection, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
@@ -189,7 +190,7 @@ describe("openPool", () => {
     const caller = { deadlineMs: monotonicMs() + 10_000, isCanceled: () => false };
     const ask = async (name: string, tenant?: string) => {
       if (name.endsWith("1")) await inTransaction(pool, async () => {}, { ...caller, tenant });
-      else await pool.within({ tenant }).query("SELECT 1");
+      else await pool.within({ ...caller, tenant }).query("SELECT 1");
       served.push(name);
     };
     const asked = [
@@ -200,6 +201,43 @@ describe("openPool", () => {
     held.release();
     await Promise.all(asked);
     expect(served).toEqual(["all1", "a1", "all2", "b1", "a2", "b2", "a3", "a4"]);
+    await pool.end();
+  });
+
+  it("serves those of a tenant later who have waited for half of their time, while others of it have not", async () => {
+    const pool = openPool(database.url, 1);
+    const held = await pool.getConnection();
+    const served: string[] = [];
+    const ask = async (name: string, waitMs: number) => {
+      const caller = { deadlineMs: monotonicMs() + waitMs, isCanceled: () => false, tenant: name.slice(0, 1) };
+      await inTransaction(pool, async () => served.push(name), caller);
+    };
+    const asked = [ask("a1", 4_000), ask("a2", 4_000), ask("a3", 10_000)];
+    await sleep(2_100);
+    asked.push(ask("a4", 4_000), ask("b1", 4_000));
+    held.release();
+    await Promise.all(asked);
+    expect(served).toEqual(["a3", "b1", "a4", "a1", "a2"]);
+    await pool.end();
+  });
+
+  it("makes no statement for a caller who has gone, or whose time is up, before there is a connection", async () => {
+    const pool = openPool(database.url, 1);
+    await pool.query("CREATE TABLE noted (name VARCHAR(40))");
+    const held = await pool.getConnection();
+    const note = (name: string, waitMs: number, isCanceled = () => false) =>
+      pool
+        .within({ deadlineMs: monotonicMs() + waitMs, isCanceled, tenant: "a" })
+        .execute("INSERT INTO noted VALUES (?)", [name])
+        .then(() => "stored")
+        .catch(({ message }) => message);
+    const late = note("late", 50);
+    const [gone, patient] = [note("gone", 10_000, () => true), note("patient", 10_000)];
+    expect(await late).toContain("was free in time");
+    held.release();
+    expect([await gone, await patient]).toEqual([expect.not.stringContaining("stored"), "stored"]);
+    const [rows] = await pool.query<RowDataPacket[]>("SELECT name FROM noted");
+    expect(rows).toEqual([{ name: "patient" }]);
     await pool.end();
   });
 
@@ -270,9 +308,10 @@ describe("openPool", () => {
   it("keeps half of the places where one may wait for others than one tenant", async () => {
     const pool = openPool(database.url, 1, { waitingMax: 4 });
     const held = await pool.getConnection();
+    const caller = { deadlineMs: monotonicMs() + 10_000, isCanceled: () => false };
     const ask = (tenant: string) =>
       pool
-        .within({ tenant })
+        .within({ ...caller, tenant })
         .query("SELECT 1")
         .then(() => "answered", isConnectionLost);
     const asked = ["a", "a", "a", "b", "b", "c"].map(ask);

@@ -33,8 +33,8 @@ export function accessService({
   const [signingKey] = signingKeys;
   const jwksJson = JSON.stringify({ keys: signingKeys.map(({ jwk }) => jwk) });
 
-  const findScopes = (shown: readonly ShownKey[], { deadlineMs, trace }: OpenContext) =>
-    retryTransient(deadlineMs, () => findKeyScopes(pool.within({ trace }), shown));
+  const findScopes = (shown: readonly ShownKey[], context: OpenContext) =>
+    retryTransient(context.deadlineMs, () => findKeyScopes(pool.within(context), shown));
 
   /** What the key is good for, or throws why it is not. */
   const grant = ({ hash, isSession, workspaceId }: ShownKey, scope: KeyScope | undefined) => {
@@ -77,9 +77,9 @@ export function accessService({
       return { jwksJson, currentTime: timestampNow() };
     },
 
-    async getWorkspaceState({ workspaceId }, { deadlineMs, trace }) {
+    async getWorkspaceState({ workspaceId }, context) {
       const id = fromWorkspaceId(workspaceId);
-      const state = await retryTransient(deadlineMs, () => findWorkspaceState(pool.within({ trace }), id));
+      const state = await retryTransient(context.deadlineMs, () => findWorkspaceState(pool.within(context), id));
       if (!state) throw workspaceNeverWas();
       return state;
     },

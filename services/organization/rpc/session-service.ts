@@ -17,9 +17,11 @@ export function sessionService(pool: Pool): Implementation<typeof SessionService
       return { token, session: toSessionMessage(await createSession(pool, signIn, token, context)) };
     },
 
-    async getSession(request, { deadlineMs, trace }) {
+    async getSession(request, context) {
       const tokenHash = fromSessionToken(request);
-      const session = await retryTransient(deadlineMs, () => getSession(pool.within({ trace }), tokenHash, new Date()));
+      const session = await retryTransient(context.deadlineMs, () =>
+        getSession(pool.within(context), tokenHash, new Date()),
+      );
       return { session: toSessionMessage(session) };
     },
 

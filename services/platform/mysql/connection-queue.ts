@@ -1,4 +1,5 @@
 import { canceled } from "../domain/domain-error.ts";
+import { monotonicMs } from "../process/clock.ts";
 import type { PoolConnection } from "./connection.ts";
 import type { ConnectionError } from "./errors.ts";
 import type { TenantShares } from "./tenant-shares.ts";
@@ -10,6 +11,8 @@ interface Waiting {
   readonly isCanceled: () => boolean;
   readonly resolve: (connection: PoolConnection) => void;
   readonly reject: (error: Error) => void;
+  /** When they have waited for half of their time. */
+  readonly halfTimeMs: number;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -21,8 +24,9 @@ interface Arrival extends Pick<Waiting, "tenant" | "isCanceled" | "resolve" | "r
 
 /**
  * Those who wait for a connection. Tenants take turns, so that a crowd of one keeps no other waiting; what is done for
- * several of them together has every other turn. Of one tenant, who came first is first. Whoever gives up leaves the queue,
- * and is given none later.
+ * several of them together has every other turn. Of one tenant, who came first is first, but who has waited for half of
+ * their time stands back behind those who have not: where more is asked for than the database can take, everyone would
+ * else be served so late that it is for nothing. Whoever gives up leaves the queue, and is given none later.
  */
 export class ConnectionQueue {
   /** By tenant, the one whose turn is next first; undefined for several together. None is empty. */
@@ -55,7 +59,8 @@ export class ConnectionQueue {
       reject(lateError());
     }, waitMs);
     this.#arrived += 1;
-    const waiting = { number: this.#arrived, tenant, isCanceled, resolve, reject, timer };
+    const halfTimeMs = monotonicMs() + waitMs / 2;
+    const waiting = { number: this.#arrived, tenant, isCanceled, resolve, reject, halfTimeMs, timer };
     const crowd = this.#crowds.get(tenant);
     if (crowd) crowd.add(waiting);
     else this.#crowds.set(tenant, new Set([waiting]));
@@ -65,7 +70,7 @@ export class ConnectionQueue {
   /** Gives a connection to the one whose turn it is; false where nobody wants it, or may have it. */
   give(connection: PoolConnection): boolean {
     for (let crowd = this.#nextCrowd(); crowd; crowd = this.#nextCrowd()) {
-      const waiting = crowd.values().next().value as Waiting;
+      const waiting = firstOf(crowd);
       this.#dismiss(waiting);
       // Those who are left wait behind all other tenants.
       if (this.#crowds.delete(waiting.tenant)) this.#crowds.set(waiting.tenant, crowd);
@@ -116,4 +121,11 @@ export class ConnectionQueue {
     if (crowd?.size === 0) this.#crowds.delete(waiting.tenant);
     clearTimeout(waiting.timer);
   }
+}
+
+/** Not empty. */
+function firstOf(crowd: ReadonlySet<Waiting>): Waiting {
+  const nowMs = monotonicMs();
+  for (const waiting of crowd) if (nowMs < waiting.halfTimeMs) return waiting;
+  return crowd.values().next().value as Waiting;
 }

@@ -141,12 +141,16 @@ export class Pool {
     return this.#run<T>("query", undefined, sql, values);
   }
 
-  /** The same pool for statements that are made for somebody: in the turn of their tenant, and recorded where their trace is. */
-  within({ trace, tenant }: Pick<Deadline, "trace" | "tenant"> = {}): Pick<Pool, "execute" | "query"> {
-    const span = trace?.span;
-    if (!span && tenant === undefined) return this;
+  /**
+   * The same pool for statements that are made for somebody: in the turn of their tenant, recorded where their trace is, and
+   * where a deadline is given, only while they wait.
+   */
+  within(caller: Deadline | Pick<Deadline, "trace"> = {}): Pick<Pool, "execute" | "query"> {
+    const span = caller.trace?.span;
+    const waiting = "deadlineMs" in caller ? caller : undefined;
+    if (!span && !waiting) return this;
     const send = <T extends QueryResult>(method: "execute" | "query", sql: string, values?: readonly unknown[]) => {
-      const answer = this.#run<T>(method, tenant, sql, values);
+      const answer = this.#run<T>(method, waiting, sql, values);
       if (span) recordStatement(span, sql, answer);
       return answer;
     };
@@ -157,7 +161,8 @@ export class Pool {
   }
 
   /** A connection to be released or destroyed. Waits for one no longer than the caller does, or than a statement may take. */
-  getConnection(caller?: Deadline, tenant = caller?.tenant): Promise<PoolConnection> {
+  getConnection(caller?: Deadline): Promise<PoolConnection> {
+    const tenant = caller?.tenant;
     return new Promise((resolve, reject) => {
       const idle = this.#takeIdle(tenant);
       if (idle) return resolve(idle);
@@ -211,13 +216,13 @@ export class Pool {
 
   #run<T extends QueryResult>(
     method: "execute" | "query",
-    tenant: string | undefined,
+    caller: Deadline | undefined,
     sql: string,
     values?: readonly unknown[],
   ): Answer<T> {
-    const idle = this.#takeIdle(tenant);
+    const idle = this.#takeIdle(caller?.tenant);
     if (idle) return idle.runAndRelease<T>(method, sql, values);
-    return this.getConnection(undefined, tenant).then((connection) => connection.runAndRelease<T>(method, sql, values));
+    return this.getConnection(caller).then((connection) => connection.runAndRelease<T>(method, sql, values));
   }
 
   /** Whether too many wait for another to be let in: in all, or of their tenant, which leaves room for others. */
