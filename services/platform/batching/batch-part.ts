@@ -19,8 +19,8 @@ export class BatchPart<Request, Answer> implements Deadline {
   readonly bytes: number;
   /** What those who ask alike have in common; undefined where it is not shared. */
   readonly key: string | undefined;
-  /** When the first who asked has waited for half of their time. */
-  readonly halfTimeMs: number;
+  /** When all who asked have waited for half of their time. */
+  #halfTimeMs: number;
   #askers: Asker<Answer>[];
   #joined: Request[] | undefined;
 
@@ -28,7 +28,7 @@ export class BatchPart<Request, Answer> implements Deadline {
     this.request = request;
     this.bytes = bytes;
     this.key = key;
-    this.halfTimeMs = (monotonicMs() + first.deadlineMs) / 2;
+    this.#halfTimeMs = halfTimeOf(first);
     this.#askers = [first];
   }
 
@@ -38,6 +38,10 @@ export class BatchPart<Request, Answer> implements Deadline {
   }
 
   /** The latest of those who ask: as long as one waits, the work is worth doing. */
+  get halfTimeMs(): number {
+    return this.#halfTimeMs;
+  }
+
   get deadlineMs(): number {
     let latestMs = Number.NEGATIVE_INFINITY;
     for (const { deadlineMs } of this.#askers) if (deadlineMs > latestMs) latestMs = deadlineMs;
@@ -56,6 +60,7 @@ export class BatchPart<Request, Answer> implements Deadline {
     this.#joined ??= [];
     this.#joined.push(request);
     this.#askers.push(asker);
+    this.#halfTimeMs = Math.max(this.#halfTimeMs, halfTimeOf(asker));
   }
 
   /** Whoever asked has been told, or has no time left. */
@@ -82,4 +87,8 @@ export class BatchPart<Request, Answer> implements Deadline {
     this.#askers = this.#askers.filter(({ deadlineMs }) => deadlineMs > nowMs);
     for (const { reject } of expired) reject(deadlineExceeded());
   }
+}
+
+function halfTimeOf({ deadlineMs }: Pick<Deadline, "deadlineMs">): number {
+  return (monotonicMs() + deadlineMs) / 2;
 }

@@ -265,6 +265,20 @@ describe("Batcher", () => {
     });
   });
 
+  it("has those stand back who have waited for half of their time, unless others ask alike who have not", async () => {
+    const { ask, batches, begun } = slowBatcher({ keyOf: (request) => request, countMax: 2 });
+    const first = ask("running");
+    const running = await begun(1);
+    const hasty = ["a", "b"].map((request) => ask(request, { deadlineMs: monotonicMs() + 4_000 }));
+    await sleep(2_100);
+    const answers = [...hasty, ...["c", "b", "d"].map((request) => ask(request))];
+    running.answer();
+    await first;
+    for (const count of [2, 3]) (await begun(count)).answer();
+    await Promise.all(answers);
+    expect(batches.map(({ requests }) => requests)).toEqual([["running"], ["b", "c"], ["d", "a"]]);
+  });
+
   it("puts only requests of one group into a batch", async () => {
     const { ask, batches } = slowBatcher({ groupOf: (request) => request[0] as string, batchesMax: 5 });
     const answers = ["a1", "b1", "a2"].map((request) => ask(request));

@@ -1,7 +1,10 @@
 import type { BatchPart } from "./batch-part.ts";
 import type { BatchLimits } from "./lane-queue.ts";
 
-/** What waits for a batch, in order of arrival, where there are neither lanes nor groups. */
+/**
+ * What waits for a batch, in order of arrival, where there are neither lanes nor groups. Who has waited for half of their
+ * time stands back behind those who have not, for the reason that a LaneQueue has.
+ */
 export class FifoQueue<Request, Answer> {
   readonly #limits: BatchLimits<Request>;
   #parts: BatchPart<Request, Answer>[] = [];
@@ -25,8 +28,9 @@ export class FifoQueue<Request, Answer> {
   }
 
   /** The next batch; empty where nothing waits. */
-  take(): BatchPart<Request, Answer>[] {
+  take(nowMs: number): BatchPart<Request, Answer>[] {
     const { countMax, bytesMax } = this.#limits;
+    if (this.#parts.length > countMax || this.#bytes > bytesMax) this.#standBack(nowMs);
     let count = 0;
     let bytes = 0;
     for (const part of this.#parts) {
@@ -36,6 +40,11 @@ export class FifoQueue<Request, Answer> {
     }
     this.#bytes -= bytes;
     return this.#parts.splice(0, count);
+  }
+
+  #standBack(nowMs: number): void {
+    const late = this.#parts.filter(({ halfTimeMs }) => halfTimeMs <= nowMs);
+    if (late.length > 0) this.#parts = [...this.#parts.filter(({ halfTimeMs }) => nowMs < halfTimeMs), ...late];
   }
 
   /** Nothing here is kept from others by a batch. */
