@@ -19,7 +19,6 @@ export class BatchPart<Request, Answer> implements Deadline {
   readonly bytes: number;
   /** What those who ask alike have in common; undefined where it is not shared. */
   readonly key: string | undefined;
-  /** When all who asked have waited for half of their time. */
   #halfTimeMs: number;
   #askers: Asker<Answer>[];
   #joined: Request[] | undefined;
@@ -37,11 +36,12 @@ export class BatchPart<Request, Answer> implements Deadline {
     return this.#joined ? [this.request, ...this.#joined] : [this.request];
   }
 
-  /** The latest of those who ask: as long as one waits, the work is worth doing. */
+  /** When all who asked have waited for half of their time. */
   get halfTimeMs(): number {
     return this.#halfTimeMs;
   }
 
+  /** The latest of those who ask: as long as one waits, the work is worth doing. */
   get deadlineMs(): number {
     let latestMs = Number.NEGATIVE_INFINITY;
     for (const { deadlineMs } of this.#askers) if (deadlineMs > latestMs) latestMs = deadlineMs;
