@@ -106,6 +106,28 @@ describe.skipIf(!browserPath)("the console, where something gets in the way", { 
     expect(page.url()).not.toContain("v=");
   });
 
+  it("keeps the history that is there where more of it cannot be loaded", async () => {
+    const slug = freshName("long-lived");
+    for (let version = 1; version <= 24; version++)
+      await underTest.stack.create(slug, { model: `model-${version}`, messages: [] });
+    const on = await signedIn();
+    const { page } = on;
+    const history = page.getByRole("complementary", { name: "History" });
+    await on.open(`/default/presets/${slug}`);
+    await expect.poll(() => history.getByRole("listitem").count()).toBe(20);
+    await page.route("**/changes?limit=100**", (route) => route.fulfill({ status: 503, body: "" }));
+    await history.getByRole("button", { name: "Show more of 24" }).press("Enter");
+    const alert = history.getByRole("alert");
+    await alert.getByText("More of the history could not be loaded").waitFor();
+    expect(await history.getByRole("listitem").count()).toBe(20);
+    const [last, told] = [await history.getByRole("listitem").last().boundingBox(), await alert.boundingBox()];
+    expect(told?.y).toBeGreaterThan(last?.y ?? Number.POSITIVE_INFINITY);
+    await page.unroute("**/changes?limit=100**");
+    await alert.getByRole("button", { name: "Try again" }).press("Enter");
+    await expect.poll(() => history.getByRole("listitem").count()).toBe(24);
+    expect(await alert.count()).toBe(0);
+  });
+
   it("shows that it tries again while it does", async () => {
     const on = await signedIn();
     const { page } = on;

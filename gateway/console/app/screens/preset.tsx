@@ -8,7 +8,7 @@ import { newPresetHref, presetHref, presetsHref } from "../shell/preset-hrefs.ts
 import { CopyButton } from "../ui/copy-button.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { StatusBadge } from "../ui/status-badge.tsx";
-import { History } from "./preset/history.tsx";
+import { History, historyMax } from "./preset/history.tsx";
 import { PresetActions } from "./preset/preset-actions.tsx";
 import { PresetSkeleton } from "./preset/preset-skeleton.tsx";
 import { ServingBar } from "./preset/serving-bar.tsx";
@@ -124,7 +124,7 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
               preset={preset}
               loaded={changes}
               shown={version}
-              showMore={() => setHistoryLength(100)}
+              showMore={() => setHistoryLength(historyMax)}
             />
             {!shown.error && <Snippets slug={slug} version={shown.isServed ? undefined : shown.content.version} />}
           </div>

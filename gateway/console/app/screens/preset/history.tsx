@@ -1,9 +1,13 @@
 import type { ListPage, PresetChange, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
 import type { Loaded } from "../../api/use-loaded.ts";
 import { compareHref } from "../../shell/preset-hrefs.ts";
+import { ActionButton } from "../../ui/action-button.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { ChangeList, madeVersion } from "./change-list.tsx";
 import { useChangedFields } from "./use-changed-fields.ts";
+
+/** As many changes as the API lists at once. */
+export const historyMax = 100;
 
 interface HistoryProps {
   readonly workspace: SessionWorkspace;
@@ -17,7 +21,7 @@ interface HistoryProps {
 export function History({ workspace, preset, loaded, shown, showMore }: HistoryProps) {
   const { slug, status } = preset;
   const served = preset.designated_version.version;
-  const { answer, error, reload } = loaded;
+  const { answer, error, isLoading, reload } = loaded;
   const changes = answer?.json.data;
   const total = answer?.json.total_count ?? 0;
   const versions = changes?.flatMap((change) => madeVersion(change) ?? []) ?? [];
@@ -32,11 +36,6 @@ export function History({ workspace, preset, loaded, shown, showMore }: HistoryP
           </a>
         )}
       </div>
-      {error && (
-        <div class="panel-body">
-          <ErrorPanel error={error} title="The history could not be loaded" retry={reload} />
-        </div>
-      )}
       {changes && (
         <ChangeList
           changes={changes}
@@ -48,14 +47,25 @@ export function History({ workspace, preset, loaded, shown, showMore }: HistoryP
           changedFields={changedFields}
         />
       )}
-      {changes && changes.length < total && (
+      {error && (
+        <div class="panel-body">
+          <ErrorPanel
+            error={error}
+            title={changes ? "More of the history could not be loaded" : "The history could not be loaded"}
+            retry={reload}
+          />
+        </div>
+      )}
+      {!error && changes && changes.length < total && (
         <p class="panel-body">
-          {changes.length < 100 ? (
-            <button type="button" class="button small" onClick={showMore}>
-              Show more of {total.toLocaleString("en")}
-            </button>
+          {changes.length < historyMax ? (
+            <ActionButton class="small" run={showMore} isBusy={isLoading}>
+              {isLoading ? "Loading …" : `Show more of ${total.toLocaleString("en")}`}
+            </ActionButton>
           ) : (
-            <span class="muted small">The last 100 of {total.toLocaleString("en")} changes.</span>
+            <span class="muted small">
+              The last {historyMax} of {total.toLocaleString("en")} changes.
+            </span>
           )}
         </p>
       )}
