@@ -196,6 +196,11 @@ describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 
     expect(await entry.locator("ins").count()).toBeLessThan(12);
     await entry.getByRole("button", { name: /^\d+ more$/ }).press("Enter");
     await expect.poll(() => entry.locator("ins").count()).toBe(people.length);
+    expect(await entry.locator("li").innerText()).toMatch(/^members: person-\d+@example\.com, person-/);
+    const [one, other] = people.map((each) => each.id);
+    await call("POST", `/workspaces/${slug}/members/remove`, { user_ids: [one, other] });
+    await open(`?log=organization&target=${id}&action=workspace_members_removed`);
+    expect(await entry.locator("li").innerText()).toMatch(/^members: − person-\S+, − person-\S+$/);
     expect(await on.axeViolations()).toEqual([]);
     expect(await on.faults()).toEqual([]);
   });
@@ -245,5 +250,23 @@ describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 
     const history = await on.page.locator(".change-words").allInnerTexts();
     expect(history.slice(2)).toEqual(["Restored", "Archived", "Enabled", "Disabled"]);
     expect(await on.faults()).toEqual([]);
+  });
+
+  it("names several permissions with commas between them, and says when a key that has no end expires", async () => {
+    const { makeKey, call } = administrator(underTest.stack);
+    const { data } = await makeKey({ name: "listed" });
+    const expires_at = new Date(Date.now() + 86_400_000).toISOString();
+    await call("PATCH", `/keys/${data.id}`, { permissions: ["inference"], expires_at });
+    await call("PATCH", `/keys/${data.id}`, { permissions: ["presets:read", "presets:write"], expires_at: null });
+    await open(`?log=organization&target=${data.id}`);
+    const [second, first, made] = (await on.page.locator(".field-changes").allInnerTexts()).map((text) =>
+      text.replaceAll(/\s+/g, " "),
+    );
+    expect(made).toContain("permissions: presets:read, presets:write, inference");
+    expect(made).not.toContain("expires");
+    expect(first).toContain("permissions: − presets:read, − presets:write");
+    expect(first).toMatch(/expires: never → to \w{3} \d+, \d{4}/);
+    expect(second).toContain("permissions: − inference, + presets:read, + presets:write");
+    expect(second).toMatch(/expires: .* → to never$/);
   });
 });

@@ -134,8 +134,15 @@ function fromOrganizationChange(change: OrganizationChange): Entry {
     ...change,
     verb: update?.verb ?? organizationActions[action][0],
     isNew,
-    changes: isNew ? changes.filter(({ to }) => !said.includes(to)) : update?.isAll ? [] : changes,
+    changes: isNew ? changes.filter(({ to }) => !said.includes(to)) : update?.isAll ? [] : withOneList(changes),
   };
+}
+
+/** Of a workspace, each member that came or went is a change of its own: they are one list. */
+function withOneList(changes: readonly FieldChange[]): readonly FieldChange[] {
+  if (!changes.some(({ field }) => field === "member")) return changes;
+  const members = (side: "from" | "to") => changes.map((change) => change[side]).filter((id) => id !== null);
+  return [{ field: "members", from: members("from"), to: members("to") }];
 }
 
 function fromWorkspaceChange(change: WorkspaceChange): Entry {

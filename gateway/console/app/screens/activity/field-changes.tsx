@@ -4,27 +4,21 @@ import { personName } from "../../api/people.ts";
 import { session } from "../../api/session.ts";
 import type { Entry } from "./entries.ts";
 
-/** A hundred members may come into a workspace at once. */
-const changesAtFirst = 8;
-
 /** What of something was changed: each field, from what to what. */
 export function FieldChanges({ changes, isNew = false }: Pick<Entry, "changes" | "isNew">) {
-  const [isWhole, setWhole] = useState(changes.length <= changesAtFirst + 1);
   if (changes.length === 0) return null;
   return (
     <ul class={`field-changes ${isNew ? "is-new" : ""}`}>
-      {changes.slice(0, isWhole ? undefined : changesAtFirst).map(({ field, from, to }, index) => (
-        <li key={index}>
-          <span class="muted">{labelOf(field)}:</span> {changeOf(from, to, (value) => shown(field, value))}
+      {changes.map(({ field, from, to }) => (
+        <li key={field}>
+          <span class="muted">{labelOf(field)}:</span>{" "}
+          {isList(from) || isList(to) ? (
+            <ListChange field={field} from={isList(from) ? from : []} to={isList(to) ? to : []} />
+          ) : (
+            changeOf(isNew ? undefined : shown(field, from), shown(field, to))
+          )}
         </li>
       ))}
-      {!isWhole && (
-        <li>
-          <button type="button" class="text-button" onClick={() => setWhole(true)}>
-            {changes.length - changesAtFirst} more
-          </button>
-        </li>
-      )}
     </ul>
   );
 }
@@ -41,34 +35,54 @@ function labelOf(field: string): string {
   return labels[field] ?? field.replace(/(_user)?_id$/, "").replaceAll("_", " ");
 }
 
-function changeOf(from: unknown, to: unknown, write: (value: unknown) => string): ComponentChildren {
-  if (isList(from) || isList(to)) return listChange(isList(from) ? from : [], isList(to) ? to : []);
-  if (from === null) return <ins title={write(to)}>{write(to)}</ins>;
+function changeOf(from: string | undefined, to: string | undefined): ComponentChildren {
+  if (from === undefined) return <ins title={to}>{to}</ins>;
   return (
     <>
-      <del title={write(from)}>{write(from)}</del> <span aria-hidden="true">→</span>
+      <del title={from}>{from}</del> <span aria-hidden="true">→</span>
       <span class="visually-hidden"> to </span>{" "}
-      {to === null ? <span class="muted">none</span> : <ins title={write(to)}>{write(to)}</ins>}
+      {to === undefined ? <span class="muted">none</span> : <ins title={to}>{to}</ins>}
     </>
   );
 }
 
+interface ListChangeProps {
+  readonly field: string;
+  readonly from: readonly unknown[];
+  readonly to: readonly unknown[];
+}
+
+/** A hundred members may come into a workspace at once. */
+const itemsAtFirst = 8;
+
 /** Of a list, what came and what went. */
-function listChange(from: readonly unknown[], to: readonly unknown[]): ComponentChildren {
+function ListChange({ field, from, to }: ListChangeProps) {
   const gone = from.filter((each) => !to.includes(each));
   const come = to.filter((each) => !from.includes(each));
+  const items = [
+    ...gone.map((each) => <del key={each}>− {shown(field, each)}</del>),
+    ...come.map((each) => (
+      <ins key={each}>
+        {from.length > 0 && "+ "}
+        {shown(field, each)}
+      </ins>
+    )),
+  ];
+  const [isWhole, setWhole] = useState(items.length <= itemsAtFirst + 1);
   return (
-    <span class="list-change">
-      {gone.map((each) => (
-        <del key={String(each)}>− {String(each)}</del>
-      ))}
-      {come.map((each) => (
-        <ins key={String(each)}>
-          {from.length > 0 && "+ "}
-          {String(each)}
-        </ins>
-      ))}
-    </span>
+    <>
+      {items
+        .slice(0, isWhole ? undefined : itemsAtFirst)
+        .flatMap((item, index) => (index === 0 ? [item] : [", ", item]))}
+      {!isWhole && (
+        <>
+          {" and "}
+          <button type="button" class="text-button" onClick={() => setWhole(true)}>
+            {items.length - itemsAtFirst} more
+          </button>
+        </>
+      )}
+    </>
   );
 }
 
@@ -78,8 +92,9 @@ function isList(value: unknown): value is readonly unknown[] {
 
 const moments = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
 
-/** A value as people say it: ids of people and workspaces are shown as their names. */
-function shown(field: string, value: unknown): string {
+/** A value as people say it: ids of people and workspaces are shown as their names. Undefined: there is none. */
+function shown(field: string, value: unknown): string | undefined {
+  if (value === null) return field === "expires_at" ? "never" : undefined;
   const text = String(value);
   if (field === "disabled") return value ? "disabled" : "enabled";
   if (field === "designated_version") return `v${text}`;
