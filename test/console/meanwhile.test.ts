@@ -41,7 +41,7 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
     await page.getByLabel("Description").fill("Mine.");
     await patch(slug, { name: "Theirs" });
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByRole("dialog").getByRole("alert").waitFor();
+    await page.getByRole("dialog").getByRole("alert").getByText("What you entered is still here").waitFor();
     // What the colleague did is known by now.
     await page.getByText("Theirs").first().waitFor();
     await page.getByRole("button", { name: "Save" }).click();
@@ -50,6 +50,25 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
       key: underTest.stack.apiKey,
     });
     expect(json.data).toMatchObject({ name: "Theirs", description: "Mine." });
+  });
+
+  it("says of a preset that was archived how it takes versions again, in terms of the console", async () => {
+    const slug = await createPreset();
+    const { page, open } = await signedIn();
+    await patch(slug, { status: "archived" });
+    await open(`/default/presets/${slug}/edit`);
+    await page.getByText("Make it active first, in its settings. What you write here cannot be saved.").waitFor();
+    await page.getByLabel("System prompt").fill("Mine.");
+    await page.getByRole("button", { name: "Review the changes" }).click();
+    await page.getByRole("button", { name: "Save new version" }).click();
+    const refusal = page.getByRole("alert");
+    await refusal.getByText("Your draft stays here meanwhile.").waitFor();
+    expect(await refusal.innerText()).not.toContain("PATCH");
+    await patch(slug, { status: "active" });
+    await page.getByRole("button", { name: "Save new version" }).click();
+    await page.getByRole("button", { name: "Merge and review" }).click();
+    await page.getByRole("button", { name: "Save new version" }).click();
+    await page.getByText("Saved as v3").waitFor();
   });
 
   it("sends of a form only what was changed in it, also where the list behind it was loaded again", async () => {

@@ -102,8 +102,12 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
     await openTeam();
     await choose(email, "Remove");
     await dialog().getByRole("button", { name: "Remove the member" }).click();
-    await dialog().getByText('"their key"').waitFor();
+    const refusal = dialog().getByRole("alert");
+    await refusal.getByText(`${email} has a key that works.`).waitFor();
+    expect(await refusal.innerText()).not.toContain("disable_keys");
+    expect(await refusal.getByRole("link", { name: "their key" }).getAttribute("href")).toMatch(/\/default\/keys$/);
     expect(await memberNow(email)).toBeDefined();
+    expect(await on.axeViolations()).toEqual([]);
     await dialog()
       .getByLabel(/^Disable their keys, too/)
       .check();

@@ -204,6 +204,24 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     await other.page.getByText("Nothing was sent to a model.").waitFor();
   });
 
+  it("says of a preset that is not active how it becomes so, also where that was changed meanwhile", async () => {
+    await openWith("resting", "echo/small");
+    const setStatus = (status: string) =>
+      underTest.stack.request("PATCH", "/presets/resting", { key: underTest.stack.apiKey, body: { status } });
+    await setStatus("disabled");
+    await button("Send to the model").press("Enter");
+    const notice = on.page.locator(".notice");
+    await notice.getByText("It is disabled, and requests that name it are refused.").waitFor();
+    expect(await on.page.getByRole("alert").count()).toBe(0);
+    expect(await button("Send to the model").getAttribute("aria-disabled")).toBe("true");
+    expect(await on.axeViolations()).toEqual([]);
+    await setStatus("archived");
+    await on.page.reload();
+    await notice.getByText("It is archived").waitFor();
+    await notice.getByRole("link", { name: "the preset" }).click();
+    await on.page.getByRole("heading", { level: 1, name: "resting" }).waitFor();
+  });
+
   it("stops an answer where that is wanted, and keeps what has come", async () => {
     const words = Array.from({ length: 600 }, (_, n) => `word${n}`).join(" ");
     await openWith("slow", "echo/slow", words);

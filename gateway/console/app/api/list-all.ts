@@ -1,11 +1,15 @@
 import { request } from "./request.ts";
 import type { ListPage } from "./types.ts";
 
-/** The items of all pages of a list, up to a thousand: nobody chooses among more. */
-export async function listAll<T>(path: string): Promise<readonly T[]> {
+/** Nobody chooses among more. */
+export const listedMax = 1_000;
+
+/** The items of all pages of a list, up to a thousand. */
+export async function listAll<T>(path: string, filter: Readonly<Record<string, string>> = {}): Promise<readonly T[]> {
   const found: T[] = [];
-  for (let offset = 0; offset < 1_000; offset += 100) {
-    const { json } = await request<ListPage<T>>(`${path}?limit=100&offset=${offset}`);
+  for (let offset = 0; offset < listedMax; offset += 100) {
+    const page = new URLSearchParams({ ...filter, limit: "100", offset: String(offset) });
+    const { json } = await request<ListPage<T>>(`${path}?${page}`);
     found.push(...json.data);
     if (offset + 100 >= json.total_count) break;
   }

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { request } from "./request.ts";
 
 async function refusalOf(answer: RequestListener): Promise<unknown> {
@@ -19,3 +19,19 @@ it("says of an answer that breaks off that the gateway cannot be reached", async
   });
   expect(refusal).toMatchObject({ status: 0, message: expect.stringMatching(/^The gateway cannot be reached/) });
 });
+
+afterEach(() => vi.unstubAllGlobals());
+
+it.each([413, 429, 503])(
+  "says of status %i what somebody at a screen can do, and keeps the request id",
+  async (status) => {
+    const message = "Wait as long as Retry-After says; with an Idempotency-Key, send one of at most 9 bytes.";
+    const headers = { "x-request-id": "of-the-request" };
+    vi.stubGlobal("fetch", async () => new Response(JSON.stringify({ error: { message } }), { status, headers }));
+    const refusal = await request("/api/v1/presets").catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ status, requestId: "of-the-request" });
+    expect(String(refusal)).not.toMatch(/Retry-After|Idempotency-Key|bytes/);
+    // Of signing in, it says more than that.
+    expect(String(await request("/console/session").catch((error: unknown) => error))).toContain(message);
+  },
+);

@@ -24,13 +24,28 @@ export function whenRefused(tell: () => void): void {
 
 /** Calls the API in the name of who is signed in. Throws an ApiError where it does not succeed. */
 export async function request<T>(path: string, parts: RequestParts = {}): Promise<Answer<T>> {
-  const response = await send(path, parts);
+  const response = await send(path, parts).catch((error: unknown) => {
+    throw inOtherWords(path, error);
+  });
   const text = await reached(response.text(), parts.signal);
   return {
     json: (text === "" ? undefined : JSON.parse(text)) as T,
     text,
     etag: response.headers.get("etag") ?? undefined,
   };
+}
+
+/** What programs are told in terms of headers and bodies, for somebody who sees neither. */
+const wordsByStatus: Readonly<Record<number, string>> = {
+  413: "This is more than can be sent at once. Shorten the prompt or the config.",
+  429: "Too much was asked for with your key in a short time. Wait a few seconds, then try again.",
+  503: "The service is out of reach or has too much to do. Try again in a moment.",
+};
+
+function inOtherWords(path: string, error: unknown): unknown {
+  if (!(error instanceof ApiError) || !path.startsWith("/api/")) return error;
+  const words = wordsByStatus[error.status];
+  return words === undefined ? error : new ApiError(error.status, words, error.issues, error.requestId);
 }
 
 /** The same, with the answer as it comes. */

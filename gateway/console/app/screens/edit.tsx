@@ -59,6 +59,7 @@ export function Edit({ workspace, query, slug }: PresetScreenProps) {
           isKept={kept !== undefined}
           workspace={workspace}
           slug={slug}
+          isArchived={preset.answer?.json.data.status === "archived"}
           isReview={query.get("review") === "1"}
           startAnew={() => setStart(undefined)}
         />

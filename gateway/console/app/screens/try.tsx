@@ -1,4 +1,4 @@
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { designatedVersion, dialectOf, presetPath, versionContent } from "../api/presets.ts";
 import { reasonNotTo } from "../api/session.ts";
 import type { One, PresetVersion, PresetWithVersion } from "../api/types.ts";
@@ -35,11 +35,22 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
   const loadError = preset.error ?? version.error;
   const [message, setMessage] = useState(() => findMessage(workspace, slug));
   const trial = useTrial({ workspace, slug, pinned, isDraft });
+  const status = isDraft ? undefined : preset.answer?.json.data.status;
+  const isOff = status !== undefined && status !== "active";
+  // It may have been disabled or archived since it was loaded.
+  const isRefused = !isDraft && trial.error?.status === 409;
+  useEffect(() => {
+    if (isRefused) preset.reload();
+  }, [isRefused]);
 
   const name = isDraft ? `a draft of ${slug}` : pinned === undefined ? slug : `${slug} v${pinned}`;
   const draftHref = editHref(workspace, slug, { from: draftFrom });
   const sendReason = reasonNotTo("infer");
-  const emptyReason = message.trim() === "" ? "Write a message first." : undefined;
+  const unready = isOff
+    ? `It is ${status}: make it active first.`
+    : message.trim() === ""
+      ? "Write a message first."
+      : undefined;
   const isBusy = trial.busyWith !== undefined || !content;
   // One comes here for an answer, where one may have it.
   const sendButton = (
@@ -47,7 +58,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
       key="send"
       isSubmit={!sendReason}
       class={sendReason ? "" : "primary"}
-      reason={sendReason ?? emptyReason}
+      reason={sendReason ?? unready}
       isBusy={isBusy}
     >
       Send to the model
@@ -59,7 +70,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
       isSubmit={sendReason !== undefined}
       class={sendReason ? "primary" : ""}
       run={sendReason || !content ? undefined : () => trial.resolve(content, message)}
-      reason={emptyReason}
+      reason={unready}
       isBusy={isBusy}
     >
       Show the merged request
@@ -84,6 +95,12 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
           There is no draft from v{draftFrom} in this tab: it is kept in the one that it was written in.
         </p>
       )}
+      {isOff && (
+        <p class="notice">
+          It is {status}, and requests that name it are refused. Make it active first, in the settings of{" "}
+          <a href={presetHref(workspace, slug)}>the preset</a>.
+        </p>
+      )}
       {draftFault && <p class="notice wrap">{draftFault} Go back to editing to correct it.</p>}
       {draft && !draftFault && <DroppedFields draft={draft} />}
       {loadError && (
@@ -101,7 +118,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
         onKeyDown={submitByKey}
         onSubmit={(event) => {
           event.preventDefault();
-          if (emptyReason || !content || trial.busyWith) return;
+          if (unready || !content || trial.busyWith) return;
           if (!sendReason) trial.send(content, message);
           else if (!isDraft) trial.resolve(content, message);
         }}
@@ -141,7 +158,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
           </span>
         </div>
       </form>
-      {trial.error && <ErrorPanel error={trial.error} title="That did not work" />}
+      {trial.error && !(isOff && isRefused) && <ErrorPanel error={trial.error} title="That did not work" />}
       {trial.answer && <AnswerView answer={trial.answer} isComing={trial.busyWith === "send"} />}
       {trial.resolved && <ResolvedView answer={trial.resolved} />}
     </Page>

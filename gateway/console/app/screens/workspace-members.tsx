@@ -148,7 +148,15 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
           add={(userIds) => change("add", userIds)}
         />
       )}
-      {error && <ErrorDialog title="The members were not changed" error={error} close={() => setError(undefined)} />}
+      {error && (
+        <ErrorDialog title="The members were not changed" error={error} close={() => setError(undefined)}>
+          {error.status === 400 && (
+            <p class="wrap">
+              {error.message} <a href={hrefTo([slug, "keys"])}>Show the keys of {name}</a>
+            </p>
+          )}
+        </ErrorDialog>
+      )}
     </Page>
   );
 }

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type { ApiError } from "../api/api-error.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { Icon } from "./icon.tsx";
@@ -7,27 +8,18 @@ interface ErrorPanelProps {
   /** Leads the message, such as "The presets could not be loaded". */
   readonly title?: string;
   readonly retry?: (() => void) | undefined;
+  /** What it means for whoever sees it, in place of its message. */
+  readonly children?: ComponentChildren;
 }
 
 /** What went wrong, all of it, and what can be done about it. */
-export function ErrorPanel({ error, title, retry }: ErrorPanelProps) {
+export function ErrorPanel({ error, title, retry, children }: ErrorPanelProps) {
   return (
     <div class="error-panel" role="alert">
       <Icon name="warn" />
       <div class="error-body">
         {title && <strong>{title}</strong>}
-        {error.issues.length > 1 ? (
-          // All that the message says, and more.
-          <ul>
-            {error.issues.map(({ path, message }) => (
-              <li key={`${path} ${message}`}>
-                <code>{path || "body"}</code> {message}
-              </li>
-            ))}
-          </ul>
-        ) : (
-          <p>{error.message}</p>
-        )}
+        {children || <Message error={error} />}
         <div class="error-actions">
           {retry && (
             <button type="button" class="button small" onClick={retry}>
@@ -43,5 +35,19 @@ export function ErrorPanel({ error, title, retry }: ErrorPanelProps) {
         </div>
       </div>
     </div>
+  );
+}
+
+function Message({ error: { issues, message } }: Pick<ErrorPanelProps, "error">) {
+  if (issues.length <= 1) return <p>{message}</p>;
+  // All that the message says, and more.
+  return (
+    <ul>
+      {issues.map(({ path, message: rule }) => (
+        <li key={`${path} ${rule}`}>
+          <code>{path || "body"}</code> {rule}
+        </li>
+      ))}
+    </ul>
   );
 }

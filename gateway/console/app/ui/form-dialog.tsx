@@ -15,12 +15,15 @@ interface FormDialogProps {
   readonly close: () => void;
   /** Throws where it did not come about; what it says is shown, and the form stays as it is. */
   readonly submit: () => Promise<void>;
+  /** What a refusal means here, where the API's own words are for programs; undefined where those will do. */
+  readonly explain?: (error: ApiError) => ComponentChildren;
   /** Gets what is wrong with the field at a path of the body. */
   readonly children: (faultOf: (path: string) => string | undefined) => ComponentChildren;
 }
 
 /** A form, or a question, in a dialog. */
-export function FormDialog({ title, action, isDangerous = false, reason, close, submit, children }: FormDialogProps) {
+export function FormDialog(props: FormDialogProps) {
+  const { title, action, isDangerous = false, reason, close, submit, explain, children } = props;
   const [error, setError] = useState<ApiError>();
   const [isBusy, setBusy] = useState(false);
   const faultOf = (path: string): string | undefined => {
@@ -43,7 +46,7 @@ export function FormDialog({ title, action, isDangerous = false, reason, close, 
     <Dialog title={title} close={close} isEasyToClose={!isBusy}>
       <form class="stack" onSubmit={onSubmit}>
         {children(faultOf)}
-        {error && <ErrorPanel error={error} />}
+        {error && <ErrorPanel error={error}>{explain?.(error)}</ErrorPanel>}
         <div class="dialog-actions">
           <button type="button" class="button" onClick={close}>
             Cancel

@@ -1,7 +1,13 @@
 import { reasonNotTo } from "../../api/session.ts";
 
+interface CannotSaveProps {
+  readonly isArchived?: boolean;
+}
+
 /** Said before anybody writes, not when they want to save. */
-export function CannotSave() {
-  const reason = reasonNotTo("write");
+export function CannotSave({ isArchived = false }: CannotSaveProps) {
+  const reason = reasonNotTo("write") ?? (isArchived ? archivedReason : undefined);
   return reason ? <p class="notice">{reason} What you write here cannot be saved.</p> : null;
 }
+
+export const archivedReason = "An archived preset takes no new version. Make it active first, in its settings.";

@@ -23,6 +23,8 @@ interface DraftEditorProps {
   readonly isKept: boolean;
   readonly workspace: SessionWorkspace;
   readonly slug: string;
+  /** Whether that is known of the preset: not where the draft was here before. */
+  readonly isArchived: boolean;
   readonly isReview: boolean;
   readonly startAnew: () => void;
 }
@@ -31,7 +33,8 @@ interface DraftEditorProps {
 const noIssues: readonly Issue[] = [];
 
 /** A draft on its way to a version: written, merged where a colleague was faster, reviewed, saved. */
-export function DraftEditor({ start, isKept, workspace, slug, isReview, startAnew }: DraftEditorProps) {
+export function DraftEditor(props: DraftEditorProps) {
+  const { start, isKept, workspace, slug, isArchived, isReview, startAnew } = props;
   const [draft, setDraft] = useState(start);
   const [hasRoom, setRoom] = useState(true);
   const { base } = draft;
@@ -80,7 +83,7 @@ export function DraftEditor({ start, isKept, workspace, slug, isReview, startAne
         if (unready === undefined) navigate(reviewHref);
       }}
     >
-      <CannotSave />
+      <CannotSave isArchived={isArchived} />
       {isKept && isChanged && draft === start && (
         <div class="notice row">
           <p>This is your draft from before; nothing of it was lost.</p>

@@ -7,6 +7,7 @@ import { forgetAnswers } from "../../api/use-loaded.ts";
 import { navigate } from "../../shell/location.ts";
 import { presetHref } from "../../shell/preset-hrefs.ts";
 import { showToast } from "../../shell/toasts.tsx";
+import { archivedReason } from "./cannot-save.tsx";
 import { type Draft, dropDraft } from "./draft.ts";
 import { droppedFieldsNote } from "./dropped-fields.tsx";
 
@@ -66,13 +67,20 @@ export function useSave({ workspace, slug, draft, keep }: SaveParts): Save {
     setMeanwhile({ theirs: designatedVersion(preset), etag: preset.etag, lastChange: log.json.data[0] });
   };
 
+  const tellThatArchived = async (refusal: ApiError): Promise<void> => {
+    const { json } = await request<One<PresetWithVersion>>(presetPath(workspace, slug));
+    if (json.data.status !== "archived") throw refusal;
+    throw new ApiError(409, `${archivedReason} Your draft stays here meanwhile.`, [], refusal.requestId);
+  };
+
   const run = async (): Promise<void> => {
     setBusy(true);
     setError(undefined);
     try {
       await create().catch((thrown: unknown) => {
-        if (!(thrown instanceof ApiError) || thrown.status !== 412) throw thrown;
-        return lookWhatChanged();
+        if (thrown instanceof ApiError && thrown.status === 412) return lookWhatChanged();
+        if (thrown instanceof ApiError && thrown.status === 409) return tellThatArchived(thrown);
+        throw thrown;
       });
     } catch (thrown) {
       setError(asApiError(thrown));

@@ -47,7 +47,20 @@ export function NewKey({ workspace, close, changed }: NewKeyProps) {
     }
   };
   return (
-    <FormDialog title="Create a key" action="Create" close={close} submit={submit}>
+    <FormDialog
+      title="Create a key"
+      action="Create"
+      close={close}
+      submit={submit}
+      explain={({ status }) =>
+        status === 409 && (
+          <p class="wrap">
+            An earlier try made “{name.trim()}”, but its secret did not arrive here, and it is shown only once. The key
+            is in the list: rotate it to get a new secret.
+          </p>
+        )
+      }
+    >
       {(faultOf) => (
         <>
           <TextField

@@ -42,7 +42,20 @@ export function RotateKey({ apiKey, isOwn, close, changed }: RotateKeyProps) {
     changed();
   };
   return (
-    <FormDialog title={`Rotate “${apiKey.name}”`} action="Make a new secret" close={close} submit={submit}>
+    <FormDialog
+      title={`Rotate “${apiKey.name}”`}
+      action="Make a new secret"
+      close={close}
+      submit={submit}
+      explain={({ status }) =>
+        status === 409 && (
+          <p>
+            An earlier try made a new secret, but it did not arrive here, and it is shown only once. Close this and
+            rotate the key again.
+          </p>
+        )
+      }
+    >
       {(faultOf) => (
         <>
           <p>

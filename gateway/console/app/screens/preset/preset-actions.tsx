@@ -8,6 +8,7 @@ import { showToast } from "../../shell/toasts.tsx";
 import { useShortcut } from "../../shell/use-shortcut.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
 import { copyAndTell } from "../../ui/copy-text.ts";
+import { archivedReason } from "../edit/cannot-save.tsx";
 import { PresetSettings } from "./preset-settings.tsx";
 import { chosenSnippet } from "./snippets.tsx";
 
@@ -29,11 +30,7 @@ export function PresetActions({ preset, etag, workspace, changed, shown }: Prese
   const edit = (): void => navigate(editHref(workspace, preset.slug, { from: shown }));
   const duplicate = (): void => navigate(newPresetHref(workspace, { like: preset.slug, v: shown }));
   const writeReason = reasonNotTo("write");
-  const editReason =
-    writeReason ??
-    (preset.status === "archived"
-      ? "An archived preset takes no new version. Make it active first, in its settings."
-      : undefined);
+  const editReason = writeReason ?? (preset.status === "archived" ? archivedReason : undefined);
   const tryLabel = `Try ${isServed ? "it" : `v${shown}`}`;
   const editLabel = `Edit v${shown}`;
   const model = isServed ? `@preset/${preset.slug}` : `@preset/${preset.slug}@${shown}`;

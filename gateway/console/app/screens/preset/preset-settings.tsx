@@ -45,7 +45,20 @@ export function PresetSettings({ preset, etag, workspace, startStatus, close, ch
     }
   };
   return (
-    <FormDialog title={`Settings of ${preset.slug}`} action="Save" close={close} submit={submit}>
+    <FormDialog
+      title={`Settings of ${preset.slug}`}
+      action="Save"
+      close={close}
+      submit={submit}
+      explain={({ status: refusal }) =>
+        refusal === 412 && (
+          <p>
+            Somebody changed the preset while you had this open. What you entered is still here: save again to have it
+            on top of theirs.
+          </p>
+        )
+      }
+    >
       {(faultOf) => (
         <>
           <TextField label="Name" fault={faultOf("name")} value={name} change={setName} maxLength={255} isRequired />

@@ -60,6 +60,13 @@ export function WorkspaceMenu({ shown, isDefault, current, changed }: WorkspaceM
           isDangerous
           close={close}
           submit={remove}
+          explain={({ status, message }) =>
+            status === 400 && (
+              <p class="wrap">
+                {message} <a href={hrefTo([shown.slug, "keys"])}>Show the keys of {shown.name}</a>
+              </p>
+            )
+          }
         >
           {() => (
             <p>
