@@ -54,4 +54,30 @@ describe.skipIf(!browserPath)("the console of somebody with few rights", { timeo
     }
     expect(await on.faults()).toEqual([]);
   });
+
+  it("tells colleagues apart whose names a key may not know, and says why it does not name them", async () => {
+    const { makeMember, makeKey } = administrator(underTest.stack);
+    const userId = await makeMember("colleague@example.com");
+    const { key } = await makeKey({ creator_user_id: userId });
+    await underTest.stack.request("PATCH", "/presets/support-bot", { key, body: { description: "Theirs." } });
+    const { page, open } = await signedIn(["presets:read"]);
+    await open("/default/presets/support-bot");
+    const author = page.getByRole("complementary", { name: "History" }).getByTitle(userId);
+    expect(await author.innerText()).toBe(`Colleague ${userId.slice(5, 9)}`);
+    expect(await author.getAttribute("title")).toContain("Names of colleagues are shown to who has a management key");
+  });
+
+  it("calls somebody who has left a former member", async () => {
+    const { makeMember, makeKey, call } = administrator(underTest.stack);
+    const userId = await makeMember("leaver@example.com");
+    const { key } = await makeKey({ creator_user_id: userId });
+    await underTest.stack.request("PATCH", "/presets/support-bot", { key, body: { description: "From who left." } });
+    await call("DELETE", `/organization/members/${userId}?disable_keys=true`);
+    const { page, open } = await underTest.newPage({ key: underTest.stack.managementKey });
+    await open("/default/presets/support-bot");
+    await page
+      .getByText(`Former member ${userId.slice(5, 9)}`)
+      .first()
+      .waitFor();
+  });
 });

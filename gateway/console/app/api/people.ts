@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { listAll } from "./list-all.ts";
+import { listAll, listedMax } from "./list-all.ts";
 import { session } from "./session.ts";
 import type { Member } from "./types.ts";
 
@@ -30,13 +30,27 @@ export function nameOf({ first_name, last_name, email }: Member): string {
   return [first_name, last_name].filter(Boolean).join(" ") || email;
 }
 
-/** The name of a user, as far as it is known. */
+/** The name of a user, as far as it is known; else the beginning of their id, which tells them from others. */
 export function personName(userId: string | null): string {
   if (userId === null) return "An operator";
   const own = session.value;
   const member = members.value.get(userId);
   if (userId === own?.user_id) return own.name || own.email || (member && nameOf(member)) || "You";
-  return member ? nameOf(member) : `${userId.slice(0, 11)}…`;
+  if (member) return nameOf(member);
+  return `${areAllKnown() ? "Former member" : "Colleague"} ${userId.replace(/^user_/, "").slice(0, 4)}`;
+}
+
+/** Why somebody has no name here; undefined where they have one, or it is still on its way. */
+export function whyNameless(userId: string): string | undefined {
+  if (userId === session.value?.user_id || members.value.has(userId)) return undefined;
+  if (areAllKnown()) return "Who has left the organization is in no list of members";
+  if (session.value?.key.kind !== "management") return "Names of colleagues are shown to who has a management key";
+  return undefined;
+}
+
+/** Whether somebody who is not among the members is none. */
+function areAllKnown(): boolean {
+  return members.value.size > 0 && members.value.size < listedMax;
 }
 
 /** What tells people of one name apart: their address, and their id where that is their name already, or not known. */

@@ -1,7 +1,9 @@
-import { personName } from "../api/people.ts";
+import { personName, whyNameless } from "../api/people.ts";
 
 export function Person({ id }: { readonly id: string | null }) {
+  if (id === null) return <bdi title="By a command on the server">{personName(id)}</bdi>;
   const name = personName(id);
+  const why = whyNameless(id);
   // The name too, for it may be cut.
-  return <span title={id === null ? "By a command on the server" : `${name} (${id})`}>{name}</span>;
+  return <bdi title={why ? `${id}. ${why}.` : `${name} (${id})`}>{name}</bdi>;
 }
