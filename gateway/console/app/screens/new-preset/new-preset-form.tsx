@@ -90,7 +90,8 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
           label="Slug"
           hint={
             <>
-              Programs name it <code class="wrap">@preset/{draft.slug || "…"}</code>, which cannot be changed later.
+              Programs name it <code class="wrap">@preset/{draft.slug || "…"}</code>, which cannot be changed later. A
+              name and a description for people can be given in its settings once it is there.
             </>
           }
           fault={slugFault}
