@@ -91,6 +91,38 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, (
     await page.keyboard.press("Escape");
   });
 
+  it("leave the focus where it was when a dialog or a toast closes, and in the page where that is gone", async () => {
+    const { page } = on;
+    const name = freshName("focused");
+    const focused = () =>
+      page.evaluate("document.activeElement.ariaLabel || document.activeElement.textContent.trim()");
+    await openKeys(on);
+    await page.getByRole("button", { name: "Create a key" }).press("Enter");
+    await dialog().waitFor();
+    await page.keyboard.press("Escape");
+    await expect.poll(focused).toBe("Create a key");
+    await page.getByRole("button", { name: "Create a key" }).press("Enter");
+    await dialog().getByLabel("Name", { exact: true }).fill(name);
+    await page.keyboard.press("Enter");
+    await page.getByLabel("I stored it").check();
+    await dialog().getByRole("button", { name: "Done" }).press("Enter");
+    await expect.poll(focused).toBe("Keys");
+    await chooseFromMenu(page, `Actions for ${name}`, "Edit");
+    await dialog().waitFor();
+    await page.keyboard.press("Escape");
+    await expect.poll(focused).toBe(`Actions for ${name}`);
+    await chooseFromMenu(page, `Actions for ${name}`, "Disable");
+    await page.getByRole("button", { name: "Enable again" }).press("Enter");
+    await page.getByText(`“${name}” is enabled.`).waitFor();
+    await expect.poll(focused).toBe(`Actions for ${name}`);
+    await page.getByRole("button", { name: "Dismiss" }).last().press("Enter");
+    await expect.poll(focused).toBe(`Actions for ${name}`);
+    await chooseFromMenu(page, `Actions for ${name}`, "Delete");
+    await dialog().getByRole("button", { name: "Delete the key" }).press("Enter");
+    await page.getByRole("button", { name: `Actions for ${name}` }).waitFor({ state: "detached" });
+    await expect.poll(focused).toBe("Keys");
+  });
+
   it("are disabled in one click and enabled again from the toast", async () => {
     const name = freshName("on and off");
     const { key } = await administrator(underTest.stack).makeKey({ name });

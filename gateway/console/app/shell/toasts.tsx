@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
+import { focusHeading } from "../ui/focus-heading.ts";
 import { Icon } from "../ui/icon.tsx";
 import { place } from "./location.ts";
 
@@ -35,8 +36,21 @@ export function Toasts() {
     const stays = ({ action, path }: Toast): boolean => action !== undefined || path === location.pathname;
     if (!toasts.value.every(stays)) toasts.value = toasts.value.filter(stays);
   }, [current]);
+  /** What had the focus before a toast did. */
+  const before = useRef<EventTarget | null>(null);
+  const close = (id: number): void => {
+    dismiss(id);
+    if (before.current instanceof HTMLElement && before.current.isConnected) before.current.focus();
+    else focusHeading();
+  };
   return (
-    <section class="toasts" aria-label="Notifications">
+    <section
+      class="toasts"
+      aria-label="Notifications"
+      onFocusIn={({ currentTarget, relatedTarget }) => {
+        if (!currentTarget.contains(relatedTarget as Node | null)) before.current = relatedTarget;
+      }}
+    >
       <div role="status">
         {toasts.value.map(({ id, text, action }) => (
           <div class="toast" key={id}>
@@ -46,14 +60,14 @@ export function Toasts() {
                 type="button"
                 class="toast-action"
                 onClick={() => {
-                  dismiss(id);
+                  close(id);
                   action.run();
                 }}
               >
                 {action.label}
               </button>
             )}
-            <button type="button" class="toast-close" aria-label="Dismiss" onClick={() => dismiss(id)}>
+            <button type="button" class="toast-close" aria-label="Dismiss" onClick={() => close(id)}>
               <Icon name="close" />
             </button>
           </div>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { focusHeading } from "./focus-heading.ts";
 import { placeBelow } from "./place-below.ts";
 
 interface MenuProps {
@@ -33,14 +34,18 @@ export function Menu({ label, title, buttonClass = "button", children }: MenuPro
   };
   useLayoutEffect(() => {
     const element = menu.current;
+    const opener = button.current;
     const hideAfterChoice = (event: Event): void => {
       if ((event.target as Element).closest("a, button")) element?.hidePopover();
     };
-    element?.addEventListener("click", hideAfterChoice);
+    // Before the choice is carried out: a dialog that it opens gives the focus back to what had it, the button.
+    element?.addEventListener("click", hideAfterChoice, { capture: true });
     element?.addEventListener("keydown", moveFocus);
     return () => {
-      element?.removeEventListener("click", hideAfterChoice);
+      element?.removeEventListener("click", hideAfterChoice, { capture: true });
       element?.removeEventListener("keydown", moveFocus);
+      // It goes with what it is about, such as a key that was deleted here.
+      if (opener === document.activeElement) focusHeading();
     };
   }, []);
   return (

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Issue } from "../../api/api-error.ts";
 import { dialectOf } from "../../api/presets.ts";
 import { reasonNotTo } from "../../api/session.ts";
@@ -8,6 +8,7 @@ import { navigate } from "../../shell/location.ts";
 import { editHref, presetHref, tryHref } from "../../shell/preset-hrefs.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
+import { focusHeading } from "../../ui/focus-heading.ts";
 import { submitByKey } from "../../ui/submit-key.ts";
 import { CannotSave } from "./cannot-save.tsx";
 import { configFaultOf } from "./config-fault.ts";
@@ -63,7 +64,12 @@ export function DraftEditor(props: DraftEditorProps) {
   };
 
   // Below a long editor one would land in the middle of what changes.
-  useLayoutEffect(() => scrollTo(0, 0), [isReview]);
+  const seen = useRef(isReview);
+  useLayoutEffect(() => {
+    scrollTo(0, 0);
+    if (seen.current !== isReview) focusHeading();
+    seen.current = isReview;
+  }, [isReview]);
 
   if (save.meanwhile) {
     const apply = (merged: Draft): void => {
