@@ -1,3 +1,4 @@
+import { useEffect } from "preact/hooks";
 import { reasonNotTo } from "../../api/session.ts";
 import { ContentDiff } from "../../diff/content-diff.tsx";
 import { ActionButton } from "../../ui/action-button.tsx";
@@ -18,28 +19,22 @@ interface ReviewPanelProps {
 export function ReviewPanel({ draft, reason, save, editorHref }: ReviewPanelProps) {
   const { base, ancestor } = draft;
   const issueCount = save.error?.issues.length ?? 0;
+  // It is saved from anywhere in the comparison, and told at its top why it was not.
+  useEffect(() => {
+    if (save.error) scrollTo(0, 0);
+  }, [save.error]);
   return (
     <>
-      <div class="compare-bar">
-        <p>
-          {reason ? (
-            <>Nothing is changed against v{base.version}.</>
-          ) : (
-            <>
-              What changes against <strong>v{ancestor.version}</strong>, which is served. The new version takes its
-              place as soon as it is saved.
-            </>
-          )}
-        </p>
-        <div class="row change-steps">
-          <a class="button" href={editorHref}>
-            Back to editing
-          </a>
-          <ActionButton class="primary" run={save.run} isBusy={save.isBusy} reason={reasonNotTo("write") ?? reason}>
-            {save.isBusy ? "Saving …" : "Save new version"}
-          </ActionButton>
-        </div>
-      </div>
+      <p>
+        {reason ? (
+          <>Nothing is changed against v{base.version}.</>
+        ) : (
+          <>
+            What changes against <strong>v{ancestor.version}</strong>, which is served. The new version takes its place
+            as soon as it is saved.
+          </>
+        )}
+      </p>
       {save.error && (
         <>
           <ErrorPanel error={save.error} title="Nothing was saved" />
@@ -52,6 +47,14 @@ export function ReviewPanel({ draft, reason, save, editorHref }: ReviewPanelProp
       )}
       <DroppedFields draft={draft} />
       <ContentDiff from={ancestor} to={contentOf(draft)} isWhole={false} />
+      <div class="row edit-actions is-in-reach">
+        <a class="button" href={editorHref}>
+          Back to editing
+        </a>
+        <ActionButton class="primary" run={save.run} isBusy={save.isBusy} reason={reasonNotTo("write") ?? reason}>
+          {save.isBusy ? "Saving …" : "Save new version"}
+        </ActionButton>
+      </div>
     </>
   );
 }
