@@ -15,11 +15,7 @@ export function MenuAction({ children, run, reason, isDangerous = false }: MenuA
       type="button"
       class={`menu-item ${isDangerous ? "is-dangerous" : ""}`}
       aria-disabled={reason === undefined ? undefined : "true"}
-      onClick={(event) => {
-        if (reason === undefined) run();
-        // The menu stays open, for the reason is in it.
-        else event.stopPropagation();
-      }}
+      onClick={() => reason === undefined && run()}
     >
       <span class="stack-tight">
         <span>{children}</span>

@@ -36,7 +36,8 @@ export function Menu({ label, title, buttonClass = "button", children }: MenuPro
     const element = menu.current;
     const opener = button.current;
     const hideAfterChoice = (event: Event): void => {
-      if ((event.target as Element).closest("a, button")) element?.hidePopover();
+      // What cannot be chosen says why, in the menu.
+      if ((event.target as Element).closest("a, button:not([aria-disabled])")) element?.hidePopover();
     };
     // Before the choice is carried out: a dialog that it opens gives the focus back to what had it, the button.
     element?.addEventListener("click", hideAfterChoice, { capture: true });
