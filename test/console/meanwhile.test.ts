@@ -251,7 +251,7 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
     const { page, open } = await signedIn();
     await page.route("**/versions/1*", (route) => route.fulfill({ status: 503 }));
     await open(`/default/presets/${slug}/try?v=1`);
-    await page.getByText("The preset could not be loaded").waitFor();
+    await page.getByText("The version could not be loaded").waitFor();
     await page.unroute("**/versions/1*");
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByText(/^v1, /).waitFor();

@@ -114,6 +114,23 @@ describe.skipIf(!browserPath)("the console, where something gets in the way", { 
     expect(page.url()).not.toContain("v=");
   });
 
+  it("leads from a version that is not there to those that are, wherever it was to be used", async () => {
+    const slug = await createPreset();
+    const on = await signedIn();
+    const { page } = on;
+    for (const path of ["edit?from=999", "try?v=999"]) {
+      await on.open(`/default/presets/${slug}/${path}`);
+      const alert = page.getByRole("alert");
+      await alert.getByText("There is no v999").waitFor();
+      // It would not be there the next time, either.
+      expect(await alert.getByRole("button", { name: "Try again" }).count()).toBe(0);
+      await alert.getByRole("link", { name: "the preset" }).click();
+      await page.getByText("Serves v2").waitFor();
+    }
+    await on.open(`/default/presets/${slug}/compare/1...999`);
+    await page.getByText("It has versions 1 to 2. Choose among them above.").waitFor();
+  });
+
   it("keeps the history that is there where more of it cannot be loaded", async () => {
     const slug = freshName("long-lived");
     for (let version = 1; version <= 24; version++)

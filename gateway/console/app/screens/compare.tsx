@@ -93,7 +93,11 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
                   right.reload();
                 }
           }
-        />
+        >
+          {error.status === 404 && count.answer && (
+            <p>It has versions 1 to {count.answer.json.total_count.toLocaleString("en")}. Choose among them above.</p>
+          )}
+        </ErrorPanel>
       )}
       {isReady ? (
         <ContentDiff key="diff" from={before} to={after} isWhole={isWhole} />

@@ -7,9 +7,9 @@ import { navigate } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
 import { editHref, presetHref, presetsHref } from "../shell/preset-hrefs.ts";
 import { ContentSkeleton } from "../ui/content-skeleton.tsx";
-import { ErrorPanel } from "../ui/error-panel.tsx";
 import { type Draft, findDraft } from "./edit/draft.ts";
 import { DraftEditor } from "./edit/draft-editor.tsx";
+import { NotLoadable } from "./preset/not-loadable.tsx";
 import type { PresetScreenProps } from "./screen-props.ts";
 
 /** A new version, made from one that is there. */
@@ -42,16 +42,17 @@ export function Edit({ workspace, query, slug }: PresetScreenProps) {
         [slug, presetHref(workspace, slug)],
       ]}
     >
-      {error && (
-        <ErrorPanel
-          error={error}
-          title="The version could not be loaded"
-          retry={() => {
-            preset.reload();
-            version.reload();
-          }}
-        />
-      )}
+      <NotLoadable
+        workspace={workspace}
+        slug={slug}
+        version={from}
+        presetError={preset.error}
+        versionError={version.error}
+        retry={() => {
+          preset.reload();
+          version.reload();
+        }}
+      />
       {start ? (
         <DraftEditor
           key="editor"

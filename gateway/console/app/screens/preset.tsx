@@ -108,7 +108,11 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
                     error={shown.error}
                     title={shown.error.status === 404 ? `There is no v${wanted}` : `v${wanted} could not be loaded`}
                     retry={shown.error.status === 404 ? undefined : shown.reload}
-                  />
+                  >
+                    {shown.error.status === 404 && count.answer && (
+                      <p>It has versions 1 to {count.answer.json.total_count.toLocaleString("en")}.</p>
+                    )}
+                  </ErrorPanel>
                   <p>
                     <a class="button" href={presetHref(workspace, slug)}>
                       Show v{served.version}, which is served

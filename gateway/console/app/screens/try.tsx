@@ -11,6 +11,7 @@ import { submitByKey } from "../ui/submit-key.ts";
 import { configFaultOf } from "./edit/config-fault.ts";
 import { contentOf, findDraft } from "./edit/draft.ts";
 import { DroppedFields } from "./edit/dropped-fields.tsx";
+import { NotLoadable } from "./preset/not-loadable.tsx";
 import type { PresetScreenProps } from "./screen-props.ts";
 import { AnswerView } from "./try/answer-view.tsx";
 import { findMessage, keepMessage } from "./try/kept-message.ts";
@@ -32,7 +33,6 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
   const draftFault = draft && configFaultOf(draft.config);
   const tried = draft && !draftFault ? contentOf(draft) : undefined;
   const content = isDraft ? tried : saved;
-  const loadError = preset.error ?? version.error;
   const [message, setMessage] = useState(() => findMessage(workspace, slug));
   const trial = useTrial({ workspace, slug, pinned, isDraft });
   const status = isDraft ? undefined : preset.answer?.json.data.status;
@@ -96,23 +96,26 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
         </p>
       )}
       {isOff && (
-        <p class="notice">
-          It is {status}, and requests that name it are refused. Make it active first, in the settings of{" "}
-          <a href={presetHref(workspace, slug)}>the preset</a>.
-        </p>
+        <div class="notice">
+          <p>
+            It is {status}, and requests that name it are refused. Make it active first, in the settings of{" "}
+            <a href={presetHref(workspace, slug)}>the preset</a>.
+          </p>
+        </div>
       )}
       {draftFault && <p class="notice wrap">{draftFault} Go back to editing to correct it.</p>}
       {draft && !draftFault && <DroppedFields draft={draft} />}
-      {loadError && (
-        <ErrorPanel
-          error={loadError}
-          title="The preset could not be loaded"
-          retry={() => {
-            preset.reload();
-            version.reload();
-          }}
-        />
-      )}
+      <NotLoadable
+        workspace={workspace}
+        slug={slug}
+        version={pinned}
+        presetError={preset.error}
+        versionError={version.error}
+        retry={() => {
+          preset.reload();
+          version.reload();
+        }}
+      />
       <form
         class="panel"
         onKeyDown={submitByKey}

@@ -1,0 +1,34 @@
+import type { ApiError } from "../../api/api-error.ts";
+import type { SessionWorkspace } from "../../api/types.ts";
+import { presetHref } from "../../shell/preset-hrefs.ts";
+import { ErrorPanel } from "../../ui/error-panel.tsx";
+
+interface NotLoadableProps {
+  readonly workspace: SessionWorkspace;
+  readonly slug: string;
+  readonly version: number | undefined;
+  /** Why the preset is not there, and why the version is not. */
+  readonly presetError: ApiError | undefined;
+  readonly versionError: ApiError | undefined;
+  readonly retry: () => void;
+}
+
+/** Stands where something is done with a version that cannot be had. What is not there is not asked for again. */
+export function NotLoadable({ workspace, slug, version, presetError, versionError, retry }: NotLoadableProps) {
+  if (presetError)
+    return presetError.status === 404 ? (
+      <ErrorPanel error={presetError} title="There is no such preset" />
+    ) : (
+      <ErrorPanel error={presetError} title="The preset could not be loaded" retry={retry} />
+    );
+  if (!versionError) return null;
+  if (versionError.status !== 404)
+    return <ErrorPanel error={versionError} title="The version could not be loaded" retry={retry} />;
+  return (
+    <ErrorPanel error={versionError} title={`There is no v${version}`}>
+      <p>
+        The history of <a href={presetHref(workspace, slug)}>the preset</a> tells which versions there are.
+      </p>
+    </ErrorPanel>
+  );
+}
