@@ -251,6 +251,52 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect(Math.round(lines)).toBeLessThanOrEqual(5);
   });
 
+  it("has room on a wide screen for all permissions of a key and for the name of who made it", async () => {
+    const { makeMember, makeKey, call } = administrator(underTest.stack);
+    const creator_user_id = await makeMember("tomasz@example.com");
+    const name = { first_name: "Tomasz", last_name: "Wojciechowski" };
+    await call("PATCH", `/organization/members/${creator_user_id}`, name);
+    await makeKey({ name: "Of a long name", creator_user_id });
+    const { page, open } = await signedIn({ width: 1200 });
+    await open("/default/keys");
+    const row = page.locator(".keys-table tr", { hasText: "Of a long name" });
+    await row.getByText("Tomasz Wojciechowski").last().waitFor();
+    const cut = row
+      .locator(".column-creator .cut, .two-lines .small.cut")
+      .evaluateAll((texts) =>
+        texts.filter((text) => text.scrollWidth > text.clientWidth).map((text) => text.innerText),
+      );
+    expect(await cut).toEqual([]);
+  });
+
+  it("has on a phone as much of the name of a workspace as there is room for, in one line with the rest", async () => {
+    const { slug } = await administrator(underTest.stack).makeWorkspace("marketing-team");
+    for (const width of [390, 320]) {
+      const { page, open } = await signedIn({ width, height: 844, isTouched: true });
+      await open(`/${slug}/presets`);
+      const name = page.locator(".switcher span").first();
+      await name.waitFor();
+      const isCut = await name.evaluate((text) => text.scrollWidth > text.clientWidth);
+      expect(isCut, `${width}`).toBe(width === 320);
+      const tops = await page
+        .locator(".header .brand, .header .switcher, .header-end .button")
+        .evaluateAll((parts) =>
+          parts.map((part) => part.getBoundingClientRect()).map(({ y, height }) => y + height / 2),
+        );
+      expect(Math.max(...tops) - Math.min(...tops)).toBeLessThan(2);
+    }
+  });
+
+  it("begins both versions of a comparison at the same edge of a narrow phone", async () => {
+    const { page, open } = await signedIn({ width: 320, height: 640, isTouched: true });
+    await open("/default/presets/support-bot/compare/1...2");
+    await page.locator(".diff").first().waitFor();
+    const edges = await page
+      .locator(".compared-version .label")
+      .evaluateAll((labels) => labels.map((label) => label.getBoundingClientRect().x));
+    expect(new Set(edges).size).toBe(1);
+  });
+
   it("has the heading of a list above its names", async () => {
     const { page, open } = await signedIn({ width: 390 });
     await open("/default/team");
@@ -334,6 +380,8 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
         });
     const differ = async (one: string, other: string) => expect(await drawn(one), one).not.toBe(await drawn(other));
     await page.getByText("support-bot").first().waitFor();
+    // A line around what has no room for one goes through its text.
+    expect(await drawn(".badge.is-quiet")).toMatch(/none$/);
     await differ(".nav a[aria-current]", ".nav a:not([aria-current])");
     await differ(".chip[aria-current]", ".chip:not([aria-current])");
     await page.keyboard.press("Control+k");
