@@ -232,6 +232,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     // Where there is room for a column, it is said there alone.
     const tablet = await signedIn({ width: 720 });
     await tablet.page.getByRole("columnheader", { name: "Serves" }).waitFor();
+    await row(tablet, "support-bot").waitFor();
     expect(
       await row(tablet, "support-bot").getByText("v1, newest is v2").and(tablet.page.locator(":visible")).count(),
     ).toBe(1);
