@@ -59,6 +59,22 @@ describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 
     expect(await on.faults()).toEqual([]);
   });
 
+  it("begins each page at its top, and leads back to where the one before was left", async () => {
+    await open();
+    const { page } = on;
+    const older = page.getByRole("link", { name: "Older" });
+    await older.scrollIntoViewIfNeeded();
+    const left = await page.evaluate("scrollY");
+    expect(left).toBeGreaterThan(0);
+    await older.press("Enter");
+    await page.waitForURL(/at=/);
+    await expect.poll(() => page.evaluate("scrollY")).toBe(0);
+    await page.locator('.activity-table[aria-busy="false"]').waitFor();
+    expect(await page.evaluate("scrollY")).toBe(0);
+    await page.goBack();
+    await expect.poll(() => page.evaluate("scrollY")).toBe(left);
+  });
+
   it("shows the same changes at an address after more were made", async () => {
     await open();
     const href = (await on.page.getByRole("link", { name: "Older" }).getAttribute("href")) ?? "";

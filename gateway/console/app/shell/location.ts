@@ -72,5 +72,7 @@ export function followLinks(): void {
       return;
     event.preventDefault();
     navigate(link.href);
+    // Another page of a list is read from its beginning; the link to it is at the end.
+    if (link.rel === "next" || link.rel === "prev") link.closest("section, main")?.scrollIntoView();
   });
 }
