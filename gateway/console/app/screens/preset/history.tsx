@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "preact/hooks";
 import type { ListPage, PresetChange, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
 import type { Loaded } from "../../api/use-loaded.ts";
 import { compareHref } from "../../shell/preset-hrefs.ts";
@@ -26,8 +27,20 @@ export function History({ workspace, preset, loaded, shown, showMore }: HistoryP
   const total = answer?.json.total_count ?? 0;
   const versions = changes?.flatMap((change) => madeVersion(change) ?? []) ?? [];
   const changedFields = useChangedFields(workspace, slug, versions);
+
+  const panel = useRef<HTMLElement>(null);
+  const shownBefore = useRef<number>(undefined);
+  // The button is gone then, and what one asked for is above the place where it was.
+  useEffect(() => {
+    if (shownBefore.current === undefined) return;
+    const first = panel.current?.querySelectorAll<HTMLElement>(".change")[shownBefore.current];
+    if (!first) return;
+    shownBefore.current = undefined;
+    first.tabIndex = -1;
+    first.focus({ preventScroll: true });
+  }, [changes?.length]);
   return (
-    <aside class="panel history" aria-labelledby="history-title">
+    <aside class="panel history" ref={panel} aria-labelledby="history-title">
       <div class="panel-head">
         <h2 id="history-title">History</h2>
         {served !== shown && (
@@ -59,7 +72,14 @@ export function History({ workspace, preset, loaded, shown, showMore }: HistoryP
       {!error && changes && changes.length < total && (
         <p class="panel-body">
           {changes.length < historyMax ? (
-            <ActionButton class="small" run={showMore} isBusy={isLoading}>
+            <ActionButton
+              class="small"
+              run={() => {
+                shownBefore.current = changes.length;
+                showMore();
+              }}
+              isBusy={isLoading}
+            >
               {isLoading ? "Loading …" : `Show more of ${total.toLocaleString("en")}`}
             </ActionButton>
           ) : (
