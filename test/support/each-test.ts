@@ -1,11 +1,14 @@
 import { afterAll, afterEach } from "vitest";
+import { noteProcessWatches } from "./process-watches.ts";
 import { watchStatements } from "./statement-watch.ts";
 
 const faults = watchStatements();
+const endProcessWatches = noteProcessWatches();
 
 // After each test, so that the one fails that has sent the statement; after all, for what was sent outside of one.
 afterEach(tellFaults);
 afterAll(tellFaults);
+afterAll(endProcessWatches);
 
 function tellFaults(): void {
   const found = [...new Set(faults.splice(0))];

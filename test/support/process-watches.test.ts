@@ -1,0 +1,19 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, it } from "vitest";
+import { Metrics } from "../../services/platform/observe/metrics.ts";
+import { noteProcessWatches } from "./process-watches.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+it("lets go of metrics that nobody needs any more", async () => {
+  const endProcessWatches = noteProcessWatches();
+  const metrics = new WeakRef(new Metrics("test"));
+  endProcessWatches();
+  const isThere = () => {
+    collectGarbage();
+    return metrics.deref() !== undefined;
+  };
+  await expect.poll(isThere).toBe(false);
+});
