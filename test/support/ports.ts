@@ -1,17 +1,16 @@
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { createServer, type Server } from "node:net";
 
 /**
  * Below the ports that systems hand out to whoever wants any: one of those may be somebody else's by the time that a
  * process listens on it, or is started again.
  */
-const first = 20_000;
-const sliceSize = 500;
-const slices = 24;
+const first = 12_000;
+const sliceSize = 200;
+const slices = 100;
 
-/** Test files that run at the same time do so in processes of one parent, each with a slice of its own. */
-const slice = (process.ppid * 7 + Number(process.env.VITEST_POOL_ID ?? 0)) % slices;
-
+/** The first port of a slice that this process has to itself. */
+let slice: Promise<number> | undefined;
 let next = 0;
 
 /** Those of a local system, each of them any that is free. */
@@ -27,16 +26,34 @@ export const anyPorts = {
 
 /** A port that nobody listens on, and that no other test is given meanwhile. */
 export async function nextPort(): Promise<number> {
+  slice ??= claimSlice();
+  const guard = await slice;
   for (;;) {
-    const port = first + slice * sliceSize + (next++ % sliceSize);
-    const server = createServer().listen(port);
-    const isFree = await once(server, "listening").then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
+    const port = guard + 1 + (next++ % (sliceSize - 1));
+    const server = await listenOn(port);
+    if (!server) continue;
     server.close();
     await once(server, "close");
     return port;
   }
+}
+
+/** Whoever listens on the first port of a slice has the others, too, for as long as it lives, however it ends. */
+async function claimSlice(): Promise<number> {
+  for (let n = 0; n < slices; n += 1) {
+    const guard = first + ((process.pid + n) % slices) * sliceSize;
+    const server = await listenOn(guard);
+    if (!server) continue;
+    server.unref();
+    return guard;
+  }
+  throw new Error(`All ports from ${first} to ${first + slices * sliceSize} are claimed.`);
+}
+
+async function listenOn(port: number): Promise<Server | undefined> {
+  const server = createServer().listen(port);
+  return once(server, "listening").then(
+    () => server,
+    () => undefined,
+  );
 }

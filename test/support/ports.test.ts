@@ -1,0 +1,24 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { expect, it, onTestFinished } from "vitest";
+
+/** The ports that a process gives its tests, which it keeps for as long as it lives. */
+async function portsOfOther(count: number): Promise<number[]> {
+  const script = `import { nextPort } from "./ports.ts";
+    const ports = [];
+    while (ports.length < ${count}) ports.push(await nextPort());
+    console.log(JSON.stringify(ports));
+    process.stdin.resume();`;
+  const other = spawn(process.execPath, ["--input-type=module", "--eval", script], {
+    cwd: import.meta.dirname,
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  onTestFinished(() => void other.kill());
+  const [printed] = await once(other.stdout, "data");
+  return JSON.parse(printed);
+}
+
+it("gives no port to two processes at once", async () => {
+  const given = (await Promise.all([1, 2, 3].map(() => portsOfOther(5)))).flat();
+  expect(new Set(given).size).toBe(15);
+});
