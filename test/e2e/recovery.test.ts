@@ -56,7 +56,7 @@ describe("a process that cannot be started again", () => {
   it("is tried until it can, and that is told once", { timeout: timeoutMs }, async () => {
     const [before, from] = [countFailedStarts(), system.output().length];
     const inTheWay = await takeGatewayPort();
-    await expect.poll(() => countFailedStarts() - before, { timeout: pollMs }).toBeGreaterThanOrEqual(6);
+    await expect.poll(() => countFailedStarts() - before, { timeout: pollMs }).toBeGreaterThanOrEqual(4);
     const told = [expect.stringContaining("EADDRINUSE")];
     await expect.poll(() => linesAbout("gateway does not start", from), { timeout: pollMs }).toEqual(told);
     expect(linesAbout("gateway died", from)).toHaveLength(1);
