@@ -9,11 +9,11 @@ const collectGarbage = runInNewContext("gc") as () => void;
 
 it("lets go of metrics that nobody needs any more", async () => {
   const endProcessWatches = noteProcessWatches();
-  const metrics = new WeakRef(new Metrics("test"));
+  const registry = new WeakRef(new Metrics("test").registry);
   endProcessWatches();
   const isThere = () => {
     collectGarbage();
-    return metrics.deref() !== undefined;
+    return registry.deref() !== undefined;
   };
   await expect.poll(isThere).toBe(false);
 });
