@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import type { Preset } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { type PresetOutcome, PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
@@ -144,18 +144,21 @@ describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
     const free = { slug: freshName(`free-${protocol}`), configJson: "{}" };
     await calls[protocol](batchCreateVersions, { requests: [held] }, token);
     const connection = await stack.presetPool.getConnection();
+    onTestFinished(async () => {
+      await connection.query("ROLLBACK");
+      connection.release();
+    });
     await connection.query("START TRANSACTION");
     await connection.execute("SELECT slug FROM presets WHERE slug = ? FOR UPDATE", [held.slug]);
 
-    const running = calls[protocol](batchCreateVersions, { requests: [held] }, token, 2_000);
+    const running = calls[protocol](batchCreateVersions, { requests: [held] }, token, 2_800);
     await expect.poll(() => waitsForLock(stack.presetPool)).toBe(true);
-    const waiting = await calls[protocol](batchCreateVersions, { requests: [held, free] }, token, 1_000);
+    const waiting = await calls[protocol](batchCreateVersions, { requests: [held, free] }, token, 1_800);
     expect(waiting.outcomes.map(seenOf)).toMatchObject(["DEADLINE_EXCEEDED", { designatedVersion: { version: 1 } }]);
     // Its statement may still be carried out.
     expect((await running).outcomes.map(seenOf)).toEqual(["UNAVAILABLE"]);
 
     await connection.query("ROLLBACK");
-    connection.release();
     const { outcomes } = await calls[protocol](batchCreateVersions, { requests: [held] }, token);
     expect(outcomes.map(seenOf)).toMatchObject([{ designatedVersion: { version: 2 } }]);
   });

@@ -12,7 +12,10 @@ import { responseBytesMax } from "../../services/platform/rpc/message-sizes.ts";
 import { failureFromConnect, failureFromGrpc } from "./failures.ts";
 import { grpcDefinitionOf } from "./grpc-definition.ts";
 
-/** Calls any unary method; rejects with a Failure. */
+/**
+ * Calls any unary method; rejects with a Failure. The service is told of the timeout, and the caller waits for its answer
+ * however long that takes: where both looked at the clock, it would be chance who sees first that the time is up.
+ */
 export type Call = <I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
   request: MessageInitShape<I>,
@@ -52,18 +55,11 @@ function overGrpc(client: Client): Call {
     const { path, requestSerialize, responseDeserialize } = grpcDefinitionOf(method);
     const metadata = new Metadata();
     if (token !== undefined) metadata.set("authorization", `Bearer ${token}`);
+    if (timeoutMs !== undefined) metadata.set("grpc-timeout", `${timeoutMs}m`);
     const message = create(method.input, request);
-    const options = timeoutMs === undefined ? {} : { deadline: Date.now() + timeoutMs };
     return new Promise((resolve, reject) => {
-      client.makeUnaryRequest(
-        path,
-        requestSerialize,
-        responseDeserialize,
-        message,
-        metadata,
-        options,
-        (error, response) =>
-          error ? reject(failureFromGrpc(error)) : resolve(response as MessageShape<typeof method.output>),
+      client.makeUnaryRequest(path, requestSerialize, responseDeserialize, message, metadata, {}, (error, response) =>
+        error ? reject(failureFromGrpc(error)) : resolve(response as MessageShape<typeof method.output>),
       );
     });
   };
@@ -72,9 +68,12 @@ function overGrpc(client: Client): Call {
 function overConnect(baseUrl: string, useHttpGet: boolean): Call {
   const transport = createConnectTransport({ baseUrl, httpVersion: "1.1", useHttpGet });
   return async (method, request, token, timeoutMs) => {
-    const header = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const header = {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(timeoutMs !== undefined && { "connect-timeout-ms": String(timeoutMs) }),
+    };
     try {
-      return (await transport.unary(method, undefined, timeoutMs, header, request)).message;
+      return (await transport.unary(method, undefined, undefined, header, request)).message;
     } catch (error) {
       throw failureFromConnect(ConnectError.from(error));
     }
