@@ -80,12 +80,12 @@ export function presetUpdate(slug: string, fields: Partial<PresetUpdate>): Prese
 }
 
 /** A caller who waits. */
-export function patient(ms = 10_000): Deadline {
+export function patient(ms = 30_000): Deadline {
   return { deadlineMs: soon(ms), isCanceled: () => false };
 }
 
 /** By the monotonic clock. */
-export function soon(ms = 10_000): number {
+export function soon(ms = 30_000): number {
   return monotonicMs() + ms;
 }
 
