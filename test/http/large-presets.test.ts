@@ -9,7 +9,8 @@ const prompt = (n: number) => `${n} ${"x".repeat(900_000)}`;
 const messages = (n: number) => [{ role: "system", content: prompt(n) }];
 
 beforeAll(async () => {
-  stack = await startStack();
+  // All of them together take long on a machine that is busy with other things.
+  stack = await startStack({ gateway: { requestTimeoutMs: 60_000 } });
   for (const n of upTo(16)) expect((await stack.create(`large-${n}`, { messages: messages(n) })).status).toBe(200);
 });
 
