@@ -3,7 +3,8 @@ import { delimiter, join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
 import { ProgramFailure, runProgram } from "../../deploy/local/program.ts";
 
-const names = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
+/** First the one that has no windows: each page of the others has one, with all that is drawn around a page. */
+const names = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
 
 /** The browser of CHROMIUM, else of the machine, else one that is installed now; undefined where there is none. */
 export async function findBrowser(): Promise<string | undefined> {
@@ -42,13 +43,12 @@ async function installChromium(): Promise<string> {
   process.stderr.write("no Chromium here: installing it with apt (once, about a minute)\n");
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
   const apt = ["-o", "DPkg::Lock::Timeout=120", "--quiet"];
+  const install = (name: string) =>
+    runProgram("apt-get", [...apt, "--yes", "--no-install-recommends", "install", name, "fonts-liberation"], { env });
   try {
     await runProgram("apt-get", [...apt, "update"], { env }).catch(() => {});
-    await runProgram(
-      "apt-get",
-      [...apt, "--yes", "--no-install-recommends", "install", "chromium", "fonts-liberation"],
-      { env },
-    );
+    // Not every release has the first.
+    await install("chromium-headless-shell").catch(() => install("chromium"));
     return "it was installed under another name";
   } catch (error) {
     return error instanceof ProgramFailure ? (error.output.split("\n").at(-1) ?? error.message) : String(error);
