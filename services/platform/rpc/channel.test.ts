@@ -253,7 +253,7 @@ describe.concurrent("a channel to nobody", () => {
     const channel = openTo(late);
     const why = `No connection to ${host} (${host}, port ${late.port}): connect ECONNREFUSED`;
     await expect.poll(() => channel.fault?.message, soon).toContain(why);
-    // A call whose time ends in the middle of an attempt to connect is told that instead.
+    // A call that is made in the middle of an attempt to connect is told how that ended instead.
     await expect
       .poll(() => call(channel, 300).catch((error) => error), soon)
       .toMatchObject({
