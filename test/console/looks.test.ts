@@ -357,7 +357,8 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
       await route.continue();
     });
     await page.reload({ waitUntil: "commit" });
-    await page.waitForFunction("document.styleSheets.length > 0");
+    // Asked from here: a page that may not be painted yet has no frames to look at itself in.
+    await expect.poll(() => page.evaluate("document.styleSheets.length")).toBeGreaterThan(0);
     // Long enough to paint a page that may be painted.
     await page.waitForTimeout(500);
     expect(await page.evaluate("performance.getEntriesByType('paint').length")).toBe(0);
