@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
+import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { expect, it, onTestFinished } from "vitest";
+import { nextPort } from "./ports.ts";
 
 /** The ports that a process gives its tests, which it keeps for as long as it lives. */
 async function portsOfOther(count: number): Promise<number[]> {
@@ -21,4 +23,12 @@ async function portsOfOther(count: number): Promise<number[]> {
 it("gives no port to two processes at once", async () => {
   const given = (await Promise.all([1, 2, 3].map(() => portsOfOther(5)))).flat();
   expect(new Set(given).size).toBe(15);
+});
+
+it("gives no port that a start has reserved", async () => {
+  const port = (await nextPort()) + 1;
+  const reserved = createSocket("udp4").bind(port, "127.0.0.1");
+  onTestFinished(() => void reserved.close());
+  await once(reserved, "listening");
+  expect(await nextPort()).not.toBe(port);
 });

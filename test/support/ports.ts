@@ -1,3 +1,4 @@
+import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 
@@ -24,7 +25,7 @@ export const anyPorts = {
   ECHO_PORT: 0,
 };
 
-/** A port that nobody listens on, and that no other test is given meanwhile. */
+/** A port that nobody listens on or keeps for a start, and that no other test is given meanwhile. */
 export async function nextPort(): Promise<number> {
   slice ??= claimSlice();
   const guard = await slice;
@@ -34,6 +35,7 @@ export async function nextPort(): Promise<number> {
     if (!server) continue;
     server.close();
     await once(server, "close");
+    if (await isReserved(port)) continue;
     return port;
   }
 }
@@ -48,6 +50,20 @@ async function claimSlice(): Promise<number> {
     return guard;
   }
   throw new Error(`All ports from ${first} to ${first + slices * sliceSize} are claimed.`);
+}
+
+/** By `npm start`, which keeps the UDP port of the same number; tests of its parts do so until their process ends. */
+async function isReserved(port: number): Promise<boolean> {
+  const socket = createSocket("udp4");
+  socket.bind(port, "127.0.0.1");
+  try {
+    await once(socket, "listening");
+    return false;
+  } catch {
+    return true;
+  } finally {
+    socket.close();
+  }
 }
 
 async function listenOn(port: number): Promise<Server | undefined> {
