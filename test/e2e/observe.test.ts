@@ -15,9 +15,15 @@ interface Dashboard {
   readonly panels: readonly { readonly title: string; readonly targets: readonly { readonly expr: string }[] }[];
 }
 
+interface Rule {
+  readonly name: string;
+  readonly health: string;
+  readonly state: string;
+}
+
 interface Rules {
   readonly data: {
-    readonly groups: readonly [{ readonly rules: readonly { readonly health: string; readonly state: string }[] }];
+    readonly groups: readonly [{ readonly rules: readonly Rule[] }];
   };
 }
 
@@ -29,6 +35,9 @@ let url: string;
 
 /** Of troubles that there are none of here; that their metrics exist is asked elsewhere. */
 const quiet = ["Retries, fallbacks, aborted", "Statements that failed"];
+
+/** They wait for ten minutes of a machine that is too slow. It may be that for a moment: others run tests beside this one. */
+const ofSpeed = ["SetpointSlow", "SetpointDatabaseSlow", "SetpointShortOfCpu"];
 
 /** Some of everything that a dashboard shows. */
 async function makeTraffic(credentials: LocalSystem["credentials"]): Promise<void> {
@@ -114,7 +123,9 @@ describe.runIf(prometheus)("npm start -- --observe", () => {
           const { rules } = data.groups[0];
           expect(rules.length).toBeGreaterThan(10);
           expect(rules.filter(({ health }) => health !== "ok")).toEqual([]);
-          expect(rules.filter(({ state }) => state !== "inactive")).toEqual([]);
+          const isCalm = ({ name, state }: Rule) =>
+            state === "inactive" || (state === "pending" && ofSpeed.includes(name));
+          expect(rules.filter((rule) => !isCalm(rule))).toEqual([]);
         },
         { timeout: 60_000, interval: 500 },
       );
