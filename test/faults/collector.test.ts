@@ -91,6 +91,21 @@ it("sends again what a collector could not take for a moment", async () => {
   expect(await collector.spansOf(traceId as string, 1)).toHaveLength(1);
 });
 
+it("leaves pauses to a collector that refuses everything and asks for none", async () => {
+  let requests = 0;
+  const { url, close } = await listen((_, response) => {
+    requests += 1;
+    response.writeHead(503, { "retry-after": "0" }).end();
+  });
+  closers.push(close);
+  const tracer = new OtlpTracer("test", tracesTo(url), silentLogger());
+  closers.push(() => tracer.close(0));
+  tracer.serve(undefined).span?.end();
+  await expect.poll(() => requests).toBeGreaterThan(0);
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  expect(requests).toBeLessThanOrEqual(3);
+});
+
 it("has one connection to the collector", async () => {
   let connections = 0;
   let requests = 0;

@@ -51,7 +51,9 @@ export class CollectorClient {
     for (let attempt = 0; ; attempt += 1) {
       const fault = await this.#post(body, deadlineMs - monotonicMs());
       if (!fault) return;
-      const pauseMs = fault.retryAfterMs ?? pauseFirstMs * pauseGrowth ** attempt * (0.8 + 0.4 * Math.random());
+      // No less than our own: one that says 0 with every answer would be asked without a pause.
+      const ownPauseMs = pauseFirstMs * pauseGrowth ** attempt * (0.8 + 0.4 * Math.random());
+      const pauseMs = Math.max(ownPauseMs, fault.retryAfterMs ?? 0);
       const hasTime = monotonicMs() + pauseMs < deadlineMs && !this.#hurrying.signal.aborted;
       if (!fault.isRetryable || !hasTime) throw fault;
       await sleep(pauseMs, undefined, { ref: false, signal: this.#hurrying.signal }).catch(() => {});
