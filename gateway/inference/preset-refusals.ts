@@ -1,5 +1,5 @@
 import { type Preset, PresetStatus } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
-import { DomainError } from "../../services/platform/domain/domain-error.ts";
+import { DomainError, isOfKind } from "../../services/platform/domain/domain-error.ts";
 
 // Why a preset cannot be used. The preset service has the same reasons.
 
@@ -10,6 +10,11 @@ export function presetNotFound(slug: string, nearest?: string): DomainError {
     reason: "PRESET_NOT_FOUND",
     message: `There is no preset ${slug} in this workspace. ${hint}`,
   });
+}
+
+/** For an error of the preset service: whether it is the preset that is not there, and not the workspace of the caller. */
+export function isPresetNotFound(error: unknown): boolean {
+  return isOfKind(error, "not_found") && error.reason === "PRESET_NOT_FOUND";
 }
 
 export function versionNotFound(slug: string, version: number): DomainError {

@@ -131,6 +131,15 @@ describe("a request that cannot be resolved", () => {
     expect(json.error.message).toContain(message);
   });
 
+  it("is 404 for a key whose workspace was deleted, and does not blame the slug", async () => {
+    const workspaceId = await stack.tenants.createWorkspace(stack);
+    const { secret } = await stack.tenants.createKey(stack, { workspaceId });
+    await stack.tenants.deleteWorkspace(workspaceId);
+    const { status, json } = await resolve("support-bot/resolve/messages", {}, { key: secret });
+    expect(status).toBe(404);
+    expect(json.error.message).toContain("The workspace of this key no longer exists.");
+  });
+
   it.each(["disabled", "archived"])("is 409 where the preset is %s, and tells the way out", async (state) => {
     await stack.create(state, { model: "m", messages: [] });
     const patched = { key: stack.apiKey, body: { status: state } };

@@ -1,9 +1,8 @@
-import { isOfKind } from "../../../services/platform/domain/domain-error.ts";
 import { int32Max } from "../../../services/platform/domain/limits.ts";
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
 import type { PresetClient } from "../../clients/preset-client.ts";
 import type { PresetContent } from "../preset-content.ts";
-import { versionNotFound } from "../preset-refusals.ts";
+import { isPresetNotFound, versionNotFound } from "../preset-refusals.ts";
 import type { PresetReference } from "../request/model-reference.ts";
 import type { InferenceCaller } from "./inference-caller.ts";
 import { KnownPreset, KnownVersion } from "./known-preset.ts";
@@ -24,7 +23,7 @@ export function presetFetcher(presets: PresetClient): FetchPreset {
       const preset = await caller.call((options) => presets.getPreset({ slug }, options));
       return new KnownPreset(preset, askedAtMs, undefined);
     } catch (error) {
-      throw isOfKind(error, "not_found") ? await nearest.refusalOf(slug, caller) : error;
+      throw isPresetNotFound(error) ? await nearest.refusalOf(slug, caller) : error;
     }
   }
 

@@ -8,6 +8,7 @@ import type { PresetClient } from "../../clients/preset-client.ts";
 import { ServiceReach, settledBy } from "../../clients/service-reach.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import type { PreparedPreset } from "../merge/merge.ts";
+import { isPresetNotFound } from "../preset-refusals.ts";
 import type { PresetReference } from "../request/model-reference.ts";
 import type { InferenceCaller } from "./inference-caller.ts";
 import { KnownPreset, KnownVersion } from "./known-preset.ts";
@@ -210,7 +211,7 @@ export class PresetCache {
       if (!question.isOutdated) this.#entries.set(key, known);
       return known;
     } catch (error) {
-      if (isOfKind(error, "not_found") && error.reason === "PRESET_NOT_FOUND") {
+      if (isPresetNotFound(error)) {
         if (!question.isOutdated) this.#entries.delete(key);
         const refusal = await this.#nearest.refusalOf(slug, caller);
         if (!question.isOutdated) this.#absences.set(key, { error: refusal, askedAtMs: question.askedAtMs });
