@@ -1,6 +1,7 @@
 import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { rowChunks } from "../../platform/mysql/row-chunks.ts";
+import { repeated } from "../../platform/mysql/text-by-count.ts";
 import type { LoggedChange } from "../domain/changes.ts";
 
 /** Which rows of the log are counted together; a column that is absent: all. */
@@ -77,10 +78,10 @@ async function insertChunk(
       createdAt,
     );
   }
-  const row = `(${Array(14).fill("?").join(", ")})`;
+  const row = `(${repeated(14, "?")})`;
   await executor.execute(
     `INSERT INTO organization_changes (organization_id, number, action_number, user_number, user_action_number, id, action,
-      user_id, key_id, target_kind, target_id, target_name, fields, created_at) VALUES ${changes.map(() => row).join(", ")}`,
+      user_id, key_id, target_kind, target_id, target_name, fields, created_at) VALUES ${repeated(changes.length, row)}`,
     values,
   );
 }
@@ -103,7 +104,7 @@ function numbering(executor: Executor, organizationId: string, lastOfAll: number
 export async function findLogged(executor: Executor, ids: readonly string[]): Promise<string | undefined> {
   if (ids.length === 0) return undefined;
   const [rows] = await executor.execute<RowDataPacket[]>(
-    `SELECT id FROM organization_changes WHERE id IN (${ids.map(() => "?").join(", ")})`,
+    `SELECT id FROM organization_changes WHERE id IN (${repeated(ids.length, "?")})`,
     ids.map(idToBytes),
   );
   return rows[0] && idFromBytes(rows[0].id);

@@ -2,6 +2,7 @@ import { idToBytes, isId } from "../../platform/domain/ids.ts";
 import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import type { Executor } from "../../platform/mysql/pool.ts";
 import { rowChunks } from "../../platform/mysql/row-chunks.ts";
+import { repeated } from "../../platform/mysql/text-by-count.ts";
 import { keyAlreadyMade } from "../domain/errors.ts";
 import type { Key } from "../domain/keys.ts";
 import { type KeyRow, keyColumns, keyFromRow } from "./key-rows.ts";
@@ -101,7 +102,7 @@ export async function updateKeyRow(executor: Executor, key: Key): Promise<void> 
 export async function updateKeysDisabled(executor: Executor, keys: readonly Key[], now: Date): Promise<void> {
   for (const chunk of rowChunks(keys)) {
     await executor.execute(
-      `UPDATE api_keys SET disabled = TRUE, updated_at = ? WHERE id IN (${chunk.map(() => "?").join(", ")})`,
+      `UPDATE api_keys SET disabled = TRUE, updated_at = ? WHERE id IN (${repeated(chunk.length, "?")})`,
       [now, ...chunk.map(({ id }) => idToBytes(id))],
     );
   }
@@ -133,7 +134,7 @@ export async function updateKeysLastUsed(
 ): Promise<void> {
   await executor.execute(
     `UPDATE api_keys SET last_used_at = ?
-      WHERE id IN (${ids.map(() => "?").join(", ")}) AND (last_used_at IS NULL OR last_used_at < ?)`,
+      WHERE id IN (${repeated(ids.length, "?")}) AND (last_used_at IS NULL OR last_used_at < ?)`,
     [usedAt, ...ids.map(idToBytes), unlessSince],
   );
 }

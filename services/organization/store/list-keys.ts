@@ -3,6 +3,7 @@ import type { Page } from "../../platform/domain/page.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { selectPage } from "../../platform/mysql/select-page.ts";
+import { repeated } from "../../platform/mysql/text-by-count.ts";
 import type { Key } from "../domain/keys.ts";
 import { type KeyRow, keyColumns, keyFromRow } from "./key-rows.ts";
 
@@ -30,7 +31,7 @@ export async function listEnabledKeys(executor: Executor, organizationId: string
     `SELECT ${keyColumns} FROM api_keys k
       WHERE k.organization_id = ? AND k.revoked_at IS NULL AND k.disabled = FALSE
         ${kind === "management" ? "AND k.workspace_id IS NULL" : ""} ${workspaceId === undefined ? "" : "AND k.workspace_id = ?"}
-        ${creatorUserIds === undefined ? "" : `AND k.creator_user_id IN (${creatorUserIds.map(() => "?").join(", ")})`}
+        ${creatorUserIds === undefined ? "" : `AND k.creator_user_id IN (${repeated(creatorUserIds.length, "?")})`}
       ORDER BY k.created_at, k.id`,
     [
       idToBytes(organizationId),

@@ -4,6 +4,7 @@ import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, ResultSetHeader, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { selectPage } from "../../platform/mysql/select-page.ts";
+import { repeated } from "../../platform/mysql/text-by-count.ts";
 import { emailKey, isUserId, type Member, type MemberPage, type MemberRole, newUserId } from "../domain/members.ts";
 
 const memberColumns = "m.user_id, m.role, m.created_at, m.first_name, m.last_name, COALESCE(m.email, u.email) AS email";
@@ -107,7 +108,7 @@ export async function findMemberIds(
   const known = userIds.filter(isUserId);
   if (known.length === 0) return new Set();
   const [rows] = await executor.execute<RowDataPacket[]>(
-    `SELECT user_id FROM memberships WHERE organization_id = ? AND user_id IN (${known.map(() => "?").join(", ")})`,
+    `SELECT user_id FROM memberships WHERE organization_id = ? AND user_id IN (${repeated(known.length, "?")})`,
     [idToBytes(organizationId), ...known],
   );
   return new Set(rows.map((row) => row.user_id));

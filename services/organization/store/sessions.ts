@@ -1,5 +1,6 @@
 import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
 import type { Executor, PoolConnection, ResultSetHeader, RowDataPacket } from "../../platform/mysql/pool.ts";
+import { repeated } from "../../platform/mysql/text-by-count.ts";
 import { sessionIdleMaxMs, ticketLifeMs } from "../domain/session-times.ts";
 import { keySessionsMax, type SessionKey } from "../domain/sessions.ts";
 
@@ -44,7 +45,7 @@ export async function deleteOldSessions(executor: Executor, keyId: string, now: 
   );
   if (rows.length === 0) return;
   await executor.execute(
-    `DELETE FROM console_sessions WHERE token_hash IN (${rows.map(() => "?").join(", ")})`,
+    `DELETE FROM console_sessions WHERE token_hash IN (${repeated(rows.length, "?")})`,
     rows.map((row) => row.token_hash),
   );
 }
@@ -58,7 +59,7 @@ export async function updateSessionsLastUsed(
 ): Promise<void> {
   await executor.execute(
     `UPDATE console_sessions SET last_used_at = ?
-      WHERE token_hash IN (${hashes.map(() => "?").join(", ")}) AND last_used_at < ?`,
+      WHERE token_hash IN (${repeated(hashes.length, "?")}) AND last_used_at < ?`,
     [usedAt, ...hashes.map((hash) => Buffer.from(hash, "hex")), unlessSince],
   );
 }

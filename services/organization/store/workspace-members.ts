@@ -3,6 +3,7 @@ import type { Page } from "../../platform/domain/page.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { selectPage } from "../../platform/mysql/select-page.ts";
+import { repeated } from "../../platform/mysql/text-by-count.ts";
 import { isUserId, type MemberRole } from "../domain/members.ts";
 import type { Organization } from "../domain/organizations.ts";
 import type { WorkspaceMember, WorkspaceMemberPage } from "../domain/workspace-members.ts";
@@ -56,7 +57,7 @@ export async function findWorkspaceMembers(
   if (known.length === 0) return [];
   const { rows: source, values, createdAt } = membersOf(organization, workspace);
   const [rows] = await executor.execute<WorkspaceMemberRow[]>(
-    `SELECT m.user_id, m.role, ${createdAt}.created_at ${source} AND m.user_id IN (${known.map(() => "?").join(", ")})
+    `SELECT m.user_id, m.role, ${createdAt}.created_at ${source} AND m.user_id IN (${repeated(known.length, "?")})
       ORDER BY ${createdAt}.created_at, ${createdAt}.user_id`,
     [...values, ...known],
   );
@@ -72,7 +73,7 @@ export async function insertWorkspaceMembers(
 ): Promise<void> {
   await executor.execute(
     `INSERT INTO workspace_members (workspace_id, created_at, user_id, organization_id)
-      VALUES ${userIds.map(() => "(?, ?, ?, ?)").join(", ")}`,
+      VALUES ${repeated(userIds.length, "(?, ?, ?, ?)")}`,
     userIds.flatMap((userId) => [idToBytes(workspace.id), createdAt, userId, idToBytes(workspace.organizationId)]),
   );
 }
@@ -83,7 +84,7 @@ export async function deleteWorkspaceMembers(
   userIds: readonly string[],
 ): Promise<void> {
   await executor.execute(
-    `DELETE FROM workspace_members WHERE workspace_id = ? AND user_id IN (${userIds.map(() => "?").join(", ")})`,
+    `DELETE FROM workspace_members WHERE workspace_id = ? AND user_id IN (${repeated(userIds.length, "?")})`,
     [idToBytes(workspace.id), ...userIds],
   );
 }

@@ -3,6 +3,7 @@ import type { Page } from "../../platform/domain/page.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, Pool, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { selectPage } from "../../platform/mysql/select-page.ts";
+import { repeated } from "../../platform/mysql/text-by-count.ts";
 import { inSnapshot } from "../../platform/mysql/transaction.ts";
 import type { Deadline } from "../../platform/process/deadline.ts";
 import type { Preset } from "../domain/preset.ts";
@@ -69,7 +70,7 @@ function whereOf(workspaceId: string, { statuses, text }: PresetFilter): Where {
   const conditions = ["workspace_id = ?"];
   const values: (Buffer | string)[] = [idToBytes(workspaceId)];
   if (statuses.length > 0) {
-    conditions.push(`status IN (${statuses.map(() => "?").join(", ")})`);
+    conditions.push(`status IN (${repeated(statuses.length, "?")})`);
     values.push(...statuses);
   }
   if (text !== "") {

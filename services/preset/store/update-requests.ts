@@ -2,6 +2,7 @@ import { idToBytes } from "../../platform/domain/ids.ts";
 import { requestKeptMs } from "../../platform/domain/limits.ts";
 import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import type { Executor, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
+import { repeated } from "../../platform/mysql/text-by-count.ts";
 import { requestIdReused } from "../domain/errors.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import type { Preset } from "../domain/preset.ts";
@@ -82,7 +83,7 @@ export async function findUsedByUpdates(
   if (named.length === 0) return new Set();
   const [rows] = await connection.execute<RowDataPacket[]>(
     `SELECT workspace_id, request_id FROM preset_updates
-      WHERE ${Array(named.length).fill("(workspace_id = ? AND request_id = ?)").join(" OR ")}`,
+      WHERE ${repeated(named.length, "(workspace_id = ? AND request_id = ?)", " OR ")}`,
     named.flatMap(({ workspaceId, requestId }) => [idToBytes(workspaceId), requestId]),
   );
   return new Set(
