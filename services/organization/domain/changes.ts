@@ -1,18 +1,16 @@
-const changeActions = [
-  "key_created",
-  "key_updated",
-  "key_rotated",
-  "key_deleted",
-  "workspace_created",
-  "workspace_updated",
-  "workspace_deleted",
-  "workspace_members_added",
-  "workspace_members_removed",
-  "member_added",
-  "member_updated",
-  "member_removed",
-] as const;
-export type ChangeAction = (typeof changeActions)[number];
+export type ChangeAction =
+  | "key_created"
+  | "key_updated"
+  | "key_rotated"
+  | "key_deleted"
+  | "workspace_created"
+  | "workspace_updated"
+  | "workspace_deleted"
+  | "workspace_members_added"
+  | "workspace_members_removed"
+  | "member_added"
+  | "member_updated"
+  | "member_removed";
 
 export type TargetKind = "key" | "workspace" | "member";
 

@@ -146,16 +146,14 @@ export async function updateMembership(executor: Executor, organizationId: strin
   );
 }
 
-/** False where the user is no member. Run it in a transaction: the count changes with the rows. */
-export async function deleteMembership(executor: Executor, organizationId: string, userId: string): Promise<boolean> {
+/** Run it in a transaction: the count changes with the rows. */
+export async function deleteMembership(executor: Executor, organizationId: string, userId: string): Promise<void> {
   const id = idToBytes(organizationId);
   const [{ affectedRows }] = await executor.execute<ResultSetHeader>(
     "DELETE FROM memberships WHERE organization_id = ? AND user_id = ?",
     [id, userId],
   );
-  if (affectedRows === 0) return false;
-  await addToMemberCount(executor, id, -1);
-  return true;
+  if (affectedRows > 0) await addToMemberCount(executor, id, -1);
 }
 
 async function addToMemberCount(executor: Executor, organizationId: Buffer, change: 1 | -1): Promise<void> {
