@@ -5,6 +5,7 @@ import type { Logger } from "../observe/logger.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import { requestIdsOfPart, saneRequestIds } from "../observe/request-id.ts";
 import { type Span, type Trace, type Tracer, traceOf } from "../observe/trace.ts";
+import { monotonicMs } from "../process/clock.ts";
 import type { IncomingCall } from "./call-context.ts";
 import { Code, codeName } from "./codes.ts";
 import { toRpcError, toStatusMessage } from "./errors.ts";
@@ -24,7 +25,7 @@ export class CallRecord {
   readonly #rpc: string;
   readonly #call: IncomingCall;
   readonly #parts: CallLogParts;
-  readonly #startedAt = performance.now();
+  readonly #startedAtMs = monotonicMs();
   readonly trace: Trace | undefined;
   #isCallerKnown = false;
 
@@ -81,7 +82,7 @@ export class CallRecord {
 
   #ended(code: string, fault?: unknown): void {
     const { logger, metrics, isProbe } = this.#parts;
-    const seconds = (performance.now() - this.#startedAt) / 1000;
+    const seconds = (monotonicMs() - this.#startedAtMs) / 1000;
     metrics.requestHandled(this.#rpc, code, seconds);
     const line = {
       rpc: this.#rpc,
