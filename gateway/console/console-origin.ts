@@ -8,7 +8,8 @@ const loopbackCookieName = "setpoint-session";
 
 const safeMethods = ["GET", "HEAD"];
 
-interface ReceivedRequest {
+/** As much of a request as tells whether the console made it. */
+export interface ReceivedRequest {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
 }

@@ -1,12 +1,6 @@
-import type { IncomingHttpHeaders } from "node:http";
 import { isSecret } from "../../services/platform/auth/key-format.ts";
 import { HttpError } from "../json/http-error.ts";
-import type { ConsoleOrigin } from "./console-origin.ts";
-
-interface ReceivedRequest {
-  readonly method: string;
-  readonly headers: IncomingHttpHeaders;
-}
+import type { ConsoleOrigin, ReceivedRequest } from "./console-origin.ts";
 
 /** The cookie that holds the token of a session. Scripts cannot read it, and it goes with no request from elsewhere. */
 export class SessionCookie {
