@@ -9,8 +9,8 @@ const tables = [
   "preset_change_marks",
   "preset_changes",
   "preset_versions",
-  "presets",
   "preset_counts",
+  "presets",
 ] as const;
 
 /** Of one statement, which may collide with another that deletes the same. */
