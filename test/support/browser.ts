@@ -1,6 +1,5 @@
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
+import { findExecutable } from "../../deploy/local/executables.ts";
 import { ProgramFailure, runProgram } from "../../deploy/local/program.ts";
 
 /** First the one that has no windows: each page of the others has one, with all that is drawn around a page. */
@@ -8,10 +7,10 @@ const names = ["chromium-headless-shell", "chromium", "chromium-browser", "googl
 
 /** The browser of CHROMIUM, else of the machine, else one that is installed now; undefined where there is none. */
 export async function findBrowser(): Promise<string | undefined> {
-  const found = process.env.CHROMIUM || findOnPath();
+  const found = process.env.CHROMIUM || findInstalled();
   if (found) return found;
   const reason = await installChromium();
-  const installed = findOnPath();
+  const installed = findInstalled();
   if (installed) return installed;
   const message = `The tests of the console need Chromium, which is not here and could not be installed: ${reason}. Install it, or set CHROMIUM to its path.`;
   if (process.env.CI) throw new Error(message);
@@ -24,18 +23,8 @@ export function launchBrowser(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 }
 
-function findOnPath(): string | undefined {
-  const folders = (process.env.PATH ?? "").split(delimiter);
-  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram);
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+function findInstalled(): string | undefined {
+  return names.map(findExecutable).find((path) => path !== undefined);
 }
 
 /** Returns why that did not work, where it did not. */
