@@ -142,7 +142,7 @@ async function connect(url: string): Promise<Connection> {
     await connection.query("USE ??", [database]);
     return connection;
   } catch (error) {
-    await connection.end();
+    connection.destroy();
     throw error;
   }
 }
