@@ -50,14 +50,13 @@ describe("readConfig", () => {
   });
 
   it.each(["ftp://host", "host", "mysql:/", "//host"])("does not take %s for a URL, nor shows it", (value) => {
-    const faults = faultsOf({ U: value }, (reader) => reader.url("U", ["http:", "https:"], "somewhere"));
+    const faults = faultsOf({ U: value }, (reader) => reader.optionalUrl("U", ["http:", "https:"]));
     expect(faults).toEqual(["U must be a URL that starts with http:// or https://"]);
   });
 
-  it("needs a URL only where it is required", () => {
-    expect(faultsOf({}, (reader) => reader.url("U", ["http:"], "somewhere"))).toEqual(["U is required: somewhere"]);
-    expect(faultsOf({}, (reader) => reader.optionalUrl("U", ["http:"]))).toEqual([]);
-    expect(readConfig({ U: "http://a/b" }, (reader) => reader.url("U", ["http:"], ""))).toBe("http://a/b");
+  it("takes a URL as it is, or none", () => {
+    const read = (reader: EnvironmentReader) => reader.optionalUrl("U", ["http:"]);
+    expect([readConfig({ U: "http://a/b" }, read), readConfig({}, read)]).toEqual(["http://a/b", undefined]);
   });
 });
 

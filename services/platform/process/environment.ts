@@ -75,11 +75,6 @@ export class EnvironmentReader {
     return known ?? fallback;
   }
 
-  url(name: string, protocols: readonly string[], meaning: string): string {
-    this.required(name, meaning);
-    return this.optionalUrl(name, protocols) ?? "";
-  }
-
   /** The value may hold a password, so a fault names only the variable. */
   optionalUrl(name: string, protocols: readonly string[]): string | undefined {
     const value = this.optional(name);
