@@ -7,7 +7,7 @@ const severalIds = new RegExp(`^${id}(?:[,|]${id}){0,63}$`);
 
 /** A caller's own request id, where it is safe to log and to echo. */
 export function saneRequestId(header: string | string[] | undefined): string | undefined {
-  return typeof header === "string" && oneId.test(header) && !isSecret(header) ? header : undefined;
+  return typeof header === "string" && oneId.test(header) && !holdsSecret(header) ? header : undefined;
 }
 
 /**
@@ -15,7 +15,7 @@ export function saneRequestId(header: string | string[] | undefined): string | u
  * A stranger's line has room for the first; the others are counted: `a +1`.
  */
 export function saneRequestIds(header: string | undefined, isCallerKnown: boolean): string | undefined {
-  if (header === undefined || !severalIds.test(header) || isSecret(header)) return undefined;
+  if (header === undefined || !severalIds.test(header) || holdsSecret(header)) return undefined;
   if (isCallerKnown) return header;
   const [first, ...others] = header.split(/[,|]/);
   return others.length === 0 ? first : `${first} +${others.length}`;
@@ -26,7 +26,7 @@ export function requestIdsOfPart(ids: string | undefined, part: number): string 
   return ids?.includes(",") ? (ids.split(",")[part] ?? ids) : ids;
 }
 
-/** A key of ours, or what begins as every JWT does. Whoever sends one by mistake must not find it in our log. */
-function isSecret(text: string): boolean {
+/** Whether there is a key of ours in it, or what every JWT begins with: sent by mistake, it must not get into our log. */
+function holdsSecret(text: string): boolean {
   return holdsKey(text) || text.includes("eyJ");
 }
