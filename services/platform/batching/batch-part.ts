@@ -9,7 +9,7 @@ interface Asker<Answer> extends Deadline {
   readonly reject: (error: unknown) => void;
 }
 
-/** Nobody joins who comes after the end. */
+/** In place of the askers once they have been told. Frozen: to join a part that is done is a fault. */
 const nobody = Object.freeze([]) as unknown as never[];
 
 /** One request of a batch. Those who ask alike share it, each with a deadline of their own. */

@@ -112,7 +112,7 @@ export class Batcher<Request, Answer> {
     this.#running.add(running);
     try {
       await this.#run(batch);
-      // Rarely true, and an error for each part of every batch would cost more than the batch.
+      // Looked for first: an error that is made for every batch, just in case, would cost more than the batch.
       if (batch.some(({ isDone }) => !isDone)) throw new Error("A batch did not say what became of one of its parts");
     } catch (error) {
       for (const part of batch) part.fail(error);
@@ -128,7 +128,7 @@ export class Batcher<Request, Answer> {
     setTimeout(() => {
       this.#isExpiring = false;
       const nowMs = monotonicMs();
-      // Who waits to have something stored is told in time: others asked together with them, and hear of theirs with it.
+      // Where it is to be stored, ahead of time: in one RPC there may be several, and the answer to all waits for this one.
       this.#queue.expire(this.#policy.expiresRunning ? nowMs : nowMs + answerMarginMs);
       for (const [key, { isDone }] of this.#waitingByKey.entries()) if (isDone) this.#waitingByKey.delete(key);
       if (this.#policy.expiresRunning)

@@ -1,7 +1,7 @@
 /** What Vitess says behind an error: the statement with all that was bound to it. */
 const statementBehind = /(: |, )?\b(Sql: "|BindVars: \{)|\bduring query: /;
 
-/** One that opens, in the way of MySQL or of Go; not that of "doesn't". */
+/** A quote that opens a value, as MySQL or as Go writes it; not the one inside of "doesn't". */
 const openingQuote = /(?<!\w)['"]/;
 
 /** Quoted names of what belongs to the schema. Anything else in quotes may be a value, or hold one. */
