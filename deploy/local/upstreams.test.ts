@@ -1,5 +1,14 @@
 import { pbkdf2 } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -91,6 +100,19 @@ describe("the table of upstreams", () => {
     mkdirSync(gone);
     writeOwn("one", "two", "three");
     await expect.poll(writtenNames).toEqual(["echo", "one", "two", "three"]);
+  });
+
+  it("says that the user's own cannot be looked at, and goes on", async () => {
+    const link = join(folder, "link");
+    symlinkSync(ownFile, ownFile);
+    await expect(keep({ UPSTREAMS_FILE: ownFile })).rejects.toThrow(StartError);
+    writeOwn("one");
+    await keep({ UPSTREAMS_FILE: ownFile });
+    symlinkSync(ownFile, link);
+    renameSync(link, ownFile);
+    await expect.poll(() => said).toEqual([expect.stringMatching(/own\.json cannot be used: ELOOP/)]);
+    writeOwn("one", "two");
+    await expect.poll(writtenNames).toEqual(["echo", "one", "two"]);
   });
 
   it("misses no change that comes as soon as it follows, however busy the machine is", async () => {

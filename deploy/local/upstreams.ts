@@ -56,10 +56,14 @@ export async function keepUpstreams({ file, environment, echoPort, say }: Upstre
   return () => clearInterval(timer);
 }
 
-/** Another one with every change, also where the file is replaced by another. */
+/** Another one with every change, also where the file is replaced by another or cannot be looked at any more. */
 function stampOf(path: string): string {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return `${stats?.ino} ${stats?.size} ${stats?.mtimeNs}`;
+  try {
+    const { ino, size, mtimeNs } = statSync(path, { bigint: true });
+    return `${ino} ${size} ${mtimeNs}`;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 /** Reads the user's table as the gateway will, so that its faults are told of the file that has them. */
