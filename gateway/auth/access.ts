@@ -79,7 +79,7 @@ export class Access {
       check: ({ isManagement, principal }) => {
         if (isManagement) throw apiKeyRequired();
         requirePermission(principal, "inference");
-        // A request that names no preset asks nobody else for the workspace, and would be sent.
+        // Checked here, because a request without a preset is sent without any service being asked about its workspace.
         requireWorkspace({ workspaceId: principal.workspaceId || undefined });
       },
       isInference: true,

@@ -54,7 +54,7 @@ export class Caller {
     const onLeftOpen = () => {
       isOpen = true;
     };
-    // What a change that is made again came up against may be its own first attempt, which may yet be stored.
+    // Once an attempt was left unanswered, a conflict may be with that attempt itself, which may still be stored.
     const withDoubt = (error: unknown) => (isOpen && isOfKind(error, "aborted") ? outcomeOpen(error) : error);
     // An answer that is made of many calls may take longer than a grant is good for.
     const grant = nowMs < first.useUntilMs ? first : await exchange.grantFor(request);

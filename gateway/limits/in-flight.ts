@@ -26,7 +26,7 @@ interface KeyShare {
 
 /**
  * Bounds what is in memory between clients and services: bodies from the moment they are announced, answers until the
- * client has taken them. Beyond it new work is refused, and what is running ends. No key gets more than half.
+ * client has taken them. Beyond it, new work is refused, and what is under way is finished. No key gets more than half.
  */
 export class InFlight {
   readonly #limits: InFlightLimits;

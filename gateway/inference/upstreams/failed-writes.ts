@@ -8,7 +8,7 @@ export function readBeforeFailedWrite(socket: Socket): void {
   const { destroy } = socket;
   socket.destroy = (error?: NodeJS.ErrnoException) => {
     if (error?.syscall !== "write") return destroy.call(socket, error);
-    // In this turn of the event loop, it may be settled already what is read. In the next, all that has come is.
+    // Two turns: in this one, the event loop may have looked already at which sockets can be read.
     setImmediate(() => setImmediate(() => destroy.call(socket, error)));
     return socket;
   };
