@@ -303,6 +303,24 @@ describe("Batcher", () => {
     expect(batches).toHaveLength(2);
   });
 
+  it.each([
+    ["lanes", { laneOf: (request: string) => request[0] as string }],
+    ["one queue", {}],
+  ])("makes room in %s for as many as were told that their time is up, and no more", async (_, lanes) => {
+    const { ask, batches, begun } = slowBatcher({ ...lanes, waitingBytesMax: 3 });
+    const answers = [ask("a1")];
+    const running = await begun(1);
+    const hasty = ["a2", "b1"].map((request) => ask(request, { deadlineMs: monotonicMs() + 20 }));
+    answers.push(ask("a3"));
+    await Promise.allSettled(hasty);
+    answers.push(ask("b2"), ask("c1"));
+    await expect(ask("c2")).rejects.toMatchObject({ kind: "unavailable" });
+    running.answer();
+    (await begun(2)).answer();
+    await Promise.all(answers);
+    expect(batches[1]?.requests.toSorted()).toEqual(["a3", "b2", "c1"]);
+  });
+
   it("tells a caller who waits to have something stored a while before their time is up", async () => {
     const { ask, begun } = slowBatcher({ expiresRunning: false });
     const running = ask("running");
