@@ -90,4 +90,15 @@ describe("a service", () => {
     await pass(1);
     expect(isOver).toBe(true);
   });
+
+  it("is waited for no longer than that also where the question has not been put yet", async () => {
+    let isOver = false;
+    void reach.answeredOrOutOfReach(new Promise(() => {}), monotonicMs()).then(() => {
+      isOver = true;
+    });
+    await pass(499);
+    expect(isOver).toBe(false);
+    await pass(1);
+    expect(isOver).toBe(true);
+  });
 });
