@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { isKey, keyFromBytes } from "./key-format.ts";
+import { isKey, keyFromBytes, secretFromBytes } from "./key-format.ts";
 
 const key = keyFromBytes(Buffer.alloc(32, 7));
 
@@ -31,6 +31,8 @@ describe("the format of a key", () => {
     ["a key with something behind it", `${key} `],
     ["a key with a line break behind it", `${key}\n`],
     ["a key of another kind", "sk-or-v1-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"],
+    ["a session's token", secretFromBytes("session", Buffer.alloc(32, 7))],
+    ["a longer one, with its checksum", keyFromBytes(Buffer.alloc(33, 7))],
     ["a key with two characters swapped", key.replace("v1-Bw", "v1-wB")],
   ])("refuses %s", (_name, text) => {
     expect(isKey(text)).toBe(false);

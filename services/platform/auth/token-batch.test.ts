@@ -179,3 +179,7 @@ it("reads a proof as it was written", () => {
   const [signature, hash] = [Buffer.alloc(64, 1), Buffer.alloc(32, 2)];
   expect(decodeProof(encodeProof(signature, [hash, hash]), 64)).toEqual({ signature, proof: [hash, hash] });
 });
+
+it.each([0, 63, 65, 64 + 32 - 1, 64 + 11 * 32])("reads no proof from %i bytes", (bytes) => {
+  expect(decodeProof(Buffer.alloc(bytes).toString("base64url"), 64)).toBeUndefined();
+});
