@@ -133,6 +133,14 @@ describe("a key that is sent wins over a cookie:", () => {
     expect((await browser.send("POST", "/api/v1/messages", inference)).status).toBe(401);
   });
 
+  it("but says nothing of who is signed in", async () => {
+    const headers = { authorization: `Bearer ${stack.managementKey}` };
+    const browser = await signedIn();
+    expect((await browser.send("GET", "/api/v1/keys", { headers })).status).toBe(200);
+    expect((await browser.session(headers)).status).toBe(200);
+    expect((await new Browser(stack.baseUrl).session(headers)).status).toBe(401);
+  });
+
   it.each(["before", "after"])("and a token is no key, %s it was used as what it is", async (moment) => {
     const browser = await signedIn();
     if (moment === "after") expect((await browser.send("GET", "/api/v1/models")).status).toBe(200);
