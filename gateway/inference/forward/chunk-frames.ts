@@ -14,8 +14,10 @@ const framedBytesMax = 16 * 1024;
  */
 export function writeChunk(response: ServerResponse, chunk: Buffer): boolean {
   const { socket } = response;
-  // A response without a socket waits for its turn on the connection, and Node keeps what is written to it.
-  if (!socket || !response.chunkedEncoding || chunk.length > framedBytesMax || chunk.length === 0) {
+  // A response without a socket waits for its turn on the connection, and one that is corked for the end of this turn of
+  // the event loop: Node keeps what is written to it, and nothing may go before that.
+  const isHeldBack = !socket || response.writableCorked > 0;
+  if (isHeldBack || !response.chunkedEncoding || chunk.length > framedBytesMax || chunk.length === 0) {
     return response.write(chunk);
   }
   return socket.write(framed(chunk));
