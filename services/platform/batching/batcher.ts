@@ -1,6 +1,7 @@
 import { unavailable } from "../domain/domain-error.ts";
 import { monotonicMs } from "../process/clock.ts";
 import { answerMarginMs, type Deadline } from "../process/deadline.ts";
+import { afterArrivals } from "../process/next-turn.ts";
 import { TransientMap } from "../process/transient-map.ts";
 import { type Member, nowhere, TransientSet } from "../process/transient-set.ts";
 import { BatchPart } from "./batch-part.ts";
@@ -125,16 +126,18 @@ export class Batcher<Request, Answer> {
   #watchDeadlines(): void {
     if (this.#isExpiring) return;
     this.#isExpiring = true;
-    setTimeout(() => {
-      this.#isExpiring = false;
-      const nowMs = monotonicMs();
-      // Where it is to be stored, ahead of time: in one RPC there may be several, and the answer to all waits for this one.
-      this.#queue.expire(this.#policy.expiresRunning ? nowMs : nowMs + answerMarginMs);
-      for (const [key, { isDone }] of this.#waitingByKey.entries()) if (isDone) this.#waitingByKey.delete(key);
-      if (this.#policy.expiresRunning)
-        for (const { batch } of this.#running) for (const part of batch) part.expire(nowMs);
-      if (this.#queue.count > 0 || this.#running.size > 0) this.#watchDeadlines();
-    }, expireEveryMs).unref();
+    setTimeout(() => afterArrivals(() => this.#expire()), expireEveryMs).unref();
+  }
+
+  #expire(): void {
+    this.#isExpiring = false;
+    const nowMs = monotonicMs();
+    // Where it is to be stored, ahead of time: in one RPC there may be several, and the answer to all waits for this one.
+    this.#queue.expire(this.#policy.expiresRunning ? nowMs : nowMs + answerMarginMs);
+    for (const [key, { isDone }] of this.#waitingByKey.entries()) if (isDone) this.#waitingByKey.delete(key);
+    if (this.#policy.expiresRunning)
+      for (const { batch } of this.#running) for (const part of batch) part.expire(nowMs);
+    if (this.#queue.count > 0 || this.#running.size > 0) this.#watchDeadlines();
   }
 }
 

@@ -26,7 +26,8 @@ it.each([0, 1, 4])("ends a connection within 15 seconds of its last answer: %i",
   keepAlive(connection as unknown as Http2Connection);
   vi.advanceTimersByTime(answers * 10_000 + 14_000);
   expect(connection.destroyed).toBe(false);
-  vi.advanceTimersByTime(1_000);
+  // And a turn: what has arrived is read first.
+  vi.advanceTimersByTime(1_001);
   expect(connection.destroyed).toBe(true);
 });
 
@@ -35,6 +36,15 @@ it("leaves a connection alone once it is stopped", () => {
   const stop = keepAlive(connection as unknown as Http2Connection);
   vi.advanceTimersByTime(12_000);
   stop();
+  vi.advanceTimersByTime(60_000);
+  expect(connection.destroyed).toBe(false);
+});
+
+it("leaves a connection alone whose answer is there when its time is up, and only to be read", () => {
+  const connection = connectionWith(0);
+  // Whoever is held up reads only after the timers that are due.
+  connection.ping = (onAnswer) => setTimeout(() => setImmediate(onAnswer), 5_000);
+  keepAlive(connection as unknown as Http2Connection);
   vi.advanceTimersByTime(60_000);
   expect(connection.destroyed).toBe(false);
 });

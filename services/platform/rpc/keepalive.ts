@@ -1,4 +1,5 @@
 import type { Http2Connection } from "../http2/connection.ts";
+import { afterArrivals } from "../process/next-turn.ts";
 
 // After an outage of the network, TCP sends again what was lost only after a wait that is about as long as the outage was.
 // A new connection is there within seconds.
@@ -11,8 +12,13 @@ export function keepAlive(connection: Http2Connection): () => void {
   const ping = () => {
     // It takes a moment from its end until it is closed.
     if (connection.destroyed) return;
-    timeout = setTimeout(() => connection.destroy(), pingTimeoutMs).unref();
-    connection.ping(() => clearTimeout(timeout));
+    let isAnswered = false;
+    connection.ping(() => {
+      isAnswered = true;
+      clearTimeout(timeout);
+    });
+    const destroyUnlessAnswered = () => isAnswered || connection.destroy();
+    timeout = setTimeout(() => afterArrivals(destroyUnlessAnswered), pingTimeoutMs).unref();
   };
   const interval = setInterval(ping, pingIntervalMs).unref();
   return () => {

@@ -3,6 +3,7 @@ import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
 import { canceled, DomainError } from "../domain/domain-error.ts";
 import type { Attributes, Span, Trace } from "../observe/trace.ts";
 import { monotonicMs } from "../process/clock.ts";
+import { afterArrivals } from "../process/next-turn.ts";
 import { readMessage } from "../protobuf/messages.ts";
 import { Code, codeName } from "./codes.ts";
 import type { CallEnd } from "./grpc-call.ts";
@@ -72,7 +73,8 @@ export function callOnce(
         if (settle(end.code)) reject(errorFrom(end, connection.fault));
       },
     });
-    const timer = setTimeout(() => giveUp(Code.DeadlineExceeded, notAnswered()), timeoutMs);
+    // The answer may be here already, and not read yet, where this process was held up until now.
+    const timer = setTimeout(() => afterArrivals(() => giveUp(Code.DeadlineExceeded, notAnswered())), timeoutMs);
     signal?.addEventListener("abort", () => giveUp(Code.Canceled, canceled()), { once: true });
   });
 }

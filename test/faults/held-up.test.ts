@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type PresetClient, presetClient } from "../../gateway/clients/preset-client.ts";
+import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { type Channel, openChannel } from "../../services/platform/rpc/channel.ts";
+import { type CallOptions, grpcClient } from "../../services/platform/rpc/grpc-client.ts";
+import { openStubService, type StubService } from "../support/stub-service.ts";
+
+// A process that does not run for a while, because its machine is busy or asleep, or is stopped by someone.
+
+const timeoutMs = 500;
+
+let stub: StubService;
+let channel: Channel;
+/** What the service has stored. */
+let stored: string[];
+
+beforeEach(async () => {
+  stored = [];
+  const store = ({ slug }: { slug: string }) => {
+    stored.push(slug);
+    return { slug };
+  };
+  stub = await openStubService({
+    methods: {
+      createVersion: async (request) => {
+        holdUpOnceAnswered();
+        return { preset: store(request) };
+      },
+      batchCreateVersions: async ({ requests }) => {
+        holdUpOnceAnswered();
+        return { outcomes: requests.map((each) => ({ outcome: { case: "preset" as const, value: store(each) } })) };
+      },
+      updatePreset: async (request) => {
+        holdUpOnceAnswered();
+        return { preset: store(request) };
+      },
+    },
+  });
+  channel = openChannel(`127.0.0.1:${stub.grpcPort}`, undefined);
+});
+
+afterEach(async () => {
+  channel.close();
+  await stub.close();
+});
+
+/** Nothing else runs here until the caller's time is up; by then the answer lies in the caller's socket. */
+function holdUpOnceAnswered(): void {
+  setImmediate(() => {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, timeoutMs + 100);
+  });
+}
+
+async function openClient(): Promise<PresetClient> {
+  await expect.poll(() => channel.hasServed).toBe(true);
+  return presetClient(grpcClient(PresetService, channel));
+}
+
+function newOptions(): CallOptions {
+  return { accessToken: stub.token, requestId: "r", deadlineMs: monotonicMs() + timeoutMs };
+}
+
+describe("a gateway that was held up until the time of a call was up reads the answers that it has got first", () => {
+  it.for([1, 3])("to creations: %i", async (count) => {
+    const client = await openClient();
+    const options = newOptions();
+    const slugs = Array.from({ length: count }, (_, index) => `slug-${index}`);
+    const answers = await Promise.all(slugs.map((slug) => client.createVersion({ slug }, options)));
+    expect(answers.map(({ slug }) => slug)).toEqual(slugs);
+    expect(stored).toEqual(slugs);
+    expect(monotonicMs()).toBeGreaterThan(options.deadlineMs);
+  });
+
+  it("to another change", async () => {
+    const client = await openClient();
+    const options = newOptions();
+    const { preset } = await client.updatePreset({ slug: "slug" }, options);
+    expect(preset?.slug).toBe("slug");
+    expect(monotonicMs()).toBeGreaterThan(options.deadlineMs);
+  });
+});
