@@ -263,6 +263,20 @@ describe("Batcher", () => {
       await Promise.all(answers);
       expect(batches.map(({ requests }) => requests)).toEqual([["a0"], ["c1", "a2"], ["b1", "a1"]]);
     });
+
+    it("has those stand back behind all others who have less time left than a batch takes", async () => {
+      const { ask, batches, begun } = slowBatcher({ laneOf, countMax: 3 });
+      const first = ask("a0");
+      const running = await begun(1);
+      await sleep(2_000);
+      const inMs = (ms: number) => ({ deadlineMs: monotonicMs() + ms });
+      const answers = [ask("b1", inMs(2_150)), ask("a1"), ask("c1", inMs(30_000)), ask("b2")];
+      running.answer();
+      await first;
+      for (const count of [2, 3]) (await begun(count)).answer();
+      await Promise.all(answers);
+      expect(batches.map(({ requests }) => requests)).toEqual([["a0"], ["b2", "c1", "a1"], ["b1"]]);
+    });
   });
 
   it("has those stand back who have waited for half of their time, unless others ask alike who have not", async () => {

@@ -48,6 +48,8 @@ export class Batcher<Request, Answer> {
   /** How many have asked since batches were last sent, and how many had asked for those. */
   #askedCount = 0;
   #lastAskedCount = 0;
+  /** How long the last batch took that has ended. */
+  #lastBatchMs = 0;
   #isScheduled = false;
   #isExpiring = false;
 
@@ -100,7 +102,7 @@ export class Batcher<Request, Answer> {
     if (this.#askedCount > 0) this.#lastAskedCount = this.#askedCount;
     this.#askedCount = 0;
     while (this.#running.size < this.#policy.batchesMax) {
-      const batch = this.#queue.take(monotonicMs());
+      const batch = this.#queue.take(monotonicMs(), this.#lastBatchMs);
       if (batch.length === 0) return;
       for (const { key } of batch) if (key !== undefined) this.#waitingByKey.delete(key);
       this.#policy.watch?.sent(batch.length);
@@ -110,6 +112,7 @@ export class Batcher<Request, Answer> {
 
   async #runBatch(batch: readonly BatchPart<Request, Answer>[]): Promise<void> {
     const running = { batch, place: nowhere };
+    const begunAtMs = monotonicMs();
     this.#running.add(running);
     try {
       await this.#run(batch);
@@ -118,6 +121,7 @@ export class Batcher<Request, Answer> {
     } catch (error) {
       for (const part of batch) part.fail(error);
     }
+    this.#lastBatchMs = monotonicMs() - begunAtMs;
     this.#running.delete(running);
     this.#queue.release(batch);
     if (!this.#isScheduled) this.#send();

@@ -1,3 +1,4 @@
+import { answerMarginMs } from "../process/deadline.ts";
 import type { BatchPart } from "./batch-part.ts";
 
 /** What one batch may hold. */
@@ -50,10 +51,20 @@ export class LaneQueue<Request, Answer> {
    *
    * Who has waited for half of their time stands back behind those who have not. Where more is asked for than can be done,
    * in order of arrival everyone would be served just before their time is up, or just after it, and the work for nothing.
+   * Who has less time left than a batch takes stands back behind all others: what is stored together is undone together
+   * where one of them turns out to be late.
    */
-  take(nowMs: number): BatchPart<Request, Answer>[] {
-    const batch = this.#takeWhere(({ halfTimeMs }) => nowMs < halfTimeMs);
-    return batch.length > 0 ? batch : this.#takeWhere(() => true);
+  take(nowMs: number, batchMs: number): BatchPart<Request, Answer>[] {
+    const hasTime = (part: BatchPart<Request, Answer>) => nowMs + batchMs + answerMarginMs < part.deadlineMs;
+    for (const isWanted of [
+      (part: BatchPart<Request, Answer>) => nowMs < part.halfTimeMs && hasTime(part),
+      hasTime,
+      () => true,
+    ]) {
+      const batch = this.#takeWhere(isWanted);
+      if (batch.length > 0) return batch;
+    }
+    return [];
   }
 
   #takeWhere(isWanted: (part: BatchPart<Request, Answer>) => boolean): BatchPart<Request, Answer>[] {
