@@ -496,6 +496,32 @@ describe("VersionWriter", () => {
     }
   });
 
+  it.each([
+    ["repeats", "active"],
+    ["refuses", "archived"],
+  ])("waits for the database as often where it %s many creations as where it does one", async (_name, status) => {
+    const proxy = await openDatabaseProxy(database.url);
+    const watchedPool = openPool(proxy.url, 1);
+    try {
+      const watched = new VersionWriter(watchedPool, { batchByWorkspace: isSharded });
+      const commandsOf = async (creations: readonly NewVersion[]) => {
+        const before = proxy.commands;
+        await Promise.allSettled(creations.map((each) => watched.createVersion(each, patient())));
+        return proxy.commands - before;
+      };
+      const many = upTo(20).map(() => creation("many"));
+      await Promise.all(many.map((each) => writer.createVersion(each, patient())));
+      await pool.execute("UPDATE presets SET status = ? WHERE workspace_id = ?", [status, idToBytes(workspaceId)]);
+      const asked = status === "active" ? many : upTo(20).map(() => creation("many"));
+      // Opens the connection, and prepares what is prepared.
+      for (const each of [asked, asked.slice(0, 1)]) await commandsOf(each);
+      expect(await commandsOf(asked)).toBe(await commandsOf(asked.slice(0, 1)));
+    } finally {
+      await watchedPool.end();
+      await proxy.close();
+    }
+  });
+
   it("never lets updated_at go back where another process's clock runs ahead", async () => {
     await writer.createVersion(creation("clock"), patient());
     const ahead = new Date(Date.now() + 60_000);

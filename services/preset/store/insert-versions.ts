@@ -8,7 +8,7 @@ import { creationChange } from "../domain/change.ts";
 import { requestIdReused } from "../domain/errors.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import { type Outcome, type Preset, presetKey, type ServedPreset } from "../domain/preset.ts";
-import { findReplay } from "./find-replay.ts";
+import { findReplays } from "./find-replays.ts";
 import { insertingChanges, type NewChange } from "./insert-changes.ts";
 import { addingToCounts } from "./preset-counts.ts";
 import { type PresetRow, presetColumns, presetFromRow } from "./preset-rows.ts";
@@ -66,11 +66,10 @@ export async function insertVersions(
       throw isDuplicateKey(error) ? await findDuplicate(connection, creations, plan.made, lock, error) : error;
     });
   }
-  return Promise.all(
-    plan.outcomes.map((outcome, index) =>
-      outcome instanceof DomainError ? replayOrRefusal(connection, creations[index] as NewVersion, outcome) : outcome,
-    ),
-  );
+  // A retry of what was stored before the preset was archived is no new version: it gets its first answer.
+  const refused = creations.filter((_, index) => plan.outcomes[index] instanceof DomainError);
+  const replays = await findReplays(connection, refused);
+  return plan.outcomes.map((outcome, index) => replays.get(creations[index] as NewVersion) ?? outcome);
 }
 
 function planVersions(
@@ -120,21 +119,12 @@ async function findDuplicate(
   lock: RowLock,
   error: unknown,
 ): Promise<unknown> {
-  const replays = await Promise.all(creations.map((creation) => findReplay(connection, creation)));
-  if (replays.some((replay) => replay !== undefined)) return new RequestSeen(replays);
+  const replays = await findReplays(connection, creations);
+  if (replays.size > 0) return new RequestSeen(creations.map((creation) => replays.get(creation)));
   const stored = await lockPresets(connection, creations, lock);
   // What stands there may be what the first of our own statements has stored.
   const isOthers = (preset: Preset) => (stored.get(presetKey(preset))?.id ?? preset.id) !== preset.id;
   return made.some(isOthers) ? new PresetAppeared() : error;
-}
-
-/** A retry of what was stored before the preset was archived is no new version: it gets its first answer. */
-async function replayOrRefusal(
-  connection: PoolConnection,
-  creation: NewVersion,
-  refusal: DomainError,
-): Promise<Outcome> {
-  return (await findReplay(connection, creation)) ?? refusal;
 }
 
 // The forced index makes this a walk over single keys, in key order, also while the table is small:
