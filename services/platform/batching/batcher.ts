@@ -130,12 +130,15 @@ export class Batcher<Request, Answer> {
   #watchDeadlines(): void {
     if (this.#isExpiring) return;
     this.#isExpiring = true;
-    setTimeout(() => afterArrivals(() => this.#expire()), expireEveryMs).unref();
+    setTimeout(() => {
+      // By the clock of now: what arrives while the arrivals are read has not been read then.
+      const nowMs = monotonicMs();
+      afterArrivals(() => this.#expire(nowMs));
+    }, expireEveryMs).unref();
   }
 
-  #expire(): void {
+  #expire(nowMs: number): void {
     this.#isExpiring = false;
-    const nowMs = monotonicMs();
     // Where it is to be stored, ahead of time: in one RPC there may be several, and the answer to all waits for this one.
     this.#queue.expire(this.#policy.expiresRunning ? nowMs : nowMs + answerMarginMs);
     for (const [key, { isDone }] of this.#waitingByKey.entries()) if (isDone) this.#waitingByKey.delete(key);
