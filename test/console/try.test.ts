@@ -268,6 +268,42 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     expect(await on.axeViolations()).toEqual([]);
   });
 
+  it.each([
+    [JSON.stringify({ error: { message: "Incorrect API key provided." } }), "Incorrect API key provided."],
+    ["go away", "The upstream hostile answered with status 401."],
+  ])("signs nobody out where an upstream does not take the gateway's credential: %s", async (body, words) => {
+    const slug = freshName("unpaid");
+    await openWith(slug, "hostile/any");
+    hostile.next.push(answerWith(401, body));
+    await button("Send to the model").press("Enter");
+    await on.page.getByRole("alert").getByText(words).waitFor();
+    expect(await on.page.getByLabel("Message", { exact: true }).inputValue()).toBe("What is an invoice?");
+    expect(await on.page.getByRole("heading", { name: "Sign in" }).count()).toBe(0);
+  });
+
+  it("says of a model that no upstream serves where to choose another", async () => {
+    const slug = freshName("unserved");
+    await openWith(slug, "nobody/knows");
+    await button("Send to the model").press("Enter");
+    const alert = on.page.getByRole("alert");
+    await alert.getByText("No upstream of this gateway serves nobody/knows for chat/completions requests.").waitFor();
+    expect(await alert.innerText()).not.toContain("/api/");
+    expect(await on.axeViolations()).toEqual([]);
+    await alert.getByRole("link", { name: "Choose another model" }).click();
+    await on.page.waitForURL(`**/presets/${slug}/edit?from=1`);
+  });
+
+  it("shows what was asked for last above the other", async () => {
+    await openWith("both", "echo/small");
+    const titles = () => on.page.getByRole("heading", { level: 2 }).allInnerTexts();
+    await button("Send to the model").press("Enter");
+    await on.page.getByRole("status").getByText("The answer is complete.").waitFor();
+    await button("Show the merged request").press("Enter");
+    await expect.poll(titles).toEqual(["The merged request", "Answer"]);
+    await button("Send to the model").press("Enter");
+    await expect.poll(titles).toEqual(["Answer", "The merged request"]);
+  });
+
   it("shows that an answer broke off, with the request's id and what had come", async () => {
     await openWith("broken", "hostile/any");
     beginStream();

@@ -29,7 +29,9 @@ interface ErrorBody {
 export async function apiErrorFrom(response: Response): Promise<ApiError> {
   // Something between the browser and the gateway may have answered, with a body that is not the API's.
   const body = (await response.json().catch(() => null)) as ErrorBody | null;
-  const message = body?.error?.message ?? `The gateway answered with status ${response.status}.`;
+  const upstream = response.headers.get("x-setpoint-upstream");
+  const who = upstream === null ? "The gateway" : `The upstream ${upstream}`;
+  const message = body?.error?.message ?? `${who} answered with status ${response.status}.`;
   const requestId = response.headers.get("x-request-id") ?? undefined;
   return new ApiError(response.status, message, body?.error?.metadata?.issues ?? [], requestId);
 }

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it, vi } from "vitest";
-import { request } from "./request.ts";
+import { request, whenRefused } from "./request.ts";
 
 async function refusalOf(answer: RequestListener): Promise<unknown> {
   const server = createServer(answer).listen(0, "127.0.0.1");
@@ -35,3 +35,19 @@ it.each([413, 429, 503])(
     expect(String(await request("/console/session").catch((error: unknown) => error))).toContain(message);
   },
 );
+
+it("leaves to an upstream its own words, and takes its 401 for no end of the session", async () => {
+  const isRefused = vi.fn();
+  whenRefused(isRefused);
+  for (const status of [401, 429]) {
+    const headers = { "x-setpoint-upstream": "one" };
+    const body = JSON.stringify({ error: { message: "Your quota is used up." } });
+    vi.stubGlobal("fetch", async () => new Response(body, { status, headers }));
+    const refusal = await request("/api/v1/chat/completions").catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ status, message: "Your quota is used up." });
+  }
+  expect(isRefused).not.toHaveBeenCalled();
+  vi.stubGlobal("fetch", async () => new Response("{}", { status: 401 }));
+  await request("/api/v1/chat/completions").catch(() => {});
+  expect(isRefused).toHaveBeenCalledOnce();
+});

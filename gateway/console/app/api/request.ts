@@ -24,9 +24,7 @@ export function whenRefused(tell: () => void): void {
 
 /** Calls the API in the name of who is signed in. Throws an ApiError where it does not succeed. */
 export async function request<T>(path: string, parts: RequestParts = {}): Promise<Answer<T>> {
-  const response = await send(path, parts).catch((error: unknown) => {
-    throw inOtherWords(path, error);
-  });
+  const response = await send(path, parts);
   const text = await reached(response.text(), parts.signal);
   return {
     json: (text === "" ? undefined : JSON.parse(text)) as T,
@@ -42,9 +40,8 @@ const wordsByStatus: Readonly<Record<number, string>> = {
   503: "The service is out of reach or has too much to do. Try again in a moment.",
 };
 
-function inOtherWords(path: string, error: unknown): unknown {
-  if (!(error instanceof ApiError) || !path.startsWith("/api/")) return error;
-  const words = wordsByStatus[error.status];
+function inOtherWords(path: string, error: ApiError): ApiError {
+  const words = path.startsWith("/api/") ? wordsByStatus[error.status] : undefined;
   return words === undefined ? error : new ApiError(error.status, words, error.issues, error.requestId);
 }
 
@@ -64,8 +61,10 @@ export async function send(path: string, { method = "GET", body, headers, signal
   const response = await reached(fetch(path, init), signal);
   if (response.ok) return response;
   const error = await apiErrorFrom(response);
+  // An upstream that does not take the gateway's credential refuses nobody who is here, and speaks for itself.
+  if (response.headers.has("x-setpoint-upstream")) throw error;
   if (error.status === 401) onRefusal();
-  throw error;
+  throw inOtherWords(path, error);
 }
 
 /** What came over the network; an ApiError where the connection is lost before, or on the way. */

@@ -15,6 +15,7 @@ import { NotLoadable } from "./preset/not-loadable.tsx";
 import type { PresetScreenProps } from "./screen-props.ts";
 import { AnswerView } from "./try/answer-view.tsx";
 import { findMessage, keepMessage } from "./try/kept-message.ts";
+import { RefusalWords } from "./try/refusal-words.tsx";
 import { ResolvedView } from "./try/resolved-view.tsx";
 import { useTrial } from "./try/use-trial.ts";
 
@@ -81,6 +82,10 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
       Back to editing
     </a>
   );
+  const answered = trial.answer && (
+    <AnswerView key="answer" answer={trial.answer} isComing={trial.busyWith === "send"} />
+  );
+  const merged = trial.resolved && <ResolvedView key="merged" answer={trial.resolved} />;
   return (
     <Page
       title={`Try ${name}`}
@@ -116,54 +121,70 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
           version.reload();
         }}
       />
-      <form
-        class="panel"
-        onKeyDown={submitByKey}
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (unready || !content || trial.busyWith) return;
-          if (!sendReason) trial.send(content, message);
-          else if (!isDraft) trial.resolve(content, message);
-        }}
-      >
-        <div class="panel-head">
-          <label class="panel-title" for="message">
-            Message
-          </label>
-          <span class="muted small steady-line">
-            {content && (
-              <>
-                {isDraft && "draft from "}v{content.version}, <code>{dialectOf(content)}</code>
-              </>
-            )}
-          </span>
-        </div>
-        <textarea
-          id="message"
-          class="prompt-field"
-          rows={4}
-          placeholder="What somebody would ask"
-          value={message}
-          onInput={(event) => {
-            setMessage(event.currentTarget.value);
-            keepMessage(workspace, slug, event.currentTarget.value);
+      <div class="try-columns">
+        <form
+          class="panel"
+          onKeyDown={submitByKey}
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (unready || !content || trial.busyWith) return;
+            if (!sendReason) trial.send(content, message);
+            else if (!isDraft) trial.resolve(content, message);
           }}
-        />
-        <div class="panel-foot row edit-actions">
-          {sendReason && <span class="edit-note muted small">{sendReason}</span>}
-          <span class="row edit-actions">
-            {trial.busyWith === "send" && (
-              <button type="button" class="button" onClick={trial.stop}>
-                Stop
-              </button>
-            )}
-            {isDraft ? [backLink, sendButton] : sendReason ? [sendButton, mergeButton] : [mergeButton, sendButton]}
-          </span>
+        >
+          <div class="panel-head">
+            <label class="panel-title" for="message">
+              Message
+            </label>
+            <span class="muted small steady-line">
+              {content && (
+                <>
+                  {isDraft && "draft from "}v{content.version}, <code>{dialectOf(content)}</code>
+                </>
+              )}
+            </span>
+          </div>
+          <textarea
+            id="message"
+            class="prompt-field"
+            rows={4}
+            placeholder="What somebody would ask"
+            value={message}
+            onInput={(event) => {
+              setMessage(event.currentTarget.value);
+              keepMessage(workspace, slug, event.currentTarget.value);
+            }}
+          />
+          <div class="panel-foot row edit-actions">
+            {sendReason && <span class="edit-note muted small">{sendReason}</span>}
+            <span class="row edit-actions">
+              {trial.busyWith === "send" && (
+                <button type="button" class="button" onClick={trial.stop}>
+                  Stop
+                </button>
+              )}
+              {isDraft ? [backLink, sendButton] : sendReason ? [sendButton, mergeButton] : [mergeButton, sendButton]}
+            </span>
+          </div>
+        </form>
+        <div class="stack">
+          {trial.error && !(isOff && isRefused) && (
+            <ErrorPanel error={trial.error} title="That did not work">
+              {trial.error.issues.length <= 1 && (
+                <RefusalWords
+                  error={trial.error}
+                  editorHref={isDraft ? draftHref : editHref(workspace, slug, { from: content?.version })}
+                />
+              )}
+            </ErrorPanel>
+          )}
+          {/* What was asked for last is where one looks, however long the other is. */}
+          {trial.asked === "resolve" ? [merged, answered] : [answered, merged]}
+          {!trial.answer && !trial.resolved && !trial.error && (
+            <p class="panel try-empty">What comes of the message is shown here.</p>
+          )}
         </div>
-      </form>
-      {trial.error && !(isOff && isRefused) && <ErrorPanel error={trial.error} title="That did not work" />}
-      {trial.answer && <AnswerView answer={trial.answer} isComing={trial.busyWith === "send"} />}
-      {trial.resolved && <ResolvedView answer={trial.resolved} />}
+      </div>
     </Page>
   );
 }

@@ -21,7 +21,8 @@ export function useTrial({ workspace, slug, pinned, isDraft }: TrialParts) {
   const [resolved, setResolved] = useState<Answer<One<ResolvedRequest>>>();
   const [answer, setAnswer] = useState<StreamedAnswer>();
   const [error, setError] = useState<ApiError>();
-  const [busyWith, setBusyWith] = useState<"resolve" | "send">();
+  const [asked, setAsked] = useState<"resolve" | "send">();
+  const [isBusy, setBusy] = useState(false);
   const abort = useRef<AbortController>(undefined);
   // Whoever leaves does not read on, and a model is paid by the word.
   useEffect(() => () => abort.current?.abort(), []);
@@ -29,14 +30,15 @@ export function useTrial({ workspace, slug, pinned, isDraft }: TrialParts) {
   const work = async (what: "resolve" | "send", run: (signal: AbortSignal) => Promise<void>): Promise<void> => {
     const controller = new AbortController();
     abort.current = controller;
-    setBusyWith(what);
+    setAsked(what);
+    setBusy(true);
     setError(undefined);
     try {
       await run(controller.signal);
     } catch (thrown) {
       if (!controller.signal.aborted) setError(asApiError(thrown));
     }
-    setBusyWith(undefined);
+    setBusy(false);
   };
   const resolve = (content: VersionContent, message: string): void =>
     void work("resolve", async (signal) => {
@@ -57,5 +59,15 @@ export function useTrial({ workspace, slug, pinned, isDraft }: TrialParts) {
       });
       announce("The answer is complete.");
     });
-  return { resolve, send, stop: () => abort.current?.abort(), resolved, answer, error, busyWith };
+  return {
+    resolve,
+    send,
+    stop: () => abort.current?.abort(),
+    resolved,
+    answer,
+    error,
+    /** What was asked for last. */
+    asked,
+    busyWith: isBusy ? asked : undefined,
+  };
 }
