@@ -157,7 +157,11 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
     await openTeam();
     await choose(slug, "Delete");
     await dialog().getByRole("button", { name: "Delete the workspace" }).click();
-    await dialog().getByText("still in use").waitFor();
+    const refusal = dialog().getByRole("alert");
+    await refusal.getByText(`${slug} has a key that works. Disable or delete it first:`).waitFor();
+    expect(await refusal.getByRole("link", { name: "still in use" }).getAttribute("href")).toMatch(`/${slug}/keys`);
+    // Nobody knows a key by its id.
+    expect(await refusal.locator("ul").innerText()).not.toMatch(/[0-9a-f]{8}-/);
     await on.page.keyboard.press("Escape");
     await on.page
       .locator("tr", { has: on.page.getByText("Default", { exact: true }).and(on.page.locator(".badge")) })
@@ -221,6 +225,25 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
     await on.page.getByText("Add those who work on its presets.").waitFor();
     expect(await on.page.getByRole("table").count()).toBe(0);
     expect(await on.page.getByText("0–0 of 0").count()).toBe(0);
+  });
+
+  it("says which keys keep somebody in a workspace", async () => {
+    const { makeKey, makeMember, makeWorkspace } = administrator(underTest.stack);
+    const { id, slug } = await makeWorkspace(freshName("held"));
+    const userId = await makeMember(`${slug}@example.com`);
+    await call("POST", `/workspaces/${slug}/members/add`, { user_ids: [userId] });
+    for (const name of ["first of two", "second of two"])
+      await makeKey({ name, workspace_id: id, creator_user_id: userId });
+    await on.open(`/default/team/${slug}`);
+    await on.page.getByRole("button", { name: `Remove ${slug}@example.com` }).press("Enter");
+    const refusal = dialog().getByRole("alert");
+    await refusal.getByText(`${slug}@example.com has 2 keys that work. Disable or delete them first:`).waitFor();
+    expect(await refusal.getByRole("listitem").allInnerTexts()).toEqual([
+      `second of two in ${slug}`,
+      `first of two in ${slug}`,
+    ]);
+    expect(await on.axeViolations()).toEqual([]);
+    await on.page.keyboard.press("Escape");
   });
 
   it("puts members of the organization into a workspace, and takes them out with a way back", async () => {

@@ -20,6 +20,7 @@ import { Time } from "../ui/time.tsx";
 import type { ScreenProps } from "./screen-props.ts";
 import { AddToWorkspace } from "./team/add-to-workspace.tsx";
 import { useDefaultWorkspace } from "./team/known-workspaces.ts";
+import { type KeyInPlace, listWorkingKeys, WorkingKeys } from "./team/working-keys.tsx";
 
 const columns: readonly Column[] = [
   { title: "Member" },
@@ -35,7 +36,7 @@ interface WorkspaceMembersProps extends ScreenProps {
 /** Who belongs to a workspace. */
 export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceMembersProps) {
   const [isAdding, setAdding] = useState(false);
-  const [error, setError] = useState<ApiError>();
+  const [refusal, setRefusal] = useState<{ error: ApiError; userId: string; working: readonly KeyInPlace[] }>();
   const page = pageIn(query);
   const forbidden = reasonNotTo("administer");
   const path = `/api/v1/workspaces/${encodeURIComponent(slug)}/members`;
@@ -64,7 +65,11 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
         run: () => void addAgain(userId, personName(userId)),
       });
     } catch (thrown) {
-      setError(asApiError(thrown));
+      const error = asApiError(thrown);
+      // The API names the keys that still work by ids that nobody sees here.
+      const mayBeForKeys = error.status === 400 && shown;
+      const working = mayBeForKeys ? await listWorkingKeys([shown], userId).catch(() => []) : [];
+      setRefusal({ error, userId, working });
     }
   };
   // In a toast, because the screen may have been left by then.
@@ -148,12 +153,12 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
           add={(userIds) => change("add", userIds)}
         />
       )}
-      {error && (
-        <ErrorDialog title="The members were not changed" error={error} close={() => setError(undefined)}>
-          {error.status === 400 && (
-            <p class="wrap">
-              {error.message} <a href={hrefTo([slug, "keys"])}>Show the keys of {name}</a>
-            </p>
+      {refusal && (
+        <ErrorDialog title="The members were not changed" error={refusal.error} close={() => setRefusal(undefined)}>
+          {refusal.working.length > 0 && (
+            <WorkingKeys keys={refusal.working} owner={personName(refusal.userId)}>
+              Disable or delete {refusal.working.length === 1 ? "it" : "them"} first:
+            </WorkingKeys>
           )}
         </ErrorDialog>
       )}

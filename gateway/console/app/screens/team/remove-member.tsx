@@ -1,24 +1,17 @@
 import { useState } from "preact/hooks";
 import { ApiError } from "../../api/api-error.ts";
-import { listAll } from "../../api/list-all.ts";
 import { listMembers, nameOf } from "../../api/people.ts";
 import { request } from "../../api/request.ts";
 import { session } from "../../api/session.ts";
-import type { Key, Member, SessionWorkspace } from "../../api/types.ts";
-import { hrefTo } from "../../shell/location.ts";
+import type { Member } from "../../api/types.ts";
 import { showToast } from "../../shell/toasts.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { hasExpired } from "../keys/key-state.ts";
+import { type KeyInPlace, listWorkingKeys, WorkingKeys } from "./working-keys.tsx";
 
 interface RemoveMemberProps {
   readonly member: Member;
   readonly close: () => void;
   readonly changed: () => void;
-}
-
-interface KeyInPlace {
-  readonly key: Key;
-  readonly workspace: SessionWorkspace;
 }
 
 /** A member whose keys still work stays, unless the keys are disabled with them: a refusal leads to these. */
@@ -46,7 +39,13 @@ export function RemoveMember({ member, close, changed }: RemoveMemberProps) {
       isDangerous
       close={close}
       submit={submit}
-      explain={() => working.length > 0 && <WorkingKeys name={name} keys={working} />}
+      explain={() =>
+        working.length > 0 && (
+          <WorkingKeys keys={working} owner={name}>
+            Tick “Disable their keys, too”, or see to {working.length === 1 ? "it" : "them"} first:
+          </WorkingKeys>
+        )
+      }
     >
       {() => (
         <>
@@ -69,41 +68,9 @@ export function RemoveMember({ member, close, changed }: RemoveMemberProps) {
   );
 }
 
-const keysNamedMax = 5;
-
-function WorkingKeys({ name, keys }: { readonly name: string; readonly keys: readonly KeyInPlace[] }) {
-  return (
-    <>
-      <p class="wrap">
-        {name} has {keys.length === 1 ? "a key that works" : `${keys.length} keys that work`}. Tick “Disable their keys,
-        too”, or see to {keys.length === 1 ? "it" : "them"} first:
-      </p>
-      <ul>
-        {keys.slice(0, keysNamedMax).map(({ key, workspace }) => (
-          <li key={key.id} class="wrap">
-            <a href={hrefTo([workspace.slug, "keys"])}>{key.name}</a> in {workspace.name}
-          </li>
-        ))}
-        {keys.length > keysNamedMax && <li>and {keys.length - keysNamedMax} more</li>}
-      </ul>
-    </>
-  );
-}
-
 /** Why somebody cannot be removed; none where it is because nobody else is an admin. */
 async function keysInTheWay(member: Member): Promise<readonly KeyInPlace[]> {
   const members = await listMembers();
   const hasAdmin = members.some(({ id, role }) => id !== member.id && role === "org:admin");
-  return hasAdmin ? listWorkingKeys(member) : [];
-}
-
-/** The keys of a member that work, wherever they are: the API lists those of one workspace at a time. */
-async function listWorkingKeys(member: Member): Promise<readonly KeyInPlace[]> {
-  const found: KeyInPlace[] = [];
-  for (const workspace of session.value?.workspaces ?? []) {
-    const keys = await listAll<Key>("/api/v1/keys", { workspace_id: workspace.id });
-    const own = keys.filter((key) => key.creator_user_id === member.id && !key.disabled && !hasExpired(key));
-    found.push(...own.map((key) => ({ key, workspace })));
-  }
-  return found;
+  return hasAdmin ? listWorkingKeys(session.value?.workspaces ?? [], member.id) : [];
 }

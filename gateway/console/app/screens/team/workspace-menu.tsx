@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { ApiError } from "../../api/api-error.ts";
 import { request } from "../../api/request.ts";
 import type { SessionWorkspace, Workspace } from "../../api/types.ts";
 import { hrefTo } from "../../shell/location.ts";
@@ -9,6 +10,7 @@ import { Icon } from "../../ui/icon.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { MenuAction } from "../../ui/menu-action.tsx";
 import { forgetWorkspace } from "./known-workspaces.ts";
+import { type KeyInPlace, listWorkingKeys, WorkingKeys } from "./working-keys.tsx";
 import { WorkspaceForm } from "./workspace-form.tsx";
 
 interface WorkspaceMenuProps {
@@ -22,9 +24,18 @@ interface WorkspaceMenuProps {
 
 export function WorkspaceMenu({ shown, isDefault, current, changed }: WorkspaceMenuProps) {
   const [open, setOpen] = useState<"edit" | "delete">();
+  const [working, setWorking] = useState<readonly KeyInPlace[]>([]);
   const close = (): void => setOpen(undefined);
   const remove = async (): Promise<void> => {
-    await request(`/api/v1/workspaces/${shown.id}`, { method: "DELETE" });
+    setWorking([]);
+    try {
+      await request(`/api/v1/workspaces/${shown.id}`, { method: "DELETE" });
+    } catch (refusal) {
+      // The API names some of them, by ids that nobody sees here.
+      if (refusal instanceof ApiError && refusal.status === 400)
+        setWorking(await listWorkingKeys([shown]).catch(() => []));
+      throw refusal;
+    }
     close();
     forgetWorkspace(shown.id, current);
     showToast(`“${shown.name}” is deleted.`);
@@ -60,11 +71,11 @@ export function WorkspaceMenu({ shown, isDefault, current, changed }: WorkspaceM
           isDangerous
           close={close}
           submit={remove}
-          explain={({ status, message }) =>
-            status === 400 && (
-              <p class="wrap">
-                {message} <a href={hrefTo([shown.slug, "keys"])}>Show the keys of {shown.name}</a>
-              </p>
+          explain={() =>
+            working.length > 0 && (
+              <WorkingKeys keys={working} owner={shown.name}>
+                Disable or delete {working.length === 1 ? "it" : "them"} first:
+              </WorkingKeys>
             )
           }
         >

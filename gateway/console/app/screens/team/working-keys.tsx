@@ -1,0 +1,55 @@
+import type { ComponentChildren } from "preact";
+import { listAll } from "../../api/list-all.ts";
+import type { Key, SessionWorkspace } from "../../api/types.ts";
+import { hrefTo } from "../../shell/location.ts";
+import { hasExpired } from "../keys/key-state.ts";
+
+export interface KeyInPlace {
+  readonly key: Key;
+  readonly workspace: SessionWorkspace;
+}
+
+/** The keys that work, of everybody or of one member: the API lists those of one workspace at a time. */
+export async function listWorkingKeys(
+  workspaces: readonly SessionWorkspace[],
+  userId?: string,
+): Promise<readonly KeyInPlace[]> {
+  const found: KeyInPlace[] = [];
+  for (const workspace of workspaces) {
+    const keys = await listAll<Key>("/api/v1/keys", { workspace_id: workspace.id });
+    const inTheWay = keys.filter(
+      (key) => (userId === undefined || key.creator_user_id === userId) && !key.disabled && !hasExpired(key),
+    );
+    found.push(...inTheWay.map((key) => ({ key, workspace })));
+  }
+  return found;
+}
+
+const keysNamedMax = 5;
+
+interface WorkingKeysProps {
+  readonly keys: readonly KeyInPlace[];
+  /** Who has them. */
+  readonly owner: ComponentChildren;
+  /** What to do about them. */
+  readonly children: ComponentChildren;
+}
+
+/** The keys that are in the way of something, each a link to where it is seen to. */
+export function WorkingKeys({ keys, owner, children }: WorkingKeysProps) {
+  return (
+    <>
+      <p class="wrap">
+        {owner} has {keys.length === 1 ? "a key that works" : `${keys.length} keys that work`}. {children}
+      </p>
+      <ul>
+        {keys.slice(0, keysNamedMax).map(({ key, workspace }) => (
+          <li key={key.id} class="wrap">
+            <a href={hrefTo([workspace.slug, "keys"])}>{key.name}</a> in {workspace.name}
+          </li>
+        ))}
+        {keys.length > keysNamedMax && <li>and {keys.length - keysNamedMax} more</li>}
+      </ul>
+    </>
+  );
+}
