@@ -69,14 +69,12 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
           error={error}
           title={isMissing ? "There is no such preset" : "The preset could not be loaded"}
           retry={isMissing ? undefined : reloadAll}
+          way={
+            isMissing && reasonNotTo("write") === undefined
+              ? ["Create it", newPresetHref(workspace, { slug })]
+              : undefined
+          }
         />
-      )}
-      {isMissing && reasonNotTo("write") === undefined && (
-        <p>
-          <a class="button" href={newPresetHref(workspace, { slug })}>
-            Create it
-          </a>
-        </p>
       )}
       {preset && served && shown.content ? (
         <>
@@ -103,22 +101,16 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
           <div class="preset-columns">
             <div class={`stack ${shown.isLoading ? "is-stale" : ""}`} aria-busy={shown.isLoading}>
               {shown.error ? (
-                <>
-                  <ErrorPanel
-                    error={shown.error}
-                    title={shown.error.status === 404 ? `There is no v${wanted}` : `v${wanted} could not be loaded`}
-                    retry={shown.error.status === 404 ? undefined : shown.reload}
-                  >
-                    {shown.error.status === 404 && count.answer && (
-                      <p>It has versions 1 to {count.answer.json.total_count.toLocaleString("en")}.</p>
-                    )}
-                  </ErrorPanel>
-                  <p>
-                    <a class="button" href={presetHref(workspace, slug)}>
-                      Show v{served.version}, which is served
-                    </a>
-                  </p>
-                </>
+                <ErrorPanel
+                  error={shown.error}
+                  title={shown.error.status === 404 ? `There is no v${wanted}` : `v${wanted} could not be loaded`}
+                  retry={shown.error.status === 404 ? undefined : shown.reload}
+                  way={[`Show v${served.version}, which is served`, presetHref(workspace, slug)]}
+                >
+                  {shown.error.status === 404 && count.answer && (
+                    <p>It has versions 1 to {count.answer.json.total_count.toLocaleString("en")}.</p>
+                  )}
+                </ErrorPanel>
               ) : (
                 <VersionView content={shown.content} query={query} workspace={workspace} slug={slug} />
               )}

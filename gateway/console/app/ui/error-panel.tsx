@@ -8,12 +8,14 @@ interface ErrorPanelProps {
   /** Leads the message, such as "The presets could not be loaded". */
   readonly title?: string;
   readonly retry?: (() => void) | undefined;
+  /** Where one goes on from it: what the link says, and where it leads. */
+  readonly way?: readonly [label: string, href: string] | undefined;
   /** What it means for whoever sees it, in place of its message. */
   readonly children?: ComponentChildren;
 }
 
 /** What went wrong, all of it, and what can be done about it. */
-export function ErrorPanel({ error, title, retry, children }: ErrorPanelProps) {
+export function ErrorPanel({ error, title, retry, way, children }: ErrorPanelProps) {
   return (
     <div class="error-panel" role="alert">
       <Icon name="warn" />
@@ -25,6 +27,11 @@ export function ErrorPanel({ error, title, retry, children }: ErrorPanelProps) {
             <button type="button" class="button small" onClick={retry}>
               Try again
             </button>
+          )}
+          {way && (
+            <a class="button small" href={way[1]}>
+              {way[0]}
+            </a>
           )}
           {error.requestId && (
             <span class="request-id">

@@ -36,14 +36,13 @@ export function ReviewPanel({ draft, reason, save, editorHref }: ReviewPanelProp
         )}
       </p>
       {save.error && (
-        <>
-          <ErrorPanel error={save.error} title="Nothing was saved" />
-          {issueCount > 0 && (
-            <a class="button" href={editorHref}>
-              Show the {issueCount === 1 ? "fault" : "faults"} in the editor
-            </a>
-          )}
-        </>
+        <ErrorPanel
+          error={save.error}
+          title="Nothing was saved"
+          way={
+            issueCount > 0 ? [`Show the ${issueCount === 1 ? "fault" : "faults"} in the editor`, editorHref] : undefined
+          }
+        />
       )}
       <DroppedFields draft={draft} />
       <ContentDiff from={ancestor} to={contentOf(draft)} isWhole={false} />
