@@ -288,6 +288,52 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     }
   });
 
+  it("tells in a comparison when each version was made, and cuts nothing of that for a name that is long", async () => {
+    const { makeMember, makeKey, call } = administrator(underTest.stack);
+    const creator_user_id = await makeMember("maximilian@example.com");
+    const name = { first_name: "Maximilian-Alexander Johannes", last_name: "von Hohenstaufen-Württemberg" };
+    await call("PATCH", `/organization/members/${creator_user_id}`, name);
+    const { key } = await makeKey({ name: "Of a longer name", creator_user_id });
+    for (const temperature of [0, 1])
+      await underTest.stack.create("long-named", { model: "a", temperature, messages: [] }, { key });
+    for (const width of [1920, 1200, 901, 390, 320]) {
+      const { page, open, context } = await signedIn({ width });
+      await open("/default/presets/long-named/compare/1...2");
+      await page.locator(".diff").first().waitFor();
+      const panel = await page.locator(".compared-versions").boundingBox();
+      const cells = page.locator(".compared-version");
+      for (const cell of await cells.all()) {
+        const time = await cell.locator(".compared-by time").boundingBox();
+        const who = await cell.locator(".compared-by").boundingBox();
+        expect(who?.x, `${width}`).toBeGreaterThanOrEqual(panel?.x ?? Number.NaN);
+        expect((time?.x ?? 0) + (time?.width ?? 0), `${width}`).toBeLessThanOrEqual(
+          (who?.x ?? 0) + (who?.width ?? 0) + 1,
+        );
+        expect(await cell.evaluate((each) => each.scrollWidth - each.clientWidth), `${width}`).toBe(0);
+      }
+      await context.close();
+    }
+  });
+
+  it("uses a wide screen: two prompts, or a prompt and its config, have room beside each other", async () => {
+    const { page, open } = await signedIn({ width: 1920, height: 900 });
+    await open("/default/presets/support-bot/compare/1...2");
+    await page.locator(".diff").first().waitFor();
+    expect((await page.locator(".compared-versions").boundingBox())?.width).toBeGreaterThan(1_400);
+    await open("/default/presets/support-bot/edit?from=2");
+    await page.locator(".cm-content").waitFor();
+    const prompt = await page.getByLabel("System prompt").boundingBox();
+    const config = await page.locator(".config-editor").boundingBox();
+    expect(config?.y).toBe(prompt?.y);
+    expect(config?.x).toBeGreaterThan((prompt?.x ?? 0) + (prompt?.width ?? 0));
+    // With all that is done with them in sight.
+    expect(await page.evaluate("document.documentElement.scrollHeight")).toBeLessThanOrEqual(900);
+    await open("/default/presets/support-bot/try");
+    const form = await page.locator("main form").boundingBox();
+    const place = await page.getByText("What comes of the message is shown here.").boundingBox();
+    expect(place?.y).toBe(form?.y);
+  });
+
   it("begins both versions of a comparison at the same edge of a narrow phone", async () => {
     const { page, open } = await signedIn({ width: 320, height: 640, isTouched: true });
     await open("/default/presets/support-bot/compare/1...2");

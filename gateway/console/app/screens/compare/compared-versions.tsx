@@ -61,12 +61,15 @@ export function ComparedVersions({ workspace, slug, preset, known, sides, childr
       {sides.map(({ label, version, content, hrefOf }, index) => (
         <div key={label} class="compared-version">
           <VersionMenu label={label} value={version} known={known} hrefOf={hrefOf} />
-          <p class="compared-who cut">
+          <p class="compared-who muted small">
             {content?.version === version && (
               <>
-                {version === served && <ServedBadge isOff={data?.status !== "active"} />}{" "}
-                <span class="muted small">
-                  <Person id={content.creatorId} /> · <Time at={content.createdAt} />
+                {version === served && <ServedBadge isOff={data?.status !== "active"} />}
+                <span class="compared-by">
+                  <span class="cut">
+                    <Person id={content.creatorId} />
+                  </span>
+                  <Time at={content.createdAt} />
                 </span>
               </>
             )}

@@ -20,7 +20,7 @@ export function ContentFields({ dialect, prompt, config, configFault, issues, ch
   const promptIssues = issues.filter(isAboutPrompt);
   const configIssues = useMemo(() => issues.filter((issue) => !isAboutPrompt(issue)), [issues]);
   return (
-    <>
+    <div class="content-fields">
       <div class="panel">
         <div class="panel-head">
           <label class="panel-title" for="prompt">
@@ -72,7 +72,7 @@ export function ContentFields({ dialect, prompt, config, configFault, issues, ch
           )}
         </div>
       </div>
-    </>
+    </div>
   );
 }
 
