@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { hasExpired, reasonToStay } from "./key-state.ts";
+import { expiresSoon, hasExpired, reasonToStay } from "./key-state.ts";
 
 const nowMs = Date.parse("2026-03-14T09:00:00.000Z");
 const soon = "2026-03-15T09:00:00.000Z";
@@ -41,4 +41,14 @@ it.each([
   [new Date(nowMs).toISOString(), true],
 ])("a key that ends at %s has expired: %s", (expires_at, expired) => {
   expect(hasExpired({ expires_at }, nowMs)).toBe(expired);
+});
+
+it.each([
+  ["never", { expires_at: null }, false],
+  ["tomorrow", { expires_at: soon }, true],
+  ["tomorrow, and is disabled", { expires_at: soon, disabled: true }, false],
+  ["in a month", { expires_at: later }, false],
+  ["yesterday", { expires_at: past }, false],
+])("says of a key that expires %s whether that is soon", (_when, change, expected) => {
+  expect(expiresSoon(management("a", change), nowMs)).toBe(expected);
 });

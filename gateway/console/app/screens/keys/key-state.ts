@@ -6,6 +6,14 @@ export function hasExpired({ expires_at }: Pick<Key, "expires_at">, nowMs = Date
   return expires_at !== null && Date.parse(expires_at) <= nowMs;
 }
 
+const soonMs = 7 * 86_400_000;
+
+/** Whether a key that works will not in a week, so that its programs are to be given another. */
+export function expiresSoon(key: Pick<Key, "disabled" | "expires_at">, nowMs = Date.now()): boolean {
+  if (key.disabled || key.expires_at === null || hasExpired(key, nowMs)) return false;
+  return Date.parse(key.expires_at) - nowMs < soonMs;
+}
+
 /** Until when a key works; minus infinity where it does not work now. */
 function worksUntil(key: KeyLife, nowMs: number): number {
   if (key.disabled || hasExpired(key, nowMs)) return Number.NEGATIVE_INFINITY;

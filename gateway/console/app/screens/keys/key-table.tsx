@@ -2,9 +2,9 @@ import { session } from "../../api/session.ts";
 import type { Key, SessionWorkspace } from "../../api/types.ts";
 import { type Column, Listing } from "../../ui/listing.tsx";
 import { Person } from "../../ui/person.tsx";
-import { Time } from "../../ui/time.tsx";
+import { nowMs, Time } from "../../ui/time.tsx";
 import { KeyMenu } from "./key-menu.tsx";
-import { hasExpired, reasonToStay } from "./key-state.ts";
+import { expiresSoon, hasExpired, reasonToStay } from "./key-state.ts";
 
 interface KeyTableProps {
   /** Undefined until the first answer. */
@@ -55,6 +55,7 @@ interface KeyRowProps {
 
 function KeyRow({ apiKey, reason, changed }: KeyRowProps) {
   const { name, label, kind, permissions, creator_user_id, created_at, last_used_at, expires_at, disabled } = apiKey;
+  const soon = expiresSoon(apiKey, nowMs()) ? "soon" : undefined;
   const kindName = kind === "management" ? "Management key" : "API key";
   return (
     <tr>
@@ -81,7 +82,10 @@ function KeyRow({ apiKey, reason, changed }: KeyRowProps) {
             {expires_at !== null && (
               <>
                 {" "}
-                · {hasExpired(apiKey) ? "expired" : "expires"} <Time at={expires_at} />
+                ·{" "}
+                <span class={soon}>
+                  {hasExpired(apiKey) ? "expired" : "expires"} <Time at={expires_at} />
+                </span>
               </>
             )}
           </span>
@@ -109,7 +113,9 @@ function KeyRow({ apiKey, reason, changed }: KeyRowProps) {
         <TimeOrNever at={last_used_at} />
       </td>
       <td class="only-wide muted">
-        <TimeOrNever at={expires_at} />
+        <span class={soon}>
+          <TimeOrNever at={expires_at} />
+        </span>
       </td>
       <td class="column-menu">
         <KeyMenu apiKey={apiKey} reason={reason} changed={changed} />
