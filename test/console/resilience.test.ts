@@ -89,6 +89,39 @@ describe.skipIf(!browserPath)("the console, where something gets in the way", { 
     expect(await isInSight()).toBe(true);
   });
 
+  it("does not say that nothing was saved where no answer came, and saves once", async () => {
+    const { stack, newPage } = underTest;
+    const on = await newPage({ key: stack.apiKey });
+    const { page } = on;
+    const slug = freshName("unanswered");
+    await stack.create(slug, { model: "a", messages: [] });
+    const loseAnswers = () =>
+      page.route(`**/api/v1/presets/${slug}*/chat/completions*`, async (route) => {
+        await route.fetch();
+        await route.abort();
+      });
+    const alert = page.getByRole("alert");
+    await on.open(`/default/presets/${slug}/edit?from=1`);
+    await page.getByLabel("System prompt").fill("Be kind.");
+    await page.getByRole("button", { name: "Review the changes" }).click();
+    await loseAnswers();
+    await page.getByRole("button", { name: "Save new version" }).click();
+    await alert.getByText("it may have been saved").waitFor();
+    expect(await alert.innerText()).not.toContain("Nothing");
+    await page.unroute(`**/api/v1/presets/${slug}*/chat/completions*`);
+    await page.getByRole("button", { name: "Save new version" }).click();
+    await page.getByText("Saved as v2, which is served now.").waitFor();
+    await on.open(`/default/presets/~new?slug=${slug}-2`);
+    await page.locator(".cm-content").waitFor();
+    await loseAnswers();
+    await page.getByRole("button", { name: "Create preset" }).click();
+    await alert.getByText("it may have been created").waitFor();
+    await page.unroute(`**/api/v1/presets/${slug}*/chat/completions*`);
+    await page.getByRole("button", { name: "Create preset" }).click();
+    await page.getByText(`${slug}-2 was created, and serves v1.`).waitFor();
+    expect(await on.axeViolations()).toEqual([]);
+  });
+
   it("leads from a page behind the last to the last", async () => {
     await createPreset();
     const on = await signedIn();

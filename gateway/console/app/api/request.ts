@@ -67,10 +67,13 @@ export async function send(path: string, { method = "GET", body, headers, signal
   throw inOtherWords(path, error);
 }
 
+/** Of a request that was not answered. It may have been carried out all the same. */
+export const unreachable = "The gateway cannot be reached. Check the connection, then try again.";
+
 /** What came over the network; an ApiError where the connection is lost before, or on the way. */
 function reached<T>(coming: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   return coming.catch((error: unknown) => {
     if (signal?.aborted) throw error;
-    throw new ApiError(0, "The gateway cannot be reached. Check the connection, then try again.");
+    throw new ApiError(0, unreachable);
   });
 }

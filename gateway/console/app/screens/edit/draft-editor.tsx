@@ -7,8 +7,8 @@ import { compact } from "../../json/json-pieces.ts";
 import { navigate } from "../../shell/location.ts";
 import { editHref, presetHref, tryHref } from "../../shell/preset-hrefs.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
-import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { focusHeading } from "../../ui/focus-heading.ts";
+import { NotDone } from "../../ui/not-done.tsx";
 import { submitByKey } from "../../ui/submit-key.ts";
 import { CannotSave } from "./cannot-save.tsx";
 import { configFaultOf } from "./config-fault.ts";
@@ -99,7 +99,7 @@ export function DraftEditor(props: DraftEditorProps) {
         </div>
       )}
       {!hasRoom && <p class="fault">The draft is too large to be kept by the browser: a reload would lose it.</p>}
-      {save.error && <ErrorPanel error={save.error} title="Nothing was saved" />}
+      {save.error && <NotDone error={save.error} done="saved" />}
       <ContentFields
         dialect={dialectOf(base)}
         prompt={draft.prompt}

@@ -2,7 +2,7 @@ import { useEffect } from "preact/hooks";
 import { reasonNotTo } from "../../api/session.ts";
 import { ContentDiff } from "../../diff/content-diff.tsx";
 import { ActionButton } from "../../ui/action-button.tsx";
-import { ErrorPanel } from "../../ui/error-panel.tsx";
+import { NotDone } from "../../ui/not-done.tsx";
 import { contentOf, type Draft } from "./draft.ts";
 import { DroppedFields } from "./dropped-fields.tsx";
 import type { Save } from "./use-save.ts";
@@ -36,9 +36,9 @@ export function ReviewPanel({ draft, reason, save, editorHref }: ReviewPanelProp
         )}
       </p>
       {save.error && (
-        <ErrorPanel
+        <NotDone
           error={save.error}
-          title="Nothing was saved"
+          done="saved"
           way={
             issueCount > 0 ? [`Show the ${issueCount === 1 ? "fault" : "faults"} in the editor`, editorHref] : undefined
           }

@@ -2,8 +2,8 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { reasonNotTo } from "../../api/session.ts";
 import { presetHref, presetsHref } from "../../shell/preset-hrefs.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
-import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { TextField } from "../../ui/field.tsx";
+import { NotDone } from "../../ui/not-done.tsx";
 import { submitByKey } from "../../ui/submit-key.ts";
 import { CannotSave } from "../edit/cannot-save.tsx";
 import { configFaultOf } from "../edit/config-fault.ts";
@@ -84,7 +84,7 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
           </button>
         </div>
       )}
-      {creation.error && <ErrorPanel error={creation.error} title="Nothing was created" />}
+      {creation.error && <NotDone error={creation.error} done="created" />}
       <div class="panel panel-body new-preset-fields">
         <TextField
           label="Slug"

@@ -1,0 +1,22 @@
+import type { ApiError } from "../api/api-error.ts";
+import { unreachable } from "../api/request.ts";
+import { ErrorPanel } from "./error-panel.tsx";
+
+interface NotDoneProps {
+  readonly error: ApiError;
+  readonly done: "saved" | "created";
+  readonly way?: readonly [label: string, href: string] | undefined;
+}
+
+/** Why something was not stored; where no answer came, that nobody knows yet, and that another try is safe. */
+export function NotDone({ error, done, way }: NotDoneProps) {
+  if (error.message !== unreachable) return <ErrorPanel error={error} title={`Nothing was ${done}`} way={way} />;
+  return (
+    <ErrorPanel error={error} title="No answer came">
+      <p>
+        The gateway cannot be reached, or was lost on the way: it may have been {done}. Check the connection, then try
+        again. It is {done} once, however often you try.
+      </p>
+    </ErrorPanel>
+  );
+}
