@@ -344,6 +344,15 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect(new Set(edges).size).toBe(1);
   });
 
+  it("has nothing to scroll where a screen is short", async () => {
+    for (const width of [1280, 390]) {
+      const { page, open } = await signedIn({ width });
+      await open("/default/presets?q=nothing-is-called-that");
+      await page.getByRole("heading", { name: "No preset fits" }).waitFor();
+      expect(await page.evaluate("document.documentElement.scrollHeight - innerHeight"), `${width}`).toBe(0);
+    }
+  });
+
   it("has the heading of a list above its names", async () => {
     const { page, open } = await signedIn({ width: 390 });
     await open("/default/team");
