@@ -55,16 +55,14 @@ export class LaneQueue<Request, Answer> {
    * where one of them turns out to be late.
    */
   take(nowMs: number, batchMs: number): BatchPart<Request, Answer>[] {
+    const isFresh = (part: BatchPart<Request, Answer>) => nowMs < part.halfTimeMs;
     const hasTime = (part: BatchPart<Request, Answer>) => nowMs + batchMs + answerMarginMs < part.deadlineMs;
-    for (const isWanted of [
-      (part: BatchPart<Request, Answer>) => nowMs < part.halfTimeMs && hasTime(part),
-      hasTime,
-      () => true,
-    ]) {
+    const isBoth = (part: BatchPart<Request, Answer>) => isFresh(part) && hasTime(part);
+    for (const isWanted of [isBoth, hasTime, isFresh]) {
       const batch = this.#takeWhere(isWanted);
       if (batch.length > 0) return batch;
     }
-    return [];
+    return this.#takeWhere(() => true);
   }
 
   #takeWhere(isWanted: (part: BatchPart<Request, Answer>) => boolean): BatchPart<Request, Answer>[] {
