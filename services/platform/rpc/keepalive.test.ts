@@ -26,8 +26,8 @@ it.each([0, 1, 4])("ends a connection within 15 seconds of its last answer: %i",
   keepAlive(connection as unknown as Http2Connection);
   vi.advanceTimersByTime(answers * 10_000 + 14_000);
   expect(connection.destroyed).toBe(false);
-  // And a turn: what has arrived is read first.
-  vi.advanceTimersByTime(1_001);
+  // And two turns: what has arrived is read first, before it asks and before it ends.
+  vi.advanceTimersByTime(1_002);
   expect(connection.destroyed).toBe(true);
 });
 
@@ -47,4 +47,13 @@ it("leaves a connection alone whose answer is there when its time is up, and onl
   keepAlive(connection as unknown as Http2Connection);
   vi.advanceTimersByTime(60_000);
   expect(connection.destroyed).toBe(false);
+});
+
+it("sends nothing to a peer that has closed before what has come from it is read", () => {
+  const connection = connectionWith(0);
+  const ping = vi.spyOn(connection, "ping");
+  setTimeout(() => setImmediate(() => connection.destroy()), 10_000);
+  keepAlive(connection as unknown as Http2Connection);
+  vi.advanceTimersByTime(60_000);
+  expect(ping).not.toHaveBeenCalled();
 });

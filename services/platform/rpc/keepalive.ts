@@ -20,7 +20,8 @@ export function keepAlive(connection: Http2Connection): () => void {
     const destroyUnlessAnswered = () => isAnswered || connection.destroy();
     timeout = setTimeout(() => afterArrivals(destroyUnlessAnswered), pingTimeoutMs).unref();
   };
-  const interval = setInterval(ping, pingIntervalMs).unref();
+  // The peer may have given us up meanwhile, behind its last answers: to send something then would end the connection unread.
+  const interval = setInterval(() => afterArrivals(ping), pingIntervalMs).unref();
   return () => {
     clearInterval(interval);
     clearTimeout(timeout);
