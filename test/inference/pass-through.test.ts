@@ -36,7 +36,7 @@ describe.each(dialectNames)("a request to /%s that names no preset", (dialect) =
     const answer = await stack.send(dialect, { model: "m", stream: true });
     expect(answer.headers.get("content-type")).toBe("text/event-stream");
     expect(answer.headers.get("x-accel-buffering")).toBe("no");
-    const reader = (answer.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
+    const reader = (answer.body as ReadableStream).pipeThrough(new TextDecoderStream()).getReader();
     expect((await reader.read()).value).toBe("data: 1\n\n");
     upstream.last.socket.write(Buffer.concat([chunkOf("data: 2\n\n"), Buffer.from(lastChunk)]));
     expect((await reader.read()).value).toBe("data: 2\n\n");

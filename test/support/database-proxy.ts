@@ -120,7 +120,7 @@ export async function openDatabaseProxy(
     upstream.on("close", () => silent.has(client) || client.destroy());
     client.on("close", () => isHeld || upstream.destroy());
     if (hidesTls) upstream.once("data", hideTls);
-    upstream.on("data", (received) => {
+    upstream.on("data", (received: Buffer) => {
       let data = received;
       for (; unasked > 0 && data.length > 0; unasked -= 1) data = data.subarray(4 + data.readUIntLE(0, 3));
       if (data.length === 0) return;
@@ -203,7 +203,7 @@ function hideTls(greeting: Buffer): void {
 /** Calls for each whole packet of the protocol: three bytes of length, one of sequence, and the content. */
 function forEachPacket(socket: Socket, onPacket: (packet: Buffer) => void): void {
   let rest = Buffer.alloc(0);
-  socket.on("data", (data) => {
+  socket.on("data", (data: Buffer) => {
     rest = Buffer.concat([rest, data]);
     while (rest.length >= 4 && rest.length >= 4 + rest.readUIntLE(0, 3)) {
       const end = 4 + rest.readUIntLE(0, 3);

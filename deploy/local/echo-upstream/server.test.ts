@@ -183,7 +183,7 @@ describe("a request that cannot be answered", () => {
   it("leaves the others undisturbed, whatever it is", async () => {
     const socket = connect(Number(new URL(origin).port), "127.0.0.1").on("error", () => {});
     socket.end("garbage\0\r\n\r\n");
-    const deep = `{"model":"echo/small","input":"x","deep":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+    const deep = `{"model":"echo/small","input":"x","deep":${"[".repeat(100_000)}`;
     expect((await post("/v1/responses", deep)).status).toBeGreaterThanOrEqual(400);
     const halfway = new AbortController();
     const sent = post("/v1/responses", " ".repeat(20_000_000), halfway.signal).catch(() => {});

@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, type webcrypto } from "node:crypto";
 import type { Jwk } from "../../platform/auth/key-set.ts";
 
 /** A private key that access tokens are signed with, and its public half as the JWKS shows it. */
@@ -29,7 +29,7 @@ export function parseSigningKeys(pem: string, source: string): SigningKeys {
 }
 
 function signingKeyFrom(privateKey: KeyObject): SigningKey {
-  const { kty, crv, x, y } = createPublicKey(privateKey).export({ format: "jwk" }) as Required<JsonWebKey>;
+  const { kty, crv, x, y } = createPublicKey(privateKey).export({ format: "jwk" }) as Required<webcrypto.JsonWebKey>;
   // RFC 7638: the required members alone, in alphabetical order, without white space.
   const kid = createHash("sha256").update(JSON.stringify({ crv, kty, x, y })).digest("base64url");
   return { privateKey, jwk: { kty, crv, x, y, kid, alg: "ES256", use: "sig" } };

@@ -1,7 +1,7 @@
-import { createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
+import { createPublicKey, type KeyObject, type webcrypto } from "node:crypto";
 
 /** A public key that tokens may be signed with, as it stands in a JWKS. */
-export interface Jwk extends JsonWebKey {
+export interface Jwk extends webcrypto.JsonWebKey {
   readonly kid: string;
 }
 

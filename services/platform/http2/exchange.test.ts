@@ -156,7 +156,7 @@ async function openNodeServer(serve: Serve, options: http2.ServerOptions = {}) {
     session.on("error", () => {});
     sessions.push(session);
   });
-  server.on("stream", (stream) => {
+  server.on("stream", (stream: http2.ServerHttp2Stream) => {
     stream.on("error", () => {});
     serve(stream);
   });

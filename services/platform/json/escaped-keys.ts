@@ -12,7 +12,7 @@ import {
   wordEnd,
 } from "./json-outline.ts";
 
-// JSON.parse of Node 24 takes a key with an escape for one that it has read before, where that one looks like the
+// JSON.parse of Node 24 and 26 takes a key with an escape for one that it has read before, where that one looks like the
 // beginning of it: after {"t\\":1}, it reads {"t\u006f":1} as {"t\\":1}. So whoever writes such keys could have a field
 // looked at under another name than the one it is stored under. Strings outside of objects are read well.
 

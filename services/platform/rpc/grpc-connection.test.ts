@@ -37,7 +37,7 @@ beforeEach(async () => {
     sessions.push(session);
     session.on("error", () => {});
   });
-  server.on("stream", (stream, headers) => {
+  server.on("stream", (stream: ServerHttp2Stream, headers) => {
     stream.on("error", () => {});
     if (String(headers[":path"]).endsWith("/Watch")) {
       healthCount += 1;
