@@ -277,6 +277,20 @@ describe("Batcher", () => {
       await Promise.all(answers);
       expect(batches.map(({ requests }) => requests)).toEqual([["a0"], ["b2", "c1", "a1"], ["b1"]]);
     });
+
+    it("goes by half of their time also among those who all have less left than a batch takes", async () => {
+      const { ask, batches, begun } = slowBatcher({ laneOf, countMax: 3 });
+      const first = ask("a0");
+      const running = await begun(1);
+      const waiting = ask("b1", { deadlineMs: monotonicMs() + 4_000 });
+      await sleep(2_100);
+      const answers = [waiting, ask("c1", { deadlineMs: monotonicMs() + 2_000 })];
+      running.answer();
+      await first;
+      for (const count of [2, 3]) (await begun(count)).answer();
+      await Promise.all(answers);
+      expect(batches.map(({ requests }) => requests)).toEqual([["a0"], ["c1"], ["b1"]]);
+    });
   });
 
   it("has those stand back who have waited for half of their time, unless others ask alike who have not", async () => {

@@ -52,7 +52,7 @@ export class LaneQueue<Request, Answer> {
    * Who has waited for half of their time stands back behind those who have not. Where more is asked for than can be done,
    * in order of arrival everyone would be served just before their time is up, or just after it, and the work for nothing.
    * Who has less time left than a batch takes stands back behind all others: what is stored together is undone together
-   * where one of them turns out to be late.
+   * where one of them turns out to be late. Where that is everybody, half of their time counts still.
    */
   take(nowMs: number, batchMs: number): BatchPart<Request, Answer>[] {
     const isFresh = (part: BatchPart<Request, Answer>) => nowMs < part.halfTimeMs;
