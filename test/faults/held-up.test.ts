@@ -4,6 +4,7 @@ import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { type Channel, openChannel } from "../../services/platform/rpc/channel.ts";
 import { type CallOptions, grpcClient } from "../../services/platform/rpc/grpc-client.ts";
+import { holdUp } from "../support/hold-up.ts";
 import { openStubService, type StubService } from "../support/stub-service.ts";
 
 // A process that does not run for a while, because its machine is busy or asleep, or is stopped by someone.
@@ -47,9 +48,7 @@ afterEach(async () => {
 
 /** Nothing else runs here until the caller's time is up; by then the answer lies in the caller's socket. */
 function holdUpOnceAnswered(): void {
-  setImmediate(() => {
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, timeoutMs + 100);
-  });
+  setImmediate(() => holdUp(timeoutMs + 100));
 }
 
 async function openClient(): Promise<PresetClient> {

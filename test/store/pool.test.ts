@@ -5,6 +5,7 @@ import { openPool, type PoolConnection, type RowDataPacket } from "../../service
 import { inSnapshot, inTransaction, retryTransient } from "../../services/platform/mysql/transaction.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { holdUp } from "../support/hold-up.ts";
 import { openDatabaseProxy, urlThrough } from "../support/tcp-proxy.ts";
 
 let database: TestDatabase;
@@ -303,6 +304,17 @@ describe("openPool", () => {
     given.release();
     await pool.end();
     proxy.close();
+  });
+
+  it("takes an answer that came in time, where the process was held up until after that", async () => {
+    const pool = openPool(database.url, 1, { statementTimeoutMs: 300 });
+    await pool.query("SELECT 1");
+    const answer = pool.query<RowDataPacket[]>("SELECT CONNECTION_ID() AS id, SLEEP(0.05)");
+    holdUp(600);
+    const [first] = await answer;
+    const [second] = await pool.query<RowDataPacket[]>("SELECT CONNECTION_ID() AS id");
+    expect(second[0]?.id).toBe(first[0]?.id);
+    await pool.end();
   });
 
   it("keeps half of the places where one may wait for others than one tenant", async () => {

@@ -1,5 +1,10 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { monotonicMs } from "../../../services/platform/process/clock.ts";
 import { nowhere } from "../../../services/platform/process/transient-set.ts";
+import { holdUp } from "../../../test/support/hold-up.ts";
 import { type Deadlined, Deadlines } from "./deadlines.ts";
 
 beforeEach(() => {
@@ -69,4 +74,27 @@ it("ends all where the process stops, and what waits begins at once", () => {
   deadlines.after(60_000, () => ended.push("taken back"))();
   deadlines.stop();
   expect(ended.sort()).toEqual(["a", "b", "c", "waiting"]);
+});
+
+it("does not end a call whose upstream was heard while the process was held up", async () => {
+  vi.useRealTimers();
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  const [[upstream]] = await Promise.all([once(server, "connection"), once(client, "connect")]);
+
+  const deadlines = new Deadlines();
+  const ended: string[] = [];
+  let untilMs = monotonicMs() + 300;
+  client.on("data", () => {
+    untilMs = Number.POSITIVE_INFINITY;
+  });
+  const end = () => ended.push("ended");
+  deadlines.watch({ place: nowhere, isLate: (nowMs) => untilMs < nowMs, onDeadline: end, onStop: () => {} });
+  upstream.write("x");
+  holdUp(600);
+  await sleep(300);
+  expect(ended).toEqual([]);
+  upstream.destroy();
+  server.close();
 });

@@ -1,4 +1,5 @@
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
+import { afterArrivals } from "../../../services/platform/process/next-turn.ts";
 import { type Member, TransientSet } from "../../../services/platform/process/transient-set.ts";
 
 /** What must not go on for ever. */
@@ -26,7 +27,7 @@ export class Deadlines {
 
   watch(call: Deadlined): void {
     this.#watched.add(call);
-    this.#timer ??= setInterval(() => this.#sweep(), sweepMs).unref();
+    this.#timer ??= setInterval(() => afterArrivals(() => this.#sweep()), sweepMs).unref();
   }
 
   forget(call: Deadlined): void {

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { holdUp } from "../../../test/support/hold-up.ts";
 import {
   answerWith,
   chunkOf,
@@ -108,6 +109,14 @@ it("tells each request, once it is sent, which connection it goes over, and how 
   for (let n = 0; n < 3; n++) counts.push((await sendOne()).earlierRequests);
   expect(counts).toEqual([0, 1, 2]);
   expect(upstream.received.map(({ earlierOnConnection }) => earlierOnConnection)).toEqual([0, 1, 2]);
+});
+
+it("uses a connection that was made in time, where the process was held up until after that", async () => {
+  const recorder = dispatch(new Recorder());
+  holdUp(1_500);
+  await recorder.ended;
+  expect(recorder.error).toBeUndefined();
+  expect(recorder.told.at(-1)).toBe("end");
 });
 
 it("counts from the beginning where a connection was opened anew", async () => {

@@ -1,6 +1,7 @@
 import { isIP, type OnReadOpts, connect as openPlain, type Socket } from "node:net";
 import { connect as openTls } from "node:tls";
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
+import { afterArrivals } from "../../../services/platform/process/next-turn.ts";
 import { Connection, type ConnectionOwner, type RequestListener } from "./connection.ts";
 import { requestHead, type UpstreamRequest } from "./upstream-request.ts";
 
@@ -124,10 +125,15 @@ export class Connections implements ConnectionOwner {
       keepAliveInitialDelay: keepAliveMs,
     };
     const socket = isTls ? this.#connectTls(options) : openPlain(options);
-    const timer = setTimeout(() => {
-      socket.destroy(Object.assign(new Error("No connection in time"), { code: "ETIMEDOUT" }));
-    }, this.#connectMs);
-    const stop = () => clearTimeout(timer);
+    let isSettled = false;
+    const giveUp = () => {
+      if (!isSettled) socket.destroy(Object.assign(new Error("No connection in time"), { code: "ETIMEDOUT" }));
+    };
+    const timer = setTimeout(() => afterArrivals(giveUp), this.#connectMs);
+    const stop = () => {
+      isSettled = true;
+      clearTimeout(timer);
+    };
     return socket.once(openEvent, stop).once("close", stop);
   }
 

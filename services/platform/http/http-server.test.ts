@@ -1,5 +1,6 @@
 import type { RequestListener } from "node:http";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { holdUp } from "../../../test/support/hold-up.ts";
 import { RawConnection } from "../../../test/support/raw-connection.ts";
 import { bindHttpServer, closeHttpServer, createHttpServer, httpTimeouts } from "./http-server.ts";
 
@@ -25,11 +26,6 @@ async function open(listener: RequestListener, finished = onTestFinished) {
 
 const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const post = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n";
-
-/** Keeps this process from doing anything else. */
-function block(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-}
 
 /** Answers when the body has come. */
 const echo: RequestListener = (request, response) => {
@@ -87,7 +83,7 @@ describe("a server that is late", () => {
     // Behind this, the event loop looks at clocks first. Node waits for a second more than it is told.
     setImmediate(() => {
       connection.send("GET /next HTTP/1.1\r\nHost: a\r\n\r\n");
-      block(timeouts.keepAliveMs + 2_000);
+      holdUp(timeouts.keepAliveMs + 2_000);
     });
     await expect.poll(() => connection.statuses, soon).toEqual([200, 200]);
     connection.send(get);

@@ -1,4 +1,5 @@
 import { monotonicMs } from "../process/clock.ts";
+import { afterArrivals } from "../process/next-turn.ts";
 
 /**
  * Notices that a command has not been answered in time. A command sets a number and no timer: there is one timer, which
@@ -27,12 +28,14 @@ export class CommandClock {
   }
 
   #setTimer(inMs: number): NodeJS.Timeout {
-    return setTimeout(() => {
-      this.#timer = undefined;
-      if (!this.#isWaiting()) return;
-      const leftMs = this.#deadlineMs - monotonicMs();
-      if (leftMs > 0) this.#timer = this.#setTimer(leftMs);
-      else this.#onLate();
-    }, inMs).unref();
+    return setTimeout(() => afterArrivals(() => this.#look()), inMs).unref();
+  }
+
+  #look(): void {
+    this.#timer = undefined;
+    if (!this.#isWaiting()) return;
+    const leftMs = this.#deadlineMs - monotonicMs();
+    if (leftMs > 0) this.#timer = this.#setTimer(leftMs);
+    else this.#onLate();
   }
 }
