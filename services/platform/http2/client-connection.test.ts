@@ -1,8 +1,10 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { holdUp } from "../../../test/support/hold-up.ts";
 import { ClientConnection } from "./client-connection.ts";
 import { FrameReader } from "./frame-reader.ts";
 import { frame, settingsFrame } from "./frames.ts";
@@ -105,6 +107,21 @@ describe("a request", () => {
     await expect.poll(() => bytesOf(1)).toBe(20);
     await expect.poll(() => bytesOf(3)).toBeGreaterThan(0);
     expect(bytesOf(3)).toBe(25);
+  });
+
+  it("that follows a silence does not keep what the server said before it closed from being read", async () => {
+    await open();
+    await greet({});
+    ask("a");
+    await expect.poll(() => streamIds()).toEqual([1]);
+    await sleep(1_100);
+    peer?.write(answer(1));
+    peer?.resetAndDestroy();
+    // Before anything is read: that takes a turn of the event loop.
+    holdUp(50);
+    ask("b");
+    await expect.poll(() => told).toContain("closed");
+    expect(told).toContain("a answered");
   });
 
   it("that was given up before its turn is not sent", async () => {

@@ -1,4 +1,6 @@
 import type { Socket } from "node:net";
+import { monotonicMs } from "../process/clock.ts";
+import { afterArrivals } from "../process/next-turn.ts";
 import type { TransientMap } from "../process/transient-map.ts";
 import { frame } from "./frames.ts";
 import { noTable } from "./header-encoder.ts";
@@ -9,9 +11,12 @@ import type { Http2Stream } from "./stream.ts";
 const unsentBytesMax = 64 * 1024;
 /** So much is unread only by a peer that asks for answers all the time, and reads none. */
 const controlBytesMax = 4 * 1024 * 1024;
+/** After so long without a word of ours, the peer may have given us up. */
+const silenceMs = 1_000;
 /** Pieces that are smaller are sent as one. */
 const copiedBytesMax = 64 * 1024;
 const noBytes = Buffer.alloc(0);
+const atOnce = (run: () => void): void => run();
 
 /** What leaves over one connection: frames in order, and data as fast as the peer's windows and the socket allow. */
 export class Outbox {
@@ -25,6 +30,7 @@ export class Outbox {
   #frameBytes = 0;
   #isPlanned = false;
   #isHeld = false;
+  #sentAtMs = monotonicMs();
   #hasSentHeaders = false;
   /** Those with data that waits for the connection, in turn. */
   readonly #blocked = new Set<Http2Stream>();
@@ -39,9 +45,7 @@ export class Outbox {
   push(bytes: Buffer): void {
     this.#frames.push(bytes);
     this.#frameBytes += bytes.length;
-    if (this.#isPlanned || this.#isHeld) return;
-    this.#isPlanned = true;
-    queueMicrotask(this.flush);
+    if (!this.#isHeld) this.#plan(queueMicrotask);
   }
 
   /** Until it is released, nothing leaves. */
@@ -51,7 +55,18 @@ export class Outbox {
 
   release(): void {
     this.#isHeld = false;
-    this.flush();
+    this.#plan(atOnce);
+  }
+
+  /**
+   * To send something to a peer that has closed the connection ends it, and what lies unread in the socket is lost. That may
+   * be answers, where this process was held up until now. So after a silence what has come is read first.
+   */
+  #plan(run: (flush: () => void) => void): void {
+    if (this.#isPlanned || this.#frames.length === 0) return;
+    this.#isPlanned = true;
+    if (monotonicMs() - this.#sentAtMs > silenceMs) afterArrivals(this.flush);
+    else run(this.flush);
   }
 
   headers(streamId: number, fields: Buffer, isLast: boolean): void {
@@ -172,6 +187,7 @@ export class Outbox {
     this.#frameBytes = 0;
     const socket = this.#socket;
     if (socket.destroyed || socket.writableEnded) return;
+    this.#sentAtMs = monotonicMs();
     if (frames.length === 1) socket.write(frames[0] as Buffer);
     else if (bytes <= copiedBytesMax) socket.write(Buffer.concat(frames, bytes));
     else {
