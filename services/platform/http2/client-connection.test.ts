@@ -35,9 +35,13 @@ const listener = {
   onClose: () => told.push("closed"),
 };
 
+function portOf(listening: Server): number {
+  return (listening.address() as AddressInfo).port;
+}
+
 async function open(Connection = ClientConnection): Promise<void> {
   const accepted = once(server, "connection") as Promise<[Socket]>;
-  connection = new Connection(connect((server.address() as AddressInfo).port, "127.0.0.1"), listener);
+  connection = new Connection(connect(portOf(server), "127.0.0.1"), listener);
   const [socket] = await accepted;
   peer = socket;
   let greetingBytes = preface.length;
@@ -109,17 +113,22 @@ describe("a request", () => {
     expect(bytesOf(3)).toBe(25);
   });
 
-  it("that follows a silence does not keep what the server said before it closed from being read", async () => {
+  it.for<[string, (act: () => void) => void]>([
+    ["made by a timer", (act) => setTimeout(act)],
+    // In such a turn no socket is read any more of which it was not known before.
+    ["made for another connection that was read", (act) => connect(portOf(server), "127.0.0.1", act)],
+  ])("after a silence leaves it to be read what the server said before it closed: %s", async ([_name, inTurn]) => {
     await open();
     await greet({});
     ask("a");
     await expect.poll(() => streamIds()).toEqual([1]);
     await sleep(1_100);
-    peer?.write(answer(1));
-    peer?.resetAndDestroy();
-    // Before anything is read: that takes a turn of the event loop.
-    holdUp(50);
-    ask("b");
+    inTurn(() => {
+      peer?.write(answer(1));
+      peer?.resetAndDestroy();
+      holdUp(20);
+      ask("b");
+    });
     await expect.poll(() => told).toContain("closed");
     expect(told).toContain("a answered");
   });

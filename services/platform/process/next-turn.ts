@@ -4,10 +4,11 @@ export function nextTurn(): Promise<void> {
 }
 
 /**
- * For a timer that is about to give something up: calls back once what has arrived by now was read. In a turn of the event
- * loop timers come first, so a process that was held up, its machine busy or asleep, would give up what lies answered in
- * its sockets.
+ * Calls back once everything that has arrived by now was read. For whoever is about to give something up: a process that
+ * was held up, its machine busy or asleep, would otherwise give up what lies answered in its sockets.
+ *
+ * It takes two turns of the event loop, because the present one reads only the sockets that were readable when it began.
  */
 export function afterArrivals(callback: () => void): void {
-  setImmediate(callback);
+  setImmediate(() => setImmediate(callback));
 }
