@@ -35,7 +35,7 @@ export async function findDatabaseServer({ flavor, ownServer, report }: FindOpti
   const docker = await findDocker();
   if (docker && fits(docker)) return docker;
   throw new StartError(
-    `${flavor ? `The data here was made with ${flavor}, which was not found on this machine.` : "No MySQL-compatible server was found on this machine."} Do one of these, then run the same command again:
+    `${flavor ? `The data here was created by ${flavor}, which was not found on this machine.` : "No MySQL-compatible server was found on this machine."} Do one of these, then run the same command again:
   - install MariaDB 10.11 or later, or MySQL 8.4 or later (it need not be running: a private one is started from it)${installHint()}
   - install Docker and start it${ownServer ? `\n  - ${ownServer}` : ""}`,
   );

@@ -55,7 +55,7 @@ describe.runIf(hasApt() && !findExecutable("prometheus"))("where there is none",
     stubApt('echo "E: Failed to fetch http://deb.debian.org" >&2; exit 100');
     const refusal = findPrometheus(() => {}, programs);
     await expect(refusal).rejects.toThrow(
-      /could not be had: the package sources are out of reach[\s\S]*start without --observe/,
+      /could not be installed: the package sources are out of reach[\s\S]*start without --observe/,
     );
     expect(readdirSync(programs)).toEqual([]);
   });

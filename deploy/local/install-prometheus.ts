@@ -58,7 +58,7 @@ async function unpackTo(folder: string, programs: string, report: (text: string)
     rmSync(folder, { recursive: true, force: true });
     renameSync(root, folder);
   } catch (error) {
-    throw new StartError(`Prometheus could not be had: ${apt.explain(error)}\n${advice}`);
+    throw new StartError(`Prometheus could not be installed: ${apt.explain(error)}\n${advice}`);
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }

@@ -42,7 +42,7 @@ export async function planInstances(
   const gateways = readCount(given, "GATEWAY_PROCESSES", automatic.gateways);
   const presets = readCount(given, "PRESET_PROCESSES", automatic.presets);
   if (gateways > 1 && !machine.sharesPorts)
-    throw new StartError("GATEWAY_PROCESSES must be 1 here: only on Linux several processes share a port.");
+    throw new StartError("GATEWAY_PROCESSES must be 1 here: only Linux lets several processes share a port.");
   const morePresets = await times(presets - 1, async () => ({
     PRESET_GRPC_PORT: String(await findFreePort()),
     PRESET_HTTP_PORT: String(await findFreePort()),

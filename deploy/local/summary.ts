@@ -40,7 +40,7 @@ List the members of the organization:
   curl ${url}/organization/members \\
     -H 'Authorization: Bearer ${keys.management_key}'
 
-Use the preset (its model, echo/small, is no model: it tells what it was sent):
+Use the preset (echo/small is not a real model: it answers with what it was sent):
   curl ${url}/chat/completions \\
     -H 'Authorization: Bearer ${keys.api_key}' \\
     -H 'Content-Type: application/json' \\

@@ -32,7 +32,7 @@ export async function keepUpstreams({ file, environment, echoPort, say }: Upstre
       writePrivateFile(file, `${JSON.stringify({ ...own, upstreams }, null, 2)}\n`);
     } catch (error) {
       throw new StartError(
-        `${file} cannot be written: ${(error as Error).message}. Make room, and save your table again.`,
+        `${file} cannot be written: ${(error as Error).message}. Free some disk space, and save your table again.`,
       );
     }
   };
@@ -81,7 +81,7 @@ async function readTable(path: string, environment: NodeJS.ProcessEnv): Promise<
     }
     return JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
-    throw new StartError(`UPSTREAMS_FILE ${path} cannot be used: ${(error as Error).message}. Mend it.`);
+    throw new StartError(`UPSTREAMS_FILE ${path} cannot be used: ${(error as Error).message}. Correct it.`);
   }
 }
 

@@ -10,7 +10,7 @@ export class GrantCounts {
     showOutcomes(
       registry,
       "setpoint_grant_lookups_total",
-      "Keys that requests came with, by outcome: hit (an access token was at hand), miss (waited for an exchange), refused (by what was known of it).",
+      "Keys of requests, by outcome: hit (its access token was cached), miss (waited for an exchange), refused (its refusal was cached).",
       this.lookups,
     );
     showOutcomes(

@@ -41,7 +41,7 @@ export class SessionCookie {
     if (this.#origin.isOwnRequest(request)) return;
     throw new HttpError(
       403,
-      "Only the console signs in here: its own page, with JSON and the header `x-setpoint-console: 1`. Others send their key as a bearer token.",
+      "Only the console's own page can sign in here, with JSON and the header `x-setpoint-console: 1`. Other clients send their key as a bearer token.",
     );
   }
 
@@ -50,7 +50,7 @@ export class SessionCookie {
     if (name !== undefined) return name;
     throw new HttpError(
       403,
-      "Nobody can sign in over plain HTTP from another machine. Serve the gateway over HTTPS, and set PUBLIC_ORIGIN to where people open it, such as https://setpoint.example.com.",
+      "Signing in over plain HTTP works only on the machine itself. Serve the gateway over HTTPS, and set PUBLIC_ORIGIN to the address where people open it, such as https://setpoint.example.com.",
     );
   }
 

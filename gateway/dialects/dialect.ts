@@ -61,7 +61,7 @@ function asJson(schema: SchemaObject): SchemaObject {
 /** What becomes of a field, to be appended to its description. */
 const notesOnUse: Readonly<Record<Field["use"], string>> = {
   config: "",
-  prompt: " Gives the system prompt; not stored otherwise.",
+  prompt: " Only the system prompt is taken from it; the rest is not stored.",
   none: " Not stored.",
 };
 

@@ -157,7 +157,7 @@ describe("system prompt", () => {
 
   it("refuses half of a surrogate pair, which UTF-8 cannot hold", () => {
     expect(violationsOfText(responses, '{"instructions":"a\\ud800"}')).toEqual([
-      { path: "system_prompt", message: "must not hold half of a surrogate pair" },
+      { path: "system_prompt", message: "must not contain an unpaired surrogate" },
     ]);
     expect(readBody(responses, '{"instructions":"\\ud83d\\ude00"}').systemPrompt).toBe("😀");
   });

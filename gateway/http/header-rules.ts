@@ -21,7 +21,7 @@ export function checkHeaders({ headers, rawHeaders, httpVersion }: IncomingMessa
     throw invalidRequest(headerViolations(hosts, authorizations, isModern));
   }
   if (isModern && headers.expect !== undefined && !continueExpectation.test(headers.expect)) {
-    throw new HttpError(417, "Send no Expect header but `100-continue`.");
+    throw new HttpError(417, "The only Expect header that is supported is `100-continue`.");
   }
   // HTTP would have 501 here, but clients send again what is answered so.
   if (!isPlainTransfer(headers["transfer-encoding"])) {

@@ -103,7 +103,10 @@ function clientError(code: string | undefined): HttpError | DomainError {
     case "HPE_INVALID_EOF_STATE":
       return invalidHttp("The request ends too early.", "ends before the end that it announces");
     case tunnel:
-      return invalidHttp("This is no proxy: it opens no tunnels. Send requests to it itself.", "asks for a tunnel");
+      return invalidHttp(
+        "This server is not a proxy and opens no tunnels. Send requests to the server itself.",
+        "asks for a tunnel",
+      );
     default:
       return invalidHttp("This is not a valid HTTP request.", "is not valid HTTP");
   }

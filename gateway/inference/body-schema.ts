@@ -27,7 +27,7 @@ export const namingFields = {
   models: {
     type: ["array", "null"],
     items: { type: "string" },
-    description: "Models to try in turn, until one answers. They are no references to presets.",
+    description: "Models to try in turn, until one answers. They cannot be references to presets.",
   },
   preset: {
     type: ["string", "null"],

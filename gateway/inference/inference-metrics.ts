@@ -32,7 +32,7 @@ export class InferenceMetrics {
   constructor(registry: Registry) {
     this.#seconds = new Histogram({
       name: "setpoint_inference_seconds",
-      help: "Time from a request to the end of its answer, by upstream and the status that it ended with: 499 where the client went, 502 and 504 also where an answer broke off.",
+      help: "Time from a request to the end of its answer, by upstream and the final status: 499 if the client disconnected, 502 and 504 also if an answer broke off.",
       labelNames: ["upstream", "status"],
       buckets: durationBuckets,
       registry,
@@ -46,7 +46,7 @@ export class InferenceMetrics {
     });
     this.#resolveSeconds = new Histogram({
       name: "setpoint_inference_resolve_seconds",
-      help: "Time that it took to find the preset that a request names, and to make one request of both.",
+      help: "Time to find the preset that a request names, and to merge it into the request.",
       labelNames: [],
       buckets: resolveBuckets,
       registry,
@@ -59,31 +59,31 @@ export class InferenceMetrics {
     });
     this.#aborted = new Counter({
       name: "setpoint_inference_aborted_total",
-      help: "Calls that were ended before the upstream did, by upstream and reason: client_gone, client_stalled.",
+      help: "Calls that were aborted before the upstream was done, by upstream and reason: client_gone, client_stalled.",
       labelNames: ["upstream", "reason"],
       registry,
     });
     this.#retries = new Counter({
       name: "setpoint_inference_retries_total",
-      help: "Requests that were sent to the same upstream again, by upstream and reason.",
+      help: "Requests that were retried on the same upstream, by upstream and reason.",
       labelNames: ["upstream", "reason"],
       registry,
     });
     this.#fallbacks = new Counter({
       name: "setpoint_inference_fallbacks_total",
-      help: "Requests that went on to the next model of their list, by the upstream that failed and reason.",
+      help: "Requests that fell back to the next model of their list, by the upstream that failed and reason.",
       labelNames: ["upstream", "reason"],
       registry,
     });
     this.#tokens = new Counter({
       name: "setpoint_inference_tokens_total",
-      help: "Tokens, where answers tell them, by upstream and kind: input, output.",
+      help: "Tokens that answers report, by upstream and kind: input, output.",
       labelNames: ["upstream", "kind"],
       registry,
     });
     this.#fileFault = new Gauge({
       name: "setpoint_upstreams_file_fault",
-      help: "1 while the upstreams file cannot be used and the last good one stays in use.",
+      help: "1 while the upstreams file is faulty and the last good one stays in use.",
       registers: [registry],
     });
   }
@@ -92,7 +92,7 @@ export class InferenceMetrics {
   watchInFlight(list: () => readonly Upstream[], registry: Registry): void {
     new Gauge({
       name: "setpoint_inference_in_flight",
-      help: "Calls that are under way, by upstream.",
+      help: "Calls in flight, by upstream.",
       labelNames: ["upstream"],
       registers: [registry],
       collect() {

@@ -13,7 +13,7 @@ export const anthropicErrorSchema = Type.Object(
     request_id: Type.String({ description: "Equals the header `x-request-id`. Name it when you report a fault." }),
   },
   {
-    description: "The body of a refusal where Anthropic's clients look for it.",
+    description: "The body of an error, in the shape that Anthropic's clients expect.",
     examples: [
       {
         type: "error",
@@ -33,7 +33,7 @@ export const errorSchema = Type.Object(
       metadata: Type.Object({
         request_id: Type.String({ description: "Equals the header `x-request-id`. Name it when you report a fault." }),
         hash: Type.Optional(
-          Type.String({ description: "With status 409: the key that this request has made before." }),
+          Type.String({ description: "With status 409: the hash of the key that this request created earlier." }),
         ),
         issues: Type.Optional(
           Type.Array(

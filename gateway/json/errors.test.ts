@@ -53,9 +53,9 @@ describe("errorAnswer", () => {
   );
 
   it("names a field as the REST API does, also in the sentence", () => {
-    const { error } = answerTo(invalidRequest([{ path: "expire_time", message: "must be to come" }]));
-    expect(error.message).toBe("expires_at must be to come");
-    expect(error.metadata.issues).toEqual([{ path: "expires_at", message: "must be to come" }]);
+    const { error } = answerTo(invalidRequest([{ path: "expire_time", message: "must be in the future" }]));
+    expect(error.message).toBe("expires_at must be in the future");
+    expect(error.metadata.issues).toEqual([{ path: "expires_at", message: "must be in the future" }]);
   });
 
   it("passes on what programs need of a refusal", () => {

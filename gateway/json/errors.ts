@@ -122,7 +122,7 @@ function refusal(status: number, message: string, violations: readonly FieldViol
 
 const faultOfOurs: PublicParts = {
   status: 500,
-  message: "Something went wrong on our side. Try again; if it stays, report the request id.",
+  message: "Something went wrong on our side. Try again; if it happens again, report the request id.",
   violations: [],
   headers: {},
 };
@@ -134,7 +134,7 @@ const faultOfOurs: PublicParts = {
 const outOfReach: PublicParts = {
   status: 503,
   message:
-    "The service is out of reach or has too much to do. Try again in a moment; with an Idempotency-Key, nothing is created twice.",
+    "The service is out of reach or overloaded. Try again in a moment; with an Idempotency-Key, nothing is created twice.",
   violations: [],
   headers: { "retry-after": retryAfterSeconds },
 };
@@ -142,7 +142,7 @@ const outOfReach: PublicParts = {
 /** Inference stores nothing, and sends a request on only when it has all that it needs. */
 const outOfReachOfInference: PublicParts = {
   ...outOfReach,
-  message: "The service is out of reach or has too much to do. Nothing was sent to an upstream. Try again in a moment.",
+  message: "The service is out of reach or overloaded. Nothing was sent to an upstream. Try again in a moment.",
 };
 
 function errorBody({ status, message, violations, metadata }: PublicParts, requestId: string): string {

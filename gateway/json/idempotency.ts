@@ -10,7 +10,7 @@ export const idempotencyHeader = {
   "Idempotency-Key": Type.Optional(
     Type.String({
       pattern: requestIdPattern.source,
-      description: `${rule}. The same key with the same request gets the first answer again and stores nothing; with another request it is 409.`,
+      description: `${rule}. Repeating a request with the same key returns the first answer and stores nothing; another request with that key is 409.`,
     }),
   ),
 };
@@ -20,7 +20,7 @@ export const secretIdempotencyHeader = {
   "Idempotency-Key": Type.Optional(
     Type.String({
       pattern: requestIdPattern.source,
-      description: `${rule}. The same key with the same request, within 24 hours, is 409 and names the hash of the key that was made: no second one is, and a secret is never shown twice. With another request it is 409, too.`,
+      description: `${rule}. Repeating a request with the same key within 24 hours is 409 and names the hash of the key that was created: no second key is created, and a secret is never shown twice. Another request with that key is 409, too.`,
     }),
   ),
 };

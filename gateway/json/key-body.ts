@@ -19,7 +19,7 @@ const unmetered = {
 const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$/;
 const expiresAt = optionalText({
   pattern: timePattern.source,
-  description: "a UTC date-time to come, such as 2031-01-31T09:00:00Z, or null",
+  description: "a UTC date-time in the future, such as 2031-01-31T09:00:00Z, or null",
 });
 const permissions = Type.Optional(
   Type.Array(permissionSchema, { minItems: 1, description: "What the key may do with presets." }),
@@ -32,12 +32,12 @@ export const keyCreationSchema = Type.Object(
       Type.String({
         minLength: 1,
         description:
-          "Id or slug of the workspace. Default: the default one. Not for a management key, which reaches all.",
+          "Id or slug of the workspace. Default: the default one. Not for a management key, which can use all of them.",
       }),
     ),
     creator_user_id: optionalText({
       minLength: 1,
-      description: "A member of the organization, whose the key is. Default: who owns the calling key.",
+      description: "The member of the organization who will own the key. Default: the owner of the calling key.",
     }),
     expires_at: expiresAt,
     kind: Type.Optional(kindSchema),
@@ -50,7 +50,7 @@ export const keyCreationSchema = Type.Object(
 export const keyUpdateSchema = Type.Object(
   {
     name: Type.Optional(Type.String(nameRule(nameLengthMax))),
-    disabled: Type.Optional(Type.Boolean({ description: "Whether the key shall not work." })),
+    disabled: Type.Optional(Type.Boolean({ description: "Whether the key is disabled." })),
     expires_at: expiresAt,
     permissions,
     ...unmetered,
@@ -65,7 +65,7 @@ export const rotationSchema = Type.Object(
         minimum: 0,
         maximum: graceSecondsMax,
         default: 0,
-        description: "For how long the old secret goes on working.",
+        description: "How long the old secret keeps working.",
       }),
     ),
   },
@@ -118,7 +118,7 @@ function expiryViolations({ expires_at }: Readonly<Record<string, unknown>>): Fi
   if (typeof expires_at !== "string" || !timePattern.test(expires_at)) return [];
   const time = new Date(expires_at);
   if (Number.isNaN(time.getTime()) || time.toISOString().slice(0, 19) !== expires_at.slice(0, 19)) {
-    return [{ path: "expires_at", message: "must be a time that there is" }];
+    return [{ path: "expires_at", message: "must be a date and time that exist" }];
   }
-  return time.getTime() > Date.now() ? [] : [{ path: "expires_at", message: "must be to come" }];
+  return time.getTime() > Date.now() ? [] : [{ path: "expires_at", message: "must be in the future" }];
 }

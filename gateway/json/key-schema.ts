@@ -10,12 +10,12 @@ export const permissionSchema = Type.Enum([...knownPermissions], { type: "string
 export const kindSchema = Type.Enum(Object.keys(kindByName) as (keyof typeof kindByName)[], {
   type: "string",
   description:
-    "`api`: for the presets of one workspace. `management`: administers the organization, and reaches them all.",
+    "`api`: for the presets of one workspace. `management`: administers the organization, and can use the presets of all its workspaces.",
 });
 
 const hash = Type.String({
   pattern: "^[0-9a-f]{64}$",
-  description: "SHA-256 of the secret, in hexadecimal digits. Another one after each rotation.",
+  description: "SHA-256 of the secret, in hexadecimal digits. Changes with each rotation.",
 });
 
 const limits = {
@@ -23,7 +23,7 @@ const limits = {
   limit_remaining: nullable([], { description: "Always null." }),
   limit_reset: nullable([], { description: "Always null." }),
   include_byok_in_limit: Type.Boolean({ description: "Always false." }),
-  usage: Type.Number({ description: "Always 0, as all that follow." }),
+  usage: Type.Number({ description: "Always 0, like the other usage fields." }),
   usage_daily: Type.Number(),
   usage_weekly: Type.Number(),
   usage_monthly: Type.Number(),
@@ -34,9 +34,9 @@ const limits = {
 };
 
 const common = {
-  label: Type.String({ description: "What people tell the secret by: its first and last characters." }),
-  creator_user_id: nullable("string", { description: "The user whose the key is; what it creates is theirs." }),
-  expires_at: nullable("string", { format: "date-time", description: "Null where the key never expires." }),
+  label: Type.String({ description: "The first and last characters of the secret, by which people recognize it." }),
+  creator_user_id: nullable("string", { description: "The user who owns the key, and everything that it creates." }),
+  expires_at: nullable("string", { format: "date-time", description: "Null if the key never expires." }),
 };
 
 const commonExample = {
@@ -91,10 +91,10 @@ export const keySchema = Type.Object(
 export const currentKeySchema = Type.Object(
   {
     ...common,
-    organization_id: nullable("string", { format: "uuid", description: "Null where it was deleted." }),
+    organization_id: nullable("string", { format: "uuid", description: "Null if it was deleted." }),
     workspace_id: nullable("string", {
       format: "uuid",
-      description: "The workspace of an API key, the default one for a management key. Null where it was deleted.",
+      description: "The workspace of an API key, the default one for a management key. Null if it was deleted.",
     }),
     is_management_key: Type.Boolean(),
     is_provisioning_key: Type.Boolean({ description: "Equals `is_management_key`." }),
@@ -106,11 +106,11 @@ export const currentKeySchema = Type.Object(
     ),
     rate_limit: Type.Object(
       {
-        requests: Type.Integer({ description: "-1 where there is no limit." }),
+        requests: Type.Integer({ description: "-1 if there is no limit." }),
         interval: Type.String(),
         note: Type.String(),
       },
-      { description: "How often the key may be used; each gateway counts for itself." },
+      { description: "How often the key may be used; each gateway counts on its own." },
     ),
     ...limits,
   },

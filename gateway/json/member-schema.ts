@@ -12,8 +12,8 @@ export const memberSchema = Type.Object(
   {
     id: Type.String({ description: "The user: `user_` and 24 or more letters and digits." }),
     email: Type.String({ maxLength: 320 }),
-    first_name: nullable("string", { maxLength: 255, description: "Null where it is not known." }),
-    last_name: nullable("string", { maxLength: 255, description: "Null where it is not known." }),
+    first_name: nullable("string", { maxLength: 255, description: "Null if it is not known." }),
+    last_name: nullable("string", { maxLength: 255, description: "Null if it is not known." }),
     role: roleSchema,
   },
   {

@@ -17,7 +17,7 @@ export const modelSchema = Type.Object(
     name: Type.String({ description: "For people." }),
     created: Type.Integer({
       minimum: 0,
-      description: "When the preset was made, in seconds; 0 where that is not known.",
+      description: "When the preset was created, in seconds since 1970; 0 if that is not known.",
     }),
     description: Type.String({ description: "What it is." }),
     context_length: nullable([], unknown),
@@ -32,7 +32,7 @@ export const modelSchema = Type.Object(
     default_parameters: nullable([], unknown),
     supported_parameters: noneKnown,
     supported_voices: nullable([], unknown),
-    links: Type.Object({ details: Type.String({ description: "A path that tells more." }) }),
+    links: Type.Object({ details: Type.String({ description: "The path of a page with more details." }) }),
   },
   {
     description: "What a request may name as its model.",
@@ -59,8 +59,12 @@ export const modelSchema = Type.Object(
 
 export const modelsSchema: TSchema = Type.Object({
   data: Type.Array(componentSchema("Model"), { description: "Empty past the end." }),
-  links: Type.Object({ next: nullable([], { description: "Always null: go on with `offset`." }) }),
-  total_count: Type.Integer({ minimum: 0, description: "How many there are in all, not on this page.", examples: [1] }),
+  links: Type.Object({ next: nullable([], { description: "Always null: use `offset` for the next page." }) }),
+  total_count: Type.Integer({
+    minimum: 0,
+    description: "How many there are in total, not on this page.",
+    examples: [1],
+  }),
 });
 
 export const modelCountSchema: TSchema = Type.Object({

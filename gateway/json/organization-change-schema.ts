@@ -15,20 +15,20 @@ export const organizationChangeSchema = Type.Object(
     id: uuid("Identifier of the entry."),
     action: actionSchema,
     user_id: nullable("string", {
-      description: "The user whose key did it. Null where a command found nobody to name.",
+      description: "The user whose key did it. Null for a command in an organization without an admin.",
     }),
     key_id: nullable("string", { format: "uuid", description: "The key that did it. Null for a command." }),
     target: Type.Object({
       kind: Type.Enum(["key", "workspace", "member"], { type: "string" }),
-      id: Type.String({ description: "Of the key or workspace, or the user." }),
-      name: Type.String({ description: "What it was called then; of a member, the e-mail address." }),
+      id: Type.String({ description: "The id of the key, the workspace or the user." }),
+      name: Type.String({ description: "Its name at that time; for a member, the e-mail address." }),
     }),
     created_at: time("When it was done."),
     changes: Type.Array(
       Type.Object({
-        field: Type.String({ description: "Under its name in this API." }),
-        from: Type.Unknown({ description: "Null where there was no value." }),
-        to: Type.Unknown({ description: "Null where there is no value any more." }),
+        field: Type.String({ description: "The name of the field in this API." }),
+        from: Type.Unknown({ description: "Null if there was no value." }),
+        to: Type.Unknown({ description: "Null if there is no value any more." }),
       }),
       { description: "Empty for a deletion." },
     ),

@@ -21,7 +21,7 @@ export function pageSchema(itemName: string): TSchema {
     data: Type.Array(componentSchema(itemName), { maxItems: pageLimitMax, description: "Empty past the end." }),
     total_count: Type.Integer({
       minimum: 0,
-      description: "How many there are in all, not on this page.",
+      description: "How many there are in total, not on this page.",
       examples: [1],
     }),
   });

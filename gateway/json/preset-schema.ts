@@ -47,10 +47,10 @@ export const versionSchema = Type.Object(
       minimum: 1,
       description: "1 for the first version of a preset, then 2, 3, … without gaps.",
     }),
-    system_prompt: nullable("string", { description: "Null where the request had none." }),
+    system_prompt: nullable("string", { description: "Null if the request had none." }),
     dialect: nullable("string", {
       enum: [...dialectNames, null],
-      description: "The inference API that the request was written for. Null where that is not known.",
+      description: "The dialect (inference API) of the request. Null if it is not known.",
     }),
     creator_id: Type.String({ description: "The user whose key created the version." }),
     created_at: time("When the version was created."),
@@ -70,7 +70,7 @@ const presetFields = {
     description: "Display name. The slug, until it is changed.",
   }),
   slug: Type.String({ description: "Finds the preset within its workspace. Compared byte for byte." }),
-  description: nullable("string", { maxLength: presetDescriptionLengthMax, description: "Null where there is none." }),
+  description: nullable("string", { maxLength: presetDescriptionLengthMax, description: "Null if there is none." }),
   status: statusSchema,
   status_updated_at: nullable("string", {
     format: "date-time",
@@ -89,7 +89,7 @@ const servingSchema = Type.Object(
     newest_version: Type.Integer({ minimum: 1, description: "The newest version that there is." }),
     model: nullable("string", {
       description:
-        "The model that the config of the served version names. Null where it names none, or not within its first 8,192 characters.",
+        "The model that the config of the served version names. Null if it names none within its first 8,192 characters.",
     }),
   },
   { description: "What the preset serves, in short. Only with `include=serving`." },
@@ -97,7 +97,7 @@ const servingSchema = Type.Object(
 
 export const listedPresetSchema = Type.Object(
   { ...presetFields, serving: Type.Optional(servingSchema) },
-  { description: "A named, reusable LLM configuration, as it stands in lists.", examples: [presetExample] },
+  { description: "A named, reusable LLM configuration, as it appears in lists.", examples: [presetExample] },
 );
 
 export const presetSchema = Type.Object(
@@ -113,7 +113,7 @@ type PresetActionName = keyof typeof presetActionByName;
 export const presetActionSchema = Type.Enum(Object.keys(presetActionByName) as PresetActionName[], {
   type: "string",
   description:
-    "`preset_created`: with its version 1. `version_created`: and designated. `preset_updated`: fields were changed.",
+    "`preset_created`: the preset was created with version 1. `version_created`: a version was created and designated. `preset_updated`: fields were changed.",
 });
 
 const changeFields = {
@@ -125,8 +125,8 @@ const changeFields = {
   changes: Type.Array(
     Type.Object({
       field: Type.Enum(["name", "description", "status", "designated_version"], { type: "string" }),
-      from: nullable(["string", "integer"], { description: "Null where there was no value." }),
-      to: nullable(["string", "integer"], { description: "Null where there is no value any more." }),
+      from: nullable(["string", "integer"], { description: "Null if there was no value." }),
+      to: nullable(["string", "integer"], { description: "Null if there is no value any more." }),
     }),
     { minItems: 1 },
   ),

@@ -5,11 +5,9 @@ const origin = Type.Object(
   {
     from: Type.Enum(["request", "preset", "merged"], {
       type: "string",
-      description: "`merged`: the preset's system prompt, and behind it the request's own.",
+      description: "`merged`: the preset's system prompt, followed by the request's own.",
     }),
-    overrides: Type.Optional(
-      Type.Enum(["preset"], { type: "string", description: "Whose value would stand here otherwise." }),
-    ),
+    overrides: Type.Optional(Type.Enum(["preset"], { type: "string", description: "Whose value was overridden." })),
   },
   { description: "Where a part of the request comes from." },
 );
@@ -19,23 +17,23 @@ const provenance = Type.Object({
     slug: Type.String({ description: "The preset." }),
     version: Type.Integer({ minimum: 1, description: "The version of it that was merged." }),
     version_id: uuid("Identifier of the version."),
-    pinned: Type.Boolean({ description: "Whether the version was asked for. Otherwise it is the designated one." }),
+    pinned: Type.Boolean({ description: "Whether the request names this version. If not, it is the designated one." }),
   }),
   fields: Type.Object(
     {},
     {
       additionalProperties: origin,
       description:
-        "By JSON pointers into `body`: every outermost field, each of the tools, and the system prompt. Of two pointers that fit, the longer one tells.",
+        "By JSON pointer into `body`: every top-level field, each of the tools, and the system prompt. If two pointers match a place, the longer one applies.",
     },
   ),
   dropped: Type.Array(
     Type.Object({
       field: Type.String({ description: "JSON pointer into the config of the preset, or `/system_prompt`." }),
       from: Type.Enum(["request", "preset"], { type: "string" }),
-      reason: Type.String({ description: "Why it does not go out." }),
+      reason: Type.String({ description: "Why it is not sent." }),
     }),
-    { description: "What is not in `body`, though one of the two has it." },
+    { description: "Fields of the preset or the request that are not in `body`." },
   ),
 });
 

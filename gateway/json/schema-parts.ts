@@ -30,7 +30,7 @@ export function nullable<Name extends keyof ValuesByType = never>(
 export function nameRule(lengthMax: number): TSchemaOptions & { readonly pattern: string } {
   return {
     pattern: `^(?=.*\\S)\\P{Cc}{1,${lengthMax}}$`,
-    description: `1 to ${lengthMax} characters, not only spaces, without line breaks and the like`,
+    description: `1 to ${lengthMax} characters, not only spaces, without control characters such as line breaks`,
   };
 }
 

@@ -6,7 +6,7 @@ import { switchedOff } from "./workspace.ts";
 const name = Type.String(nameRule(100));
 const slug = Type.String({
   pattern: "^(?=.{1,50}$)[a-z0-9]+(?:-[a-z0-9]+)*$",
-  description: "1 to 50 lower-case letters and digits, with single hyphens between them, and no UUID",
+  description: "1 to 50 lower-case letters and digits, with single hyphens between them, and not a UUID",
 });
 const defaultText = (what: string) =>
   optionalText({ maxLength: 255, description: `The default ${what}: kept, but used by nothing here.` });

@@ -4,14 +4,14 @@ import { switchedOff } from "./workspace.ts";
 
 // The JSON that workspace.ts writes. Every field is always there; one without a value is null.
 
-const kept = "Kept for clients that set it; nothing here uses it. Null where there is none.";
+const kept = "Kept for clients that set it; nothing here uses it. Null if there is none.";
 
 export const workspaceSchema = Type.Object(
   {
     id: uuid("Identifier of the workspace."),
     name: Type.String(),
     slug: Type.String({ description: "Unique in the organization." }),
-    description: nullable("string", { description: "Null where there is none." }),
+    description: nullable("string", { description: "Null if there is none." }),
     default_text_model: nullable("string", { description: kept }),
     default_image_model: nullable("string", { description: kept }),
     default_provider_sort: nullable("string", { description: kept }),
@@ -24,7 +24,7 @@ export const workspaceSchema = Type.Object(
     is_observability_broadcast_enabled: Type.Boolean({ description: "Always false." }),
     is_observability_io_logging_enabled: Type.Boolean({ description: "Always false." }),
     created_at: time("When the workspace was made."),
-    created_by: nullable("string", { description: "The user who made it. Null where that is not known." }),
+    created_by: nullable("string", { description: "The user who created it. Null if that is not known." }),
     updated_at: nullable("string", { format: "date-time", description: "Null until the first change." }),
   },
   {
@@ -53,8 +53,8 @@ export const workspaceMemberSchema = Type.Object(
     id: Type.String({ description: "A UUID that is always the same for the workspace and the user." }),
     workspace_id: uuid("The workspace."),
     user_id: Type.String({ description: "The user." }),
-    role: Type.Enum(["admin", "member"], { type: "string", description: "That of the user in the organization." }),
-    created_at: time("When the user came to the workspace; for the default one, to the organization."),
+    role: Type.Enum(["admin", "member"], { type: "string", description: "The user's role in the organization." }),
+    created_at: time("When the user joined the workspace or, for the default one, the organization."),
   },
   {
     description: "A user as a member of a workspace.",

@@ -130,19 +130,22 @@ export class InFlight {
   #refusal(budget: ByteBudget, bytes: number): Error {
     if (budget !== this.#budget && !budget.fits(bytes)) return this.#keyRefusal();
     this.#metrics.refused("process_bytes");
-    return new HttpError(503, "The service has too much to do, and has not begun with this. Try again in a moment.", {
+    return new HttpError(503, "The gateway is overloaded and has not started on this request. Try again in a moment.", {
       "retry-after": retryAfterSeconds,
     });
   }
 
   #keyRefusal(): Error {
     this.#metrics.refused("key_inflight");
-    return tooManyRequests("This key has too much under way. Wait for answers, and read them, before you send more.", {
-      limit: this.#limits.keyRequestsMax,
-      remaining: 0,
-      nextInSeconds: 1,
-      fullInSeconds: 1,
-    });
+    return tooManyRequests(
+      "This key has too many requests or bytes in flight. Wait for answers, and read them, before you send more.",
+      {
+        limit: this.#limits.keyRequestsMax,
+        remaining: 0,
+        nextInSeconds: 1,
+        fullInSeconds: 1,
+      },
+    );
   }
 }
 

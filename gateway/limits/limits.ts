@@ -25,7 +25,7 @@ interface KeyGrant {
   readonly rateLimit: RateLimit | undefined;
 }
 
-/** What a caller may have of this process. In a cluster, each gateway counts for itself. */
+/** What a caller may have of this process. In a cluster, each gateway counts on its own. */
 export class Limits {
   readonly refusedKeys: RefusedKeys;
   readonly #inFlight: InFlight;

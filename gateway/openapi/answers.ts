@@ -7,19 +7,23 @@ import { componentSchema } from "../json/schema-parts.ts";
 /** Headers of an answer, as a route describes them. */
 type HeaderSchemas = Readonly<Record<string, TSchema>>;
 
-const requestId = Type.String({ description: "Names the request; the caller's own where it sent a sane one." });
+const requestId = Type.String({
+  description: "Identifies the request. Taken from the caller's own `x-request-id` if that is well formed.",
+});
 const retryAfter = Type.String({ description: "How many seconds to wait before trying again." });
 const rateLimit: HeaderSchemas = {
   "x-ratelimit-limit": Type.String({ description: "How many requests may come at once." }),
   "x-ratelimit-remaining": Type.String({ description: "How many of them are left." }),
-  "x-ratelimit-reset": Type.String({ description: "In how many seconds all of them are back." }),
+  "x-ratelimit-reset": Type.String({ description: "In how many seconds all of them are available again." }),
 };
-const challenge = Type.String({ description: "The scheme of the credential that is wanted: `Bearer`." });
-export const etag = Type.String({ description: "Names this state of the preset, for `If-Match` and `If-None-Match`." });
+const challenge = Type.String({ description: "The required authentication scheme: `Bearer`." });
+export const etag = Type.String({
+  description: "Identifies this state of the preset, for `If-Match` and `If-None-Match`.",
+});
 
 export const upstreamName = Type.String({ description: "Which upstream the request was sent to." });
 
-export const noStore = Type.String({ description: "`no-store`: nothing on its way may keep a secret." });
+export const noStore = Type.String({ description: "`no-store`: no cache on the way may keep a secret." });
 
 /** An answer with `{"data": …}` or a page in it. */
 export function success(description: string, schema: TSchema, headers: HeaderSchemas = {}) {
@@ -66,16 +70,16 @@ const refusals = {
     message: "This key does not have the permission presets:write. Use a key that has it.",
   },
   404: {
-    when: "There is no such preset, version, key, workspace, member or organization within the reach of the key.",
+    when: "There is no such preset, version, key, workspace, member or organization that the key has access to.",
     message: "There is no preset support-bot in this workspace. Check the slug, or create it first.",
   },
   409: {
-    when: "The preset is archived; the last management key or admin would be lost; the member is one already, or has keys that work; the idempotency key was used for another request, or has made a key; or too many changes came at once.",
+    when: "The preset is archived; the last management key or admin would be lost; the user is already a member, or still has working keys; the idempotency key was used for another request, or has already created a key; or too many changes came at once.",
     message:
       'The preset support-bot is archived and takes no new version. Restore it first: PATCH /api/v1/presets/support-bot with {"status": "active"}.',
   },
   412: {
-    when: "The preset has changed since the state that `If-Match` names, or is not there. Nothing was stored.",
+    when: "The preset has changed since the state that `If-Match` names, or does not exist; or it exists although `If-None-Match: *` was sent. Nothing was stored.",
     message: "The preset has changed since you read it. Read it again and repeat your change.",
   },
   413: { when: "The body is over the limit.", message: "The body is too large. Send one of at most 10485760 bytes." },
@@ -84,24 +88,24 @@ const refusals = {
     message: "Send JSON, with the header `Content-Type: application/json`.",
   },
   429: {
-    when: "The key is over its rate limit or has too much under way, the upstream has as much as it may, or too many keys from this address were refused. Nothing was stored or sent. Where a key has a rate limit, other answers have the `x-ratelimit` headers, too.",
+    when: "The key is over its rate limit or has too much in flight, the upstream is at its concurrency limit, or too many keys from this address were refused. Nothing was stored or sent. If a key has a rate limit, other answers have the `x-ratelimit` headers, too.",
     message: "This key is over its rate limit. Wait as long as Retry-After says.",
     mayRetry: true,
     headers: rateLimit,
   },
   500: {
-    when: "A fault of ours; the log tells more, by the request id.",
-    message: "Something went wrong on our side. Try again; if it stays, report the request id.",
+    when: "An error on our side; the log has the details under the request id.",
+    message: "Something went wrong on our side. Try again; if it happens again, report the request id.",
   },
   502: {
-    when: "The upstream cannot be reached, broke off, or answered with what cannot be passed on.",
+    when: "The upstream cannot be reached, broke off, or sent an answer that cannot be passed on.",
     message: "The upstream openai cannot be reached (ECONNREFUSED). Try again in a moment.",
     headers: { "x-setpoint-upstream": upstreamName },
   },
   503: {
-    when: "A service or the database is out of reach or has too much to do. Nothing was stored or sent, unless the database, or the service, went away while it committed.",
+    when: "A service or the database is out of reach or overloaded. Nothing was stored or sent, unless the database or the service went away during a commit.",
     message:
-      "The service is out of reach or has too much to do. Try again in a moment; with an Idempotency-Key, nothing is created twice.",
+      "The service is out of reach or overloaded. Try again in a moment; with an Idempotency-Key, nothing is created twice.",
     mayRetry: true,
   },
   504: {

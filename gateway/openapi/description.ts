@@ -28,15 +28,15 @@ export const description = {
     license: { name: "Apache License 2.0", identifier: packageJson.license },
     description: `Versioned LLM presets: the configuration of an inference request, named, versioned, rolled back with one call.
 
-**Keys.** Send a key as a bearer token. An API key reads and writes the presets of one workspace. A management key administers its organization: keys, workspaces and members; and it reaches the presets of every workspace there: the default one, or the one that \`workspace_id\` names.
+**Keys.** Send a key as a bearer token. An API key reads and writes the presets of one workspace. A management key administers its organization (keys, workspaces and members) and can use the presets of every workspace there: those of the default one, or of the one given as \`workspace_id\`.
 
-**Lists** take \`offset\` and \`limit\`; \`total_count\` counts all records, not those of the page. A value out of bounds is refused, never clamped.
+**Lists** take \`offset\` and \`limit\`; \`total_count\` counts all records, not those on the page. A value out of bounds is refused, never clamped.
 
-**Errors** have one shape: \`{"error": {"code", "message", "metadata"}}\`. After an answer with a status of 500 and above nothing was stored, so the request may be sent again. The one exception is a database, or a service, that goes away while it commits and stays away: with an \`Idempotency-Key\` the repetition is safe then too, as it is after an answer that was lost.
+**Errors** have one shape: \`{"error": {"code", "message", "metadata"}}\`. An answer with status 500 or above means that nothing was stored, so the request may be sent again. The one exception is a database or a service that goes away during a commit and stays away; then, as after an answer that was lost, a retry is safe if the request had an \`Idempotency-Key\`.
 
-Requests that are sent to an upstream are answered as it answers, its errors included; \`/api/v1/messages\` has Anthropic's shape of errors for ours, too.
+Requests that are sent to an upstream are answered as the upstream answers, including its errors. On \`/api/v1/messages\`, our own errors have Anthropic's shape, too.
 
-**Changes.** Answers with a preset carry an \`ETag\`. Send it back as \`If-Match\`, and a change is made only where nobody else was faster.`,
+**Changes.** Answers with a preset carry an \`ETag\`. Send it back as \`If-Match\`, and the change is made only if nobody else has changed the preset since.`,
   },
   servers: [{ url: "/" }],
   security: [{ key: [] }],

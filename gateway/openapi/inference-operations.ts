@@ -20,13 +20,13 @@ const examples: Readonly<Record<DialectName, object>> = {
 
 const properties = {
   ...namingFields,
-  stream: { type: ["boolean", "null"], description: "Whether the answer comes as events, as it is generated." },
+  stream: { type: ["boolean", "null"], description: "Whether to stream the answer as events while it is generated." },
 };
 
 /** What the document says of the route that sends requests of a dialect to an upstream. */
 export function inferenceOperation(dialect: DialectName) {
   const answer = success(
-    "The upstream's answer, as it is. Where a preset was used, `x-setpoint-preset` names it and its version.",
+    "The upstream's answer, as it is. If a preset was used, `x-setpoint-preset` names it and its version.",
     Type.Object({}, { additionalProperties: true }),
     { "x-setpoint-upstream": upstreamName },
   );
@@ -35,7 +35,7 @@ export function inferenceOperation(dialect: DialectName) {
     operationId: operationIds[dialect],
     summary: `Send a ${dialect} request`,
     description:
-      "Merges the preset that the request names, if any, and sends it to the first upstream that serves its model. What the request itself says counts; its other fields, whatever they are, are sent as they stand. The key may also come in the header `x-api-key`. An upstream's errors are passed on as they are.",
+      "Merges the preset that the request names, if any, and sends it to the first upstream that serves its model. Fields of the request override those of the preset; fields that are not listed here are sent as they are. The key may also come in the header `x-api-key`. An upstream's errors are passed on as they are.",
     tags: ["Inference"],
     headers: Type.Object({ ...promptHeader, ...explainHeader }),
     body: { type: "object", properties, additionalProperties: true, examples: [examples[dialect]] },

@@ -28,7 +28,7 @@ function schemaOf(name: DialectName) {
     operationId: operationIds[name],
     summary: `Create from a ${name} body`,
     description:
-      "Creates a version from an inference request, and first the preset where the slug is new. The new version becomes the designated one. Fields that a preset does not keep are ignored.",
+      "Creates a version from an inference request, and also the preset if the slug is new. The new version becomes the designated one. Fields that a preset does not keep are ignored.",
     tags: ["Presets"],
     params: Type.Object(slugParams),
     querystring: Type.Object(workspaceQuery),
@@ -36,12 +36,12 @@ function schemaOf(name: DialectName) {
       "If-Match": Type.Optional(
         Type.String({
           description:
-            "ETags of earlier answers, or `*`. Where none is current, or there is no such preset, the answer is 412.",
+            "ETags of earlier answers, or `*`. If none of them is current, or the preset does not exist, the answer is 412.",
         }),
       ),
       "If-None-Match": Type.Optional(
         Type.String({
-          description: "`*`: the preset must be new. Where there is one at the slug already, the answer is 412.",
+          description: "`*`: the preset must be new. If the slug is already taken, the answer is 412.",
         }),
       ),
       ...idempotencyHeader,

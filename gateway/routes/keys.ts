@@ -86,7 +86,7 @@ const updateSchema = {
   operationId: "updateKeys",
   summary: "Change a key",
   description:
-    "Needs a management key. Renames, disables or enables a key, or changes when it expires or what it may do. The last management key that works cannot be disabled or given an end.",
+    "Needs a management key. Renames, disables or enables a key, or changes when it expires or what it may do. The last working management key cannot be disabled or given an expiry.",
   tags,
   params,
   body: keyUpdateSchema,
@@ -106,7 +106,7 @@ const rotateSchema = {
   operationId: "rotateKey",
   summary: "Give a key a new secret",
   description:
-    "Needs a management key. All else of the key stays, its id too, and the old secret works until the grace is over.",
+    "Needs a management key. Everything else about the key stays the same, including its id, and the old secret works until the grace period is over.",
   tags,
   params,
   headers: secretHeaders,

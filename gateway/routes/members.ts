@@ -45,7 +45,7 @@ const addSchema = {
 const updateSchema = {
   operationId: "updateOrganizationMember",
   summary: "Change a member of the organization",
-  description: "Needs a management key. The last admin stays one (409).",
+  description: "Needs a management key. The last admin cannot be demoted (409).",
   tags,
   params,
   body: memberUpdateSchema,
@@ -56,14 +56,14 @@ const removeQuery = Type.Object({
   disable_keys: Type.Boolean({
     default: false,
     description:
-      "Whether keys of the member that still work are disabled with it. Without it, they keep the member (409).",
+      "Whether to disable the member's working keys. Otherwise a member with working keys is not removed (409).",
   }),
 });
 
 const removeSchema = {
   operationId: "removeOrganizationMember",
   summary: "Remove a member from the organization",
-  description: "Needs a management key. The last admin stays (409).",
+  description: "Needs a management key. The last admin cannot be removed (409).",
   tags,
   params,
   querystring: removeQuery,

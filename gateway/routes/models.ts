@@ -24,7 +24,7 @@ const listQuery = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: limitMax,
-      description: `Maximum models to return. Default: ${limitDefault} where \`offset\` is given, else all.`,
+      description: `Maximum models to return. Default: ${limitDefault} if \`offset\` is given, otherwise all.`,
     }),
   ),
   ...workspaceQuery,

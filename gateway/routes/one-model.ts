@@ -18,13 +18,13 @@ const nameParams = Type.Object({
 });
 
 const partsParams = Type.Object({
-  author: Type.String({ description: "What stands ahead of the slash.", examples: ["@preset"] }),
-  slug: Type.String({ description: "What stands behind it.", examples: ["support-bot"] }),
+  author: Type.String({ description: "The part before the slash.", examples: ["@preset"] }),
+  slug: Type.String({ description: "The part after the slash.", examples: ["support-bot"] }),
 });
 
 const schema = {
   description:
-    "For every key that may read presets or use them: one that is listed, or a model that an upstream serves without naming it. A preset that is disabled or archived is 409.",
+    "For every key that may read presets or use them: one that is listed, or one that matches a pattern of an upstream. A disabled or archived preset is 409.",
   tags: ["Models"],
   querystring: Type.Object(workspaceQuery),
 };

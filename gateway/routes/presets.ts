@@ -35,13 +35,13 @@ const listQuery = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: presetQueryLengthMax,
-      description: "Only presets whose slug or name holds this text, in any case.",
+      description: "Only presets whose slug or name contains this text, ignoring case.",
     }),
   ),
   include: Type.Optional(
     Type.Array(Type.Enum(["serving"], { type: "string" }), {
       description:
-        "What each preset comes with beside its own fields. `serving`: the version and model that it serves.",
+        "What to return for each preset in addition to its own fields. `serving`: the version and model that it serves.",
     }),
   ),
 });
@@ -64,12 +64,14 @@ const getSchema = {
   querystring,
   headers: Type.Object({
     "If-None-Match": Type.Optional(
-      Type.String({ description: "ETags of earlier answers, or `*`. Where one is still current, the answer is 304." }),
+      Type.String({
+        description: "ETags of earlier answers, or `*`. If one of them is still current, the answer is 304.",
+      }),
     ),
   }),
   response: {
     200: success("The preset.", onePreset, { ETag: etag }),
-    304: withoutBody("The caller has the current state already.", { ETag: etag }),
+    304: withoutBody("The caller already has the current state.", { ETag: etag }),
     ...refusedWith(400, 403, 404),
   },
 };
@@ -84,7 +86,7 @@ const patchSchema = {
   querystring,
   headers: Type.Object({
     "If-Match": Type.Optional(
-      Type.String({ description: "ETags of earlier answers, or `*`. Where none is current, the answer is 412." }),
+      Type.String({ description: "ETags of earlier answers, or `*`. If none of them is current, the answer is 412." }),
     ),
     ...idempotencyHeader,
   }),

@@ -36,14 +36,14 @@ function schemaOf(name: DialectName) {
     operationId: operationIds[name],
     summary: `Merge into a ${name} request`,
     description:
-      "Answers with the request as it would be sent to an upstream, and with where each part of it comes from. Nothing is sent, and nothing is stored. The request wins over the preset field by field, tools are united, and the preset's system prompt comes first.",
+      "Returns the request as it would be sent to an upstream, and where each part of it comes from. Nothing is sent or stored. Fields of the request override those of the preset, tools are combined, and the preset's system prompt comes first.",
     tags: ["Presets"],
     params: Type.Object(slugParams),
     querystring,
     headers: Type.Object(promptHeader),
     body: inferenceBodySchema(dialects[name]),
     response: {
-      200: success("The request with the preset in it.", dataOf("ResolvedRequest")),
+      200: success("The request with the preset merged into it.", dataOf("ResolvedRequest")),
       ...refusedWith(400, 403, 404, 409, 413, 415),
     },
   };

@@ -34,13 +34,13 @@ const listSchema = {
 const addSchema = {
   operationId: "bulkAddWorkspaceMembers",
   summary: "Add members to a workspace",
-  description: "Needs a management key. Those who are members already stay.",
+  description: "Needs a management key. Those who are already members stay.",
   tags,
   params,
   body: userIdsSchema,
   response: {
     200: success(
-      "Each of the users as a member, and how many of them were none before.",
+      "Each of the users as a member, and how many of them are new.",
       Type.Object({ data: Type.Array(componentSchema("WorkspaceMember")), added_count: count }),
     ),
     ...refusedWith(400, 403, 404, 409, 413, 415),
@@ -51,7 +51,7 @@ const removeSchema = {
   operationId: "bulkRemoveWorkspaceMembers",
   summary: "Remove members from a workspace",
   description:
-    "Needs a management key. Those who are no members are passed over. Nobody is removed where one of them has keys there that work, or from the default workspace (400).",
+    "Needs a management key. Users who are not members are skipped. If one of them still has working keys there, or it is the default workspace, nobody is removed (400).",
   tags,
   params,
   body: userIdsSchema,

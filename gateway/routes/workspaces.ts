@@ -38,7 +38,7 @@ const listSchema = {
 const createSchema = {
   operationId: "createWorkspace",
   summary: "Make a workspace",
-  description: "Needs a management key. The first member is who makes it. A slug that is taken is 400.",
+  description: "Needs a management key. Whoever creates it is its first member. A slug that is taken is 400.",
   tags,
   body: workspaceCreationSchema,
   response: { 201: success("The workspace.", oneWorkspace), ...refusedWith(400, 403, 404, 409, 413, 415) },
@@ -70,7 +70,7 @@ const deleteSchema = {
   operationId: "deleteWorkspace",
   summary: "Delete a workspace",
   description:
-    "Needs a management key. Nobody reaches its presets from then on. The default workspace cannot be deleted, nor one with keys that still work (400).",
+    "Needs a management key. From then on its presets cannot be reached. The default workspace cannot be deleted, nor one with keys that still work (400).",
   tags,
   params,
   response: { 200: deleted, ...refusedWith(400, 403, 404, 409, 413, 415) },

@@ -106,7 +106,7 @@ describe.skipIf(!browserPath)("the console", () => {
       route.fulfill({ status: 503, headers: { "x-request-id": requestId }, json: { error } }),
     );
     await on.open("/default/presets?status=archived");
-    await page.getByText("The service is out of reach or has too much to do.").waitFor();
+    await page.getByText("The service is out of reach or overloaded.").waitFor();
     await page.getByText(requestId).waitFor();
     expect(await on.axeViolations()).toEqual([]);
     await page.unroute("**/api/v1/presets?**");

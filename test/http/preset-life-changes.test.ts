@@ -122,7 +122,7 @@ describe("PATCH /presets/{slug}", () => {
       { description: "x".repeat(2_001) },
       [["description", "must have at most 2000 characters"]],
     ],
-    ["half of an emoji", '{"name":"a\\ud83d"}', [["name", "must not hold half of a surrogate pair"]]],
+    ["half of an emoji", '{"name":"a\\ud83d"}', [["name", "must not contain an unpaired surrogate"]]],
     ["a status that is none", { status: "deleted" }, [["status", "must be one of active, disabled, archived"]]],
     ["version 0", { designated_version: 0 }, [["designated_version", "must be at least 1"]]],
     ["a version as text", { designated_version: "1" }, [["designated_version", "must be an integer"]]],

@@ -268,7 +268,7 @@ describe("RemoveMember", () => {
         expect(failure).toMatchObject({
           code: "NOT_FOUND",
           reason: "MEMBER_NOT_FOUND",
-          message: "There is no such member in this organization. List the members to see who there is.",
+          message: "There is no such member in this organization. List the members to see who they are.",
         });
       }
     }

@@ -64,7 +64,7 @@ async function answer(dialect: EchoDialect, request: IncomingMessage, response: 
     if (request.errored || response.destroyed) return;
     if (response.headersSent) response.destroy();
     else if (error instanceof Refusal) sendJson(response, error.status, dialect.refusal(error.status, error.message));
-    else sendJson(response, 500, dialect.refusal(500, "The request cannot be told."));
+    else sendJson(response, 500, dialect.refusal(500, "The request could not be echoed."));
   }
 }
 

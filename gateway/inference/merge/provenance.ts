@@ -15,7 +15,7 @@ export interface Provenance {
 export interface FieldOrigin {
   /** `merged`: a system prompt of both. */
   readonly from: "request" | "preset" | "merged";
-  /** Whose value would stand here otherwise. */
+  /** Whose value was overridden. */
   readonly overrides?: "preset";
 }
 

@@ -13,7 +13,7 @@ export class LookupCounts {
     showOutcomes(
       metrics.registry,
       "setpoint_preset_lookups_total",
-      "Presets that requests named, by outcome: hit, renewed (waited for the service to confirm it), miss (was not in the cache), stale (older than it should be, because the service did not answer), refused (unknown, disabled, archived).",
+      "Presets that requests named, by outcome: hit, renewed (waited for the service to confirm it), miss (not in the cache), stale (out of date, because the service did not answer), refused (unknown, disabled, archived).",
       this.#counts,
     );
     new Gauge({
@@ -26,7 +26,7 @@ export class LookupCounts {
     });
     this.#failures = new Counter({
       name: "setpoint_preset_renewal_failures_total",
-      help: "Questions to the preset service about a preset in the cache that may have changed, which it did not answer.",
+      help: "Failed attempts to refresh a cached preset from the preset service.",
       registers: [metrics.registry],
     });
   }

@@ -9,7 +9,7 @@ export const explainHeader = {
     Type.Enum(["1"], {
       type: "string",
       description:
-        "`1`: the header `x-setpoint-provenance`, or the first comment of a stream, tells where each field of the request came from.",
+        "`1`: report where each field of the request came from, in the header `x-setpoint-provenance` or, for a stream, in its first comment.",
     }),
   ),
 };

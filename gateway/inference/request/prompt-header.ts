@@ -9,7 +9,7 @@ export const promptHeader = {
     Type.Enum(["replace"], {
       type: "string",
       description:
-        "`replace`: a system prompt of the request's own stands alone. Without this header it follows that of the preset.",
+        "`replace`: a request's own system prompt is used alone. Without this header it follows that of the preset.",
     }),
   ),
 };

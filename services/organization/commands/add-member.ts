@@ -9,13 +9,13 @@ import { asFlag, change, getOrganization } from "./organization.ts";
 /** Makes someone a member, and first a user where the address is new. */
 export const addMember = defineCommand({
   name: "add-member",
-  summary: "Makes someone a member of an organization.",
+  summary: "Adds a member to an organization.",
   flags: {
     organization: required(name, "the name of the organization"),
     email: required(email, "who it is; they may be a member of other organizations, too"),
     "first-name": optional(name, "of the member, in this organization"),
     "last-name": optional(name, "of the member, in this organization"),
-    role: optional(oneOf(memberRoles), "org:member unless told"),
+    role: optional(oneOf(memberRoles), "org:member by default"),
     ...asFlag,
   },
   example: "--organization Demo --email grace@example.com --role org:admin",

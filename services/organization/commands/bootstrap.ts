@@ -18,13 +18,13 @@ import { refusing, timeoutMs } from "./organization.ts";
 /** Makes an organization with all that it needs to be used: a workspace, an admin and two keys. All of it, or nothing. */
 export const bootstrap = defineCommand({
   name: "bootstrap",
-  summary: "Makes an organization with a workspace, an admin and two keys, which it prints once.",
+  summary: "Creates an organization with a workspace, an admin and two keys, and prints the keys once.",
   flags: {
     organization: required(name, "the name of the new organization"),
     "admin-email": required(email, "its first member, who may do everything"),
     "admin-first-name": optional(name, "of the admin"),
     "admin-last-name": optional(name, "of the admin"),
-    "if-absent": toggle("do nothing where there is an organization of that name"),
+    "if-absent": toggle("do nothing if an organization of that name exists"),
     json: toggle("print ids and keys as JSON, for scripts"),
   },
   example: "--organization Acme --admin-email admin@example.com",

@@ -14,7 +14,7 @@ import { timeoutMs } from "./organization.ts";
 /** For people who may use the database, and so may do what any key may: it gives nobody more than they have. */
 export const createConsoleTicket = defineCommand({
   name: "create-console-ticket",
-  summary: "Makes a link into the console that signs in once, within five minutes, with what a key may do.",
+  summary: "Creates a link into the console that signs in once, within five minutes, with the rights of a key.",
   flags: { key: required(keyName, "the id of the key, as list-keys shows it, or its hash") },
   example: "--key 01a1dd18-8375-71fd-b413-5dd7ff6a119d",
   run: async ({ key: name }, pool: Pool) => {

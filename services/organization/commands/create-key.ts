@@ -8,10 +8,10 @@ import { createKey as createStoredKey } from "../store/create-key.ts";
 import { count, futureTime, id, name } from "./flag-rules.ts";
 import { asFlag, change, getOrganization } from "./organization.ts";
 
-/** Makes a key in the name of a member. An API key is for the default workspace unless told. */
+/** Makes a key in the name of a member. An API key is for by default the default workspace. */
 export const createKey = defineCommand({
   name: "create-key",
-  summary: "Makes a key in the name of a member, and prints it once.",
+  summary: "Creates a key that belongs to a member, and prints it once.",
   flags: {
     organization: required(name, "the name of the organization"),
     name: required(name, "what the key is for, as list-keys shows it"),
@@ -19,8 +19,8 @@ export const createKey = defineCommand({
       oneOf(keyKinds),
       "api: presets of one workspace; management: keys, workspaces and members, and presets of any workspace",
     ),
-    workspace: optional(id, "of an API key, as list-workspaces shows it; the default workspace unless told"),
-    permissions: optional(someOf(knownPermissions), "of an API key; all unless told"),
+    workspace: optional(id, "of an API key, as list-workspaces shows it; by default the default workspace"),
+    permissions: optional(someOf(knownPermissions), "of an API key; by default all"),
     "expires-at": optional(futureTime, "such as 2030-01-31T12:00:00Z; never unless told"),
     "rate-limit": optional(count, "requests a second; no limit of its own unless told"),
     "rate-burst": optional(count, "how many of them may come at once; as many as the limit unless told"),
@@ -31,7 +31,7 @@ export const createKey = defineCommand({
   run: async (flags, pool: Pool) => {
     if (flags.kind === "management" && (flags.workspace || flags.permissions)) {
       throw new CommandError(
-        "A management key reaches every workspace with permissions of its own; leave out --workspace and --permissions",
+        "A management key can use every workspace and has fixed permissions; leave out --workspace and --permissions",
       );
     }
     const perSecond = flags["rate-limit"];

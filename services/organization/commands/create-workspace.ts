@@ -13,11 +13,11 @@ import { asFlag, change, getOrganization } from "./organization.ts";
 /** Makes a workspace. A name is taken once in an organization, so that people can tell its workspaces apart. */
 export const createWorkspace = defineCommand({
   name: "create-workspace",
-  summary: "Makes a workspace, which has presets and keys of its own.",
+  summary: "Creates a workspace, with its own presets and keys.",
   flags: {
     organization: required(name, "the name of the organization"),
     name: required(name, "of the new workspace"),
-    slug: optional(slug, "its name in calls; made from its name unless told"),
+    slug: optional(slug, "its name in API calls; by default derived from its name"),
     ...asFlag,
     json: toggle("print its id as JSON, for scripts"),
   },

@@ -5,7 +5,7 @@ import { keyCommand, nameOf, tokensOutliveKey } from "./key.ts";
 /** Stops a key until it is enabled again. One that is revoked or expired is told to be so. */
 export const disableKey = keyCommand({
   name: "disable-key",
-  summary: "Stops a key until enable-key lets it work again.",
+  summary: "Suspends a key until enable-key lets it work again.",
   prepare: (key) => (key.revokedAt ? undefined : updateKey(key.id, { disabled: true })),
   tell: (key) => `${nameOf(key)} is ${keyStatus(key, new Date())}; ${tokensOutliveKey}`,
 });

@@ -54,9 +54,9 @@ describe("flags", () => {
     [["--kind", "c"], "--kind must be one of a, b"],
     [["--some", "x,z"], "--some must be one or more of x, y"],
     [["--some", ""], "--some must be one or more of x, y"],
-    [["--until", "2999-01-01T00:00:00"], "--until must be a time to come"],
-    [["--until", "2020-01-01T00:00:00Z"], "--until must be a time to come"],
-    [["--until", "2999-13-01T00:00:00Z"], "--until must be a time to come"],
+    [["--until", "2999-01-01T00:00:00"], "--until must be a future time"],
+    [["--until", "2020-01-01T00:00:00Z"], "--until must be a future time"],
+    [["--until", "2999-13-01T00:00:00Z"], "--until must be a future time"],
     [["--nam", "x"], "Unknown option '--nam'; did you mean --name?\n"],
     [["--colour", "x"], "Unknown option '--colour'\n"],
     [["--name"], "Option '--name <value>' argument missing"],
@@ -69,7 +69,7 @@ describe("flags", () => {
   it("names every fault, and shows how the command is used", () => {
     expect(faultOf("--email", "ada", "--kind", "c")).toBe(
       [
-        "--name is required: 1 to 255 characters, without tabs, line breaks and the like",
+        "--name is required: 1 to 255 characters, without control characters such as tabs and line breaks",
         "--email must be an e-mail address of at most 320 characters",
         "--kind must be one of a, b",
         "Usage: try --name NAME [--email EMAIL] [--id ID] [--kind a|b] [--some x,y] [--until TIME] [--json]",

@@ -7,7 +7,7 @@ import { namesKey } from "../store/keys.ts";
 
 export const name: Rule<string> = {
   sample: "NAME",
-  meaning: "1 to 255 characters, without tabs, line breaks and the like",
+  meaning: "1 to 255 characters, without control characters such as tabs and line breaks",
   parse: (text) => (isName(text) ? text : undefined),
 };
 
@@ -37,7 +37,7 @@ export const slug: Rule<string> = {
 
 export const futureTime: Rule<Date> = {
   sample: "TIME",
-  meaning: "a time to come in ISO 8601 with its zone, such as 2030-01-31T12:00:00Z",
+  meaning: "a future time in ISO 8601 with its zone, such as 2030-01-31T12:00:00Z",
   parse: (text) => {
     const hasZone = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text);
     const time = hasZone ? Date.parse(text) : Number.NaN;

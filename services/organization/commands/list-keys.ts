@@ -24,7 +24,7 @@ const columns: Columns<Key> = {
 /** Shows the keys of an organization, oldest first. No secret is known, so none is shown. */
 export const listKeys = defineCommand({
   name: "list-keys",
-  summary: "Shows the keys of an organization, oldest first; never a secret.",
+  summary: "Lists the keys of an organization, oldest first; never a secret.",
   flags: { organization: required(name, "the name of the organization") },
   example: "--organization Demo",
   run: async (flags, pool: Pool) => {

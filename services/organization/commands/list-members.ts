@@ -18,10 +18,10 @@ const columns: Columns<Member> = {
 
 const everyone = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
 
-/** Shows the members of an organization, oldest membership first. */
+/** Lists the members of an organization, oldest membership first. */
 export const listMembers = defineCommand({
   name: "list-members",
-  summary: "Shows the members of an organization, oldest membership first.",
+  summary: "Lists the members of an organization, oldest membership first.",
   flags: { organization: required(name, "the name of the organization") },
   example: "--organization Demo",
   run: async (flags, pool: Pool) => {

@@ -7,10 +7,10 @@ import { name } from "./flag-rules.ts";
 import { getOrganization } from "./organization.ts";
 import { type Columns, tableOf } from "./table.ts";
 
-/** Shows the workspaces of an organization, oldest first. */
+/** Lists the workspaces of an organization, oldest first. */
 export const listWorkspaces = defineCommand({
   name: "list-workspaces",
-  summary: "Shows the workspaces of an organization, oldest first.",
+  summary: "Lists the workspaces of an organization, oldest first.",
   flags: { organization: required(name, "the name of the organization") },
   example: "--organization Demo",
   run: async (flags, pool: Pool) => {

@@ -21,7 +21,7 @@ export const timeoutMs = 15_000;
 
 /** Of every command that changes something. */
 export const asFlag = {
-  as: optional(email, "the member who does it, as the change log shows; the oldest admin unless told"),
+  as: optional(email, "the member to record in the change log; by default the oldest admin"),
 };
 
 interface ChangeOptions {

@@ -10,7 +10,7 @@ import { asFlag, change, getOrganization } from "./organization.ts";
 /** Ends a membership, and with --disable-keys the keys of the member that still work. */
 export const removeMember = defineCommand({
   name: "remove-member",
-  summary: "Ends the membership of someone none of whose keys works any more.",
+  summary: "Removes a member who has no working keys.",
   flags: {
     organization: required(name, "the name of the organization"),
     email: required(email, "of the member"),

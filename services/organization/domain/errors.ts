@@ -21,7 +21,7 @@ export function ticketInvalid(): DomainError {
   return new DomainError("unauthenticated", {
     reason: "TICKET_INVALID",
     message:
-      "This link does not sign in any more: it works once, for five minutes. Make a new one, or sign in with a key.",
+      "This link no longer works: it signs in once, within five minutes. Create a new one, or sign in with a key.",
   });
 }
 
@@ -29,7 +29,7 @@ export function workspaceNotFound(): DomainError {
   return new DomainError("not_found", {
     reason: "WORKSPACE_NOT_FOUND",
     message:
-      "This key reaches no workspace with this id. Check the id, or leave it out to use the key's own workspace.",
+      "This key has no access to a workspace with this id. Check the id, or leave it out to use the key's own workspace.",
   });
 }
 
@@ -60,7 +60,7 @@ export function noSuchWorkspace(): DomainError {
 export function memberNotFound(): DomainError {
   return new DomainError("not_found", {
     reason: "MEMBER_NOT_FOUND",
-    message: "There is no such member in this organization. List the members to see who there is.",
+    message: "There is no such member in this organization. List the members to see who they are.",
   });
 }
 
@@ -68,14 +68,14 @@ export function lastManagementKey(): DomainError {
   return new DomainError("failed_precondition", {
     reason: "LAST_MANAGEMENT_KEY",
     message:
-      "This is the last management key of the organization that works, or the one that works longest. Make another one that lasts as long first.",
+      "This is the organization's last working management key, or the one that expires last. First create another one that lasts as long.",
   });
 }
 
 export function keyOfNoMember(): DomainError {
   return new DomainError("failed_precondition", {
     reason: "KEY_OF_NO_MEMBER",
-    message: "The member whose key this is has left the organization. Make another key for someone who is a member.",
+    message: "The member who owns this key has left the organization. Create another key for a current member.",
   });
 }
 
@@ -89,7 +89,7 @@ export function lastAdmin(): DomainError {
 export function keyAlreadyMade(hash: string): DomainError {
   return new DomainError("already_exists", {
     reason: "KEY_ALREADY_MADE",
-    message: `This request was carried out before, and a secret is shown only once: it made the key with the hash ${hash}. Use that secret, or rotate the key with a new idempotency key.`,
+    message: `This request was already carried out, and a secret is shown only once. It created the key with the hash ${hash}. Use the secret that was shown, or rotate the key with a new idempotency key.`,
     metadata: { hash },
   });
 }

@@ -12,11 +12,18 @@ export function isName(text: string, lengthMax = nameLengthMax): boolean {
 
 export function nameViolations(path: string, name: string, lengthMax = nameLengthMax): FieldViolation[] {
   if (isName(name, lengthMax)) return [];
-  return [{ path, message: `must be 1 to ${lengthMax} characters, not only spaces, without line breaks and the like` }];
+  return [
+    {
+      path,
+      message: `must be 1 to ${lengthMax} characters, not only spaces, without control characters such as line breaks`,
+    },
+  ];
 }
 
 export function futureViolations(path: string, time: Date, now: Date): FieldViolation[] {
-  return time.getTime() > now.getTime() && time.getTime() <= latestTimeMs ? [] : [{ path, message: "must be to come" }];
+  return time.getTime() > now.getTime() && time.getTime() <= latestTimeMs
+    ? []
+    : [{ path, message: "must be in the future" }];
 }
 
 /** What the database can hold. */

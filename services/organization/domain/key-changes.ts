@@ -59,7 +59,10 @@ export function checkKeyCreation(creation: KeyCreation, now: Date): void {
   if (creation.expiresAt) violations.push(...futureViolations("expire_time", creation.expiresAt, now));
   if (creation.permissions.length > 0) violations.push(...permissionViolations(creation.permissions, creation.kind));
   if (creation.kind === "management" && creation.workspace !== "") {
-    violations.push({ path: "workspace_id", message: "must be left out for a management key, which reaches them all" });
+    violations.push({
+      path: "workspace_id",
+      message: "must be left out for a management key, which can use every workspace",
+    });
   }
   if (violations.length > 0) throw invalidRequest(violations);
 }
@@ -84,7 +87,7 @@ export function checkKeyRotation(rotation: KeyRotation): void {
 function seedViolations({ secretSeed, requestId }: Pick<KeyRotation, "secretSeed" | "requestId">): FieldViolation[] {
   if (!secretSeed || secretSeed.length === 0) return [];
   const path = "secret_seed";
-  if (requestId === "") return [{ path, message: "must be left out where there is no request_id" }];
+  if (requestId === "") return [{ path, message: "must be left out if there is no request_id" }];
   const isRandom = secretSeed.length === seedBytes && new Set(secretSeed).size >= seedBytesDifferentMin;
   return isRandom ? [] : [{ path, message: `must be ${seedBytes} random bytes` }];
 }

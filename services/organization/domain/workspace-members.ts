@@ -6,7 +6,7 @@ import type { MemberRole } from "./members.ts";
 export interface WorkspaceMember {
   readonly workspaceId: string;
   readonly userId: string;
-  /** That of the user in the organization. */
+  /** The user's role in the organization. */
   readonly role: MemberRole;
   readonly createdAt: Date;
 }

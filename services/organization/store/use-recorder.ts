@@ -44,7 +44,7 @@ export class UseRecorder {
       try {
         await this.#update(names, this.#usedAt, new Date(this.#usedAt.getTime() - intervalMs));
       } catch (error) {
-        this.#logger.warn({ err: error, count: names.length }, "could not note the use of keys");
+        this.#logger.warn({ err: error, count: names.length }, "could not record the last use of keys");
       }
     }
     this.#isWriting = false;

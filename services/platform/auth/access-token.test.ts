@@ -254,7 +254,7 @@ describe("a key set that is not what it should be", () => {
     await authenticate(sign());
     await settle();
     expect(await authenticate(sign(first, { jwtid: "1" }))).toEqual(principal);
-    expect(lines.join("")).toMatch(/the keys of access tokens cannot be fetched/);
+    expect(lines.join("")).toMatch(/the public keys of access tokens cannot be fetched/);
   });
 
   it("may hold keys for other uses", async () => {

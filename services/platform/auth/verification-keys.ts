@@ -102,7 +102,7 @@ export class VerificationKeys {
       if (monotonicMs() - this.#loggedAtMs >= logIntervalMs) {
         this.#loggedAtMs = monotonicMs();
         const known = this.#keys.size;
-        this.#options.logger?.error({ err: error, known }, "the keys of access tokens cannot be fetched");
+        this.#options.logger?.error({ err: error, known }, "the public keys of access tokens cannot be fetched");
       }
     }
   }
@@ -112,6 +112,6 @@ export class VerificationKeys {
     this.#keys = keys;
     if (!isGone) return;
     this.#options.onKeyGone();
-    this.#options.logger?.info({ known: keys.size }, "a key of access tokens is gone");
+    this.#options.logger?.info({ known: keys.size }, "a public key of access tokens was removed");
   }
 }

@@ -149,5 +149,5 @@ export class Batcher<Request, Answer> {
 }
 
 function tooMuchWaiting(): Error {
-  return unavailable("There is too much to do at once; nothing was stored. Try again in a moment.");
+  return unavailable("The service is overloaded; nothing was stored. Try again in a moment.");
 }

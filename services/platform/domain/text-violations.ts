@@ -22,7 +22,7 @@ export function sizeViolations(path: string, text: string): FieldViolation[] {
 
 /** For text that becomes UTF-8, which cannot hold it. */
 export function surrogateViolations(path: string, text: string): FieldViolation[] {
-  return text.isWellFormed() ? [] : [{ path, message: "must not hold half of a surrogate pair" }];
+  return text.isWellFormed() ? [] : [{ path, message: "must not contain an unpaired surrogate" }];
 }
 
 /** Empty counts as not given. */

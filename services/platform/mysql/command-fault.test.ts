@@ -4,7 +4,7 @@ import { sayDatabaseFault } from "./command-fault.ts";
 
 describe("what a command says of a fault of the database", () => {
   it.each([
-    [{ errno: 3159 }, "The database takes no connection without TLS: add ssl-mode=VERIFY_IDENTITY to its URL"],
+    [{ errno: 3159 }, "The database accepts only connections with TLS: add ssl-mode=VERIFY_IDENTITY to its URL"],
     [{ errno: 1142 }, "The database refuses this to its user: no.\nGrant the right"],
     [{ errno: 1044 }, "The database refuses this to its user: no.\nGrant the right"],
     [{ errno: 1045 }, "The database cannot be used: no.\nCheck that it runs, and the database URL"],

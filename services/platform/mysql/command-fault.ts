@@ -14,7 +14,7 @@ export function sayDatabaseFault(error: unknown): never {
   }
   if (isTlsRequired(cause)) {
     throw new CommandError(
-      "The database takes no connection without TLS: add ssl-mode=VERIFY_IDENTITY to its URL, as docs/configuration.md tells.",
+      "The database accepts only connections with TLS: add ssl-mode=VERIFY_IDENTITY to its URL, as docs/configuration.md describes.",
     );
   }
   // mysql2 marks as fatal what ends a connection, so also a refused password.

@@ -54,7 +54,7 @@ function tlsOptions({ hostname, searchParams }: URL): SslOptions | undefined {
   }
   // It would look for the name "localhost" in the certificate instead.
   if (isIP(hostname.replaceAll(/[[\]]/g, "")) !== 0)
-    throw new Error("TLS needs the name of the host that stands in its certificate, not an IP address");
+    throw new Error("TLS needs the host name that is in the server's certificate, not an IP address");
   return {
     verifyIdentity: true,
     ...sslObject(searchParams.get("ssl")),

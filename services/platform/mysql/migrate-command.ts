@@ -23,8 +23,7 @@ export function readMigration(reader: EnvironmentReader, urlName: string, meanin
 export function migrateCommand(readConfig: () => MigrationConfig, directory: URL): Command {
   return defineCommand({
     name: "migrate",
-    summary:
-      "Brings the database up to date, and makes it where there is none. It may be repeated, and run many at once.",
+    summary: "Migrates the database, and creates it if there is none. Safe to repeat, and to run several at once.",
     flags: {},
     example: "",
     run: async () => {

@@ -53,14 +53,14 @@ export class Metrics {
     });
     this.#statements = new Histogram({
       name: "setpoint_statement_seconds",
-      help: "Time of a statement, from sending it to its last row, by statement (what it does, and with which table first) and outcome (ok, or the name of the error).",
+      help: "Time of a statement, from sending it to its last row, by statement (its verb and first table) and outcome (ok, or the name of the error).",
       labelNames: ["statement", "outcome"],
       buckets: statementBuckets,
       registry: this.registry,
     });
     this.#batchParts = new Histogram({
       name: "setpoint_batch_parts",
-      help: "How many requests went out as one, by batch (what is gathered).",
+      help: "How many requests a batch holds, by batch (what is batched).",
       labelNames: ["batch"],
       buckets: [1, 2, 4, 8, 16, 32, 64],
       registry: this.registry,
@@ -68,7 +68,7 @@ export class Metrics {
     const waiting = this.#batchWaiting;
     new Gauge({
       name: "setpoint_batch_waiting",
-      help: "Requests that wait to go out with others, by batch (what is gathered).",
+      help: "Requests that are queued for a batch, by batch (what is batched).",
       labelNames: ["batch"],
       registers: [this.registry],
       collect() {
@@ -95,7 +95,7 @@ export class Metrics {
     });
     this.#tokensOutOfTime = new Counter({
       name: "setpoint_tokens_out_of_time_total",
-      help: "Access tokens that were shown before they were issued or after they expired, by the clock of this machine.",
+      help: "Access tokens that were presented before they were issued or after they expired, by the clock of this machine.",
       registers: [this.registry],
     });
   }
@@ -131,12 +131,12 @@ export class Metrics {
   watchInFlightBytes(max: number, read: () => number): void {
     new Gauge({
       name: "setpoint_inflight_bytes_max",
-      help: "How many bytes of requests and answers may be under way.",
+      help: "How many bytes of requests and answers may be in flight.",
       registers: [this.registry],
     }).set(max);
     new Gauge({
       name: "setpoint_inflight_bytes",
-      help: "Bytes of requests and answers that are under way.",
+      help: "Bytes of requests and answers in flight.",
       registers: [this.registry],
       collect() {
         this.set(read());
@@ -155,7 +155,7 @@ export class Metrics {
     for (const [pool, { size }] of Object.entries(pools)) sizes.set({ pool }, size);
     new Gauge({
       name: "setpoint_database_pool",
-      help: "Connections of a pool, by pool and state: used, idle; and waiting: callers who wait for one.",
+      help: "Connections of a pool, by pool and state: used, idle; state waiting: callers that wait for a connection.",
       labelNames: ["pool", "state"],
       registers: [this.registry],
       collect() {

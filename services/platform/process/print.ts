@@ -13,7 +13,7 @@ export async function print(text: string): Promise<void> {
   });
   if (!error) return;
   throw new CommandError(
-    `The command has done its work, but what it had to say could not be written (${error.code ?? error.message}). A key that it was to show is lost: make another, and revoke that one.`,
+    `The command has done its work, but its output could not be written (${error.code ?? error.message}). If it was to show a key, that key is lost: create another, and revoke the lost one.`,
   );
 }
 

@@ -35,7 +35,7 @@ export function serveHealth(
         if (watchers >= watchersMax) {
           throw new DomainError("resource_exhausted", {
             reason: "TOO_MANY_WATCHERS",
-            message: "Too many are watching.",
+            message: "Too many health watches are open.",
           });
         }
         watchers += 1;

@@ -43,5 +43,8 @@ export function overloaded(): DomainError {
 
 /** An answer that no client of ours would take. */
 export function answerTooLarge(): DomainError {
-  return new DomainError("resource_exhausted", { reason: "ANSWER_TOO_LARGE", message: "Ask for fewer at once." });
+  return new DomainError("resource_exhausted", {
+    reason: "ANSWER_TOO_LARGE",
+    message: "The answer would be too large. Ask for fewer items at once.",
+  });
 }

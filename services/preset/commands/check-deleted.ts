@@ -22,7 +22,7 @@ export async function checkDeleted(workspaceId: string, { target, tls }: Organiz
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     throw new CommandError(
-      `The organization service (ORGANIZATION_GRPC_TARGET ${target}) did not say that the workspace ${workspaceId} was deleted, so nothing is deleted: ${error.message}`,
+      `The organization service (ORGANIZATION_GRPC_TARGET ${target}) did not confirm that the workspace ${workspaceId} was deleted, so nothing is deleted: ${error.message}`,
     );
   } finally {
     channel.close();

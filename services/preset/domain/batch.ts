@@ -8,7 +8,7 @@ export function checkBatch(
   [pathInName, partsInName]: readonly [string, readonly unknown[]],
 ): void {
   if (parts.length > 0 && partsInName.length > 0) {
-    throw invalidRequest([{ path: pathInName, message: `must be empty where there are ${path}` }]);
+    throw invalidRequest([{ path: pathInName, message: `must be empty if there are ${path}` }]);
   }
   const count = parts.length + partsInName.length;
   if (count >= 1 && count <= batchMax) return;

@@ -39,7 +39,7 @@ export function etagStale(): DomainError {
 export function presetMissing(slug: string): DomainError {
   return new DomainError("failed_precondition", {
     reason: "ETAG_STALE",
-    message: `There is no preset ${slug} in this workspace that could be as you read it. Leave out If-Match to create it.`,
+    message: `There is no preset ${slug} in this workspace for If-Match to match. Leave out If-Match to create it.`,
   });
 }
 

@@ -37,7 +37,7 @@ export async function request<T>(path: string, parts: RequestParts = {}): Promis
 const wordsByStatus: Readonly<Record<number, string>> = {
   413: "This is more than can be sent at once. Shorten the prompt or the config.",
   429: "Too much was asked for with your key in a short time. Wait a few seconds, then try again.",
-  503: "The service is out of reach or has too much to do. Try again in a moment.",
+  503: "The service is out of reach or overloaded. Try again in a moment.",
 };
 
 function inOtherWords(path: string, error: ApiError): ApiError {

@@ -22,7 +22,7 @@ export function NothingHere({ session, workspace }: NothingHereProps) {
             </a>
           </>
         ) : (
-          <p>Your key reaches no workspace of {session.organization.name} any more.</p>
+          <p>Your key no longer has access to any workspace of {session.organization.name}.</p>
         )}
       </div>
     </Page>

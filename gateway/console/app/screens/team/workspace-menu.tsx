@@ -81,7 +81,7 @@ export function WorkspaceMenu({ shown, isDefault, current, changed }: WorkspaceM
         >
           {() => (
             <p>
-              Nobody reaches its presets from then on, and that cannot be undone here. A workspace with keys that still
+              Its presets can no longer be reached, and that cannot be undone here. A workspace with keys that still
               work cannot be deleted: disable or delete them first.
             </p>
           )}
