@@ -13,7 +13,7 @@ export const file_setpoint_organization_v1_access: GenFile = /*@__PURE__*/
   fileDesc("CiVzZXRwb2ludC9vcmdhbml6YXRpb24vdjEvYWNjZXNzLnByb3RvEhhzZXRwb2ludC5vcmdhbml6YXRpb24udjEipQEKCVByaW5jaXBhbBIOCgZrZXlfaWQYASABKAkSMwoIa2V5X2tpbmQYAiABKA4yIS5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuS2V5S2luZBIPCgd1c2VyX2lkGAMgASgJEhcKD29yZ2FuaXphdGlvbl9pZBgEIAEoCRIUCgx3b3Jrc3BhY2VfaWQYBSABKAkSEwoLcGVybWlzc2lvbnMYBiADKAkiOgoMS2V5UmF0ZUxpbWl0EhsKE3JlcXVlc3RzX3Blcl9zZWNvbmQYASABKAUSDQoFYnVyc3QYAiABKAUqTgoHS2V5S2luZBIYChRLRVlfS0lORF9VTlNQRUNJRklFRBAAEhAKDEtFWV9LSU5EX0FQSRABEhcKE0tFWV9LSU5EX01BTkFHRU1FTlQQAmIGcHJvdG8z");
 
 /**
- * Who a key or an access token speaks for, and what it may do.
+ * Who a key or an access token acts for, and what it may do.
  *
  * @generated from message setpoint.organization.v1.Principal
  */
@@ -40,14 +40,14 @@ export type Principal = Message<"setpoint.organization.v1.Principal"> & {
   userId: string;
 
   /**
-   * UUIDv7. Empty where the organization is gone.
+   * UUIDv7. Empty if the organization was deleted.
    *
    * @generated from field: string organization_id = 4;
    */
   organizationId: string;
 
   /**
-   * UUIDv7 of the workspace that the access token is for. Empty where it is gone.
+   * UUIDv7 of the workspace that the access token is for. Empty if it was deleted.
    *
    * @generated from field: string workspace_id = 5;
    */
@@ -69,7 +69,7 @@ export const PrincipalSchema: GenMessage<Principal> = /*@__PURE__*/
   messageDesc(file_setpoint_organization_v1_access, 0);
 
 /**
- * How often a key may be used. Each gateway counts for itself.
+ * How often a key may be used. Each gateway counts on its own.
  *
  * @generated from message setpoint.organization.v1.KeyRateLimit
  */
@@ -82,7 +82,7 @@ export type KeyRateLimit = Message<"setpoint.organization.v1.KeyRateLimit"> & {
   requestsPerSecond: number;
 
   /**
-   * Requests at once after a while without any. Default: as many as requests_per_second.
+   * The burst: requests at once after an idle period. Default: as many as requests_per_second.
    *
    * @generated from field: int32 burst = 2;
    */
@@ -117,7 +117,7 @@ export const KeyKind = {
   API: 1,
 
   /**
-   * Tied to one organization: administers it, reaches the presets of every workspace.
+   * Tied to one organization: administers it, and can use the presets of every workspace.
    *
    * @generated from enum value: KEY_KIND_MANAGEMENT = 2;
    */

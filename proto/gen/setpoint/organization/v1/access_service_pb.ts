@@ -25,7 +25,7 @@ export const file_setpoint_organization_v1_access_service: GenFile = /*@__PURE__
  */
 export type ExchangeKeyRequest = Message<"setpoint.organization.v1.ExchangeKeyRequest"> & {
   /**
-   * The whole secret: `sk-sp-v1-` and 49 characters. Or the token of a session, which may do what its key may.
+   * The whole secret: `sk-sp-v1-` and 49 characters. Or the token of a session, which has the rights of its key.
    *
    * @generated from field: string key = 1;
    */
@@ -47,7 +47,7 @@ export const ExchangeKeyRequestSchema: GenMessage<ExchangeKeyRequest> = /*@__PUR
   messageDesc(file_setpoint_organization_v1_access_service, 0);
 
 /**
- * The token and whom it speaks for.
+ * The token and its principal.
  *
  * @generated from message setpoint.organization.v1.ExchangeKeyResponse
  */
@@ -74,22 +74,22 @@ export type ExchangeKeyResponse = Message<"setpoint.organization.v1.ExchangeKeyR
   principal?: Principal | undefined;
 
   /**
-   * How long the token works from now on, in seconds: for callers whose clock may differ from the service's.
+   * How long the token remains valid, in seconds: for callers whose clock may differ from the service's.
    *
    * @generated from field: int32 expires_in_seconds = 4;
    */
   expiresInSeconds: number;
 
   /**
-   * The limit of this key. Absent where it has none of its own.
+   * The limit of this key. Absent if it has none of its own.
    *
    * @generated from field: optional setpoint.organization.v1.KeyRateLimit rate_limit = 5;
    */
   rateLimit?: KeyRateLimit | undefined;
 
   /**
-   * How long the key itself works from now on, in whole seconds, at least 1: for callers that go on with what they know of
-   * it while this service is out of reach. Absent where it has no end.
+   * How long the key itself remains valid, in whole seconds, at least 1: for callers that keep using a cached grant
+   * while this service is out of reach. Absent if it does not expire.
    *
    * @generated from field: optional int32 key_expires_in_seconds = 6;
    */
@@ -104,7 +104,7 @@ export const ExchangeKeyResponseSchema: GenMessage<ExchangeKeyResponse> = /*@__P
   messageDesc(file_setpoint_organization_v1_access_service, 1);
 
 /**
- * Nothing to say yet.
+ * Empty.
  *
  * @generated from message setpoint.organization.v1.GetKeySetRequest
  */
@@ -119,7 +119,7 @@ export const GetKeySetRequestSchema: GenMessage<GetKeySetRequest> = /*@__PURE__*
   messageDesc(file_setpoint_organization_v1_access_service, 2);
 
 /**
- * The keys of now.
+ * The current keys.
  *
  * @generated from message setpoint.organization.v1.GetKeySetResponse
  */
@@ -132,7 +132,7 @@ export type GetKeySetResponse = Message<"setpoint.organization.v1.GetKeySetRespo
   jwksJson: string;
 
   /**
-   * What the clock of the service shows, by which tokens are issued and expire.
+   * The current time of the service's clock, by which tokens are issued and expire.
    *
    * @generated from field: google.protobuf.Timestamp current_time = 2;
    */
@@ -168,7 +168,7 @@ export const GetWorkspaceStateRequestSchema: GenMessage<GetWorkspaceStateRequest
   messageDesc(file_setpoint_organization_v1_access_service, 4);
 
 /**
- * What became of the workspace.
+ * Whether the workspace was deleted.
  *
  * @generated from message setpoint.organization.v1.GetWorkspaceStateResponse
  */
@@ -189,13 +189,13 @@ export const GetWorkspaceStateResponseSchema: GenMessage<GetWorkspaceStateRespon
   messageDesc(file_setpoint_organization_v1_access_service, 5);
 
 /**
- * Several keys, of whomever.
+ * Several keys, of any owners.
  *
  * @generated from message setpoint.organization.v1.BatchExchangeKeysRequest
  */
 export type BatchExchangeKeysRequest = Message<"setpoint.organization.v1.BatchExchangeKeysRequest"> & {
   /**
-   * 1 to 100. The same key may stand in several.
+   * 1 to 100. The same key may occur more than once.
    *
    * @generated from field: repeated setpoint.organization.v1.ExchangeKeyRequest requests = 1;
    */
@@ -210,7 +210,7 @@ export const BatchExchangeKeysRequestSchema: GenMessage<BatchExchangeKeysRequest
   messageDesc(file_setpoint_organization_v1_access_service, 6);
 
 /**
- * What became of each exchange.
+ * The outcome of each exchange.
  *
  * @generated from message setpoint.organization.v1.BatchExchangeKeysResponse
  */
@@ -231,7 +231,7 @@ export const BatchExchangeKeysResponseSchema: GenMessage<BatchExchangeKeysRespon
   messageDesc(file_setpoint_organization_v1_access_service, 7);
 
 /**
- * What became of one exchange of a batch.
+ * The outcome of one exchange of a batch.
  *
  * @generated from message setpoint.organization.v1.ExchangeOutcome
  */
@@ -251,7 +251,7 @@ export type ExchangeOutcome = Message<"setpoint.organization.v1.ExchangeOutcome"
     case: "response";
   } | {
     /**
-     * What ExchangeKey would have failed with, details included.
+     * What ExchangeKey would have failed with, including details.
      *
      * @generated from field: google.rpc.Status error = 2;
      */
@@ -277,8 +277,8 @@ export const AccessService: GenService<{
    * Exchanges a key for a short-lived access token.
    *
    * UNAUTHENTICATED with the reason KEY_INVALID for a key that is malformed, unknown, disabled, deleted or expired, or a secret
-   * that was rotated and is past its grace; SESSION_INVALID for a session that has ended, or never was;
-   * NOT_FOUND with the reason WORKSPACE_NOT_FOUND where workspace_id names none that the key reaches.
+   * that was rotated and is past its grace period; SESSION_INVALID for a session that has ended or never existed;
+   * NOT_FOUND with the reason WORKSPACE_NOT_FOUND if workspace_id names none that the key can use.
    *
    * @generated from rpc setpoint.organization.v1.AccessService.ExchangeKey
    */
@@ -288,8 +288,8 @@ export const AccessService: GenService<{
     output: typeof ExchangeKeyResponseSchema;
   },
   /**
-   * The public keys that access tokens are signed with: what `/.well-known/jwks.json` shows, over the channel of the
-   * other calls, and so as well protected as these.
+   * Returns the public keys that verify access tokens: what `/.well-known/jwks.json` shows, over the channel of the
+   * other calls, and so with the same protection.
    *
    * @generated from rpc setpoint.organization.v1.AccessService.GetKeySet
    */
@@ -299,10 +299,10 @@ export const AccessService: GenService<{
     output: typeof GetKeySetResponseSchema;
   },
   /**
-   * Tells whether a workspace was deleted, of whichever organization: no token is issued for it then, and whoever keeps
-   * data of it may delete that.
+   * Tells whether a workspace of any organization was deleted: then no more tokens are issued for it, and whoever keeps
+   * its data may delete that.
    *
-   * NOT_FOUND with the reason WORKSPACE_NOT_FOUND where there never was a workspace with this id.
+   * NOT_FOUND with the reason WORKSPACE_NOT_FOUND if there never was a workspace with this id.
    *
    * @generated from rpc setpoint.organization.v1.AccessService.GetWorkspaceState
    */
@@ -312,7 +312,7 @@ export const AccessService: GenService<{
     output: typeof GetWorkspaceStateResponseSchema;
   },
   /**
-   * Exchanges several keys in one call. Each has an outcome of its own, as if it had been exchanged alone.
+   * Exchanges several keys in one call. Each has its own outcome, as if it had been exchanged alone.
    *
    * @generated from rpc setpoint.organization.v1.AccessService.BatchExchangeKeys
    */

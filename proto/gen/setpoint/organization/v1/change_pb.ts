@@ -35,7 +35,7 @@ export type OrganizationChange = Message<"setpoint.organization.v1.OrganizationC
   action: OrganizationChangeAction;
 
   /**
-   * The user whose key did it, or in whose name a command did. Unset where a command found nobody to name.
+   * The user whose key did it, or in whose name a command did. Unset for a command in an organization without an admin.
    *
    * @generated from field: optional string user_id = 3;
    */
@@ -98,7 +98,7 @@ export type ChangeTarget = Message<"setpoint.organization.v1.ChangeTarget"> & {
   id: string;
 
   /**
-   * What it was called then; for a member, the e-mail address. At most 320 characters.
+   * Its name at that time; for a member, the e-mail address. At most 320 characters.
    *
    * @generated from field: string name = 3;
    */
@@ -126,14 +126,14 @@ export type FieldChange = Message<"setpoint.organization.v1.FieldChange"> & {
   field: string;
 
   /**
-   * JSON as text; `null` where there was no value.
+   * JSON as text; `null` if there was no value.
    *
    * @generated from field: string from_json = 2;
    */
   fromJson: string;
 
   /**
-   * JSON as text; `null` where there is no value any more.
+   * JSON as text; `null` if there is no value any more.
    *
    * @generated from field: string to_json = 3;
    */
@@ -161,7 +161,7 @@ export const OrganizationChangeAction = {
   UNSPECIFIED: 0,
 
   /**
-   * A key was made.
+   * A key was created.
    *
    * @generated from enum value: ORGANIZATION_CHANGE_ACTION_KEY_CREATED = 1;
    */
@@ -189,7 +189,7 @@ export const OrganizationChangeAction = {
   KEY_DELETED: 4,
 
   /**
-   * A workspace was made.
+   * A workspace was created.
    *
    * @generated from enum value: ORGANIZATION_CHANGE_ACTION_WORKSPACE_CREATED = 5;
    */
@@ -210,21 +210,21 @@ export const OrganizationChangeAction = {
   WORKSPACE_DELETED: 7,
 
   /**
-   * Users became members of a workspace.
+   * Users were added to a workspace.
    *
    * @generated from enum value: ORGANIZATION_CHANGE_ACTION_WORKSPACE_MEMBERS_ADDED = 8;
    */
   WORKSPACE_MEMBERS_ADDED: 8,
 
   /**
-   * Users are members of a workspace no more.
+   * Users were removed from a workspace.
    *
    * @generated from enum value: ORGANIZATION_CHANGE_ACTION_WORKSPACE_MEMBERS_REMOVED = 9;
    */
   WORKSPACE_MEMBERS_REMOVED: 9,
 
   /**
-   * A user became a member of the organization.
+   * A user was added to the organization.
    *
    * @generated from enum value: ORGANIZATION_CHANGE_ACTION_MEMBER_ADDED = 10;
    */
@@ -238,7 +238,7 @@ export const OrganizationChangeAction = {
   MEMBER_UPDATED: 11,
 
   /**
-   * A user is a member of the organization no more.
+   * A user was removed from the organization.
    *
    * @generated from enum value: ORGANIZATION_CHANGE_ACTION_MEMBER_REMOVED = 12;
    */

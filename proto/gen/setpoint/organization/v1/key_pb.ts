@@ -30,21 +30,21 @@ export type Key = Message<"setpoint.organization.v1.Key"> & {
   id: string;
 
   /**
-   * SHA-256 of the secret, 64 hexadecimal digits in lower case. Another one after each rotation.
+   * SHA-256 of the secret, 64 hexadecimal digits in lower case. Changes with each rotation.
    *
    * @generated from field: string hash = 2;
    */
   hash: string;
 
   /**
-   * 1 to 255 characters, none that breaks a line.
+   * 1 to 255 characters, no control characters.
    *
    * @generated from field: string name = 3;
    */
   name: string;
 
   /**
-   * What people tell the secret by: its first and last characters, `sk-sp-v1-abc…xyz`; `sk-sp-v1-…` where they are not known.
+   * The first and last characters of the secret, by which people recognize it: `sk-sp-v1-abc…xyz`; `sk-sp-v1-…` if they are not known.
    *
    * @generated from field: string label = 4;
    */
@@ -65,7 +65,7 @@ export type Key = Message<"setpoint.organization.v1.Key"> & {
   permissions: string[];
 
   /**
-   * UUIDv7 of the one workspace of an API key; of the default workspace for a management key, which reaches all.
+   * UUIDv7 of the one workspace of an API key; of the default workspace for a management key, which can use all of them.
    *
    * @generated from field: string workspace_id = 7;
    */
@@ -86,7 +86,7 @@ export type Key = Message<"setpoint.organization.v1.Key"> & {
   creatorUserId: string;
 
   /**
-   * When the key was made, to the millisecond.
+   * When the key was created, to the millisecond.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 10;
    */
@@ -107,21 +107,21 @@ export type Key = Message<"setpoint.organization.v1.Key"> & {
   lastUseTime?: Timestamp | undefined;
 
   /**
-   * When the key stops working. Unset where it never does.
+   * When the key stops working. Unset if it never does.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 13;
    */
   expireTime?: Timestamp | undefined;
 
   /**
-   * Until when the secret before the last rotation works, unless the key itself ends earlier. Unset where there is none, or it works no more.
+   * Until when the secret before the last rotation works, unless the key itself ends earlier. Unset if there is none, or it no longer works.
    *
    * @generated from field: google.protobuf.Timestamp previous_expire_time = 14;
    */
   previousExpireTime?: Timestamp | undefined;
 
   /**
-   * The limit of this key, which the command create-key can set. Unset where it has none of its own.
+   * The limit of this key, which the command create-key can set. Unset if it has none of its own.
    *
    * @generated from field: optional setpoint.organization.v1.KeyRateLimit rate_limit = 15;
    */

@@ -89,13 +89,13 @@ export const ListKeysResponseSchema: GenMessage<ListKeysResponse> = /*@__PURE__*
   messageDesc(file_setpoint_organization_v1_key_service, 1);
 
 /**
- * What the new key is.
+ * The new key.
  *
  * @generated from message setpoint.organization.v1.CreateKeyRequest
  */
 export type CreateKeyRequest = Message<"setpoint.organization.v1.CreateKeyRequest"> & {
   /**
-   * 1 to 255 characters, none that breaks a line.
+   * 1 to 255 characters, no control characters.
    *
    * @generated from field: string name = 1;
    */
@@ -116,7 +116,7 @@ export type CreateKeyRequest = Message<"setpoint.organization.v1.CreateKeyReques
   creatorUserId: string;
 
   /**
-   * To come. Default: the key never expires.
+   * In the future. Default: the key never expires.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 4;
    */
@@ -130,24 +130,24 @@ export type CreateKeyRequest = Message<"setpoint.organization.v1.CreateKeyReques
   kind: KeyKind;
 
   /**
-   * Some of what Key.permissions may hold. Default: all that the kind may have, and a management key has no less.
+   * Values of Key.permissions. Default: all that the kind may have. A management key always has all of them.
    *
    * @generated from field: repeated string permissions = 6;
    */
   permissions: string[];
 
   /**
-   * Names this creation within the organization, so that a retry makes no second key: at most 255 printable ASCII characters,
-   * kept for 24 hours. Default: none, and a retry makes another key.
+   * Identifies this creation within the organization, so that a retry creates no second key: at most 255 printable ASCII characters,
+   * kept for 24 hours. Default: none, and a retry creates another key.
    *
    * @generated from field: string request_id = 7;
    */
   requestId: string;
 
   /**
-   * 32 random bytes, used once and as secret as the key, which is made from them: a retry with the same request_id and the
-   * same bytes gets the first answer again, any other is told KEY_ALREADY_MADE. Needs a request_id. Default: the service
-   * makes the secret alone, and shows it once.
+   * 32 random bytes, used once and as secret as the key, which is derived from them: a retry with the same request_id and the
+   * same bytes gets the first answer again, any other gets KEY_ALREADY_MADE. Needs a request_id. Default: the service
+   * generates the secret itself, and shows it once.
    *
    * @generated from field: bytes secret_seed = 8;
    */
@@ -252,7 +252,7 @@ export type UpdateKeyRequest = Message<"setpoint.organization.v1.UpdateKeyReques
   updateMask?: FieldMask | undefined;
 
   /**
-   * 1 to 255 characters, none that breaks a line.
+   * 1 to 255 characters, no control characters.
    *
    * @generated from field: string name = 3;
    */
@@ -266,22 +266,22 @@ export type UpdateKeyRequest = Message<"setpoint.organization.v1.UpdateKeyReques
   disabled: boolean;
 
   /**
-   * To come. Unset: the key never expires.
+   * In the future. Unset: the key never expires.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 5;
    */
   expireTime?: Timestamp | undefined;
 
   /**
-   * At least one of what Key.permissions may hold. Those of a management key cannot be changed.
+   * At least one of the values of Key.permissions. Those of a management key cannot be changed.
    *
    * @generated from field: repeated string permissions = 6;
    */
   permissions: string[];
 
   /**
-   * Names this change within the organization, so that its repetition gets the first answer and changes nothing: at most 255
-   * printable ASCII characters, kept for 24 hours at least. Default: none, and a repetition is another change.
+   * Identifies this change within the organization, so that a retry gets the first answer and changes nothing: at most 255
+   * printable ASCII characters, kept for 24 hours at least. Default: none, and a retry is another change.
    *
    * @generated from field: string request_id = 7;
    */
@@ -379,7 +379,7 @@ export type RotateKeyRequest = Message<"setpoint.organization.v1.RotateKeyReques
   key: string;
 
   /**
-   * For how long the old secret goes on working, in seconds, 0 to 604,800 (7 days). Default: 0, it stops at once.
+   * How long the old secret keeps working, in seconds, 0 to 604,800 (7 days). Default: 0, it stops at once.
    *
    * @generated from field: int32 grace_seconds = 2;
    */
@@ -436,7 +436,7 @@ export const RotateKeyResponseSchema: GenMessage<RotateKeyResponse> = /*@__PURE_
   messageDesc(file_setpoint_organization_v1_key_service, 11);
 
 /**
- * Nothing to say: the access token names the key.
+ * Empty: the access token names the key.
  *
  * @generated from message setpoint.organization.v1.GetCurrentKeyRequest
  */
@@ -484,14 +484,14 @@ export const GetCurrentKeyResponseSchema: GenMessage<GetCurrentKeyResponse> = /*
  * Every call needs the header `authorization: Bearer <access token>`; AccessService.ExchangeKey gives one for a key.
  * An error carries google.rpc.ErrorInfo (domain `setpoint`) and, for INVALID_ARGUMENT, google.rpc.BadRequest.
  * PERMISSION_DENIED with the reason MANAGEMENT_KEY_REQUIRED for the token of an API key, except on GetCurrentKey;
- * UNAUTHENTICATED with the reason KEY_INVALID where the token's own key was ended since, for every call that changes something;
- * NOT_FOUND with the reason ORGANIZATION_NOT_FOUND where the organization is gone, or KEY_NOT_FOUND for a key that was
- * deleted, never was, or is another organization's: these are not told apart.
- * A change is stored with its entry in the change log, or not at all. After any other code than OK nothing was changed, but
- * for one case: the database did not answer a commit, and did not say later what became of it (UNAVAILABLE or
- * DEADLINE_EXCEEDED). The change log tells then, and a request_id makes the repetition safe: it gets the first answer, or is
- * ALREADY_EXISTS where that held a secret. ALREADY_EXISTS with the reason REQUEST_ID_REUSED for another request.
- * ABORTED with the reason CONFLICT where others kept changing the organization until the time was up.
+ * UNAUTHENTICATED with the reason KEY_INVALID if the token's own key has ended since, for every call that changes something;
+ * NOT_FOUND with the reason ORGANIZATION_NOT_FOUND if the organization was deleted, or KEY_NOT_FOUND for a key that was
+ * deleted, never existed or belongs to another organization.
+ * A change is stored with its entry in the change log, or not at all. After any code other than OK nothing was changed, with
+ * one exception: the database did not answer a commit, and did not report its outcome later (UNAVAILABLE or
+ * DEADLINE_EXCEEDED). Then the change log shows it, and a retry with the same request_id is safe: it gets the first answer, or
+ * ALREADY_EXISTS if that contained a secret. ALREADY_EXISTS with the reason REQUEST_ID_REUSED for another request.
+ * ABORTED with the reason CONFLICT if others kept changing the organization until the deadline.
  *
  * @generated from service setpoint.organization.v1.KeyService
  */
@@ -507,10 +507,10 @@ export const KeyService: GenService<{
     output: typeof ListKeysResponseSchema;
   },
   /**
-   * Makes a key. Its secret is in the answer and never shown again.
+   * Creates a key. Its secret is in the answer and never shown again.
    *
-   * ALREADY_EXISTS with the reason KEY_ALREADY_MADE where this request made a key before, whose hash is in the metadata of the
-   * ErrorInfo (`hash`), or REQUEST_ID_REUSED where request_id was used for another request.
+   * ALREADY_EXISTS with the reason KEY_ALREADY_MADE if this request already created a key, whose hash is in the metadata of the
+   * ErrorInfo (`hash`), or REQUEST_ID_REUSED if request_id was used for another request.
    *
    * @generated from rpc setpoint.organization.v1.KeyService.CreateKey
    */
@@ -530,11 +530,11 @@ export const KeyService: GenService<{
     output: typeof GetKeyResponseSchema;
   },
   /**
-   * Changes fields of a key: all that the mask names, or nothing.
+   * Changes all fields of a key that the mask names, or none.
    *
-   * FAILED_PRECONDITION with the reason LAST_MANAGEMENT_KEY where the organization would be left without a management key
-   * that works, or be left so earlier than without the change; KEY_OF_NO_MEMBER where a key
-   * is to work again whose creator has left the organization.
+   * FAILED_PRECONDITION with the reason LAST_MANAGEMENT_KEY if the organization would be left without a management key
+   * that works, now or earlier than without the change; KEY_OF_NO_MEMBER if a key
+   * is to be enabled whose owner has left the organization.
    *
    * @generated from rpc setpoint.organization.v1.KeyService.UpdateKey
    */
@@ -556,8 +556,8 @@ export const KeyService: GenService<{
     output: typeof DeleteKeyResponseSchema;
   },
   /**
-   * Gives a key a new secret. All else of it stays, and the old secret works until the grace is over. One that an earlier
-   * rotation left in its grace stops working at once.
+   * Gives a key a new secret. Everything else stays, and the old secret works until its grace period is over. A secret that
+   * is still in the grace period of an earlier rotation stops working at once.
    *
    * ALREADY_EXISTS as for CreateKey.
    *
@@ -571,7 +571,7 @@ export const KeyService: GenService<{
   /**
    * Returns the key that the caller's access token was exchanged for. For every key.
    *
-   * UNAUTHENTICATED with the reason KEY_INVALID where it was deleted since.
+   * UNAUTHENTICATED with the reason KEY_INVALID if it has been deleted since.
    *
    * @generated from rpc setpoint.organization.v1.KeyService.GetCurrentKey
    */

@@ -35,14 +35,14 @@ export type Member = Message<"setpoint.organization.v1.Member"> & {
   email: string;
 
   /**
-   * At most 255 characters. Unset where it is not known.
+   * At most 255 characters. Unset if it is not known.
    *
    * @generated from field: optional string first_name = 3;
    */
   firstName?: string | undefined;
 
   /**
-   * At most 255 characters. Unset where it is not known.
+   * At most 255 characters. Unset if it is not known.
    *
    * @generated from field: optional string last_name = 4;
    */

@@ -81,7 +81,7 @@ export const ListMembersResponseSchema: GenMessage<ListMembersResponse> = /*@__P
  */
 export type AddMemberRequest = Message<"setpoint.organization.v1.AddMemberRequest"> & {
   /**
-   * At most 320 characters. Upper and lower case are alike.
+   * At most 320 characters. Case is ignored.
    *
    * @generated from field: string email = 1;
    */
@@ -235,7 +235,7 @@ export type RemoveMemberRequest = Message<"setpoint.organization.v1.RemoveMember
   userId: string;
 
   /**
-   * Whether the keys of the member that still work are disabled with it. Default: false, and where there are any, nothing is done.
+   * Whether to disable the member's working keys. Default: false, and if there are any, the member is not removed.
    *
    * @generated from field: bool disable_keys = 2;
    */
@@ -367,7 +367,7 @@ export const ListChangesResponseSchema: GenMessage<ListChangesResponse> = /*@__P
  * Every call needs the header `authorization: Bearer <access token>`; AccessService.ExchangeKey gives one for a key.
  * An error carries google.rpc.ErrorInfo (domain `setpoint`) and, for INVALID_ARGUMENT, google.rpc.BadRequest.
  * Who may call, and how calls fail, is as for KeyService. NOT_FOUND has the reason ORGANIZATION_NOT_FOUND, or
- * MEMBER_NOT_FOUND for a user who is no member, whether there is such a user or not.
+ * MEMBER_NOT_FOUND for a user who is not a member, whether the user exists or not.
  *
  * @generated from service setpoint.organization.v1.OrganizationService
  */
@@ -383,9 +383,9 @@ export const OrganizationService: GenService<{
     output: typeof ListMembersResponseSchema;
   },
   /**
-   * Makes someone a member, and first a user where the address is new.
+   * Adds a member, and also creates the user if the address is new.
    *
-   * ALREADY_EXISTS with the reason MEMBER_EXISTS where they are one already.
+   * ALREADY_EXISTS with the reason MEMBER_EXISTS if they are already a member.
    *
    * @generated from rpc setpoint.organization.v1.OrganizationService.AddMember
    */
@@ -395,9 +395,9 @@ export const OrganizationService: GenService<{
     output: typeof AddMemberResponseSchema;
   },
   /**
-   * Changes fields of a member: all that the mask names, or nothing. What other organizations know of the user stays.
+   * Changes all fields of a member that the mask names, or none. Other organizations of the user are not affected.
    *
-   * FAILED_PRECONDITION with the reason LAST_ADMIN where nobody else is an admin.
+   * FAILED_PRECONDITION with the reason LAST_ADMIN if nobody else is an admin.
    *
    * @generated from rpc setpoint.organization.v1.OrganizationService.UpdateMember
    */
@@ -407,10 +407,10 @@ export const OrganizationService: GenService<{
     output: typeof UpdateMemberResponseSchema;
   },
   /**
-   * Ends a membership, and those of the organization's workspaces with it.
+   * Removes a member from the organization and from all its workspaces.
    *
-   * FAILED_PRECONDITION with the reason LAST_ADMIN; MEMBER_HAS_KEYS where keys of the member still work, unless they are to be
-   * disabled; LAST_MANAGEMENT_KEY where disabling them would leave the organization without a management key.
+   * FAILED_PRECONDITION with the reason LAST_ADMIN; MEMBER_HAS_KEYS if keys of the member still work, unless they are to be
+   * disabled; LAST_MANAGEMENT_KEY if disabling them would leave the organization without a management key.
    *
    * @generated from rpc setpoint.organization.v1.OrganizationService.RemoveMember
    */

@@ -17,27 +17,27 @@ export const file_setpoint_organization_v1_session: GenFile = /*@__PURE__*/
   fileDesc("CiZzZXRwb2ludC9vcmdhbml6YXRpb24vdjEvc2Vzc2lvbi5wcm90bxIYc2V0cG9pbnQub3JnYW5pemF0aW9uLnYxIt4CCgdTZXNzaW9uEjYKCXByaW5jaXBhbBgBIAEoCzIjLnNldHBvaW50Lm9yZ2FuaXphdGlvbi52MS5QcmluY2lwYWwSEAoIa2V5X25hbWUYAiABKAkSEQoJa2V5X2xhYmVsGAMgASgJEhkKEW9yZ2FuaXphdGlvbl9uYW1lGAQgASgJEhIKBWVtYWlsGAUgASgJSACIAQESFwoKZmlyc3RfbmFtZRgGIAEoCUgBiAEBEhYKCWxhc3RfbmFtZRgHIAEoCUgCiAEBEj4KCndvcmtzcGFjZXMYCCADKAsyKi5zZXRwb2ludC5vcmdhbml6YXRpb24udjEuU2Vzc2lvbldvcmtzcGFjZRIvCgtleHBpcmVfdGltZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCCAoGX2VtYWlsQg0KC19maXJzdF9uYW1lQgwKCl9sYXN0X25hbWUiOgoQU2Vzc2lvbldvcmtzcGFjZRIKCgJpZBgBIAEoCRIMCgRzbHVnGAIgASgJEgwKBG5hbWUYAyABKAliBnByb3RvMw", [file_google_protobuf_timestamp, file_setpoint_organization_v1_access]);
 
 /**
- * Someone who is signed in to the console, by a key: they may do what the key may, and no longer than it works.
+ * Someone who is signed in to the console with a key. They have the rights of the key, for as long as it works.
  *
  * @generated from message setpoint.organization.v1.Session
  */
 export type Session = Message<"setpoint.organization.v1.Session"> & {
   /**
-   * Whom the key speaks for. The workspace is that of an API key; it is empty for a management key, which reaches all.
+   * The principal of the key. The workspace is that of an API key; it is empty for a management key, which can use all.
    *
    * @generated from field: setpoint.organization.v1.Principal principal = 1;
    */
   principal?: Principal | undefined;
 
   /**
-   * What the key is for, as whoever made it wrote.
+   * The name of the key.
    *
    * @generated from field: string key_name = 2;
    */
   keyName: string;
 
   /**
-   * The secret of the key cut short, as it is now.
+   * The label of the key's current secret.
    *
    * @generated from field: string key_label = 3;
    */
@@ -51,14 +51,14 @@ export type Session = Message<"setpoint.organization.v1.Session"> & {
   organizationName: string;
 
   /**
-   * Of the user whom the key speaks for. Unset where they have left the organization.
+   * The e-mail address of the key's owner. Unset if they have left the organization.
    *
    * @generated from field: optional string email = 5;
    */
   email?: string | undefined;
 
   /**
-   * As email, and unset where there is none.
+   * As email, and unset if there is none.
    *
    * @generated from field: optional string first_name = 6;
    */
@@ -72,14 +72,14 @@ export type Session = Message<"setpoint.organization.v1.Session"> & {
   lastName?: string | undefined;
 
   /**
-   * Those that the session reaches, oldest first, 100 at most: WorkspaceService.ListWorkspaces has all of them.
+   * The workspaces that the session can use, oldest first, 100 at most: WorkspaceService.ListWorkspaces lists all of them.
    *
    * @generated from field: repeated setpoint.organization.v1.SessionWorkspace workspaces = 8;
    */
   workspaces: SessionWorkspace[];
 
   /**
-   * When the session ends, unless it is used again until then: 12 hours after it was last used, 7 days after it was begun,
+   * When the session ends unless it is used before: 12 hours after its last use, 7 days after it was begun,
    * or with its key.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 9;
@@ -95,7 +95,7 @@ export const SessionSchema: GenMessage<Session> = /*@__PURE__*/
   messageDesc(file_setpoint_organization_v1_session, 0);
 
 /**
- * A workspace that a session reaches.
+ * A workspace that a session can use.
  *
  * @generated from message setpoint.organization.v1.SessionWorkspace
  */
@@ -115,7 +115,7 @@ export type SessionWorkspace = Message<"setpoint.organization.v1.SessionWorkspac
   slug: string;
 
   /**
-   * What people call it.
+   * Its display name.
    *
    * @generated from field: string name = 3;
    */

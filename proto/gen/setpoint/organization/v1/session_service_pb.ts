@@ -35,7 +35,7 @@ export type CreateSessionRequest = Message<"setpoint.organization.v1.CreateSessi
     case: "key";
   } | {
     /**
-     * A ticket, which the command create-console-ticket makes: `ticket-sp-v1-` and 49 characters. Good for one session.
+     * A ticket from the command create-console-ticket: `ticket-sp-v1-` and 49 characters. Good for one session.
      *
      * @generated from field: string ticket = 2;
      */
@@ -44,8 +44,8 @@ export type CreateSessionRequest = Message<"setpoint.organization.v1.CreateSessi
   } | { case: undefined; value?: undefined };
 
   /**
-   * 32 random bytes, used once and as secret as the token, which is made from them: a retry with the same bytes gets the first
-   * session again. Default: every call makes another.
+   * 32 random bytes, used once and as secret as the token, which is derived from them: a retry with the same bytes gets the first
+   * session again. Default: every call creates another.
    *
    * @generated from field: bytes secret_seed = 3;
    */
@@ -151,7 +151,7 @@ export const DeleteSessionRequestSchema: GenMessage<DeleteSessionRequest> = /*@_
   messageDesc(file_setpoint_organization_v1_session_service, 4);
 
 /**
- * Nothing to say yet.
+ * Empty.
  *
  * @generated from message setpoint.organization.v1.DeleteSessionResponse
  */
@@ -167,11 +167,11 @@ export const DeleteSessionResponseSchema: GenMessage<DeleteSessionResponse> = /*
 
 /**
  * Sessions of people who use the console. The token of a session is exchanged for access tokens as a key is, by
- * AccessService.ExchangeKey, and lives in a cookie. The calls need no access token: each shows the secret that it is about.
+ * AccessService.ExchangeKey, and lives in a cookie. The calls need no access token: each carries the secret that it is about.
  *
- * A session ends 12 hours after it was last used, 7 days after it was begun, and with its key: once that is disabled,
- * deleted or expired, or its workspace or organization is gone; and where the key was rotated, with the grace of the secret
- * that the session was begun with. Access tokens that it was exchanged for live on until they expire.
+ * A session ends 12 hours after its last use, 7 days after it was begun, or with its key: once that is disabled,
+ * deleted or expired, or its workspace or organization is deleted; and if the key was rotated, with the grace period of
+ * the secret that the session was begun with. Access tokens that it was exchanged for remain valid until they expire.
  *
  * @generated from service setpoint.organization.v1.SessionService
  */
@@ -180,7 +180,7 @@ export const SessionService: GenService<{
    * Begins a session.
    *
    * UNAUTHENTICATED with the reason KEY_INVALID for a key, as in AccessService.ExchangeKey, or TICKET_INVALID for a ticket that
-   * is malformed, unknown, was used, or is older than 5 minutes, or whose key does not work.
+   * is malformed, unknown, used or older than 5 minutes, or whose key does not work.
    *
    * @generated from rpc setpoint.organization.v1.SessionService.CreateSession
    */
@@ -190,7 +190,7 @@ export const SessionService: GenService<{
     output: typeof CreateSessionResponseSchema;
   },
   /**
-   * Tells who is signed in. UNAUTHENTICATED with the reason SESSION_INVALID where the session has ended, or never was.
+   * Tells who is signed in. UNAUTHENTICATED with the reason SESSION_INVALID if the session has ended or never existed.
    * It has no side effects, but is not declared so: a GET would carry the token in its URL.
    *
    * @generated from rpc setpoint.organization.v1.SessionService.GetSession
@@ -201,7 +201,7 @@ export const SessionService: GenService<{
     output: typeof GetSessionResponseSchema;
   },
   /**
-   * Ends a session. Ending one that is not there changes nothing.
+   * Ends a session. Ending one that does not exist has no effect.
    *
    * @generated from rpc setpoint.organization.v1.SessionService.DeleteSession
    */

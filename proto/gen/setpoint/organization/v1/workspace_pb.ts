@@ -30,28 +30,28 @@ export type Workspace = Message<"setpoint.organization.v1.Workspace"> & {
   id: string;
 
   /**
-   * 1 to 100 characters, none that breaks a line. Workspaces that commands made before may have up to 255.
+   * 1 to 100 characters, no control characters. Older workspaces made by commands may have up to 255.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * Unique in the organization: 1 to 50 characters, lower-case letters and digits with single hyphens between them; no UUID.
+   * Unique in the organization: 1 to 50 characters, lower-case letters and digits with single hyphens between them; not a UUID.
    *
    * @generated from field: string slug = 3;
    */
   slug: string;
 
   /**
-   * At most 500 characters. Unset where there is none.
+   * At most 500 characters. Unset if there is none.
    *
    * @generated from field: optional string description = 4;
    */
   description?: string | undefined;
 
   /**
-   * Kept for clients that set it; nothing here uses it. At most 255 characters. Unset where there is none.
+   * Kept for clients that set it; nothing here uses it. At most 255 characters. Unset if there is none.
    *
    * @generated from field: optional string default_text_model = 5;
    */
@@ -72,21 +72,21 @@ export type Workspace = Message<"setpoint.organization.v1.Workspace"> & {
   defaultProviderSort?: string | undefined;
 
   /**
-   * Whether it is the default workspace of the organization: where management keys act unless told, and which cannot be deleted.
+   * Whether it is the organization's default workspace, where management keys act by default and which cannot be deleted.
    *
    * @generated from field: bool is_default = 8;
    */
   isDefault: boolean;
 
   /**
-   * When the workspace was made, to the millisecond.
+   * When the workspace was created, to the millisecond.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 9;
    */
   createTime?: Timestamp | undefined;
 
   /**
-   * The user who made it. Unset where that is not known.
+   * The user who created it. Unset if that is not known.
    *
    * @generated from field: optional string creator_user_id = 10;
    */
@@ -142,7 +142,7 @@ export type WorkspaceMember = Message<"setpoint.organization.v1.WorkspaceMember"
   role: MemberRole;
 
   /**
-   * When the user came to the workspace; for the default workspace, to the organization.
+   * When the user joined the workspace or, for the default workspace, the organization.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 5;
    */

@@ -73,7 +73,7 @@ export const ListWorkspacesResponseSchema: GenMessage<ListWorkspacesResponse> = 
   messageDesc(file_setpoint_organization_v1_workspace_service, 1);
 
 /**
- * What the new workspace is. All as in Workspace.
+ * The new workspace. All fields as in Workspace.
  *
  * @generated from message setpoint.organization.v1.CreateWorkspaceRequest
  */
@@ -409,7 +409,7 @@ export const ListWorkspaceMembersResponseSchema: GenMessage<ListWorkspaceMembers
   messageDesc(file_setpoint_organization_v1_workspace_service, 11);
 
 /**
- * Who comes to which workspace.
+ * Whom to add to which workspace.
  *
  * @generated from message setpoint.organization.v1.AddWorkspaceMembersRequest
  */
@@ -422,7 +422,7 @@ export type AddWorkspaceMembersRequest = Message<"setpoint.organization.v1.AddWo
   workspace: string;
 
   /**
-   * 1 to 100 members of the organization. One that stands there twice counts once.
+   * 1 to 100 members of the organization. Duplicates count once.
    *
    * @generated from field: repeated string user_ids = 2;
    */
@@ -457,7 +457,7 @@ export type AddWorkspaceMembersResponse = Message<"setpoint.organization.v1.AddW
   members: WorkspaceMember[];
 
   /**
-   * How many of them were no members before.
+   * How many of them were not members before.
    *
    * @generated from field: int32 added_count = 2;
    */
@@ -472,7 +472,7 @@ export const AddWorkspaceMembersResponseSchema: GenMessage<AddWorkspaceMembersRe
   messageDesc(file_setpoint_organization_v1_workspace_service, 13);
 
 /**
- * Who leaves which workspace.
+ * Whom to remove from which workspace.
  *
  * @generated from message setpoint.organization.v1.RemoveWorkspaceMembersRequest
  */
@@ -507,7 +507,7 @@ export const RemoveWorkspaceMembersRequestSchema: GenMessage<RemoveWorkspaceMemb
   messageDesc(file_setpoint_organization_v1_workspace_service, 14);
 
 /**
- * They are no members any more.
+ * They are no longer members.
  *
  * @generated from message setpoint.organization.v1.RemoveWorkspaceMembersResponse
  */
@@ -531,8 +531,8 @@ export const RemoveWorkspaceMembersResponseSchema: GenMessage<RemoveWorkspaceMem
  * Workspaces of the organization that the caller's access token names.
  *
  * Who may call, and how calls fail, is as for KeyService. NOT_FOUND has the reason ORGANIZATION_NOT_FOUND or
- * WORKSPACE_NOT_FOUND: a workspace that was deleted, never was, or is another organization's is not told apart.
- * Wherever a request names a workspace, its id and its slug will do.
+ * WORKSPACE_NOT_FOUND; a workspace that was deleted, never existed or belongs to another organization is answered alike.
+ * Wherever a request names a workspace, it may use the id or the slug.
  *
  * @generated from service setpoint.organization.v1.WorkspaceService
  */
@@ -548,9 +548,9 @@ export const WorkspaceService: GenService<{
     output: typeof ListWorkspacesResponseSchema;
   },
   /**
-   * Makes a workspace, whose first member is whoever makes it.
+   * Creates a workspace. Whoever creates it is its first member.
    *
-   * ALREADY_EXISTS with the reason SLUG_TAKEN where another workspace of the organization has the slug.
+   * ALREADY_EXISTS with the reason SLUG_TAKEN if another workspace of the organization has the slug.
    *
    * @generated from rpc setpoint.organization.v1.WorkspaceService.CreateWorkspace
    */
@@ -570,7 +570,7 @@ export const WorkspaceService: GenService<{
     output: typeof GetWorkspaceResponseSchema;
   },
   /**
-   * Changes fields of a workspace: all that the mask names, or nothing.
+   * Changes all fields of a workspace that the mask names, or none.
    *
    * ALREADY_EXISTS as for CreateWorkspace.
    *
@@ -582,9 +582,9 @@ export const WorkspaceService: GenService<{
     output: typeof UpdateWorkspaceResponseSchema;
   },
   /**
-   * Deletes a workspace. Nobody reaches its presets from then on, but they stay in the database. Its slug is free again.
+   * Deletes a workspace. Its presets can no longer be reached, but stay in the database. Its slug is free again.
    *
-   * FAILED_PRECONDITION with the reason WORKSPACE_IS_DEFAULT, or WORKSPACE_HAS_KEYS where keys of it still work.
+   * FAILED_PRECONDITION with the reason WORKSPACE_IS_DEFAULT, or WORKSPACE_HAS_KEYS if some of its keys still work.
    *
    * @generated from rpc setpoint.organization.v1.WorkspaceService.DeleteWorkspace
    */
@@ -604,7 +604,7 @@ export const WorkspaceService: GenService<{
     output: typeof ListWorkspaceMembersResponseSchema;
   },
   /**
-   * Makes members of the organization members of the workspace. Those who are so already stay.
+   * Adds members of the organization to the workspace. Those who are already members stay.
    *
    * @generated from rpc setpoint.organization.v1.WorkspaceService.AddWorkspaceMembers
    */
@@ -614,9 +614,9 @@ export const WorkspaceService: GenService<{
     output: typeof AddWorkspaceMembersResponseSchema;
   },
   /**
-   * Ends memberships of the workspace. Those who are no members are passed over.
+   * Removes members from the workspace. Users who are not members are skipped.
    *
-   * FAILED_PRECONDITION with the reason WORKSPACE_IS_DEFAULT, or MEMBER_HAS_KEYS where one of them has keys in the
+   * FAILED_PRECONDITION with the reason WORKSPACE_IS_DEFAULT, or MEMBER_HAS_KEYS if one of them has keys in the
    * workspace that still work.
    *
    * @generated from rpc setpoint.organization.v1.WorkspaceService.RemoveWorkspaceMembers

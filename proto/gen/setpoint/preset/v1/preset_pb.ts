@@ -42,7 +42,7 @@ export type Preset = Message<"setpoint.preset.v1.Preset"> & {
   name: string;
 
   /**
-   * At most 2,000 characters. Unset where there is none.
+   * At most 2,000 characters. Unset if there is none.
    *
    * @generated from field: optional string description = 4;
    */
@@ -126,7 +126,7 @@ export type Preset = Message<"setpoint.preset.v1.Preset"> & {
   revision: number;
 
   /**
-   * What the preset serves, in short. Only in lists, and where it was asked for.
+   * What the preset serves, in short. Only in lists, and only if it was asked for.
    *
    * @generated from field: setpoint.preset.v1.PresetServing serving = 16;
    */
@@ -161,7 +161,7 @@ export type PresetServing = Message<"setpoint.preset.v1.PresetServing"> & {
   newestVersion: number;
 
   /**
-   * The model that the config of the served version names. Unset where it names none, or not within its first 8,192 characters.
+   * The model that the config of the served version names. Unset if it names none within its first 8,192 characters.
    *
    * @generated from field: optional string model = 3;
    */
@@ -210,7 +210,7 @@ export type PresetVersion = Message<"setpoint.preset.v1.PresetVersion"> & {
   configJson: string;
 
   /**
-   * At most 1 MiB (1,048,576 bytes of UTF-8). Unset where there is none.
+   * At most 1 MiB (1,048,576 bytes of UTF-8). Unset if there is none.
    *
    * @generated from field: optional string system_prompt = 5;
    */
@@ -238,7 +238,7 @@ export type PresetVersion = Message<"setpoint.preset.v1.PresetVersion"> & {
   updateTime?: Timestamp | undefined;
 
   /**
-   * The API whose fields config_json has. DIALECT_UNSPECIFIED where whoever made the version did not say.
+   * The API whose fields config_json has. DIALECT_UNSPECIFIED if whoever created the version did not say.
    *
    * @generated from field: setpoint.preset.v1.Dialect dialect = 9;
    */
@@ -364,14 +364,14 @@ export type FieldChange = Message<"setpoint.preset.v1.FieldChange"> & {
   field: string;
 
   /**
-   * JSON as text; `null` where there was no value.
+   * JSON as text; `null` if there was no value.
    *
    * @generated from field: string from_json = 2;
    */
   fromJson: string;
 
   /**
-   * JSON as text; `null` where there is no value any more.
+   * JSON as text; `null` if there is no value any more.
    *
    * @generated from field: string to_json = 3;
    */
@@ -399,14 +399,14 @@ export type ConfigDifference = Message<"setpoint.preset.v1.ConfigDifference"> & 
   key: string;
 
   /**
-   * JSON as text. Unset where the field was added.
+   * JSON as text. Unset if the field was added.
    *
    * @generated from field: optional string from_json = 2;
    */
   fromJson?: string | undefined;
 
   /**
-   * JSON as text. Unset where the field was removed.
+   * JSON as text. Unset if the field was removed.
    *
    * @generated from field: optional string to_json = 3;
    */
@@ -434,7 +434,7 @@ export const PresetChangeAction = {
   UNSPECIFIED: 0,
 
   /**
-   * The preset was made, with its version 1.
+   * The preset was created, with its version 1.
    *
    * @generated from enum value: PRESET_CHANGE_ACTION_PRESET_CREATED = 1;
    */
@@ -469,7 +469,7 @@ export const PresetChangeActionSchema: GenEnum<PresetChangeAction> = /*@__PURE__
   enumDesc(file_setpoint_preset_v1_preset, 0);
 
 /**
- * The inference API that a config was written for: its fields go by other names in another one.
+ * The inference API that a config was written for; other APIs have other names for its fields.
  *
  * @generated from enum setpoint.preset.v1.Dialect
  */
@@ -504,7 +504,7 @@ export const Dialect = {
 } as const;
 
 /**
- * The inference API that a config was written for: its fields go by other names in another one.
+ * The inference API that a config was written for; other APIs have other names for its fields.
  *
  * @generated from enum setpoint.preset.v1.Dialect
  */

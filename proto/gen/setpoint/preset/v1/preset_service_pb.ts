@@ -34,7 +34,7 @@ export type CreateVersionRequest = Message<"setpoint.preset.v1.CreateVersionRequ
   /**
    * A JSON object as text, stored exactly as given. Its keys must be config fields of a preset, each with a value of its
    * type and within its bounds, as one of the gateway's dialects takes it, and not null; nesting is at most 64 deep;
-   * no object may have a key twice; an integer must be one that a double holds exactly.
+   * no object may have a key twice; an integer must be one that a double represents exactly.
    * At most 75,000 keys and values, and 1 MiB (1,048,576 bytes of UTF-8).
    *
    * @generated from field: string config_json = 2;
@@ -49,7 +49,7 @@ export type CreateVersionRequest = Message<"setpoint.preset.v1.CreateVersionRequ
   systemPrompt?: string | undefined;
 
   /**
-   * Names this creation within the workspace, so that a retry returns the first answer and creates nothing:
+   * Identifies this creation within the workspace, so that a retry returns the first answer and creates nothing:
    * 1 to 255 printable ASCII characters, spaces included. Default: a new one. Kept as long as the version.
    *
    * @generated from field: string request_id = 4;
@@ -66,7 +66,7 @@ export type CreateVersionRequest = Message<"setpoint.preset.v1.CreateVersionRequ
   requestDigest: Uint8Array;
 
   /**
-   * The API whose fields config_json has. Kept with the version; the same fields may stand in a config, whichever it is.
+   * The API whose fields config_json has. Stored with the version; it does not restrict which fields a config may have.
    * Default: not known.
    *
    * @generated from field: setpoint.preset.v1.Dialect dialect = 6;
@@ -74,8 +74,8 @@ export type CreateVersionRequest = Message<"setpoint.preset.v1.CreateVersionRequ
   dialect: Dialect;
 
   /**
-   * The version is created only where the preset is there and its etag is one of these, at most 100; `*` stands for any, and
-   * `-` for a preset that is not there. A retry need not repeat them: it gets the first answer. Default: it is created in any case.
+   * The version is created only if the preset exists and its etag is one of these, at most 100; `*` stands for any, and
+   * `-` for a preset that does not exist. A retry need not repeat them: it gets the first answer. Default: no condition.
    *
    * @generated from field: repeated string etags = 7;
    */
@@ -117,7 +117,7 @@ export const CreateVersionResponseSchema: GenMessage<CreateVersionResponse> = /*
  */
 export type BatchCreateVersionsRequest = Message<"setpoint.preset.v1.BatchCreateVersionsRequest"> & {
   /**
-   * 1 to 100, in the name of the call's own access token. The same slug may stand in several; their order is kept.
+   * 1 to 100, authorized by the call's own access token. Several may have the same slug; their order is kept.
    * The whole message is at most 16 MiB, in JSON 4.25 MiB, with at most 10,000 fields and list elements.
    *
    * @generated from field: repeated setpoint.preset.v1.CreateVersionRequest requests = 1;
@@ -125,9 +125,9 @@ export type BatchCreateVersionsRequest = Message<"setpoint.preset.v1.BatchCreate
   requests: CreateVersionRequest[];
 
   /**
-   * Instead of requests, by a caller that acts for many: 1 to 100, each in the name of its own access token.
-   * A list of its own, so that a service which does not know it refuses an empty batch, and never creates all of them in
-   * the name of the call's token.
+   * Instead of requests, for a caller that acts for many: 1 to 100, each authorized by its own access token.
+   * A list of its own, so that a service which does not know it refuses an empty batch, and never creates them all under
+   * the call's token.
    *
    * @generated from field: repeated setpoint.preset.v1.CreationInName creations = 2;
    */
@@ -142,7 +142,7 @@ export const BatchCreateVersionsRequestSchema: GenMessage<BatchCreateVersionsReq
   messageDesc(file_setpoint_preset_v1_preset_service, 2);
 
 /**
- * A creation, and in whose name it is made.
+ * A creation, and the access token that authorizes it.
  *
  * @generated from message setpoint.preset.v1.CreationInName
  */
@@ -162,7 +162,7 @@ export type CreationInName = Message<"setpoint.preset.v1.CreationInName"> & {
   request?: CreateVersionRequest | undefined;
 
   /**
-   * How long this part may take, in milliseconds from the arrival of the call; at least 0. It never has longer than the call.
+   * How long this part may take, in milliseconds from the arrival of the call; at least 0. It never exceeds the deadline of the call.
    * Default (0): as long as the call.
    *
    * @generated from field: int32 timeout_ms = 3;
@@ -178,7 +178,7 @@ export const CreationInNameSchema: GenMessage<CreationInName> = /*@__PURE__*/
   messageDesc(file_setpoint_preset_v1_preset_service, 3);
 
 /**
- * What became of each creation.
+ * The outcome of each creation.
  *
  * @generated from message setpoint.preset.v1.BatchCreateVersionsResponse
  */
@@ -199,7 +199,7 @@ export const BatchCreateVersionsResponseSchema: GenMessage<BatchCreateVersionsRe
   messageDesc(file_setpoint_preset_v1_preset_service, 4);
 
 /**
- * What became of one part of a batch.
+ * The outcome of one part of a batch.
  *
  * @generated from message setpoint.preset.v1.PresetOutcome
  */
@@ -211,7 +211,7 @@ export type PresetOutcome = Message<"setpoint.preset.v1.PresetOutcome"> & {
    */
   outcome: {
     /**
-     * What the method for one would have returned, with its designated_version.
+     * What the method for a single preset would have returned, with its designated_version.
      *
      * @generated from field: setpoint.preset.v1.Preset preset = 1;
      */
@@ -219,7 +219,7 @@ export type PresetOutcome = Message<"setpoint.preset.v1.PresetOutcome"> & {
     case: "preset";
   } | {
     /**
-     * What the method for one would have failed with, details included. Nothing was stored.
+     * What the method for a single preset would have failed with, including details. Nothing was stored.
      *
      * @generated from field: google.rpc.Status error = 2;
      */
@@ -249,8 +249,8 @@ export type GetPresetRequest = Message<"setpoint.preset.v1.GetPresetRequest"> & 
   slug: string;
 
   /**
-   * The id of a version whose content the caller has: where it is the designated one, it comes without config_json and
-   * system_prompt. So a caller that asks for a large preset again and again gets it once. Default: it comes with them.
+   * The id of a version whose content the caller has: if it is the designated one, it is returned without config_json and
+   * system_prompt, so that a caller that keeps asking for a large preset receives it once. Default: always with content.
    *
    * @generated from field: string known_version_id = 2;
    */
@@ -292,14 +292,14 @@ export const GetPresetResponseSchema: GenMessage<GetPresetResponse> = /*@__PURE_
  */
 export type BatchGetPresetsRequest = Message<"setpoint.preset.v1.BatchGetPresetsRequest"> & {
   /**
-   * 1 to 100, in the name of the call's own access token. Each as in CreateVersionRequest.
+   * 1 to 100, authorized by the call's own access token. Each as in CreateVersionRequest.
    *
    * @generated from field: repeated string slugs = 1;
    */
   slugs: string[];
 
   /**
-   * Instead of slugs: 1 to 100, each in the name of its own access token, as in BatchCreateVersionsRequest.
+   * Instead of slugs: 1 to 100, each authorized by its own access token, as in BatchCreateVersionsRequest.
    *
    * @generated from field: repeated setpoint.preset.v1.ReadInName reads = 2;
    */
@@ -314,7 +314,7 @@ export const BatchGetPresetsRequestSchema: GenMessage<BatchGetPresetsRequest> = 
   messageDesc(file_setpoint_preset_v1_preset_service, 8);
 
 /**
- * A read, and in whose name it is made.
+ * A read, and the access token that authorizes it.
  *
  * @generated from message setpoint.preset.v1.ReadInName
  */
@@ -356,7 +356,7 @@ export const ReadInNameSchema: GenMessage<ReadInName> = /*@__PURE__*/
   messageDesc(file_setpoint_preset_v1_preset_service, 9);
 
 /**
- * What became of each slug.
+ * The outcome for each slug.
  *
  * @generated from message setpoint.preset.v1.BatchGetPresetsResponse
  */
@@ -404,7 +404,7 @@ export type ListPresetsRequest = Message<"setpoint.preset.v1.ListPresetsRequest"
   statuses: PresetStatus[];
 
   /**
-   * Only presets whose slug or name holds this text, upper and lower case alike. At most 255 characters. Default: all.
+   * Only presets whose slug or name contains this text, ignoring case. At most 255 characters. Default: all.
    *
    * @generated from field: string query = 4;
    */
@@ -502,15 +502,14 @@ export type UpdatePresetRequest = Message<"setpoint.preset.v1.UpdatePresetReques
   designatedVersion: number;
 
   /**
-   * The change is made only where the preset's etag is one of these, at most 100; `*` stands for any. Default: it is made in any
-   * case.
+   * The change is made only if the preset's etag is one of these, at most 100; `*` stands for any. Default: no condition.
    *
    * @generated from field: repeated string etags = 7;
    */
   etags: string[];
 
   /**
-   * Names this change within the workspace, so that a retry returns the first answer and changes nothing:
+   * Identifies this change within the workspace, so that a retry returns the first answer and changes nothing:
    * 1 to 255 printable ASCII characters, spaces included. Default: a new one. Kept for 24 hours at least.
    *
    * @generated from field: string request_id = 8;
@@ -596,7 +595,7 @@ export const GetVersionResponseSchema: GenMessage<GetVersionResponse> = /*@__PUR
   messageDesc(file_setpoint_preset_v1_preset_service, 16);
 
 /**
- * What was asked for in vain.
+ * The slug that was not found.
  *
  * @generated from message setpoint.preset.v1.FindSimilarSlugRequest
  */
@@ -623,8 +622,8 @@ export const FindSimilarSlugRequestSchema: GenMessage<FindSimilarSlugRequest> = 
  */
 export type FindSimilarSlugResponse = Message<"setpoint.preset.v1.FindSimilarSlugResponse"> & {
   /**
-   * The nearest other slug of an active preset of the workspace. Empty where none is close: for each three characters that
-   * were given one slip, four at most; upper and lower case, and `.`, `_`, `~` and `-`, count as the same.
+   * The nearest other slug of an active preset of the workspace. Empty if none is close: one typo is allowed for each three
+   * characters given, four at most; case and the choice among `.`, `_`, `~` and `-` are ignored.
    *
    * @generated from field: string slug = 1;
    */
@@ -680,8 +679,8 @@ export const ListVersionsRequestSchema: GenMessage<ListVersionsRequest> = /*@__P
  */
 export type ListVersionsResponse = Message<"setpoint.preset.v1.ListVersionsResponse"> & {
   /**
-   * At most `limit`, and fewer where their content would be more than 3 MiB, so that the page fits into what a gRPC client
-   * takes by default: go on behind the last of them. One is always returned; empty past the end.
+   * At most `limit`, and fewer if their content would exceed 3 MiB, so that the page fits into what a gRPC client accepts
+   * by default: continue after the last of them. At least one is returned; empty past the end.
    *
    * @generated from field: repeated setpoint.preset.v1.PresetVersion versions = 1;
    */
@@ -904,23 +903,23 @@ export const ListWorkspaceChangesResponseSchema: GenMessage<ListWorkspaceChanges
  * Every call needs the header `authorization: Bearer <access token>`; AccessService.ExchangeKey gives one for a key.
  * An error carries google.rpc.ErrorInfo (domain `setpoint`) and, for INVALID_ARGUMENT, google.rpc.BadRequest.
  * Every read needs the permission presets:read, every other call presets:write. For GetPreset, BatchGetPresets, GetVersion,
- * FindSimilarSlug and ListPresets the permission inference will do as well: they are what it takes to use a preset, and to
- * see which there are.
- * NOT_FOUND has the reason PRESET_NOT_FOUND, VERSION_NOT_FOUND, or WORKSPACE_NOT_FOUND where the token names no workspace.
+ * FindSimilarSlug and ListPresets the permission inference is enough, too: using a preset, and seeing which there are,
+ * takes these.
+ * NOT_FOUND has the reason PRESET_NOT_FOUND, VERSION_NOT_FOUND, or WORKSPACE_NOT_FOUND if the token names no workspace.
  *
  * @generated from service setpoint.preset.v1.PresetService
  */
 export const PresetService: GenService<{
   /**
-   * Creates a version, and first the preset where the slug is new. The new version becomes the designated one.
+   * Creates a version, and also the preset if the slug is new. The new version becomes the designated one.
    *
-   * FAILED_PRECONDITION with the reason PRESET_ARCHIVED on an archived preset, or ETAG_STALE where etags are given and none is
-   * the preset's own, or there is no preset, or where there must be none and is one;
-   * ALREADY_EXISTS with the reason REQUEST_ID_REUSED where request_id was used for another request.
-   * ABORTED with the reason CONFLICT where someone holds the preset for seconds, or others kept changing it until the time
-   * was up.
-   * After any other code than OK nothing was stored, but for one case: the database did not answer a commit, and did not
-   * say later what became of it (UNAVAILABLE or DEADLINE_EXCEEDED). Repeat the call with the same request_id: it is stored
+   * FAILED_PRECONDITION with the reason PRESET_ARCHIVED on an archived preset, or ETAG_STALE if etags are given and none is
+   * the preset's own or there is no preset, or if the preset must be new and is not;
+   * ALREADY_EXISTS with the reason REQUEST_ID_REUSED if request_id was used for another request.
+   * ABORTED with the reason CONFLICT if someone holds the preset's row for seconds, or others kept changing it until the
+   * deadline.
+   * After any code other than OK nothing was stored, with one exception: the database did not answer a commit, and did not
+   * report its outcome later (UNAVAILABLE or DEADLINE_EXCEEDED). Repeat the call with the same request_id: it is stored
    * once.
    *
    * @generated from rpc setpoint.preset.v1.PresetService.CreateVersion
@@ -931,7 +930,7 @@ export const PresetService: GenService<{
     output: typeof CreateVersionResponseSchema;
   },
   /**
-   * Creates several versions in one call. Each has an outcome of its own, as if it had been created alone.
+   * Creates several versions in one call. Each has its own outcome, as if it had been created alone.
    *
    * @generated from rpc setpoint.preset.v1.PresetService.BatchCreateVersions
    */
@@ -951,9 +950,9 @@ export const PresetService: GenService<{
     output: typeof GetPresetResponseSchema;
   },
   /**
-   * Returns several presets in one call. Each has an outcome of its own, as if it had been asked for alone.
-   * Of several, those whose content is larger than 256 KiB fail with RESOURCE_EXHAUSTED and the reason ANSWER_TOO_LARGE,
-   * and where together they are more than 8 MiB, so do those that do not fit: ask for them alone.
+   * Returns several presets in one call. Each has its own outcome, as if it had been asked for alone.
+   * Of several, those whose content is larger than 256 KiB fail with RESOURCE_EXHAUSTED and the reason ANSWER_TOO_LARGE.
+   * If together they are more than 8 MiB, so do those that no longer fit. Ask for these one by one.
    * It has no side effects, but is not declared so: a GET would carry the access tokens of the request in its URL.
    *
    * @generated from rpc setpoint.preset.v1.PresetService.BatchGetPresets
@@ -974,13 +973,13 @@ export const PresetService: GenService<{
     output: typeof ListPresetsResponseSchema;
   },
   /**
-   * Changes fields of a preset: all that the mask names, or nothing.
+   * Changes all fields of a preset that the mask names, or none.
    *
-   * FAILED_PRECONDITION with the reason ETAG_STALE where etags are given and none is the preset's own,
-   * or STATUS_TRANSITION where an archived preset would become disabled;
-   * ALREADY_EXISTS with the reason REQUEST_ID_REUSED where request_id was used for another request;
+   * FAILED_PRECONDITION with the reason ETAG_STALE if etags are given and none is the preset's own,
+   * or STATUS_TRANSITION if an archived preset would become disabled;
+   * ALREADY_EXISTS with the reason REQUEST_ID_REUSED if request_id was used for another request;
    * ABORTED as for CreateVersion.
-   * After any other code than OK nothing was changed, with the same exception as for CreateVersion.
+   * After any code other than OK nothing was changed, with the same exception as for CreateVersion.
    *
    * @generated from rpc setpoint.preset.v1.PresetService.UpdatePreset
    */
@@ -1000,7 +999,7 @@ export const PresetService: GenService<{
     output: typeof GetVersionResponseSchema;
   },
   /**
-   * Returns the slug that was most likely meant, where there is no preset of the slug that was given.
+   * Returns the slug that was most likely meant by a slug that has no preset.
    * It looks at a bounded number of presets, so among many it may miss one.
    *
    * @generated from rpc setpoint.preset.v1.PresetService.FindSimilarSlug
