@@ -19,7 +19,7 @@ export async function createDatabases(serverUrl: string, databases: readonly str
   }
 }
 
-/** Why the server takes no connection; undefined where it does. */
+/** Why the server takes no connection; undefined if it does. */
 export async function lookForConnectionFault(serverUrl: string): Promise<string | undefined> {
   try {
     const connection = await createConnection(serverUrl);
@@ -27,7 +27,7 @@ export async function lookForConnectionFault(serverUrl: string): Promise<string 
     return undefined;
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
-    // Where a name has several addresses, only the code tells.
+    // If a name has several addresses, only the code tells.
     return message || code || "no connection";
   }
 }

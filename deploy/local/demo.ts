@@ -5,7 +5,7 @@ import { StartError } from "./start-error.ts";
 type RunCommand = (args: readonly string[]) => Promise<string>;
 
 interface Demo extends Keys {
-  /** False where the organization was there already, and only its keys are new. */
+  /** False if the organization was there already, and only its keys are new. */
   readonly isNew: boolean;
 }
 
@@ -17,7 +17,7 @@ const demoMembers = [
 ];
 
 /**
- * Makes the organization that a first start has to show. Where an earlier start was cut short, or its keys were lost,
+ * Makes the organization that a first start has to show. If an earlier start was cut short, or its keys were lost,
  * the organization is there already: then it gets new keys, and the members that it lacks.
  */
 export async function createDemo(run: RunCommand): Promise<Demo> {

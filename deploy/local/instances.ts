@@ -89,7 +89,7 @@ function thisMachine(): Machine {
 
 /**
  * A process uses one core. Of what a request costs, about half is spent in the gateway and a third or less in the preset
- * service; the rest is the database's. Where there is one gateway, what is changed through it holds with the next
+ * service; the rest is the database's. If there is one gateway, what is changed through it holds with the next
  * request: that is worth more than the tenth that a second one adds on two cores.
  */
 function countsFor({ cores, memoryBytes, sharesPorts }: Machine): { gateways: number; presets: number } {

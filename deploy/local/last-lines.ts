@@ -3,13 +3,13 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 const tailBytes = 16 * 1024;
 const lineLengthMax = 400;
 
-/** The end of a log file, fit for the terminal. Empty where there is no such file. */
+/** The end of a log file, fit for the terminal. Empty if there is no such file. */
 export function lastLines(file: string, count = 8): string {
   const lines = readTail(file).slice(-count);
   return lines.map((line) => line.slice(0, lineLengthMax)).join("\n");
 }
 
-/** What most likely says why the process of a log file has ended. Empty where nothing does. */
+/** What most likely says why the process of a log file has ended. Empty if nothing does. */
 export function tellingLine(file: string): string {
   // The last word of a database is "Aborting": what it said before tells more.
   const lines = readTail(file)

@@ -71,7 +71,7 @@ function portTaken(name: keyof Ports, port: number): StartError {
   return new StartError(`Port ${port} is in use. Choose another one, for example:  ${name}=${another} npm start`);
 }
 
-/** Listens on a port, or returns undefined where somebody else does, or is about to. */
+/** Listens on a port, or returns undefined if somebody else does, or is about to. */
 async function hold(port: number): Promise<Server | undefined> {
   const server = createServer().listen(port, loopbackHost);
   try {

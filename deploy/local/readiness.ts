@@ -8,7 +8,7 @@ interface Expectation {
   /** What is waited for, as it reads at the beginning of a sentence. */
   readonly title: string;
   readonly logFile: string;
-  /** Looks once, and says what is missing; undefined where nothing is. */
+  /** Looks once, and says what is missing; undefined if nothing is. */
   readonly lookForFault: () => Promise<string | undefined>;
   readonly signal: AbortSignal;
 }
@@ -16,7 +16,7 @@ interface Expectation {
 const readyTimeoutMs = 60_000;
 const pollPauseMs = 25;
 
-/** Returns a process that was just started once it is up; stops it and throws where it never is. */
+/** Returns a process that was just started once it is up; stops it and throws if it never is. */
 export async function waitUntilUp(process: BackgroundProcess, expected: Expectation): Promise<BackgroundProcess> {
   try {
     await waitFor(expected, process.exited);

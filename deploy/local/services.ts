@@ -108,7 +108,7 @@ function isCompiled({ compileCache }: Home): boolean {
   });
 }
 
-/** What keeps a process from being ready; undefined where nothing does. */
+/** What keeps a process from being ready; undefined if nothing does. */
 export function lookForServiceFault(name: ServiceName, environment: NodeJS.ProcessEnv): Promise<string | undefined> {
   return lookForHttpFault(probeUrl(name, "readyz", environment));
 }

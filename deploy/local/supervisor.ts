@@ -3,7 +3,7 @@ import type { BackgroundProcess, Exit } from "./background-process.ts";
 import { FailedStart } from "./start-error.ts";
 
 interface SupervisedProcess {
-  /** Starts the process and returns it once it is up; throws where it does not come up. */
+  /** Starts the process and returns it once it is up; throws if it does not come up. */
   readonly start: (signal: AbortSignal) => Promise<BackgroundProcess>;
   /** It was up and has ended, though nobody asked it to. It is being started again. */
   readonly onDeath: (exit: Exit) => void;
@@ -16,7 +16,7 @@ interface SupervisedProcess {
 }
 
 export interface Supervised {
-  /** Resolves when it is up for the first time; rejects where it never can be, or is stopped before. */
+  /** Resolves when it is up for the first time; rejects if it never can be, or is stopped before. */
   readonly up: Promise<void>;
   stop(): Promise<void>;
 }

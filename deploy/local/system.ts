@@ -90,7 +90,7 @@ export async function openSystem(options: SystemOptions): Promise<void> {
   say(summary({ home, ports, instances, keys, consolePath }));
 }
 
-/** The databases of the caller's own server; undefined where there are none. */
+/** The databases of the caller's own server; undefined if there are none. */
 function givenDatabases({
   PRESET_DATABASE_URL,
   ORGANIZATION_DATABASE_URL,

@@ -21,7 +21,7 @@ declare module "fastify" {
 
 /** Who may call a route, and how they show who they are. */
 interface AccessRule extends AcceptedCredentials {
-  /** Throws where a caller with this grant may not. */
+  /** Throws if a caller with this grant may not. */
   readonly check?: (grant: Grant) => void;
   /** Whether the query may name a workspace. */
   readonly takesWorkspace?: boolean;
@@ -72,7 +72,7 @@ export class Access {
 
   /**
    * For inference: an API key with the permission, also in the header `x-api-key`. A query that names a workspace must
-   * name the key's own. Where the organization service is out of reach, what is known of the key is good for a while.
+   * name the key's own. If the organization service is out of reach, what is known of the key is good for a while.
    */
   withInference(): onRequestHookHandler {
     return this.#hook({

@@ -53,7 +53,7 @@ export class Authenticator {
     return grant && { key, grant, isStale: false };
   }
 
-  /** For any request. Throws where its credential is missing or not accepted. */
+  /** For any request. Throws if its credential is missing or not accepted. */
   async authenticate(
     request: FastifyRequest,
     reply: FastifyReply,

@@ -25,7 +25,7 @@ export function requireKey(text: string): string {
   );
 }
 
-/** The key of either header: Anthropic's clients send `x-api-key`. Where both are there, they must hold the same key. */
+/** The key of either header: Anthropic's clients send `x-api-key`. If both are there, they must hold the same key. */
 export function keyFromEither(authorization: string | undefined, apiKey: string | string[] | undefined): string {
   if (apiKey === undefined && authorization === undefined) {
     throw unauthorized(
@@ -47,7 +47,7 @@ const usualBeginning = bearer + keyPrefix;
 
 /**
  * What may be the key of a request that sends it as nearly all do: in exactly one of the two headers. It is not checked,
- * but is no secret of another kind, so it may be looked up among known keys, and nothing else. Empty where there is none.
+ * but is no secret of another kind, so it may be looked up among known keys, and nothing else. Empty if there is none.
  */
 export function usualKey(authorization: string | undefined, apiKey?: string | string[]): string {
   if (authorization === undefined) return typeof apiKey === "string" && apiKey.startsWith(keyPrefix) ? apiKey : "";

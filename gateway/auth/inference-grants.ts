@@ -15,7 +15,7 @@ const retryMs = 1_000;
 const retriesMax = 64;
 
 /**
- * The grants of inference requests. Where the organization service is out of reach, a key's last grant is good for a
+ * The grants of inference requests. If the organization service is out of reach, a key's last grant is good for a
  * while after its token has expired, so that inference goes on; never longer than the key itself, and not where the
  * service has refused the key.
  */
@@ -48,7 +48,7 @@ export class InferenceGrants {
     }
     const exchange = this.#exchange.grantFor(request);
     await this.#reach.answeredOrOutOfReach(exchange, monotonicMs());
-    // Where the key was found good, there is a new grant, and where it was refused, none.
+    // If the key was found good, there is a new grant, and where it was refused, none.
     if (this.#reach.isOutOfReach && this.#exchange.lastGrantOf(request) === last) return this.#stale(last);
     return { grant: await exchange, isStale: false };
   }

@@ -94,7 +94,7 @@ export class KeyExchange {
     return this.#exchange(cacheKey, request);
   }
 
-  /** The grant of the last exchange, also where it has run out; undefined where the key was refused or changed since. */
+  /** The grant of the last exchange, also where it has run out; undefined if the key was refused or changed since. */
   lastGrantOf(request: ExchangeRequest): Grant | undefined {
     return this.#grants.get(cacheKeyOf(request));
   }

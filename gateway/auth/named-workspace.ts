@@ -3,7 +3,7 @@ import { isId } from "../../services/platform/domain/ids.ts";
 
 /** The workspace that a query names. */
 export interface NamedWorkspace {
-  /** Empty where it names none. It becomes part of a cache key, so it is always a UUID otherwise. */
+  /** Empty if it names none. It becomes part of a cache key, so it is always a UUID otherwise. */
   readonly workspaceId: string;
   readonly violations: readonly FieldViolation[];
 }

@@ -15,7 +15,7 @@ import { optionsOfBatch } from "./options-of-several.ts";
 type AccessMethods = Methods<typeof AccessService>;
 type Exchange = MessageInitShape<typeof ExchangeKeyRequestSchema>;
 
-/** Exchanges keys. Where many that are seldom used come together, their exchanges are one call, and one statement there. */
+/** Exchanges keys. If many that are seldom used come together, their exchanges are one call, and one statement there. */
 export type AccessClient = Pick<AccessMethods, "exchangeKey">;
 
 /** A key and what goes with it. */

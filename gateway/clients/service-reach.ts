@@ -62,7 +62,7 @@ export class ServiceReach {
     }
   }
 
-  /** Where no call is under way, silence counts from the question: it may still wait for something else before it is put. */
+  /** If no call is under way, silence counts from the question: it may still wait for something else before it is put. */
   #silentAtMs(askedAtMs: number): number {
     const sinceMs = this.#callCount > 0 ? this.#silentSinceMs : Math.max(askedAtMs, this.#heardAtMs);
     return sinceMs + this.#silenceMaxMs;

@@ -42,7 +42,7 @@ export const indexFile = "index.html";
 
 /**
  * The files of the built console by their paths, all of them in memory: what a request asks for is looked up here, and
- * nothing of it reaches the file system. Empty where the console was not built, or not all of it is there: the API is
+ * nothing of it reaches the file system. Empty if the console was not built, or not all of it is there: the API is
  * served without it.
  */
 export function readAssets(folder: string, onFault: (reason: string) => void): ReadonlyMap<string, Asset> {

@@ -23,7 +23,7 @@ export class ConsoleOrigin {
     this.#publicOrigin = publicOrigin?.startsWith("https:") ? publicOrigin : undefined;
   }
 
-  /** The cookie that counts here; undefined where none does, because it would travel in the clear. */
+  /** The cookie that counts here; undefined if none does, because it would travel in the clear. */
   cookieNameFor({ host, origin }: IncomingHttpHeaders): string | undefined {
     if (this.#publicOrigin) return secureCookieName;
     // A proxy may set Host to this machine. The address that the browser opened is in its Origin.

@@ -10,7 +10,7 @@ export class SessionCookie {
     this.#origin = origin;
   }
 
-  /** The token of a request that the console made; undefined where there is none that counts. */
+  /** The token of a request that the console made; undefined if there is none that counts. */
   tokenOf(request: ReceivedRequest): string | undefined {
     const { cookie } = request.headers;
     if (cookie === undefined || !this.#origin.isOwnRequest(request)) return undefined;
@@ -35,7 +35,7 @@ export class SessionCookie {
     return `${this.#nameFor(request)}=; ${this.#attributesFor(request)}; Max-Age=0`;
   }
 
-  /** Throws where nobody can sign in with this request. */
+  /** Throws if nobody can sign in with this request. */
   requireOwnRequest(request: ReceivedRequest): void {
     this.#nameFor(request);
     if (this.#origin.isOwnRequest(request)) return;

@@ -12,7 +12,7 @@ export const dialectByName = {
 
 const namesByDialect = new Map<Dialect, DialectName>(dialectNames.map((name) => [dialectByName[name], name]));
 
-/** Null where it is not known: whoever made a version did not say it, or this gateway does not know it. */
+/** Null if it is not known: whoever made a version did not say it, or this gateway does not know it. */
 export function dialectNameOf(dialect: Dialect): DialectName | null {
   return namesByDialect.get(dialect) ?? null;
 }

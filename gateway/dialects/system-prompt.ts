@@ -45,7 +45,7 @@ export function promptOfContent(content: unknown, path: string): PromptTexts {
   return { texts, violations };
 }
 
-/** One prompt from its texts, a blank line between them; undefined where there is no text at all. */
+/** One prompt from its texts, a blank line between them; undefined if there is no text at all. */
 export function joinTexts(texts: readonly string[]): string | undefined {
   return texts.filter((text) => text !== "").join("\n\n") || undefined;
 }

@@ -23,7 +23,7 @@ export function dropBody(request: IncomingMessage, durationMs: number, done: (is
     else silence.refresh();
   };
   const silence = setTimeout(settle, silenceMs);
-  // Where the connection breaks, the `close` that follows is enough.
+  // If the connection breaks, the `close` that follows is enough.
   request.on("error", () => {});
   request.on("data", receive).once("end", settle).once("close", settle);
   request.resume();

@@ -5,7 +5,7 @@ export interface PresetContent {
   readonly slug: string;
   readonly version: number;
   readonly versionId: string;
-  /** The dialect that the version was made from. Null where that is not known: then it is used as it is in any dialect. */
+  /** The dialect that the version was made from. Null if that is not known: then it is used as it is in any dialect. */
   readonly dialect: DialectName | null;
   readonly configJson: string;
   readonly systemPrompt: string | undefined;

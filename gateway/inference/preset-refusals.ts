@@ -24,7 +24,7 @@ export function versionNotFound(slug: string, version: number): DomainError {
   });
 }
 
-/** Why a preset may not be used now; undefined where it may. */
+/** Why a preset may not be used now; undefined if it may. */
 export function refusalOf({ slug, status }: Pick<Preset, "slug" | "status">): DomainError | undefined {
   if (status === PresetStatus.ACTIVE) return undefined;
   return status === PresetStatus.ARCHIVED ? presetArchived(slug) : presetDisabled(slug);

@@ -21,7 +21,7 @@ function tagsFrom(name: string, header: string): "*" | string[] {
   });
 }
 
-/** The tags that `If-Match` allows, as the preset service takes them; undefined where any will do. */
+/** The tags that `If-Match` allows, as the preset service takes them; undefined if any will do. */
 export function etagsOfIfMatch(header: string | undefined): string[] | undefined {
   const tags = header === undefined ? "*" : tagsFrom("If-Match", header);
   return tags === "*" ? undefined : valuesOf(tags);

@@ -3,7 +3,7 @@ import type { ByteBudget, Reservation } from "../../services/platform/process/by
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** What the request holds of the memory; undefined where it has no key and its answer is small. */
+    /** What the request holds of the memory; undefined if it has no key and its answer is small. */
     held: HeldMemory | undefined;
   }
 }

@@ -51,7 +51,7 @@ export class InFlight {
 
   /** Makes room for the body of a request, before it is read, or throws. */
   admit(request: FastifyRequest, keyId: string): void {
-    // Where the client has left by now, nothing would tell when its request is over.
+    // If the client has left by now, nothing would tell when its request is over.
     if (request.raw.socket.destroyed) return;
     const share = this.#shares.get(keyId) ?? this.#newShare();
     if (share.requests >= this.#limits.keyRequestsMax) throw this.#keyRefusal();

@@ -14,7 +14,7 @@ interface Bucket {
 }
 
 /**
- * A bucket of tokens for each name: full at first, and refilled by the clock. Where there are too many buckets, the one
+ * A bucket of tokens for each name: full at first, and refilled by the clock. If there are too many buckets, the one
  * that was unused for longest is forgotten, and would be full again. It nearly always is by then: to gain tokens, one
  * would have to use as many other names as there is room for within the few seconds that filling takes.
  */

@@ -29,7 +29,7 @@ export async function* listParts<Item>(
   }
 }
 
-/** Sends JSON as it comes. Where a part fails, the status has been sent already, so the connection is cut. */
+/** Sends JSON as it comes. If a part fails, the status has been sent already, so the connection is cut. */
 export function sendParts(reply: FastifyReply, parts: AsyncIterable<string>): FastifyReply {
   // Fastify would read the stream of a HEAD to its end, for nothing.
   return reply.type("application/json").send(Readable.from(reply.request.method === "HEAD" ? [] : parts));

@@ -95,7 +95,7 @@ type ListPresets = (page: Page) => Promise<ListPart<Preset>>;
 
 const everything: Page = { offset: 0, limit: Number.POSITIVE_INFINITY };
 
-/** Undefined where all are asked for. */
+/** Undefined if all are asked for. */
 function pageOf({ offset, limit }: Static<typeof listQuery>): Page | undefined {
   if (offset === undefined && limit === undefined) return undefined;
   return { offset: offset ?? 0, limit: limit ?? limitDefault };

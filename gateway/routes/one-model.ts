@@ -91,7 +91,7 @@ export function oneModelRoutes(
   );
 }
 
-/** The slug of the preset that is listed under this name; undefined where it is no such name. */
+/** The slug of the preset that is listed under this name; undefined if it is no such name. */
 function slugOf(name: string): string | undefined {
   const slug = name.slice(presetMark.length);
   return name.startsWith(presetMark) && slugPattern.test(slug) ? slug : undefined;

@@ -30,7 +30,7 @@ export async function openPresetService(
 ): Promise<BoundPorts> {
   const metrics = new Metrics("preset");
   const tracer = await openTracer("preset", { ...config, logger }, lifecycle);
-  // Where the tables are sharded, Vitess is between us and them.
+  // If the tables are sharded, Vitess is between us and them.
   const options = { metrics, ...(config.batchByWorkspace && { protocol: "text" as const }) };
   const pool = openPool(config.databaseUrl, config.databasePoolSize, { ...options, isForReads: true });
   lifecycle.opened("database pool", () => pool.end());

@@ -22,7 +22,7 @@ export interface StreamEvent {
 export interface EchoDialect {
   /** The fields that hold prompts; all others are told as they are. */
   readonly promptFields: readonly string[];
-  /** What keeps the request from being answered; undefined where nothing does. */
+  /** What keeps the request from being answered; undefined if nothing does. */
   lookForFault(request: RequestObject): string | undefined;
   systemPrompts(request: RequestObject): readonly unknown[];
   lastUserContent(request: RequestObject): unknown;

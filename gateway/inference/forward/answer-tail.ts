@@ -48,7 +48,7 @@ export class AnswerTail {
   }
 }
 
-/** Empty where there is no JSON in it: some upstreams send comments ahead of the first event, to keep the connection open. */
+/** Empty if there is no JSON in it: some upstreams send comments ahead of the first event, to keep the connection open. */
 function startOf(chunk: Buffer): string {
   const start = chunk.toString("latin1", 0, tailBytes);
   return start.includes("{") ? start : "";

@@ -46,7 +46,7 @@ export class Attempts implements AttemptOwner {
   #candidates: readonly Candidate[];
   #upstream: Upstream;
   #hiddenSecret: HiddenSecret | undefined;
-  /** Why the upstream is tried a second time; undefined where it is not. */
+  /** Why the upstream is tried a second time; undefined if it is not. */
   #retriedAfter: FailureKind | undefined;
   #attempt: Attempt | undefined;
   /** Of the present attempt, where the trace is recorded. */
@@ -121,7 +121,7 @@ export class Attempts implements AttemptOwner {
       headers: requestHeaders(headers, upstream, byteLength, this.#span ?? trace),
       parts,
       byteLength,
-      // Where one connection was closed while it was idle, others may have been, too.
+      // If one connection was closed while it was idle, others may have been, too.
       needsNewConnection: this.#retriedAfter !== undefined && this.#retriedAfter !== "refused",
     });
   }

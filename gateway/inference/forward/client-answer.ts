@@ -41,7 +41,7 @@ export class ClientAnswer {
   readonly #filter: SecretFilter | undefined;
   /** Only of an error, which is short, and may well repeat a credential. */
   readonly #encoded: EncodedError | undefined;
-  /** Where it is a stream of events that is not compressed, so that one of ours can be added. */
+  /** If it is a stream of events that is not compressed, so that one of ours can be added. */
   readonly #events: WholeEvents | undefined;
   #isHeadSent = false;
 

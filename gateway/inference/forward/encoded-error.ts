@@ -33,7 +33,7 @@ export class EncodedError {
     this.#decode = decode;
   }
 
-  /** Undefined where the encoding is none that we know. */
+  /** Undefined if the encoding is none that we know. */
   static of(encoding: string | string[] | undefined): EncodedError | undefined {
     const decode = typeof encoding === "string" ? decoders[encoding.toLowerCase()] : undefined;
     return decode && new EncodedError(decode);
@@ -44,7 +44,7 @@ export class EncodedError {
     if (this.#bytes <= encodedBytesMax) this.#pieces.push(piece);
   }
 
-  /** Empty where it cannot be decoded or is too long. Its status says enough. */
+  /** Empty if it cannot be decoded or is too long. Its status says enough. */
   text(): Buffer {
     if (this.#bytes > encodedBytesMax) return nothing;
     try {

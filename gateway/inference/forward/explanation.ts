@@ -3,7 +3,7 @@ import type { Provenance } from "../merge/provenance.ts";
 /** Many clients refuse an answer whose headers are longer than 16 KiB in all. */
 const lengthMax = 8 * 1024;
 
-/** A provenance as one line of ASCII, fit for a header. Where it is too long for one, its fields are left out. */
+/** A provenance as one line of ASCII, fit for a header. If it is too long for one, its fields are left out. */
 export function explanationOf(provenance: Provenance): string {
   const whole = JSON.stringify(provenance);
   // The length is checked first: escapes only make it longer, and take long in a long text.

@@ -9,7 +9,7 @@ export interface ForwardRequest {
   readonly reply: FastifyReply;
   readonly dialect: DialectName;
   readonly outgoing: OutgoingRequest;
-  /** Tells where the parts of the request come from, in one line of ASCII; undefined where the client does not ask for it. */
+  /** Tells where the parts of the request come from, in one line of ASCII; undefined if the client does not ask for it. */
   readonly explanation: string | undefined;
   /** The preset that was merged into it. */
   readonly preset: UsedPreset | undefined;

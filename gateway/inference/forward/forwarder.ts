@@ -21,7 +21,7 @@ export class Forwarder {
   }
 
   /**
-   * Resolves when the answer has begun; the rest of it is sent after that. Rejects where there is no answer to send: then
+   * Resolves when the answer has begun; the rest of it is sent after that. Rejects if there is no answer to send: then
    * the client has been sent nothing yet.
    */
   forward(request: ForwardRequest): Promise<void> {

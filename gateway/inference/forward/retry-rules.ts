@@ -14,7 +14,7 @@ export function mayRetry({ kind }: Failure, { mayRetryAny }: Upstream): boolean 
   return kind === "broken" && mayRetryAny;
 }
 
-/** After how long a request with such an answer may be sent again; undefined where it may not. */
+/** After how long a request with such an answer may be sent again; undefined if it may not. */
 export function retryWaitMs(status: number, headers: AnswerHeaders, { mayRetryAny }: Upstream): number | undefined {
   if (refusals.has(status)) return shortWaitMs(headers);
   return faults.has(status) && mayRetryAny ? 0 : undefined;

@@ -21,7 +21,7 @@ export class WholeEvents {
     return this.#isInside;
   }
 
-  /** What can be sent now; undefined where there is nothing. */
+  /** What can be sent now; undefined if there is nothing. */
   add(chunk: Buffer): Buffer | undefined {
     if (this.#length === 0 && endsEvent(chunk)) {
       this.#isInside = false;

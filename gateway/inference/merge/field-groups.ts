@@ -8,7 +8,7 @@ const groups: readonly (readonly string[])[] = [
 
 const groupByField = new Map(groups.flatMap((group) => group.map((field) => [field, group] as const)));
 
-/** The group that a field belongs to; undefined where it stands for itself. */
+/** The group that a field belongs to; undefined if it stands for itself. */
 export function groupOf(field: string): readonly string[] | undefined {
   return groupByField.get(field);
 }

@@ -27,7 +27,7 @@ export class JsonValue {
     return this.source.bytes[this.place.start] === openBracket;
   }
 
-  /** What a string says; undefined where it is none. */
+  /** What a string says; undefined if it is none. */
   get text(): string | undefined {
     return textAt(this.source, this.place.start, this.place.end, Number.POSITIVE_INFINITY);
   }

@@ -14,7 +14,7 @@ export interface OutgoingRequest {
   readonly parts: readonly Buffer[];
   /** The first model to use. Never empty. */
   readonly model: string;
-  /** The list of models as it was sent, which may or may not name `model`, too; empty where there is none. */
+  /** The list of models as it was sent, which may or may not name `model`, too; empty if there is none. */
   readonly models: readonly string[];
   readonly isStreamed: boolean;
   /** The body with this model alone, without `models`. */

@@ -6,13 +6,13 @@ import type { PreparedPreset } from "./prepared-preset.ts";
 
 /** The models of a request, and whether they are its own or the preset's. */
 export interface Models {
-  /** Undefined where there are only `models`. */
+  /** Undefined if there are only `models`. */
   readonly model: string | undefined;
   readonly models: readonly string[];
   readonly areOwn: boolean;
 }
 
-/** Where the request names any model, both `model` and `models` of the preset are displaced. A reference to a preset is no model. */
+/** If the request names any model, both `model` and `models` of the preset are displaced. A reference to a preset is no model. */
 export function modelsOf(body: RequestBody, preset: PreparedPreset | undefined): Models {
   const model = body.modelReference?.model || undefined;
   const models = ownModels(body);

@@ -63,7 +63,7 @@ export function planMerge(
   return { body, preset, models, changes, added, displaced, tools, prompt };
 }
 
-/** The key of the request's field that displaces this one of the preset; undefined where none does. */
+/** The key of the request's field that displaces this one of the preset; undefined if none does. */
 function winnerOver(
   key: string,
   group: readonly string[],

@@ -14,10 +14,10 @@ export interface PreparedPreset {
   readonly fields: ReadonlyMap<string, PresetField>;
   /** The elements of its `tools`. */
   readonly tools: readonly PresetTool[];
-  /** Undefined where the config names none, or only `models`. */
+  /** Undefined if the config names none, or only `models`. */
   readonly model: string | undefined;
   readonly models: readonly string[];
-  /** The system prompt as JSON text without its quotes; undefined where there is none. */
+  /** The system prompt as JSON text without its quotes; undefined if there is none. */
   readonly prompt: Buffer | undefined;
   /** What has no equivalent in the dialect. */
   readonly dropped: readonly Dropped[];

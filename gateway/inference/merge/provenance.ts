@@ -1,6 +1,6 @@
 /** Where the parts of an outgoing request come from. */
 export interface Provenance {
-  /** Null where the request names none. */
+  /** Null if the request names none. */
   readonly preset: {
     readonly slug: string;
     readonly version: number;

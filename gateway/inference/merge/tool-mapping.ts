@@ -7,7 +7,7 @@ type LeaveOut = (...keys: readonly string[]) => void;
 /** A tool that the caller runs: its parts as JSON text, by names that are the same for all dialects. */
 type FunctionTool = ReadonlyMap<string, string>;
 
-/** The tool as another dialect writes it; undefined where that has no equivalent. */
+/** The tool as another dialect writes it; undefined if that has no equivalent. */
 export function toolIn(
   tool: JsonValue,
   { from, to }: { readonly from: DialectName; readonly to: DialectName },
@@ -71,7 +71,7 @@ export function membersOf(members: Iterable<readonly [string, string]>): string 
 /** Which tool to call: none, any or none, at least one, or the one of this name, which is JSON text. */
 type ToolChoice = "none" | "auto" | "required" | { readonly name: string };
 
-/** The choice as another dialect writes it; undefined where that has no equivalent. */
+/** The choice as another dialect writes it; undefined if that has no equivalent. */
 export function toolChoiceIn(
   choice: JsonValue,
   { from, to }: { readonly from: DialectName; readonly to: DialectName },

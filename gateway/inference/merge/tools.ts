@@ -6,7 +6,7 @@ import type { FieldOrigin } from "./provenance.ts";
 
 /** A tool of a preset. */
 export interface PresetTool {
-  /** Undefined where nothing tells it from others: then it is never replaced. */
+  /** Undefined if nothing tells it from others: then it is never replaced. */
   readonly identity: string | undefined;
   readonly json: Buffer;
 }
@@ -23,7 +23,7 @@ export interface UnitedTools {
 /** Far more than any model takes. */
 export const toolsMax = 1_000;
 
-/** The tools of the list that begins here. Throws where there are too many. */
+/** The tools of the list that begins here. Throws if there are too many. */
 export function toolsAt(source: JsonSource, start: number, path: string): Place[] {
   const places = elementsAt(source, start, toolsMax + 1);
   if (places.length <= toolsMax) return places;
@@ -35,7 +35,7 @@ const nameBytesMax = 1_024;
 
 const namedServerTools: ReadonlySet<unknown> = new Set(["openrouter:advisor", "openrouter:subagent"]);
 
-/** What tells the tool that begins here from others; undefined where nothing does. */
+/** What tells the tool that begins here from others; undefined if nothing does. */
 export function toolIdentity(source: JsonSource, { start }: Place): string | undefined {
   if (source.bytes[start] !== openBrace) return undefined;
   const values = valuesAt(source, start, ["type", "name", "function", "custom", "parameters"]);

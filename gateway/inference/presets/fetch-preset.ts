@@ -11,7 +11,7 @@ import { NearestSlugs } from "./nearest-slugs.ts";
 type FetchPreset = (caller: InferenceCaller, reference: PresetReference) => Promise<PresetContent>;
 
 /**
- * Makes a function that gets the version that a reference names, always as it is stored now. It throws where there is
+ * Makes a function that gets the version that a reference names, always as it is stored now. It throws if there is
  * none, or where the preset is disabled or archived.
  */
 export function presetFetcher(presets: PresetClient): FetchPreset {

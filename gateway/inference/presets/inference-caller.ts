@@ -5,7 +5,7 @@ import type { Asker } from "./shared-questions.ts";
 export interface InferenceCaller extends Asker {
   readonly principal: {
     readonly keyId: string;
-    /** Empty where it is gone. */
+    /** Empty if it is gone. */
     readonly workspaceId: string;
   };
   call<T>(rpc: (options: CallOptions) => Promise<T>): Promise<T>;

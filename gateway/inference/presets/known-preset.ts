@@ -56,7 +56,7 @@ export class KnownPreset {
   /** Versions that it does not have, with the errors to throw. As short-lived as the rest. */
   readonly absentVersions = new Map<number, DomainError>();
 
-  /** Where the version known before is still the designated one, it is taken over: then it came without its content. */
+  /** If the version known before is still the designated one, it is taken over: then it came without its content. */
   constructor(preset: Preset, askedAtMs: number, before: KnownPreset | undefined) {
     const { id, slug, status, designatedVersion, revision } = preset;
     if (!designatedVersion) throw new Error("The preset service answered without a designated version");
@@ -86,7 +86,7 @@ export class KnownPreset {
     else if (isStale) this.#retryWithStaleGrantAtMs = retryAtMs;
   }
 
-  /** Why it may not be used now; undefined where it may. */
+  /** Why it may not be used now; undefined if it may. */
   refusal(): DomainError | undefined {
     return refusalOf({ slug: this.designated.content.slug, status: this.#status });
   }

@@ -36,7 +36,7 @@ export class PinnedVersions {
     return this.#entries.get(key) as KnownVersion | undefined;
   }
 
-  /** The version, or the error to throw where the preset does not have it. */
+  /** The version, or the error to throw if the preset does not have it. */
   async fetch(caller: InferenceCaller, preset: KnownPreset, version: number): Promise<KnownVersion | DomainError> {
     const absent = preset.absentVersions.get(version);
     if (absent) return absent;

@@ -58,7 +58,7 @@ interface Lookup {
   readonly key: string;
 }
 
-/** The answer to a question: the preset, or the error to throw where there is none. */
+/** The answer to a question: the preset, or the error to throw if there is none. */
 type Answer = KnownPreset | DomainError;
 
 /**
@@ -88,7 +88,7 @@ export class PresetCache {
     this.#counts = new LookupCounts(metrics, () => this.#entries.calculatedSize);
   }
 
-  /** The preset that a request names. Throws where there is none that may be used. */
+  /** The preset that a request names. Throws if there is none that may be used. */
   get(caller: InferenceCaller, reference: PresetReference, dialect: DialectName): CachedPreset | Promise<CachedPreset> {
     const workspaceId = requireWorkspace({ workspaceId: caller.principal.workspaceId || undefined });
     const key = keyOf(workspaceId, reference.slug);
@@ -187,7 +187,7 @@ export class PresetCache {
     }
   }
 
-  /** The question that is under way, or a new one. Undefined where it is not the time to ask, because nobody would answer. */
+  /** The question that is under way, or a new one. Undefined if it is not the time to ask, because nobody would answer. */
   #askAgain(lookup: Lookup, known: KnownPreset): Question<Answer> | undefined {
     const question = this.#questions.find(lookup.key);
     if (question) return question;

@@ -31,7 +31,7 @@ export function isNullAt({ bytes }: JsonSource, start: number): boolean {
   return bytes[start] === letterN;
 }
 
-/** What the string from `start` to `end` says; undefined where the value is no string, or has more than `bytesMax` bytes. */
+/** What the string from `start` to `end` says; undefined if the value is no string, or has more than `bytesMax` bytes. */
 export function textAt({ bytes }: JsonSource, start: number, end: number, bytesMax: number): string | undefined {
   if (bytes[start] !== quote || end - start - 2 > bytesMax) return undefined;
   const text = bytes.toString("utf8", start + 1, end - 1);
@@ -104,7 +104,7 @@ export function eachMember(
   }
 }
 
-/** Where the first element begins of the list that begins here; undefined where it is empty. */
+/** Where the first element begins of the list that begins here; undefined if it is empty. */
 export function firstElementAt({ bytes }: JsonSource, start: number): number | undefined {
   const at = spaceEnd(bytes, start + 1);
   return bytes[at] === closeBracket ? undefined : at;

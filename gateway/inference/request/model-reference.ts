@@ -13,7 +13,7 @@ export interface PresetReference {
 
 /** What `model` says: a model, a preset, or both. */
 export interface ModelReference {
-  /** Empty where it names none. */
+  /** Empty if it names none. */
   readonly model: string;
   readonly preset: PresetReference | undefined;
 }
@@ -26,7 +26,7 @@ export function namesPreset(model: string): boolean {
   return model.includes(presetMark);
 }
 
-/** What the member `model` says. Throws where it is no name, or where its reference to a preset is malformed. */
+/** What the member `model` says. Throws if it is no name, or where its reference to a preset is malformed. */
 export function modelReferenceAt(source: JsonSource, place: MemberPlace): ModelReference {
   const name = nameAt(source, place, "model");
   const at = name.indexOf(presetMark);
@@ -37,7 +37,7 @@ export function modelReferenceAt(source: JsonSource, place: MemberPlace): ModelR
   return { model: name, preset: undefined };
 }
 
-/** What the member `preset` says. Throws where it is no name, or malformed. */
+/** What the member `preset` says. Throws if it is no name, or malformed. */
 export function presetReferenceAt(source: JsonSource, place: MemberPlace): PresetReference {
   return referenceFrom(nameAt(source, place, "preset"), "preset");
 }

@@ -2,7 +2,7 @@ import { invalidRequest } from "../../../services/platform/domain/domain-error.t
 import { type PresetReference, presetReferenceAt } from "./model-reference.ts";
 import type { RequestBody } from "./request-body.ts";
 
-/** The preset that the request names in `model`, in `preset`, or in both. Throws where these differ, or one is malformed. */
+/** The preset that the request names in `model`, in `preset`, or in both. Throws if these differ, or one is malformed. */
 export function presetReferenceOf(body: RequestBody): PresetReference | undefined {
   const inModel = body.modelReference?.preset;
   const field = body.sent("preset");

@@ -41,7 +41,7 @@ export class RequestBody implements JsonSource {
     return this.#byKey.has(key);
   }
 
-  /** What `model` says; undefined where it was not sent. Throws where it is no name, or malformed. */
+  /** What `model` says; undefined if it was not sent. Throws if it is no name, or malformed. */
   get modelReference(): ModelReference | undefined {
     const member = this.sent("model");
     if (member) this.#modelReference ??= modelReferenceAt(this, member);

@@ -90,7 +90,7 @@ export class AnswerParser {
     else this.#part = "chunk-cr";
   }
 
-  /** A head that has come in one piece, as nearly all do, is made a text in one piece. Undefined where it has not. */
+  /** A head that has come in one piece, as nearly all do, is made a text in one piece. Undefined if it has not. */
   #readWholeHead(bytes: Buffer, from: number, count: number): number | undefined {
     if (this.#statusLine || this.#unfinishedLine !== "") return undefined;
     const end = bytes.indexOf(headEnd, from) + headEnd.length;

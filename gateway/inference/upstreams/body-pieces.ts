@@ -9,7 +9,7 @@ export class BodyPieces {
     this.#left = parts.toReversed();
   }
 
-  /** Undefined where there is no more. */
+  /** Undefined if there is no more. */
   next(): Buffer | undefined {
     const part = this.#left.pop();
     if (part === undefined || part.length <= pieceBytes) return part;

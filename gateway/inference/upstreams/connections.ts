@@ -41,7 +41,7 @@ export class Connections implements ConnectionOwner {
     this.#connectMs = connectMs;
   }
 
-  /** Sends a request over an idle connection, or over a new one. Throws where one of its headers cannot be sent. */
+  /** Sends a request over an idle connection, or over a new one. Throws if one of its headers cannot be sent. */
   dispatch(request: UpstreamRequest, listener: RequestListener): Connection {
     const head = requestHead(request, this.#origin.host);
     const connection = (request.needsNewConnection ? undefined : this.#takeIdle()) ?? this.#openNew();

@@ -34,7 +34,7 @@ export class SecretFilter {
     this.#secret = secret;
   }
 
-  /** What can be shown now; undefined where there is nothing. The piece itself may be changed. The length of all stays the same. */
+  /** What can be shown now; undefined if there is nothing. The piece itself may be changed. The length of all stays the same. */
   add(piece: Buffer): Buffer | undefined {
     const bytes = this.#kept ? Buffer.concat([this.#kept, piece]) : piece;
     const end = this.#beginningFrom(this.#hide(bytes), bytes);
@@ -68,7 +68,7 @@ export class SecretFilter {
     return at;
   }
 
-  /** Where the bytes end with a beginning of the secret, the place of that; otherwise their end. */
+  /** If the bytes end with a beginning of the secret, the place of that; otherwise their end. */
   #beginningFrom(from: number, bytes: Buffer): number {
     const { bytes: secret, steps } = this.#secret;
     const { length } = bytes;

@@ -11,7 +11,7 @@ export interface UpstreamRequest {
 
 const unsendable = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** The first bytes of a request, as Latin-1. Throws where a value would end its line, or cannot be sent as it is. */
+/** The first bytes of a request, as Latin-1. Throws if a value would end its line, or cannot be sent as it is. */
 export function requestHead({ path, headers }: UpstreamRequest, host: string): string {
   let head = `POST ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
   for (let at = 0; at < headers.length; at += 2) {

@@ -96,7 +96,7 @@ export class Upstream {
     return credential && this.#secret !== undefined ? [credential.header, credential.prefix + this.#secret] : undefined;
   }
 
-  /** What no answer may repeat of the credential; undefined where there is nothing to hide. */
+  /** What no answer may repeat of the credential; undefined if there is nothing to hide. */
   get hiddenSecret(): HiddenSecret | undefined {
     return this.#hiddenSecret;
   }

@@ -65,7 +65,7 @@ interface Admin {
   readonly lastName: string | undefined;
 }
 
-/** Undefined where the name is taken. */
+/** Undefined if the name is taken. */
 async function makeOrganization(pool: Pool, organizationName: string, admin: Admin): Promise<Made | undefined> {
   const organizationId = newId();
   const attempted: Made[] = [];
@@ -74,7 +74,7 @@ async function makeOrganization(pool: Pool, organizationName: string, admin: Adm
     const workspace = newWorkspace(organizationId, { name: "Default" }, undefined);
     const organization = { id: organizationId, name: organizationName, defaultWorkspaceId: workspace.id };
     if (!(await insertOrganization(connection, organization, now))) {
-      // Where the answer to a commit was lost, it is an attempt of ours that has taken the name.
+      // If the answer to a commit was lost, it is an attempt of ours that has taken the name.
       const stored = await findOrganization(connection, organizationId);
       return attempted.find(({ workspace_id }) => workspace_id === stored?.defaultWorkspaceId);
     }

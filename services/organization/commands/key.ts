@@ -14,7 +14,7 @@ const keyId = { ...id, meaning: "the id of a key, which list-keys shows" };
 interface KeyChange {
   readonly name: string;
   readonly summary: string;
-  /** Undefined where there is nothing to do. Where it throws, nothing is changed. */
+  /** Undefined if there is nothing to do. If it throws, nothing is changed. */
   readonly prepare: (key: Key) => Work<Key> | undefined;
   /** What there is to say of the key as it is then. */
   readonly tell: (key: Key) => string;

@@ -7,7 +7,7 @@ export interface AccessToken {
   readonly text: string;
   readonly expiresAt: Date;
   readonly lifeSeconds: number;
-  /** How long the key works from now on; undefined where it has no end. */
+  /** How long the key works from now on; undefined if it has no end. */
   readonly keyLifeSeconds: number | undefined;
 }
 

@@ -19,7 +19,7 @@ type FieldValue = string | number | boolean | readonly string[] | null;
 /** What of a thing the log shows, under its public names. Never a secret. */
 export type LoggedFields = Readonly<Record<string, FieldValue>>;
 
-/** A field before and after a change; null where there is no value. */
+/** A field before and after a change; null if there is no value. */
 export interface FieldChange {
   readonly field: string;
   readonly from: FieldValue;
@@ -35,7 +35,7 @@ export interface Change {
 
 /** Who changes something. */
 export interface Actor {
-  /** Undefined where a command finds no admin to name. */
+  /** Undefined if a command finds no admin to name. */
   readonly userId: string | undefined;
   /** Undefined for a command. */
   readonly keyId: string | undefined;

@@ -49,7 +49,7 @@ const seedBytes = 32;
 /** So few different bytes among 32 that are random come up less than once in 10^12 times. */
 const seedBytesDifferentMin = 16;
 
-/** Throws where the creation breaks a rule that can be checked without the organization; all violations at once. */
+/** Throws if the creation breaks a rule that can be checked without the organization; all violations at once. */
 export function checkKeyCreation(creation: KeyCreation, now: Date): void {
   const violations = [
     ...nameViolations("name", creation.name),
@@ -139,7 +139,7 @@ export function rotatedKey(key: Key, { hash, label }: NewSecret, graceSeconds: n
 }
 
 /**
- * Throws where the change would leave the organization without a management key that works, now or earlier than it would
+ * Throws if the change would leave the organization without a management key that works, now or earlier than it would
  * be anyway: a key that expires soon does not stand in for one that never does.
  */
 export function checkManagementRemains(managementKeys: readonly Key[], changed: readonly Key[], now: Date): void {

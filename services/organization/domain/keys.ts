@@ -33,7 +33,7 @@ export interface Key {
   readonly previousExpiresAt: Date | undefined;
   readonly revokedAt: Date | undefined;
   readonly lastUsedAt: Date | undefined;
-  /** Undefined where the key has none of its own. */
+  /** Undefined if the key has none of its own. */
   readonly rateLimit: KeyRateLimit | undefined;
 }
 
@@ -46,13 +46,13 @@ export interface KeyRateLimit {
 /** A key and what of its organization and workspace is still there. */
 export interface KeyScope {
   readonly key: Key;
-  /** Undefined where the organization is gone. */
+  /** Undefined if the organization is gone. */
   readonly organizationId: string | undefined;
-  /** The key's own workspace, else the requested one, else the default one. Undefined where that is gone or foreign. */
+  /** The key's own workspace, else the requested one, else the default one. Undefined if that is gone or foreign. */
   readonly workspaceId: string | undefined;
   /** When the secret that was shown stops working where the key goes on: it was rotated, and has a grace. */
   readonly secretExpiresAt: Date | undefined;
-  /** The session through which the key is used; undefined where its secret itself was shown. */
+  /** The session through which the key is used; undefined if its secret itself was shown. */
   readonly session?: SessionTimes | undefined;
 }
 

@@ -31,7 +31,7 @@ export type NewMember = Pick<Member, "email" | "firstName" | "lastName" | "role"
 /** What a caller wants to change of a member. A field that is absent stays as it is; one that is undefined is removed. */
 export type MemberUpdate = Partial<Pick<Member, "role" | "firstName" | "lastName">>;
 
-/** Throws where a field breaks its rule; all violations at once. */
+/** Throws if a field breaks its rule; all violations at once. */
 export function checkMember(fields: Partial<NewMember>): void {
   const { email, firstName, lastName } = fields;
   const violations: FieldViolation[] = [

@@ -22,7 +22,7 @@ export interface Session {
   readonly principal: Principal;
   readonly key: Key;
   readonly organization: Organization;
-  /** Undefined where they have left the organization. */
+  /** Undefined if they have left the organization. */
   readonly member: Member | undefined;
   readonly workspaces: readonly Workspace[];
   readonly expiresAt: Date;

@@ -17,7 +17,7 @@ export interface WorkspaceFields {
 export interface Workspace extends WorkspaceFields {
   readonly id: string;
   readonly organizationId: string;
-  /** Undefined where it is not known. */
+  /** Undefined if it is not known. */
   readonly creatorUserId: string | undefined;
   readonly createdAt: Date;
   /** Undefined until the first change. */
@@ -33,7 +33,7 @@ const defaultLengthMax = 255;
 const slugLengthMax = 50;
 const slugPattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
-/** Throws where a field breaks its rule; all violations at once. */
+/** Throws if a field breaks its rule; all violations at once. */
 export function checkWorkspace(fields: WorkspaceUpdate): void {
   const { name, slug, description, defaultTextModel, defaultImageModel, defaultProviderSort } = fields;
   const violations: FieldViolation[] = [
@@ -57,7 +57,7 @@ function slugViolations(slug: string): FieldViolation[] {
     const message = `must be 1 to ${slugLengthMax} lower-case letters and digits, with single hyphens between them`;
     return [{ path: "slug", message }];
   }
-  // Where a workspace is named, an id and a slug are told apart by their form.
+  // If a workspace is named, an id and a slug are told apart by their form.
   return isId(slug) ? [{ path: "slug", message: "must not be a UUID" }] : [];
 }
 

@@ -16,7 +16,7 @@ import type { NamedRequest } from "../store/change-requests.ts";
 /** A request that may have a name. */
 export type Nameable = Message & { readonly requestId: string };
 
-/** How a repeat of the request is told from other requests, and how its answer is kept. Undefined where it has no name. */
+/** How a repeat of the request is told from other requests, and how its answer is kept. Undefined if it has no name. */
 export function namedRequest<I extends DescMessage, O extends DescMessage>(
   { input, output }: DescMethodUnary<I, O>,
   request: Nameable,

@@ -49,7 +49,7 @@ export function changeOrganization<T>(
     const organization = await lockOrganization(connection, organizationId);
     if (!organization) throw organizationNotFound();
     const last = await countChanges(connection, organizationId, {});
-    // Where a connection was lost during the commit of an attempt, the log knows whether that was stored. Not of the last
+    // If a connection was lost during the commit of an attempt, the log knows whether that was stored. Not of the last
     // one alone: a node of a cluster may apply what came through another only after it has refused a second attempt.
     const stored = await findLogged(connection, [...attempts.keys()]);
     if (stored !== undefined) return attempts.get(stored) as T;

@@ -20,7 +20,7 @@ interface MemberRow extends RowDataPacket {
   readonly created_at: Date;
 }
 
-/** A page of members, oldest membership first; undefined where the organization is gone. */
+/** A page of members, oldest membership first; undefined if the organization is gone. */
 export async function listMembers(
   executor: Executor,
   organizationId: string,
@@ -34,7 +34,7 @@ export async function listMembers(
 
 /**
  * In the order of an index, so that nothing has to be put aside and sorted. The tables are told their order and key: by
- * statistics of an empty table the database would read all users. Empty where there is no member or no organization.
+ * statistics of an empty table the database would read all users. Empty if there is no member or no organization.
  */
 async function selectFirstPage(executor: Executor, id: Buffer, limit: number): Promise<MemberRow[]> {
   const [rows] = await executor.execute<MemberRow[]>(
@@ -114,7 +114,7 @@ export async function findMemberIds(
   return new Set(rows.map((row) => row.user_id));
 }
 
-/** False where the user is a member already. Run it in a transaction: the count changes with the rows. */
+/** False if the user is a member already. Run it in a transaction: the count changes with the rows. */
 export async function insertMembership(executor: Executor, organizationId: string, member: Member): Promise<boolean> {
   const id = idToBytes(organizationId);
   try {

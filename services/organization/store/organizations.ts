@@ -36,7 +36,7 @@ async function selectOrganization(
   return row && { id: idFromBytes(row.id), name: row.name, defaultWorkspaceId: idFromBytes(row.default_workspace_id) };
 }
 
-/** False where the name is taken. */
+/** False if the name is taken. */
 export async function insertOrganization(
   executor: Executor,
   organization: Organization,

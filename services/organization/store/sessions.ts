@@ -78,7 +78,7 @@ export async function insertTicket(
   );
 }
 
-/** What the ticket stands for, which is used up with the transaction; undefined where it is not good, or not any more. */
+/** What the ticket stands for, which is used up with the transaction; undefined if it is not good, or not any more. */
 export async function takeTicket(
   connection: PoolConnection,
   ticketHash: Buffer,

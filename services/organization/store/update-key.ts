@@ -44,7 +44,7 @@ export function deleteKey(name: string): Work<Key> {
   };
 }
 
-/** Throws where what keys have become leaves their organization without a management key. */
+/** Throws if what keys have become leaves their organization without a management key. */
 export async function checkManagement(connection: PoolConnection, keys: readonly Key[], now: Date): Promise<void> {
   const management = keys.filter(({ kind }) => kind === "management");
   const [first] = management;

@@ -39,7 +39,7 @@ export async function findWorkspace(
   return rows[0] && workspaceFromRow(rows[0]);
 }
 
-/** Of any organization; undefined where there never was a workspace with this id. */
+/** Of any organization; undefined if there never was a workspace with this id. */
 export async function findWorkspaceState(
   executor: Executor,
   id: string,

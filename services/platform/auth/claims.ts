@@ -30,7 +30,7 @@ export function claimsFromPrincipal(principal: Principal): Omit<Claims, "iat" | 
   };
 }
 
-/** The claims of a payload whose signature is good, or undefined where one is missing, of another type or size, or another issuer's. */
+/** The claims of a payload whose signature is good, or undefined if one is missing, of another type or size, or another issuer's. */
 export function readClaims(payload: unknown): Claims | undefined {
   if (typeof payload !== "object" || payload === null) return undefined;
   const claims = payload as Record<keyof Claims | "iss", unknown>;

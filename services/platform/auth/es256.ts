@@ -65,7 +65,7 @@ function readBatch(batch: string, payload: string): SignedJwt["batch"] {
   return read && { content: batchContent(rootOf(payload, read.proof)), signature: read.signature };
 }
 
-/** The claims of a JWT, whatever they are; undefined where it has none. */
+/** The claims of a JWT, whatever they are; undefined if it has none. */
 export function payloadOf({ payloadText }: SignedJwt): unknown {
   return parsed(decoded(payloadText));
 }

@@ -46,7 +46,7 @@ export class IssuerClock {
 
   /**
    * How long a token is taken from now on: to its end by the issuer's clock, so that a key that was revoked does not work
-   * longer than its tokens live. Where that clock is not known, as long as ours may be wrong.
+   * longer than its tokens live. If that clock is not known, as long as ours may be wrong.
    */
   leftMs(exp: number): number {
     const leftByOursMs = exp * 1000 + clockToleranceMs - Date.now();
@@ -63,7 +63,7 @@ export class IssuerClock {
     if (Math.abs(this.#aheadMs) > noticedMs) this.#warn("clock", this.#difference());
   }
 
-  /** False where the difference is so large that good tokens are refused. */
+  /** False if the difference is so large that good tokens are refused. */
   get agrees(): boolean {
     return Math.abs(this.#aheadMs) <= clockToleranceMs;
   }

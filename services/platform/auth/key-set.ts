@@ -8,7 +8,7 @@ export interface Jwk extends webcrypto.JsonWebKey {
 /** What the organization service publishes. */
 export interface KeySet {
   readonly keys: readonly Jwk[];
-  /** What its clock showed then; undefined where it did not say. */
+  /** What its clock showed then; undefined if it did not say. */
   readonly timeMs?: number | undefined;
 }
 

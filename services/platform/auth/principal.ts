@@ -12,9 +12,9 @@ export interface Principal {
   readonly keyKind: KeyKind;
   /** The creator of the key; what the key creates is theirs. */
   readonly userId: string;
-  /** Undefined where the organization is gone. */
+  /** Undefined if the organization is gone. */
   readonly organizationId: string | undefined;
-  /** Undefined where the workspace is gone. */
+  /** Undefined if the workspace is gone. */
   readonly workspaceId: string | undefined;
   readonly permissions: readonly Permission[];
 }

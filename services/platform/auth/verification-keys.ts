@@ -58,7 +58,7 @@ export class VerificationKeys {
     return this.#refreshing?.isAwaited ? done : undefined;
   }
 
-  /** Called for a key id that is not known. Throws where nobody can tell whether there is such a key. */
+  /** Called for a key id that is not known. Throws if nobody can tell whether there is such a key. */
   async learn(): Promise<void> {
     await this.refreshSoon();
     if (this.#fault !== undefined) {
@@ -78,7 +78,7 @@ export class VerificationKeys {
     if (this.#fault === undefined) await refreshed;
   }
 
-  /** Concurrent callers share one fetch. Where it fails, what was known stays known. */
+  /** Concurrent callers share one fetch. If it fails, what was known stays known. */
   #refresh(nowMs: number): Promise<void> {
     if (!this.#refreshing) {
       const done = this.#fetch().finally(() => {

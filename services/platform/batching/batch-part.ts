@@ -3,21 +3,21 @@ import { type Trace, traceTogether } from "../observe/trace.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { Deadline } from "../process/deadline.ts";
 
-/** Someone who asked, and how to tell them. */
+/** A caller that waits for an answer, and how to give it. */
 interface Asker<Answer> extends Deadline {
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** In place of the askers once they have been told. Frozen: to join a part that is done is a fault. */
+/** Replaces the askers once they have been answered. Frozen, because joining a part that is done would be a bug. */
 const nobody = Object.freeze([]) as unknown as never[];
 
-/** One request of a batch. Those who ask alike share it, each with a deadline of their own. */
+/** One request of a batch. Identical requests share it, each with its own deadline. */
 export class BatchPart<Request, Answer> implements Deadline {
   readonly request: Request;
-  /** What it counts for where batches and queues are bounded. */
+  /** What it counts against the limits of batches and queues. */
   readonly bytes: number;
-  /** What those who ask alike have in common; undefined where it is not shared. */
+  /** Identical requests have the same key; undefined if it is not shared. */
   readonly key: string | undefined;
   #halfTimeMs: number;
   #askers: Asker<Answer>[];
@@ -31,17 +31,17 @@ export class BatchPart<Request, Answer> implements Deadline {
     this.#askers = [first];
   }
 
-  /** What was asked, by each who asked. */
+  /** The request of each asker. */
   get requests(): readonly Request[] {
     return this.#joined ? [this.request, ...this.#joined] : [this.request];
   }
 
-  /** When all who asked have waited for half of their time. */
+  /** When all askers have waited for half of their time. */
   get halfTimeMs(): number {
     return this.#halfTimeMs;
   }
 
-  /** The latest of those who ask: as long as one waits, the work is worth doing. */
+  /** The latest of the askers' deadlines: as long as one of them waits, the work is worth doing. */
   get deadlineMs(): number {
     let latestMs = Number.NEGATIVE_INFINITY;
     for (const { deadlineMs } of this.#askers) if (deadlineMs > latestMs) latestMs = deadlineMs;
@@ -63,7 +63,7 @@ export class BatchPart<Request, Answer> implements Deadline {
     this.#halfTimeMs = Math.max(this.#halfTimeMs, halfTimeOf(asker));
   }
 
-  /** Whoever asked has been told, or has no time left. */
+  /** All askers have been answered, or have no time left. */
   get isDone(): boolean {
     return this.#askers.length === 0;
   }
@@ -80,7 +80,7 @@ export class BatchPart<Request, Answer> implements Deadline {
     for (const { reject } of askers) reject(error);
   }
 
-  /** Tells those whose time is up that it is; the others wait on. */
+  /** Fails the askers whose time is up; the others keep waiting. */
   expire(nowMs: number): void {
     if (this.#askers.every(({ deadlineMs }) => deadlineMs > nowMs)) return;
     const expired = this.#askers.filter(({ deadlineMs }) => deadlineMs <= nowMs);

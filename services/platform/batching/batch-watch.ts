@@ -1,7 +1,7 @@
-/** Told what a batcher does. */
+/** Is told what a batcher does. */
 export interface BatchWatch {
-  /** With how to learn what waits. */
+  /** With a function that reads how many requests are queued. */
   opened(readWaiting: () => number): void;
-  /** A batch of so many went out. */
+  /** A batch of so many parts was sent. */
   sent(count: number): void;
 }

@@ -9,35 +9,41 @@ import type { BatchWatch } from "./batch-watch.ts";
 import { FifoQueue } from "./fifo-queue.ts";
 import { type BatchLimits, LaneQueue } from "./lane-queue.ts";
 
-/** What batches may hold, how many run at once, and how much may wait for one. */
+/** What a batch may hold, how many run at once, and how much may be queued. */
 export interface BatchPolicy<Request> extends BatchLimits<Request> {
   /** How many batches may be under way at once. */
   readonly batchesMax: number;
-  /** What comes while this much waits is refused. */
+  /** Requests that arrive while this much is queued are refused. */
   readonly waitingMax: number;
   readonly waitingBytesMax: number;
   readonly bytesOf: (request: Request) => number;
-  /** Requests with one key that wait together are one. Default: each is by itself. */
+  /** Queued requests with the same key are merged. Default: none are. */
   readonly keyOf?: (request: Request) => string;
   readonly watch?: BatchWatch | undefined;
-  /** Whether a caller is told that their time is up also while their batch runs. Not for what stores: it says so itself, once that is true. */
+  /**
+   * Whether a caller is told that its time is up even while its batch runs. Not for writes: only the writer knows
+   * whether something was stored.
+   */
   readonly expiresRunning: boolean;
 }
 
-/** Does the work of a batch and tells each part its own outcome. What it throws is the outcome of those not told yet. */
+/**
+ * Does the work of a batch and settles each part with its own outcome. If it throws, that is the outcome of the parts
+ * not settled yet.
+ */
 type Run<Request, Answer> = (batch: readonly BatchPart<Request, Answer>[]) => Promise<void>;
 
 interface RunningBatch<Request, Answer> extends Member {
   readonly batch: readonly BatchPart<Request, Answer>[];
 }
 
-/** How exactly a caller's deadline is kept. */
+/** How precisely a caller's deadline is kept. */
 const expireEveryMs = 50;
 
 /**
- * Gathers requests into batches. There is no timer: a lone request goes out at once; while others are under way or have
- * just been, those that arrive together go together, with the first turn of the event loop that brings no more of them.
- * A request never joins a batch that has begun, so it sees all that was stored before it.
+ * Combines requests into batches. There is no timer: a lone request is sent at once; while others are in flight, or
+ * have just been, requests that arrive together are sent together, at the first turn of the event loop that brings no
+ * more of them. A request never joins a batch that has begun, so it sees everything that was stored before it.
  */
 export class Batcher<Request, Answer> {
   readonly #policy: BatchPolicy<Request>;
@@ -45,10 +51,10 @@ export class Batcher<Request, Answer> {
   readonly #queue: LaneQueue<Request, Answer> | FifoQueue<Request, Answer>;
   readonly #waitingByKey = new TransientMap<string, BatchPart<Request, Answer>>();
   readonly #running = new TransientSet<RunningBatch<Request, Answer>>();
-  /** How many have asked since batches were last sent, and how many had asked for those. */
+  /** How many requests came since batches were last sent, and how many had come for those. */
   #askedCount = 0;
   #lastAskedCount = 0;
-  /** How long the last batch took that has ended. */
+  /** How long the batch took that ended last. */
   #lastBatchMs = 0;
   #isScheduled = false;
   #isExpiring = false;
@@ -85,7 +91,7 @@ export class Batcher<Request, Answer> {
   #schedule(): void {
     if (this.#isScheduled || this.#running.size >= this.#policy.batchesMax) return;
     this.#isScheduled = true;
-    // What one call asks for comes in one go, and is together also where it does not wait.
+    // All requests of one call are made in the same turn, so a microtask is enough to have them together.
     if (this.#running.size === 0 && this.#lastAskedCount <= 1) queueMicrotask(() => this.#send());
     else setImmediate(this.#sendWhenQuiet, 0);
   }
@@ -98,7 +104,7 @@ export class Batcher<Request, Answer> {
 
   #send(): void {
     this.#isScheduled = false;
-    // What waited behind a batch that ended was asked for before that.
+    // Zero when a batch has ended and only requests that queued meanwhile are left: they were counted then.
     if (this.#askedCount > 0) this.#lastAskedCount = this.#askedCount;
     this.#askedCount = 0;
     while (this.#running.size < this.#policy.batchesMax) {
@@ -116,7 +122,7 @@ export class Batcher<Request, Answer> {
     this.#running.add(running);
     try {
       await this.#run(batch);
-      // Looked for first: an error that is made for every batch, just in case, would cost more than the batch.
+      // Checked before an error is created: creating one for every batch, just in case, would cost more than the batch.
       if (batch.some(({ isDone }) => !isDone)) throw new Error("A batch did not say what became of one of its parts");
     } catch (error) {
       for (const part of batch) part.fail(error);
@@ -131,7 +137,7 @@ export class Batcher<Request, Answer> {
     if (this.#isExpiring) return;
     this.#isExpiring = true;
     setTimeout(() => {
-      // By the clock of now: what arrives while the arrivals are read has not been read then.
+      // The time is read before the arrivals are: what arrives while they are read has not been read then.
       const nowMs = monotonicMs();
       afterArrivals(() => this.#expire(nowMs));
     }, expireEveryMs).unref();
@@ -139,7 +145,7 @@ export class Batcher<Request, Answer> {
 
   #expire(nowMs: number): void {
     this.#isExpiring = false;
-    // Where it is to be stored, ahead of time: in one RPC there may be several, and the answer to all waits for this one.
+    // Writes expire a little early: an RPC may carry several, and its answer waits for the last of them.
     this.#queue.expire(this.#policy.expiresRunning ? nowMs : nowMs + answerMarginMs);
     for (const [key, { isDone }] of this.#waitingByKey.entries()) if (isDone) this.#waitingByKey.delete(key);
     if (this.#policy.expiresRunning)

@@ -2,8 +2,8 @@ import type { BatchPart } from "./batch-part.ts";
 import type { BatchLimits } from "./lane-queue.ts";
 
 /**
- * What waits for a batch, in order of arrival, where there are neither lanes nor groups. Who has waited for half of their
- * time stands back behind those who have not, for the reason that a LaneQueue has.
+ * The queue in order of arrival, for batchers without lanes and groups. As in a LaneQueue, and for the same reason,
+ * requests that have waited for half of their time go behind those that have not.
  */
 export class FifoQueue<Request, Answer> {
   readonly #limits: BatchLimits<Request>;
@@ -27,7 +27,7 @@ export class FifoQueue<Request, Answer> {
     this.#bytes += part.bytes;
   }
 
-  /** The next batch; empty where nothing waits. */
+  /** The next batch; empty if nothing is queued. */
   take(nowMs: number): BatchPart<Request, Answer>[] {
     const { countMax, bytesMax } = this.#limits;
     if (this.#parts.length > countMax || this.#bytes > bytesMax) this.#standBack(nowMs);
@@ -47,10 +47,10 @@ export class FifoQueue<Request, Answer> {
     if (late.length > 0) this.#parts = [...this.#parts.filter(({ halfTimeMs }) => nowMs < halfTimeMs), ...late];
   }
 
-  /** Nothing here is kept from others by a batch. */
+  /** There are no lanes to release. */
   release(): void {}
 
-  /** Tells those whose time is up that it is, and drops what nobody waits for any more. */
+  /** Fails askers whose time is up, and drops parts that nobody waits for any more. */
   expire(nowMs: number): void {
     for (const part of this.#parts) part.expire(nowMs);
     const waiting = this.#parts.filter(({ isDone }) => !isDone);

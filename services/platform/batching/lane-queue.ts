@@ -4,19 +4,19 @@ import type { BatchPart } from "./batch-part.ts";
 /** What one batch may hold. */
 export interface BatchLimits<Request> {
   readonly countMax: number;
-  /** A request that is larger by itself goes alone. */
+  /** A single request that is larger is sent alone. */
   readonly bytesMax: number;
   /** Requests of one lane are never in two batches at once. Default: each has a lane of its own. */
   readonly laneOf?: (request: Request) => string;
-  /** A batch holds requests of one group only. Default: there is one group. */
+  /** A batch holds requests of one group only. Default: all are in one group. */
   readonly groupOf?: (request: Request) => string;
 }
 
-/** What waits for a batch. Lanes take turns, so that a crowd in one of them keeps nobody else waiting. */
+/** The queue for batchers with lanes or groups. Lanes take turns, so that a crowd in one of them delays nobody else. */
 export class LaneQueue<Request, Answer> {
   readonly #limits: BatchLimits<Request>;
   readonly #lanes = new Map<unknown, BatchPart<Request, Answer>[]>();
-  /** Lanes with a request that may be taken, the one that waited longest first. */
+  /** Lanes with a request that may be taken, longest waiting first. */
   readonly #ready = new Set<unknown>();
   #count = 0;
   #bytes = 0;
@@ -47,12 +47,12 @@ export class LaneQueue<Request, Answer> {
   }
 
   /**
-   * The next batch; empty where nothing may be taken now. Its lanes are busy until they are released.
+   * The next batch; empty if nothing may be taken now. Its lanes are busy until they are released.
    *
-   * Who has waited for half of their time stands back behind those who have not. Where more is asked for than can be done,
-   * in order of arrival everyone would be served just before their time is up, or just after it, and the work for nothing.
-   * Who has less time left than a batch takes stands back behind all others: what is stored together is undone together
-   * where one of them turns out to be late. Where that is everybody, half of their time counts still.
+   * Requests that have waited for half of their time go behind those that have not. Under overload, serving in order of
+   * arrival would answer everyone just before or just after their deadline, and much of the work would be wasted.
+   * Requests with less time left than a batch takes go behind all others, because what is stored together is rolled
+   * back together if one of them turns out to be late. If that applies to all of them, only half of their time counts.
    */
   take(nowMs: number, batchMs: number): BatchPart<Request, Answer>[] {
     const isFresh = (part: BatchPart<Request, Answer>) => nowMs < part.halfTimeMs;
@@ -76,7 +76,7 @@ export class LaneQueue<Request, Answer> {
       const [first] = batch;
       let next = queue.find(isWanted);
       if (!next || (groupOf && first && groupOf(next.request) !== groupOf(first.request))) continue;
-      // What does not fit is first in the next batch: nothing smaller overtakes it.
+      // What does not fit goes first in the next batch; nothing smaller overtakes it.
       if (!fits(next)) break;
       this.#ready.delete(lane);
       while (next && fits(next)) {
@@ -91,7 +91,7 @@ export class LaneQueue<Request, Answer> {
     return batch;
   }
 
-  /** Lets the lanes of a batch that is done be taken from again. */
+  /** Makes the lanes of a finished batch available again. */
   release(batch: readonly BatchPart<Request, Answer>[]): void {
     for (const part of batch) {
       const lane = this.#laneOf(part);
@@ -101,7 +101,7 @@ export class LaneQueue<Request, Answer> {
     }
   }
 
-  /** Tells those whose time is up that it is, and drops what nobody waits for any more. */
+  /** Fails askers whose time is up, and drops parts that nobody waits for any more. */
   expire(nowMs: number): void {
     for (const [lane, queue] of this.#lanes) {
       for (const part of queue) part.expire(nowMs);
@@ -113,7 +113,7 @@ export class LaneQueue<Request, Answer> {
         this.#bytes -= bytes;
       }
       queue.splice(0, queue.length, ...waiting);
-      // A lane that is in a batch is let go with that.
+      // A lane that is in a batch is removed when that batch is released.
       if (queue.length === 0 && this.#ready.delete(lane)) this.#lanes.delete(lane);
     }
   }

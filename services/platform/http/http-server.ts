@@ -35,7 +35,7 @@ type LatestRequest = (socket: Socket) => IncomingMessage | undefined;
 
 interface HttpServerOptions {
   readonly timeouts?: HttpTimeouts;
-  /** False where the listener refuses requests without a host itself. */
+  /** False if the listener refuses requests without a host itself. */
   readonly requireHostHeader?: boolean;
   /** The youngest request in flight on a connection, where the listener knows already. */
   readonly latestRequest?: LatestRequest;

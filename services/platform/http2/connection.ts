@@ -248,7 +248,7 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     }
   }
 
-  /** Undefined where it has ended, whose frames may still be on their way. */
+  /** Undefined if it has ended, whose frames may still be on their way. */
   #find(streamId: number): Http2Stream | undefined {
     const stream = this.streams.get(streamId);
     if (!stream && !this.hasBegun(streamId)) throw protocolError("A frame of a stream that has not begun");

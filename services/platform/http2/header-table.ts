@@ -110,7 +110,7 @@ export class DynamicTable {
   readonly #bytesLimit: number;
   #bytesMax: number;
   #bytes = 0;
-  /** The oldest first; undefined where it is gone. */
+  /** The oldest first; undefined if it is gone. */
   #fields: (Field | undefined)[] = [];
   #gone = 0;
 

@@ -54,7 +54,7 @@ function plantTree(): Int16Array {
 /** The shortest code has so many bits, so a text has at most 8/5 of its bytes. */
 const bitsMin = 5;
 
-/** What Huffman's codes stand for, as Latin-1. Throws where it is none. */
+/** What Huffman's codes stand for, as Latin-1. Throws if it is none. */
 export function decodeHuffman(bytes: Buffer, start: number, end: number): string {
   const text = Buffer.allocUnsafe(Math.floor(((end - start) * 8) / bitsMin));
   let length = 0;

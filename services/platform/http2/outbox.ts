@@ -95,7 +95,7 @@ export class Outbox {
     stream.sendWindow = this.#streamWindow;
   }
 
-  /** The peer takes more on the connection. Returns false where that is more than there can be, as do the next two. */
+  /** The peer takes more on the connection. Returns false if that is more than there can be, as do the next two. */
   allow(bytes: number): boolean {
     this.#window += bytes;
     if (this.#window > windowMax) return false;
@@ -141,7 +141,7 @@ export class Outbox {
     for (let frames = 0; unsent.bytes > 0; frames += 1) {
       const bytesMax = Math.min(this.#window, stream.sendWindow, frameBytesMax);
       if (bytesMax <= 0 || frames >= framesMax || this.#isFull) {
-        // Where its own window is what it waits for, that will say so.
+        // If its own window is what it waits for, that will say so.
         if (stream.sendWindow > 0) this.#blocked.add(stream);
         return;
       }

@@ -67,7 +67,7 @@ export class ConnectionQueue {
     this.#size += 1;
   }
 
-  /** Gives a connection to the one whose turn it is; false where nobody wants it, or may have it. */
+  /** Gives a connection to the one whose turn it is; false if nobody wants it, or may have it. */
   give(connection: PoolConnection): boolean {
     for (let crowd = this.#nextCrowd(); crowd; crowd = this.#nextCrowd()) {
       const waiting = firstOf(crowd);

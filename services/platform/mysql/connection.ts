@@ -207,7 +207,7 @@ export class PoolConnection {
     });
   }
 
-  /** For a command that has its answer. False where it was told already that there would be none. */
+  /** For a command that has its answer. False if it was told already that there would be none. */
   #forget(fail: (error: Error) => void): boolean {
     const index = this.#unanswered.indexOf(fail);
     if (index === -1) return false;

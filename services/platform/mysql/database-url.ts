@@ -12,7 +12,7 @@ const protocolParameter = "protocol";
 /** How statements with values go to the database. */
 export type Protocol = "prepared" | "text";
 
-/** What a URL says about how to connect. Throws where its TLS parameters are wrong; the message holds no secret. */
+/** What a URL says about how to connect. Throws if its TLS parameters are wrong; the message holds no secret. */
 export function connectionOptions(url: string): ConnectionOptions {
   const parsed = new URL(url);
   const ssl = tlsOptions(parsed);

@@ -145,7 +145,7 @@ function errnoOf(error: unknown): number {
   return (error as MysqlError).errno ?? 0;
 }
 
-/** True where a unique index refused a row. Which one it was stands in the message alone, and Vitess may leave that out. */
+/** True if a unique index refused a row. Which one it was stands in the message alone, and Vitess may leave that out. */
 export function isDuplicateKey(error: unknown): boolean {
   return errnoOf(error) === duplicateKey;
 }
@@ -154,7 +154,7 @@ export function isUnknownTable(error: unknown): boolean {
   return errnoOf(error) === unknownTable;
 }
 
-/** True where a replica has yet to be migrated: its primary has been, or nobody would ask. */
+/** True if a replica has yet to be migrated: its primary has been, or nobody would ask. */
 export function isSchemaOlder(error: unknown): boolean {
   return [unknownTable, unknownColumn, unknownIndex].includes(errnoOf(error));
 }
@@ -163,7 +163,7 @@ export function isUnknownVariable(error: unknown): boolean {
   return errnoOf(error) === unknownVariable;
 }
 
-/** True where what a table was to get, or to lose, it has got or lost before. */
+/** True if what a table was to get, or to lose, it has got or lost before. */
 export function isAlreadyAltered(error: unknown): boolean {
   return alreadyAltered.has(errnoOf(error));
 }
@@ -188,18 +188,18 @@ export function isStatementTimeout(error: unknown): boolean {
   return statementTimeouts.includes(errnoOf(error));
 }
 
-/** True where there is no room left for what is to be stored. */
+/** True if there is no room left for what is to be stored. */
 export function isFull(error: unknown): boolean {
   return fullErrnos.has(errnoOf(error));
 }
 
-/** True where someone held a row for longer than we wait for a lock. */
+/** True if someone held a row for longer than we wait for a lock. */
 export function isLockTimeout(error: unknown): boolean {
   const errno = errnoOf(error);
   return errno === lockWaitTimeout || errno === lockNowait;
 }
 
-/** For a statement outside of a transaction: true where one that waits for no row was told that it waited too long. */
+/** For a statement outside of a transaction: true if one that waits for no row was told that it waited too long. */
 export function isReadHeldUp(error: unknown, sql: string): boolean {
   return isLockTimeout(error) && sql.startsWith("SELECT");
 }
@@ -209,12 +209,12 @@ export function behindCluster(): ConnectionError {
   return new ConnectionError("The database is behind its cluster");
 }
 
-/** True where a prepared statement must be prepared again; nothing of it was done. */
+/** True if a prepared statement must be prepared again; nothing of it was done. */
 export function isReprepareNeeded(error: unknown): boolean {
   return errnoOf(error) === needsReprepare;
 }
 
-/** True where the database cannot do the work now: the connection is lost, cannot be made, or must not be used again. */
+/** True if the database cannot do the work now: the connection is lost, cannot be made, or must not be used again. */
 export function isConnectionLost(error: unknown): boolean {
   if (error instanceof ConnectionError) return true;
   const { code, fatal } = error as MysqlError;
@@ -225,12 +225,12 @@ export function isConnectionLost(error: unknown): boolean {
   return lostCodes.has(code) || (fatal === true && code.startsWith("PROTOCOL_"));
 }
 
-/** For the error of a COMMIT: true where nothing was stored for sure, false where that is open. */
+/** For the error of a COMMIT: true if nothing was stored for sure, false if that is open. */
 export function isCommitRefused(error: unknown): boolean {
   return !(error instanceof ConnectionError) && commitRefusedErrnos.has(errnoOf(error));
 }
 
-/** True where the same work may succeed, or be found done, if it is done again. */
+/** True if the same work may succeed, or be found done, if it is done again. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof CommitUnknown || error instanceof WrittenElsewhere) return true;
   return conflictErrnos.has(errnoOf(error)) || isConnectionLost(error);

@@ -60,7 +60,7 @@ export async function migrate(
       // A wrong password does not get better by waiting, nor does a statement that takes longer than it may.
       const isHopeless = isAccessDenied(error) || isStatementTimeout(error);
       if (!isTransient(error) || isHopeless || leftMs < pauseMs) throw error;
-      // Where a name has several addresses, an error has one message for each, and none itself.
+      // If a name has several addresses, an error has one message for each, and none itself.
       const { message, code } = error as { message: string; code?: string };
       tellWait(message || String(code), leftMs);
     }
@@ -108,7 +108,7 @@ async function apply(
     // MySQL cannot alter a table only where that is left to do, so this is how a crash after it looks.
     if (!isAlreadyAltered(error)) throw error;
   });
-  // Where a guard lapsed too early, someone else may have been faster.
+  // If a guard lapsed too early, someone else may have been faster.
   await connection.query(
     `INSERT INTO schema_migrations (name, checksum, applied_at) VALUES (?, ?, UTC_TIMESTAMP(3))
       ON DUPLICATE KEY UPDATE checksum = VALUES(checksum)`,

@@ -28,7 +28,7 @@ export async function whileGuarded(
   const token = randomBytes(32).toString("hex");
   await takeGuard(connection, token, onWait, waitMaxMs);
   const timer = setInterval(() => {
-    // Where this fails, others may begin too early: then they do the same work, and agree.
+    // If this fails, others may begin too early: then they do the same work, and agree.
     connection
       .query("UPDATE schema_migrations SET applied_at = UTC_TIMESTAMP(3) WHERE name = ? AND checksum = ?", [
         guardName,

@@ -28,7 +28,7 @@ export async function readMigrations(directory: URL): Promise<Migration[]> {
   );
 }
 
-/** Throws where the file is not what was applied under its name. */
+/** Throws if the file is not what was applied under its name. */
 export function isApplied(migration: Migration, rows: readonly MigrationRow[]): boolean {
   const row = rows.find(({ name }) => name === migration.name);
   if (row && row.checksum !== migration.checksum) {

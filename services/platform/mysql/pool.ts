@@ -39,7 +39,7 @@ interface PoolOptions {
 const connectTimeoutMaxMs = 5_000;
 /** Kept open however quiet it is, so that the next caller need not wait for a handshake. */
 const idleMin = 2;
-/** Where one connection cannot be made while others work, the server is most likely full. */
+/** If one connection cannot be made while others work, the server is most likely full. */
 const connectPauseMs = 250;
 /** Of one connection; those used longest ago are closed. */
 const preparedStatementsMax = 100;
@@ -268,7 +268,7 @@ export class Pool {
     } catch (cause) {
       this.#opening -= 1;
       const { message, code } = cause as { message: string; code?: string };
-      // Where a name has several addresses, an error has one message for each, and none itself.
+      // If a name has several addresses, an error has one message for each, and none itself.
       const error = new ConnectionError(`No connection to the database: ${message || code}`, cause);
       this.#connectFault = { error, atMs: monotonicMs() };
       // Those who came after it had begun wait for an attempt of their own.

@@ -35,7 +35,7 @@ export function sessionSettings({ lockTimeoutSeconds, readTimeoutMs, silenceMaxS
     "time_zone = '+00:00'",
     `innodb_lock_wait_timeout = ${lockTimeoutSeconds}`,
     `sql_mode = '${strictModes.join(",")}'`,
-    // Where a machine is lost in the midst of a transaction, nothing tells the server: the rows would stay locked until its
+    // If a machine is lost in the midst of a transaction, nothing tells the server: the rows would stay locked until its
     // system misses the connection, which takes two hours by default.
     ...(silenceMaxSeconds === undefined ? [] : [`wait_timeout = ${silenceMaxSeconds}`]),
   ];

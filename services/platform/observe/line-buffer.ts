@@ -25,7 +25,7 @@ export class LineBuffer {
     this.#bytes += bytes;
   }
 
-  /** The oldest lines, as many as are in one piece; empty where none wait. */
+  /** The oldest lines, as many as are in one piece; empty if none wait. */
   take(): Buffer {
     const taken = this.#full.shift() ?? this.#takeFromPiece();
     this.#bytes -= taken.length;

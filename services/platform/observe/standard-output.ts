@@ -9,7 +9,7 @@ const pauseMs = 100;
 const waitingBytesMax = 16 * 1024 * 1024;
 
 /**
- * Standard output for lines that nobody waits for. Where they cannot be written, to a disk that is full or for a reader
+ * Standard output for lines that nobody waits for. If they cannot be written, to a disk that is full or for a reader
  * that hangs or has gone, they wait within bounds until they can. Not pino's own destination: that keeps any number of
  * lines, throws what the disk says at the process, and then blocks it until there is room.
  */

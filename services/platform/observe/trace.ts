@@ -7,7 +7,7 @@ export interface Trace {
   /** As W3C Trace Context has it. */
   readonly traceparent: string;
   readonly tracestate: string | undefined;
-  /** Undefined where nothing is recorded: this process records no traces, or not this one. */
+  /** Undefined if nothing is recorded: this process records no traces, or not this one. */
   readonly span: Span | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface Tracer {
   serve(parent: CallersTrace | undefined): Trace;
 }
 
-/** The trace of a call that has come in; undefined where its caller is in none, and none is recorded. */
+/** The trace of a call that has come in; undefined if its caller is in none, and none is recorded. */
 export function traceOf(
   tracer: Tracer | undefined,
   traceparent: string | string[] | undefined,

@@ -25,7 +25,7 @@ export interface TracesConfig {
   readonly sendEveryMs: number;
 }
 
-/** The variables that OpenTelemetry has for every program. Undefined where none says where to send traces. */
+/** The variables that OpenTelemetry has for every program. Undefined if none says where to send traces. */
 export function readTracesConfig(reader: EnvironmentReader): TracesConfig | undefined {
   const endpoint = reader.optionalUrl("OTEL_EXPORTER_OTLP_ENDPOINT", ["http:", "https:"]);
   const config = {

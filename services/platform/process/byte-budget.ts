@@ -1,6 +1,6 @@
 /**
- * How many bytes may be held in memory at once. What would go beyond is refused, and what is held already is not
- * touched. A budget may be a share of another: then what is reserved in it counts in both.
+ * Limits how many bytes may be held in memory at once. Reservations beyond the limit are refused; existing ones are not
+ * affected. A budget may be a share of another one: then a reservation counts in both.
  */
 export class ByteBudget {
   readonly maxBytes: number;
@@ -17,18 +17,18 @@ export class ByteBudget {
     return this.#used;
   }
 
-  /** Whether so many more bytes may be reserved here, whatever the budget says that this is a share of. */
+  /** Whether so many more bytes fit into this budget alone, regardless of the one that it is a share of. */
   fits(bytes: number): boolean {
     return this.#used + bytes <= this.maxBytes;
   }
 
-  /** Undefined where there is no room. */
+  /** Undefined if there is no room. */
   reserve(bytes: number): Reservation | undefined {
     const reservation = new Reservation(this);
     return reservation.grow(bytes) ? reservation : undefined;
   }
 
-  /** For a Reservation alone. */
+  /** For Reservation only. */
   take(bytes: number, mayOverdraw: boolean): boolean {
     if (!mayOverdraw && !this.fits(bytes)) return false;
     if (this.#whole && !this.#whole.take(bytes, mayOverdraw)) return false;
@@ -36,14 +36,14 @@ export class ByteBudget {
     return true;
   }
 
-  /** For a Reservation alone. */
+  /** For Reservation only. */
   give(bytes: number): void {
     this.#used -= bytes;
     this.#whole?.give(bytes);
   }
 }
 
-/** What one holder has of a budget. After its release it holds nothing, and never will again. */
+/** One holder's part of a budget. After its release it holds nothing, and never will again. */
 export class Reservation {
   readonly #budget: ByteBudget;
   #bytes = 0;
@@ -61,24 +61,24 @@ export class Reservation {
     return this.#isReleased;
   }
 
-  /** Whether it holds so many bytes more now. Where not, it holds what it held before. */
+  /** Reserves so many more bytes and returns whether that was possible. If not, it holds what it held before. */
   grow(bytes: number): boolean {
     return this.#take(bytes, false);
   }
 
-  /** For bytes that exist already and cannot be refused: the budget may be overdrawn by them. */
+  /** For bytes that exist already and cannot be refused: they may exceed the budget. */
   overdraw(bytes: number): void {
     this.#take(bytes, true);
   }
 
-  /** Gives back what it holds beyond so many bytes. */
+  /** Gives back everything beyond so many bytes. */
   shrinkTo(bytes: number): void {
     if (bytes >= this.#bytes) return;
     this.#budget.give(this.#bytes - bytes);
     this.#bytes = bytes;
   }
 
-  /** May be called again, to no effect. */
+  /** May be called more than once. */
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;

@@ -7,11 +7,11 @@ import { flagLines, usageOf } from "./flags.ts";
 import { nearest } from "./nearest.ts";
 
 /**
- * Runs the command that the command line names; without one, the first. `--help` shows what there is.
- * What its user can mend is printed as it is; anything else comes with its stack.
+ * Runs the command that the command line names, or the first one if it names none. `--help` lists them. A fault that
+ * the user can correct is printed as a sentence; anything else with its stack.
  */
 export async function runCommandLine(commands: readonly [Command, ...Command[]]): Promise<void> {
-  // The Node that this repository installs is not the one in the path of most users.
+  // The Node that this repository installs is usually not the one in the user's path.
   const node = process.execPath.includes("node_modules") ? "npx node" : "node";
   const entry = `${node} ${relative(process.cwd(), process.argv[1] ?? "")}`;
   const [name = commands[0].name, ...parameters] = process.argv.slice(2);

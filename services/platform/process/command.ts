@@ -6,7 +6,7 @@ export interface Command<Context = void, Result = void> {
   /** A sentence. */
   readonly summary: string;
   readonly flags: Flags;
-  /** Flags as a user may write them; empty where it has none. */
+  /** Flags as a user may write them; empty if it has none. */
   readonly example: string;
   /** Reads the flags, or throws a CommandError. What it returns does the work. */
   read(parameters: string[]): (context: Context) => Promise<Result>;

@@ -7,21 +7,23 @@ export interface Deadline {
   readonly deadlineMs: number;
   /** Whether the caller has gone. */
   readonly isCanceled: () => boolean;
-  /** Whom they call for: where many wait, tenants take turns. Undefined where it is for several together, or not known. */
+  /**
+   * The organization that it is for: where many wait, tenants take turns. Undefined if it is for several, or not known.
+   */
   readonly tenant?: string | undefined;
-  /** What is done for them is part of it. */
+  /** The work done for the caller belongs to this trace. */
   readonly trace?: Trace | undefined;
 }
 
-/** Left between giving up and the caller's deadline, so that the caller still hears why. */
+/** The time between giving up and the caller's deadline, so that the caller still receives the reason. */
 export const answerMarginMs = 200;
 
-/** How long there is until an answer could come too late. */
+/** How much time is left until an answer might come too late. */
 export function timeLeftMs({ deadlineMs }: Pick<Deadline, "deadlineMs">): number {
   return deadlineMs - answerMarginMs - monotonicMs();
 }
 
-/** Whether it is too late to answer: then nothing may be stored any more. */
+/** Whether it is too late to answer; if so, nothing may be stored any more. */
 export function hasGivenUp(caller: Deadline): boolean {
   return timeLeftMs(caller) <= 0 || caller.isCanceled();
 }

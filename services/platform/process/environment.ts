@@ -3,7 +3,7 @@ import { accessSync, constants } from "node:fs";
 /** The environment of a process, as `process.env` gives it. Tests pass plain objects. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Every fault of an environment at once, one line each. */
+/** All faults of an environment at once, one line each. */
 export class ConfigError extends Error {
   readonly faults: readonly string[];
 
@@ -20,7 +20,7 @@ interface Bounds {
   readonly max: number;
 }
 
-/** Reads single variables and gathers what is wrong with them. An empty variable counts as unset. */
+/** Reads single variables and collects what is wrong with them. An empty variable counts as unset. */
 export class EnvironmentReader {
   readonly faults: string[] = [];
   readonly #environment: Environment;
@@ -82,7 +82,7 @@ export class EnvironmentReader {
     const protocol = URL.canParse(value) ? new URL(value).protocol : "";
     if (protocols.includes(protocol)) return value;
     const starts = protocols.map((each) => `${each}//`);
-    // Most often a password with a # or a / in it, which ends the part where it stands.
+    // Usually a password with a # or a / in it, which a URL parser takes for the end of that part.
     const hint = starts.some((start) => value.startsWith(start))
       ? ", and of which all can be read: special characters of a password are percent-encoded, a # as %23"
       : "";

@@ -66,7 +66,7 @@ function show(name: string, { sample }: Flag<unknown>): string {
   return sample === undefined ? `--${name}` : `--${name} ${sample}`;
 }
 
-/** What the text of a flag must be; `parse` returns undefined where it is not. */
+/** What the text of a flag must be; `parse` returns undefined if it is not. */
 export interface Rule<T> {
   /** Stands for the text in a line of usage. */
   readonly sample: string;

@@ -1,11 +1,11 @@
 import { monotonicMs } from "./clock.ts";
 
-/** Says whether a process can do its work right now; throws or rejects where it cannot. */
+/** Says whether a process can do its work right now; throws or rejects if it cannot. */
 export type ReadinessCheck = () => Promise<void>;
 
-/** Answers to probes may be this old, so that many probes make one check. */
+/** How old the answer to a probe may be, so that many probes cause one check. */
 const checkMaxAgeMs = 1_000;
-/** A check that takes longer has failed: a database that vanished without a word does not say so. */
+/** A check that takes longer has failed: a database that vanished silently never answers. */
 const checkTimeoutMs = 2_000;
 
 /** Whether a process may be sent work: all its checks pass and it is not draining. */
@@ -19,7 +19,7 @@ export class Health {
     this.isDraining = isDraining;
   }
 
-  /** Why the process is not ready, or undefined where it is. */
+  /** Why the process is not ready, or undefined if it is. */
   async fault(): Promise<string | undefined> {
     if (this.isDraining()) return "draining";
     if (!this.#last || monotonicMs() - this.#last.atMs > checkMaxAgeMs) {

@@ -30,25 +30,25 @@ export class Lifecycle {
     this.#opened.push({ name, close });
   }
 
-  /** Says what to do once the process is told to stop, when it may still have to serve for a while. */
+  /** Registers what to do once the process is told to stop, when it may still have to serve for a while. */
   stopping(action: () => void): void {
     this.#onStop.push(action);
   }
 
-  /** From now on the process says that it is not ready. It still serves. */
+  /** From now on the process reports not ready. It still serves. */
   stop(): void {
     this.#draining = true;
     for (const action of this.#onStop.splice(0)) action();
   }
 
-  /** Serves on for the delay, then closes. */
+  /** Keeps serving for the delay, then closes everything. */
   async shutDown(delayMs: number): Promise<void> {
     this.stop();
     await sleep(delayMs);
     await this.close();
   }
 
-  /** Closes all that was opened, last first. A close that fails is logged and does not keep the others open. */
+  /** Closes everything that was opened, last first. A failure to close is logged and does not keep the others open. */
   async close(): Promise<void> {
     this.stop();
     for (let entry = this.#opened.pop(); entry; entry = this.#opened.pop()) {
@@ -62,10 +62,9 @@ export class Lifecycle {
 }
 
 /**
- * Runs a process until SIGTERM or SIGINT: opens everything, then drains and exits 0. Before it drains it goes on serving
- * for the delay: whoever looked its address up may use it for as long.
- * Exits as `exitCodeOf` says where opening fails, and 1 where something was thrown that nobody caught: the state is
- * unknown then.
+ * Runs a process until SIGTERM or SIGINT: opens everything, then drains and exits 0. Before it drains, it keeps serving
+ * for the delay, because callers may use a cached address for as long. If opening fails, it exits as `exitCodeOf` says;
+ * after an uncaught exception, with 1, because the state is unknown then.
  */
 export async function runProcess(
   logger: Logger,
@@ -76,7 +75,7 @@ export async function runProcess(
   const lifecycle = new Lifecycle(logger);
   const exit = async (code: number, delayMs = 0): Promise<void> => {
     await lifecycle.shutDown(delayMs);
-    // Where the reader of the log hangs, so does the write that waits for it, and Node does not exit before that is done.
+    // If the reader of the log hangs, so does the pending write, and Node does not exit before that is done.
     setTimeout(() => process.kill(process.pid, "SIGKILL"), lastLinesMs);
     logger.flush(() => process.exit(code));
   };
@@ -94,7 +93,7 @@ export async function runProcess(
   try {
     await open(lifecycle);
     logger.info("started");
-    // Node would write what it has compiled only at its end, and keep 5 MiB of what it has read until then.
+    // Node would write its compile cache only at exit, and keep the 5 MiB that it has read until then.
     flushCompileCache();
   } catch (error) {
     logger.fatal({ err: error }, "could not start");

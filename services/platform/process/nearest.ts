@@ -1,4 +1,4 @@
-/** The word that was most likely meant; undefined where none is near. */
+/** The word that was most likely meant; undefined if none is near. */
 export function nearest(given: string, words: readonly string[]): string | undefined {
   const near = words
     .map((word) => ({ word, distance: distanceOf(given, word) }))

@@ -1,4 +1,4 @@
-/** Resolves in the next turn of the event loop, so that what else is waiting is not kept from its own by long work. */
+/** Resolves in the next turn of the event loop, so that long work does not starve everything else. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,12 +1,12 @@
 import { CommandError } from "./command-error.ts";
 
 /**
- * Prints what a command has to say. Throws a CommandError where it cannot be written, such as to a disk that is full:
- * `console.log` keeps silent about that, and what is lost may be a secret that is shown once.
+ * Prints the output of a command. Throws a CommandError if it cannot be written, for example to a full disk:
+ * `console.log` ignores that, and what is lost may be a secret that is shown once.
  */
 export async function print(text: string): Promise<void> {
   const { stdout } = process;
-  // A failed write is also an event, which would end the process where nobody listens.
+  // A failed write is also emitted as an event, which would end the process if nobody listened.
   stdout.removeListener("error", ignore).on("error", ignore);
   const error = await new Promise<NodeJS.ErrnoException | null | undefined>((resolve) => {
     stdout.write(`${text}\n`, resolve);

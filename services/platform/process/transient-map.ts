@@ -3,11 +3,11 @@ interface Cell<Value> {
 }
 
 /**
- * A Map for what comes and goes with every call.
+ * A Map for entries that come and go with every call.
  *
- * While entries are deleted and others set, V8 moves a Map from table to table, and each that it has left still refers to
- * the next and to what it held. Once one of them is among the old objects, all later ones follow it there, with what was
- * in them, until V8 looks at all of the heap. Here what is left behind is empty.
+ * As entries are deleted and added, V8 moves a Map from one table to the next, and each abandoned table still refers to
+ * its successor and to the entries it held. Once one of these tables is in the old generation, all later ones and their
+ * entries are promoted after it, and stay until the next full garbage collection. Here, what is left behind is empty.
  */
 export class TransientMap<Key, Value> {
   readonly #cells = new Map<Key, Cell<Value>>();
@@ -33,7 +33,7 @@ export class TransientMap<Key, Value> {
     this.#cells.delete(key);
   }
 
-  /** As it is now, in the order in which keys came. */
+  /** A copy, in the order in which keys were added. */
   entries(): [Key, Value][] {
     return Array.from(this.#cells, ([key, { value }]) => [key, value as Value]);
   }

@@ -1,15 +1,15 @@
 /** What can be in a set. */
 export interface Member {
-  /** Its index in the set, which alone writes it. */
+  /** Its index in the set. Written only by the set. */
   place: number;
 }
 
-/** Where a member is that is in no set. */
+/** The place of a member that is in no set. */
 export const nowhere = -1;
 
 /**
- * A Set for what comes and goes with every call, of which each member is in one at most. It has the reason of
- * `TransientMap`; here members know their places, so that nothing is left behind.
+ * A Set for members that come and go with every call; each can be in one set at a time. It exists for the same reason
+ * as `TransientMap`; here members know their index, so nothing is left behind.
  */
 export class TransientSet<T extends Member> {
   readonly #members: T[] = [];
@@ -35,9 +35,9 @@ export class TransientSet<T extends Member> {
     member.place = nowhere;
   }
 
-  /** In no order that says anything. Members may be deleted meanwhile. */
+  /** In no particular order. Members may be deleted during the iteration. */
   *[Symbol.iterator](): Generator<T> {
-    // Backwards: the one that takes the place of one that is deleted has had its turn already.
+    // Backwards: a deleted member is replaced by the last one, which has been visited already.
     for (let place = this.#members.length - 1; place >= 0; place -= 1) {
       const member = this.#members[place];
       if (member) yield member;

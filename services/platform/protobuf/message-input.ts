@@ -13,7 +13,7 @@ const varintBytesMax = 10;
 /** Groups within groups. Nobody sends any, and the library takes less than a hundred, and less where they are further inside. */
 const groupDepthMax = 90;
 
-/** The bytes of a message as values, one after the other. Throws where they end too early or mean nothing. */
+/** The bytes of a message as values, one after the other. Throws if they end too early or mean nothing. */
 export class MessageInput {
   readonly #bytes: Buffer;
   #at = 0;

@@ -97,7 +97,7 @@ export class MessageOutput {
     return next;
   }
 
-  /** False where the text is not ASCII; nothing is written then. */
+  /** False if the text is not ASCII; nothing is written then. */
   #putShortAscii(value: string): boolean {
     const start = this.#at + 1;
     for (let index = 0; index < value.length; index += 1) {

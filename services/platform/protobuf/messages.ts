@@ -10,7 +10,7 @@ import { messageType } from "./message-type.ts";
 const output = new MessageOutput();
 
 /**
- * The bytes of a message, behind so much room for what goes before them. Throws where a value is of a wrong type. What was
+ * The bytes of a message, behind so much room for what goes before them. Throws if a value is of a wrong type. What was
  * read and is not known is not written again: no message is handed on.
  */
 export function writeMessage<Desc extends DescMessage>(
@@ -26,7 +26,7 @@ export function writeMessage<Desc extends DescMessage>(
   }
 }
 
-/** Throws where the bytes are no message of this type. */
+/** Throws if the bytes are no message of this type. */
 export function readMessage<Desc extends DescMessage>(descriptor: Desc, bytes: Buffer): MessageShape<Desc> {
   const type = messageType(descriptor);
   const message = type.make();

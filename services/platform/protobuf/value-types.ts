@@ -8,7 +8,7 @@ export interface ValueType {
   readonly wireType: WireType;
   /** `before` is what the field holds already: messages that come in parts are put together. */
   read(input: MessageInput, before: unknown): unknown;
-  /** Throws where the value is of another type. */
+  /** Throws if the value is of another type. */
   write(output: MessageOutput, value: unknown): void;
 }
 

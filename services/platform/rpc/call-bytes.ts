@@ -20,7 +20,7 @@ const defaultLimits: Limits = { maxBytes: 96 * 1024 * 1024, unreadMaxMs: 30_000 
 
 /**
  * The bytes that calls hold: of requests that are worked on, and of answers that nobody has read yet.
- * Where there are too many, new calls are refused and the others get done. One connection has half of them at most, so
+ * If there are too many, new calls are refused and the others get done. One connection has half of them at most, so
  * that a client that sends without end or does not read its answers leaves room for the others.
  */
 export class CallBytes {

@@ -13,7 +13,7 @@ export interface IncomingCall {
   /** As OpenTelemetry names protocols. */
   readonly rpcSystem: "grpc" | "connectrpc";
   readonly header: (name: string) => string | undefined;
-  /** By the monotonic clock; undefined where the caller set none. */
+  /** By the monotonic clock; undefined if the caller set none. */
   readonly deadlineMs: number | undefined;
   /** Whether the caller has given up. */
   readonly isCanceled: () => boolean;
@@ -21,7 +21,7 @@ export interface IncomingCall {
   readonly earlyEnd: Code | undefined;
   /** Aborted when the caller is gone. Streams always have one. */
   readonly signal: AbortSignal | undefined;
-  /** What it holds in memory; undefined where that is not counted. */
+  /** What it holds in memory; undefined if that is not counted. */
   readonly hold: CallHold | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface OpenContext {
   readonly signal: AbortSignal | undefined;
   /** What is done for the call is part of it. */
   readonly trace: Trace | undefined;
-  /** To be called before large content is read for the answer, with its size. Throws where there is no room for it. */
+  /** To be called before large content is read for the answer, with its size. Throws if there is no room for it. */
   readonly admit: (bytes: number) => void;
   /** For a part of a call that fails on its own: what the caller may see of the error. The log sees the rest. */
   readonly partFailed: (thrown: unknown, part: number) => Status;
@@ -70,7 +70,7 @@ export function openContext(
   };
 }
 
-/** Throws where the call has no access token that will do. */
+/** Throws if the call has no access token that will do. */
 export async function callContext(
   call: IncomingCall,
   verifier: AccessTokenVerifier,

@@ -8,7 +8,7 @@ interface Certificates {
   readonly ca: string;
 }
 
-/** Throws where there are none to be had. */
+/** Throws if there are none to be had. */
 export function readCertificates({ certificateFile, privateKeyFile, caCertificateFile }: TlsFiles): Certificates {
   const ca = readFileSync(caCertificateFile, "utf8");
   // Of an empty one Node would make all the authorities that browsers believe.

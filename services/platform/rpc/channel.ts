@@ -45,7 +45,7 @@ export class Channel {
     return this.#hasServed;
   }
 
-  /** Why nobody behind the target can be reached; undefined where anybody may be. */
+  /** Why nobody behind the target can be reached; undefined if anybody may be. */
   get fault(): Error | undefined {
     const faults = [...this.#endpoints.values()].map(({ connection }) => connection.fault);
     if (faults.length === 0) return this.#lookupFault;

@@ -20,7 +20,7 @@ export function readRequest(message: DescMessage, bytes: Buffer): Message {
   }
 }
 
-/** Throws where decoding the bytes would take long, or cannot be done at all. */
+/** Throws if decoding the bytes would take long, or cannot be done at all. */
 export function checkFieldCount(message: DescMessage, bytes: Uint8Array): void {
   let isTooMany: boolean;
   try {
@@ -33,7 +33,7 @@ export function checkFieldCount(message: DescMessage, bytes: Uint8Array): void {
 
 /**
  * Whether a message holds more fields and list elements than any that means something: sixteen megabytes have room for
- * eight million, and making objects of them takes seconds. Throws where the bytes are not a message.
+ * eight million, and making objects of them takes seconds. Throws if the bytes are not a message.
  */
 export function hasTooManyFields(message: DescMessage, bytes: Uint8Array): boolean {
   return bytes.length > bytesToCount && countFields(message, bytes, fieldsMax) < 0;

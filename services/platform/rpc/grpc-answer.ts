@@ -59,7 +59,7 @@ export class GrpcAnswer {
   }
 }
 
-/** A message of an answer as it goes over the wire. Throws where it cannot be. */
+/** A message of an answer as it goes over the wire. Throws if it cannot be. */
 export function answerFrame(descriptor: DescMessage, message: MessageInitShape<DescMessage>): Buffer {
   const frame = frameOf(descriptor, message);
   if (frame.length - prefixBytes > responseBytesMax) throw answerTooLarge();

@@ -19,7 +19,7 @@ export interface CallEnd {
 }
 
 export interface CallListener {
-  /** Throws where it is no message. */
+  /** Throws if it is no message. */
   onMessage(bytes: Buffer): void;
   /** Once, after all messages. */
   onEnd(end: CallEnd): void;
@@ -48,7 +48,7 @@ export class GrpcCall implements StreamListener {
   onHeaders(fields: readonly Field[], isLast: boolean): void {
     const status = headerOf(fields, ":status");
     if (status?.startsWith("1")) return;
-    // Where there is nothing but a status, it comes at once.
+    // If there is nothing but a status, it comes at once.
     if (headerOf(fields, "grpc-status") !== undefined) {
       this.#end(endFrom(fields));
       // Nothing that counts can follow.

@@ -10,7 +10,7 @@ const msByUnit = new Map([
 /** No call takes as long, and timers cannot count much further. */
 const timeoutMaxMs = 24 * 3_600_000;
 
-/** What `grpc-timeout` says, in whole milliseconds; undefined where that is no timeout. */
+/** What `grpc-timeout` says, in whole milliseconds; undefined if that is no timeout. */
 export function timeoutMsFrom(text: string): number | undefined {
   const { value, unit } = /^(?<value>\d{1,8})(?<unit>[HMSmun])$/.exec(text)?.groups ?? {};
   const unitMs = unit && msByUnit.get(unit);

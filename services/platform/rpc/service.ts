@@ -43,7 +43,7 @@ interface MethodParts {
   readonly isProbe: boolean;
   /** The largest message that it takes. */
   readonly requestBytesMax: number;
-  /** Throws where a call may not be made at all, for a transport that can ask before it reads the request. */
+  /** Throws if a call may not be made at all, for a transport that can ask before it reads the request. */
   readonly authenticate: (call: IncomingCall) => Promise<unknown>;
   /** Logs and counts a call that the transport has answered by itself. */
   readonly refused: (code: Code, call: IncomingCall) => void;

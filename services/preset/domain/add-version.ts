@@ -6,7 +6,7 @@ import type { NewVersion } from "./new-version.ts";
 import { type Outcome, type Preset, type ServedPreset, timeOfChange } from "./preset.ts";
 
 /**
- * The preset with one more version, which it serves from now on; `before` is undefined where the creation makes it.
+ * The preset with one more version, which it serves from now on; `before` is undefined if the creation makes it.
  * A refusal is returned and not thrown: within a batch it is the answer to this creation alone.
  */
 export function addVersion(before: Preset | undefined, creation: NewVersion, now: Date): Outcome {

@@ -2,7 +2,7 @@ import type { Preset } from "./preset.ts";
 
 export type ChangeAction = "preset_created" | "version_created" | "preset_updated";
 
-/** A field before and after a change, under its public name; null where there is no value. */
+/** A field before and after a change, under its public name; null if there is no value. */
 export interface FieldChange {
   readonly field: "name" | "description" | "status" | "designated_version";
   readonly from: string | number | null;
@@ -38,7 +38,7 @@ export interface ChangeFilter {
   readonly userId: string | undefined;
 }
 
-/** What the log says of a creation; `before` is the preset without the new version, undefined where it made the preset. */
+/** What the log says of a creation; `before` is the preset without the new version, undefined if it made the preset. */
 export function creationChange(before: Preset | undefined, after: Preset, actor: Actor): PresetChange {
   return {
     revision: after.revision,

@@ -3,7 +3,7 @@ import { longTextLength, memberTexts, parseStoredJsonObject } from "../../platfo
 import { nextTurn } from "../../platform/process/next-turn.ts";
 import type { PresetVersion } from "./preset.ts";
 
-/** A config field that differs; a side is undefined where it does not have the field. Values are JSON text, as stored. */
+/** A config field that differs; a side is undefined if it does not have the field. Values are JSON text, as stored. */
 export interface ConfigDifference {
   readonly key: string;
   readonly from: string | undefined;

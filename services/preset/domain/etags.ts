@@ -12,7 +12,7 @@ export function etagsViolations(etags: readonly string[]): FieldViolation[] {
   return [{ path: "etags", message: `must have at most ${etagsMax} elements` }];
 }
 
-/** Whether a preset is as whoever names these etags expects it. Where they name none, they expect nothing. */
+/** Whether a preset is as whoever names these etags expects it. If they name none, they expect nothing. */
 export function isAsExpected(preset: Preset | undefined, etags: readonly string[]): boolean {
   if (etags.length === 0) return true;
   if (preset === undefined) return etags.includes(noEtag);

@@ -41,7 +41,7 @@ export interface PresetVersion {
   /** A JSON object as text, exactly as it was given. */
   readonly configJson: string;
   readonly systemPrompt: string | undefined;
-  /** Undefined where whoever made the version did not say. */
+  /** Undefined if whoever made the version did not say. */
   readonly dialect: Dialect | undefined;
   readonly creatorId: string;
   readonly createdAt: Date;

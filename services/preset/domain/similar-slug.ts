@@ -26,7 +26,7 @@ export function spellingsNear(slug: string): string[] {
   return [...spellings];
 }
 
-/** The slug that was most likely meant; undefined where none is close. */
+/** The slug that was most likely meant; undefined if none is close. */
 export function mostSimilar(slug: string, others: readonly string[]): string | undefined {
   const max = Math.min(slipsMax, Math.floor(slug.length / 3));
   const given = withSeparator(slug.toLowerCase(), "-");

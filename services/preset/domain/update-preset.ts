@@ -30,7 +30,7 @@ const transitions: Readonly<Record<PresetStatus, readonly PresetStatus[]>> = {
   archived: ["active"],
 };
 
-/** Throws where the update breaks a rule that can be checked without the preset; all violations at once. */
+/** Throws if the update breaks a rule that can be checked without the preset; all violations at once. */
 export function checkUpdate(update: PresetUpdate): void {
   const { name, description, designatedVersion } = update;
   const violations: FieldViolation[] = [...slugViolations(update.slug), ...requestIdViolations(update.requestId)];

@@ -73,7 +73,7 @@ export async function outcomesOf<Part>(
   });
 }
 
-/** Runs each part in its own name. Where one takes too long, the others do not wait for it: it has no result. */
+/** Runs each part in its own name. If one takes too long, the others do not wait for it: it has no result. */
 async function runParts<Part>(
   parts: readonly CallPart<Part>[],
   call: CallContext,

@@ -16,13 +16,13 @@ export const markSpacing = 2_000;
 
 /**
  * What is so much older than now, and than the newest change, is complete: no transaction takes as long, and clocks of
- * processes do not differ by so much. Where they do, `areMarksTrue` notices.
+ * processes do not differ by so much. If they do, `areMarksTrue` notices.
  */
 const settledMs = 10 * 60_000;
 
 const start: ChangeMark = { changes: 0, createdAt: new Date(0) };
 
-/** The last mark before the change of this number, from the oldest on, or of all; undefined where there is none, or not yet. */
+/** The last mark before the change of this number, from the oldest on, or of all; undefined if there is none, or not yet. */
 export async function findMark(
   executor: Executor,
   workspaceId: string,
@@ -101,7 +101,7 @@ async function extend(pool: Pool, workspaceId: string, filter: ChangeFilter, unt
   }
 }
 
-/** False where the mark before it has been deleted meanwhile, because it was not true: nor is this one then. */
+/** False if the mark before it has been deleted meanwhile, because it was not true: nor is this one then. */
 function insertMark(
   pool: Pool,
   workspaceId: string,

@@ -25,7 +25,7 @@ interface CountedRow extends RowDataPacket {
 /** One row, with nothing but the count, where the page is empty. */
 type PageRow = CountedRow & (ChangeRow | { readonly revision: null });
 
-/** Newest first; undefined where there is no such preset. Revisions have no gaps, so every page costs the same. */
+/** Newest first; undefined if there is no such preset. Revisions have no gaps, so every page costs the same. */
 export async function listChanges(
   executor: Executor,
   workspaceId: string,

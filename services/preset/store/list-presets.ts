@@ -44,7 +44,7 @@ interface FrontRow extends PresetRow {
   readonly total_count: string;
 }
 
-/** A page with its count: a statement is a snapshot by itself. Undefined where the page is empty, and so has no count. */
+/** A page with its count: a statement is a snapshot by itself. Undefined if the page is empty, and so has no count. */
 async function findFrontPage(executor: Executor, where: Where, page: Page): Promise<PresetPage | undefined> {
   const rows = await selectPage<FrontRow>(
     executor,

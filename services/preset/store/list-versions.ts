@@ -16,7 +16,7 @@ type Row = RowDataPacket & { readonly latest_version: number } & (VersionRow | {
 const pageBytesMax = 3 * 1024 * 1024;
 
 /**
- * Undefined where there is no such preset. Versions have no gaps, so an offset is a version number: every page costs
+ * Undefined if there is no such preset. Versions have no gaps, so an offset is a version number: every page costs
  * the same, and the count stands in the preset's row. A page ends early where it would be too large, but never empty.
  */
 export async function listVersions(

@@ -70,7 +70,7 @@ interface Walk {
 
 /**
  * A page is found by walking the index from the nearer end; where both are far, from the mark before it, so that every page
- * costs about the same. Undefined where there is nothing on the page.
+ * costs about the same. Undefined if there is nothing on the page.
  */
 async function findWalk(
   executor: Executor,

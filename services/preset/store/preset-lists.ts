@@ -45,7 +45,7 @@ export class PresetLists {
     return listSlugsNear(this.#replica.within(caller), workspaceId, slug);
   }
 
-  /** Undefined where there is no such preset. */
+  /** Undefined if there is no such preset. */
   listVersions(workspaceId: string, slug: string, page: Page, caller?: Deadline): Promise<VersionPage | undefined> {
     return this.#list(
       caller,
@@ -54,7 +54,7 @@ export class PresetLists {
     );
   }
 
-  /** Undefined where there is no such preset. */
+  /** Undefined if there is no such preset. */
   listChanges(workspaceId: string, slug: string, page: Page, caller?: Deadline): Promise<ChangePage | undefined> {
     return this.#list(
       caller,

@@ -5,7 +5,7 @@ import { retryTransient } from "../../platform/mysql/transaction.ts";
 import { type Trace, traceTogether } from "../../platform/observe/trace.ts";
 import type { Deadline } from "../../platform/process/deadline.ts";
 
-/** Called before large content is read for someone, with its size; throws where that is too much for them. */
+/** Called before large content is read for someone, with its size; throws if that is too much for them. */
 export type Admit = (bytes: number) => void;
 
 /** What was found, but not read yet, because of its size: all but its content. */

@@ -45,7 +45,7 @@ export class VersionWriter {
   constructor(pool: Pool, { batchByWorkspace, watch }: BatchOptions) {
     const held = new HeldPresets();
     const groupOf = (creation: NewVersion): string => {
-      // Where a row is held for long, its creations go by themselves, so that nobody waits for it with them.
+      // If a row is held for long, its creations go by themselves, so that nobody waits for it with them.
       if (held.has(creation)) return presetKey(creation);
       return batchByWorkspace ? creation.workspaceId : "";
     };

@@ -127,7 +127,7 @@ class Attempts {
     return isConnectionLost(error) && monotonicMs() - this.#startedAtMs >= outOfReachAfterMs;
   }
 
-  /** True where the part's time is up; it has then been told what is known of it. */
+  /** True if the part's time is up; it has then been told what is known of it. */
   #refusesAsLate(part: Creation, lastError: unknown): boolean {
     if (!hasGivenUp(part)) return false;
     const unknown = this.#unsettled.get(part);

@@ -40,7 +40,7 @@ export function personName(userId: string | null): string {
   return `${areAllKnown() ? "Former member" : "Colleague"} ${userId.replace(/^user_/, "").slice(0, 4)}`;
 }
 
-/** Why somebody has no name here; undefined where they have one, or it is still on its way. */
+/** Why somebody has no name here; undefined if they have one, or it is still on its way. */
 export function whyNameless(userId: string): string | undefined {
   if (userId === session.value?.user_id || members.value.has(userId)) return undefined;
   if (areAllKnown()) return "Who has left the organization is in no list of members";

@@ -3,7 +3,7 @@ import { ApiError } from "./api-error.ts";
 import { request, whenRefused } from "./request.ts";
 import type { One, Session, SessionWorkspace } from "./types.ts";
 
-/** Who is signed in: undefined until that is known, null where nobody is. */
+/** Who is signed in: undefined until that is known, null if nobody is. */
 export const session = signal<Session | null | undefined>(undefined);
 
 /** Whether the last session ended without being asked to. */
@@ -68,7 +68,7 @@ export function inWorkspace(path: string, workspace: SessionWorkspace): string {
 
 const permissions = { read: "presets:read", write: "presets:write", infer: "inference" } as const;
 
-/** Why the one who is signed in may not do something; undefined where they may. */
+/** Why the one who is signed in may not do something; undefined if they may. */
 export function reasonNotTo(action: keyof typeof permissions | "administer"): string | undefined {
   const key = session.value?.key;
   if (!key) return "Sign in first.";

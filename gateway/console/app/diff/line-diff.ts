@@ -12,7 +12,7 @@ export interface Side {
   readonly runs: readonly Run[];
 }
 
-/** A line of both texts, or of one. Where both are there and differ, one became the other. */
+/** A line of both texts, or of one. If both are there and differ, one became the other. */
 export interface DiffRow {
   readonly from?: Side;
   readonly to?: Side;

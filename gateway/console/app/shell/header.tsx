@@ -18,7 +18,7 @@ interface HeaderProps {
 
 export function Header({ session, workspace, section }: HeaderProps) {
   const nav = useRef<HTMLElement>(null);
-  // Where the links do not fit, the one of this screen is in sight. The page itself stays where it is.
+  // If the links do not fit, the one of this screen is in sight. The page itself stays where it is.
   useEffect(() => {
     const link = nav.current?.querySelector<HTMLElement>("[aria-current]");
     if (nav.current && link)

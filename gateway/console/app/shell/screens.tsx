@@ -14,7 +14,7 @@ import { Page } from "./page.tsx";
 import { newPresetPart } from "./preset-hrefs.ts";
 import { sectionLabel } from "./sections.ts";
 
-/** The screen of a path behind the workspace; undefined where there is none. Each is new where its path is another. */
+/** The screen of a path behind the workspace; undefined if there is none. Each is new where its path is another. */
 export function findScreen(
   parts: readonly string[],
   query: URLSearchParams,

@@ -7,7 +7,7 @@ interface ActionButtonProps {
   /** Not needed where the form that it submits does it. */
   readonly run?: (() => void) | undefined;
   /**
-   * Why it cannot be used; undefined where it can. The button stays in the order of the keyboard, and the reason is seen
+   * Why it cannot be used; undefined if it can. The button stays in the order of the keyboard, and the reason is seen
    * as soon as the button has the focus or a pointer is on it.
    */
   readonly reason?: string | undefined;

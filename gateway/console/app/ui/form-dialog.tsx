@@ -10,12 +10,12 @@ interface FormDialogProps {
   /** What the button says that does it. */
   readonly action: string;
   readonly isDangerous?: boolean;
-  /** Why it cannot be done yet; undefined where it can. */
+  /** Why it cannot be done yet; undefined if it can. */
   readonly reason?: string | undefined;
   readonly close: () => void;
-  /** Throws where it did not come about; what it says is shown, and the form stays as it is. */
+  /** Throws if it did not come about; what it says is shown, and the form stays as it is. */
   readonly submit: () => Promise<void>;
-  /** What a refusal means here, where the API's own words are for programs; undefined where those will do. */
+  /** What a refusal means here, where the API's own words are for programs; undefined if those will do. */
   readonly explain?: (error: ApiError) => ComponentChildren;
   /** Gets what is wrong with the field at a path of the body. */
   readonly children: (faultOf: (path: string) => string | undefined) => ComponentChildren;

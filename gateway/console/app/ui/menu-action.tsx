@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 interface MenuActionProps {
   readonly children: ComponentChildren;
   readonly run: () => void;
-  /** Why it cannot be done; undefined where it can. */
+  /** Why it cannot be done; undefined if it can. */
   readonly reason?: string | undefined;
   readonly isDangerous?: boolean;
 }

@@ -23,9 +23,9 @@ export interface MergedPage<E extends Timed> {
   /** How many entries are newer than the page, and how many there are in all. */
   readonly newerCount: number;
   readonly total: number;
-  /** Where the page before it begins; "newest" where that is the first one; undefined where this is. */
+  /** Where the page before it begins; "newest" where that is the first one; undefined if this is. */
   readonly newer: Position | "newest" | undefined;
-  /** Where the next page begins; undefined where there is none. */
+  /** Where the next page begins; undefined if there is none. */
   readonly older: Position | undefined;
 }
 
@@ -94,7 +94,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
 }
 
-/** A position in an address: `37.120`. Undefined where it is not one of so many logs. */
+/** A position in an address: `37.120`. Undefined if it is not one of so many logs. */
 export function positionFrom(text: string | null, logs: number): Position | undefined {
   if (text === null || !/^\d{1,9}(\.\d{1,9})*$/.test(text)) return undefined;
   const position = text.split(".").map(Number);

@@ -1,4 +1,4 @@
-/** What keeps a text from being a config; undefined where nothing does. */
+/** What keeps a text from being a config; undefined if nothing does. */
 export function configFaultOf(config: string): string | undefined {
   try {
     const value: unknown = JSON.parse(config);

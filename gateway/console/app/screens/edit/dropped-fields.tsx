@@ -3,7 +3,7 @@ import type { Dialect } from "../../api/types.ts";
 import { membersOf } from "../../json/json-pieces.ts";
 import { contentOf, type Draft } from "./draft.ts";
 
-/** A sentence about the fields of a config that a preset of this dialect does not keep; empty where it kept all. */
+/** A sentence about the fields of a config that a preset of this dialect does not keep; empty if it kept all. */
 export function droppedFieldsNote(sent: string, stored: object, dialect: Dialect): string {
   const dropped = membersOf(sent).flatMap(({ key, text }) => (key in stored || text === "null" ? [] : key));
   if (dropped.length === 0) return "";

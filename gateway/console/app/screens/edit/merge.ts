@@ -6,7 +6,7 @@ export const promptKey = "System prompt";
 
 export interface Conflict {
   readonly key: string;
-  /** Undefined where the field was removed. */
+  /** Undefined if the field was removed. */
   readonly mine: string | undefined;
   readonly theirs: string | undefined;
 }

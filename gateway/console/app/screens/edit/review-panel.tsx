@@ -9,7 +9,7 @@ import type { Save } from "./use-save.ts";
 
 interface ReviewPanelProps {
   readonly draft: Draft;
-  /** Why it cannot be saved; undefined where it can. */
+  /** Why it cannot be saved; undefined if it can. */
   readonly reason: string | undefined;
   readonly save: Save;
   readonly editorHref: string;

@@ -125,7 +125,7 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
   );
 }
 
-/** What keeps a text from being a slug, in the words of the API; undefined where nothing does, or nothing was typed yet. */
+/** What keeps a text from being a slug, in the words of the API; undefined if nothing does, or nothing was typed yet. */
 function slugFaultOf(slug: string): string | undefined {
   if (slug === "" || /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/.test(slug)) return undefined;
   return "It may have letters, digits and . _ ~ -, and begins with a letter or digit.";

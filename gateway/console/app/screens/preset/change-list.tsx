@@ -14,7 +14,7 @@ interface ChangeListProps {
   readonly isOff?: boolean;
   readonly served?: number | undefined;
   readonly shown?: number | undefined;
-  /** What each version changed, as far as that is known; undefined where nobody asks. */
+  /** What each version changed, as far as that is known; undefined if nobody asks. */
   readonly changedFields?: ReadonlyMap<number, string>;
 }
 
@@ -64,7 +64,7 @@ export function ChangeList(props: ChangeListProps) {
   );
 }
 
-/** The number of the version that a change made; undefined where it made none. */
+/** The number of the version that a change made; undefined if it made none. */
 export function madeVersion({ action, changes }: PresetChange): number | undefined {
   if (action === "preset_updated") return undefined;
   const to = changes.find(({ field }) => field === "designated_version")?.to;

@@ -24,7 +24,7 @@ interface PresetActionsProps {
 /** What can be done to a preset as a whole. */
 export function PresetActions({ preset, etag, workspace, changed, shown }: PresetActionsProps) {
   const isServed = shown === preset.designated_version.version;
-  /** The status that the settings open with; undefined where they are closed. */
+  /** The status that the settings open with; undefined if they are closed. */
   const [settings, openSettings] = useState<PresetStatus>();
   const trialHref = tryHref(workspace, preset.slug, { v: isServed ? undefined : shown });
   const edit = (): void => navigate(editHref(workspace, preset.slug, { from: shown }));

@@ -10,7 +10,7 @@ import { designationLabel } from "./use-designation.tsx";
 interface ServingBarProps {
   readonly workspace: SessionWorkspace;
   readonly preset: PresetWithVersion;
-  /** Undefined where it could not be loaded. */
+  /** Undefined if it could not be loaded. */
   readonly newest: number | undefined;
   /** What was served before, as far as that is known. */
   readonly before: number | undefined;
