@@ -8,17 +8,18 @@ const side = {
   greeting: preface,
   peerGreeting: Buffer.alloc(0),
   settings: { enablePush: 0 },
-  // An answer to a batch is often larger than what HTTP/2 lets a server send before it waits for the client.
+  // The answer to a batch is often larger than the default window, after which a server would have to wait for the
+  // client.
   streamWindow: 4 * 1024 * 1024,
   window: 16 * 1024 * 1024,
 };
 
 interface ClientListener {
-  /** The server has said its first word. */
+  /** The server has sent its first settings. */
   onReady(): void;
-  /** It takes no more requests. */
+  /** It accepts no more requests. */
   onGoaway(): void;
-  /** Once; every stream has been told before. */
+  /** Once, after every stream has been closed. */
   onClose(): void;
 }
 
@@ -31,7 +32,7 @@ interface WaitingRequest {
 export class ClientConnection extends Http2Connection {
   protected override readonly lastStreamId = 0;
   readonly #listener: ClientListener;
-  /** As many as the server answers at a time. */
+  /** As many as the server processes at a time. */
   #streamsMax = Number.POSITIVE_INFINITY;
   readonly #waiting = new Map<Http2Stream, WaitingRequest>();
 
@@ -40,7 +41,7 @@ export class ClientConnection extends Http2Connection {
     this.#listener = listener;
   }
 
-  /** Sends a request of one piece. */
+  /** Sends a request in one piece. */
   request(headers: Buffer, body: Buffer, listener: StreamListener): Http2Stream {
     const stream = new Http2Stream(this, listener);
     if (this.#hasRoom) this.#send(stream, headers, body);
@@ -71,7 +72,7 @@ export class ClientConnection extends Http2Connection {
     this.#listener.onGoaway();
   }
 
-  /** Of a stream that was given up. */
+  /** Headers of a stream that was given up. */
   protected override onHeadersOfNone(streamId: number): void {
     if (!this.hasBegun(streamId)) throw protocolError("An answer that nobody asked for");
   }
@@ -81,7 +82,7 @@ export class ClientConnection extends Http2Connection {
     if (isLast && !stream.isClosed) this.receivedAll(stream);
   }
 
-  /** A server is believed to have its reasons. */
+  /** A server is trusted to have its reasons. */
   protected override onNuisance(): void {}
 
   protected override sentAll(stream: Http2Stream): void {
@@ -111,7 +112,7 @@ export class ClientConnection extends Http2Connection {
     this.open(this.newestStreamId, stream);
     stream.headers(headers);
     stream.endWith(body);
-    // No number is left for another: as if the server took no more.
+    // No stream id is left for another: as if the server accepted no more.
     if (this.newestStreamId >= streamIdMax) this.onGoaway(streamIdMax);
   }
 

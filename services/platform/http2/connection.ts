@@ -23,7 +23,7 @@ import {
 } from "./protocol.ts";
 import type { Http2Stream, StreamOwner } from "./stream.ts";
 
-/** In what the two sides differ from the beginning. */
+/** How the two sides differ from the beginning. */
 interface Side {
   /** What each sends before its first frame. */
   readonly greeting: Buffer;
@@ -38,13 +38,13 @@ interface Side {
 const lingerMs = 1_000;
 
 /**
- * One connection of HTTP/2 (RFC 9113), as far as both sides do the same. Of our own, because `node:http2` takes longer for
- * a small call than everything else that is done for it.
+ * The parts of an HTTP/2 connection (RFC 9113) that are the same on both sides. Our own implementation, because
+ * `node:http2` takes longer for a small call than everything else that is done for it.
  */
 export abstract class Http2Connection implements StreamOwner, InboxListener {
   protected readonly outbox: Outbox;
   protected readonly streams = new TransientMap<number, Http2Stream>();
-  /** Of those that the client has begun; a server begins none. */
+  /** The newest stream that the client has begun; a server begins none. */
   protected newestStreamId = 0;
   readonly #socket: Socket;
   readonly #inbox: Inbox;
@@ -52,7 +52,7 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
   #receiveWindow: number;
   readonly #onPingAnswers: (() => void)[] = [];
   #isClosing = false;
-  /** Whether it said its last word because of what the peer did. */
+  /** Whether it was ended because of what the peer did. */
   #hasFailed = false;
 
   constructor(socket: Socket, side: Side) {
@@ -62,16 +62,16 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     this.#inbox = new Inbox(side.peerGreeting, this);
     this.outbox = new Outbox(socket, (stream) => this.sentAll(stream));
     socket.on("data", (chunk: Buffer) => this.#receive(chunk));
-    // Told by its close. But an error that nobody listens to would end the process.
+    // Reported by its close. But an error without a listener would end the process.
     socket.on("error", () => {});
     socket.on("end", () => this.destroy());
     socket.on("close", () => this.closed());
-    // Someone may have looked at its first byte, and stopped it.
+    // Whoever looked at its first byte may have paused it.
     socket.resume();
     this.#greet();
   }
 
-  /** Whether it takes no more streams. */
+  /** Whether it accepts no more streams. */
   get isClosing(): boolean {
     return this.#isClosing || this.#hasFailed || this.destroyed;
   }
@@ -80,13 +80,13 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     return this.#socket.destroyed;
   }
 
-  /** Asks whether the peer is there. */
+  /** Checks that the peer is still there. */
   ping(onAnswer: () => void): void {
     this.#onPingAnswers.push(onAnswer);
     this.outbox.push(pingFrame(Buffer.alloc(pingBytes), false));
   }
 
-  /** Ends once its streams have. */
+  /** Closes it once its streams have ended. */
   close(): void {
     this.#isClosing = true;
     this.#endIfDone();
@@ -170,14 +170,14 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     else if (!this.outbox.allowOn(stream, bytes)) this.resetFaulty(stream, errorCodes.flowControl);
   }
 
-  /** Headers of a stream that is not open: it may be a new one. */
+  /** Headers of a stream that is not open; it may be a new one. */
   protected abstract onHeadersOfNone(streamId: number, fields: readonly Field[], isLast: boolean): void;
   protected abstract onHeadersOf(stream: Http2Stream, fields: readonly Field[], isLast: boolean): void;
-  /** The peer had us work for nothing. */
+  /** The peer caused us useless work. */
   protected abstract onNuisance(): void;
   /** Our side of a stream has ended. */
   protected abstract sentAll(stream: Http2Stream): void;
-  /** Which stream of the peer is the last that may have been worked on. */
+  /** The last stream of the peer that may have been processed. */
   protected abstract readonly lastStreamId: number;
 
   protected open(id: number, stream: Http2Stream): void {
@@ -197,7 +197,7 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     if (stream.hasSentAll && !stream.isClosed) this.end(stream, errorCodes.none);
   }
 
-  /** Because of what the peer has sent of it. */
+  /** Resets a stream because of what the peer has sent on it. */
   protected resetFaulty(stream: Http2Stream, code: number): void {
     this.reset(stream, code);
     this.onNuisance();
@@ -248,14 +248,14 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     }
   }
 
-  /** Undefined if it has ended, whose frames may still be on their way. */
+  /** Undefined if it has ended; its frames may still be on their way. */
   #find(streamId: number): Http2Stream | undefined {
     const stream = this.streams.get(streamId);
     if (!stream && !this.hasBegun(streamId)) throw protocolError("A frame of a stream that has not begun");
     return stream;
   }
 
-  /** Counts also what comes for streams that have ended. */
+  /** Also counts what arrives for streams that have ended. */
   #countReceived(bytes: number): void {
     this.#receiveWindow -= bytes;
     const growth = growthOf(this.#receiveWindow, this.#side.window);
@@ -284,7 +284,9 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     if (this.#isClosing && this.streams.size === 0) this.#end();
   }
 
-  /** The peer may take its time to read what is left; but one that has not said a word might not be there at all. */
+  /**
+   * The peer may take its time to read what is left; but one that has never sent anything might not be there at all.
+   */
   #end(): void {
     if (this.destroyed || this.#socket.writableEnded) return;
     this.outbox.flush();
@@ -297,13 +299,13 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
   }
 }
 
-/** What is wrong with the data that has come. */
+/** The error code for faulty data; undefined if there is no fault. */
 function faultOf({ hasReceivedAll, missingBytes }: Http2Stream): number | undefined {
   if (hasReceivedAll) return errorCodes.streamClosed;
   return missingBytes < 0 ? errorCodes.protocol : undefined;
 }
 
-/** A window grows before it can be used up: how much may come is decided elsewhere. */
+/** A window is enlarged before it is used up: how much may arrive is limited elsewhere. */
 function growthOf(left: number, full: number): number {
   return left > full / 2 ? 0 : full - left;
 }

@@ -2,10 +2,10 @@ import { ConnectionError, errorCodes, frameBytesMax, frameHeadBytes, streamIdMax
 
 type OnFrame = (type: number, flags: number, streamId: number, payload: Buffer) => void;
 
-/** Puts frames together that come in pieces, of which there may be one for every byte. */
+/** Assembles frames from chunks, which may be as small as a byte. */
 export class FrameReader {
   readonly #onFrame: OnFrame;
-  /** The beginning of a frame, with room for all of it, or for its head while that is not there. */
+  /** The beginning of a frame, with room for all of it, or for its header until that is complete. */
   #partial: Buffer | undefined;
   #partialBytes = 0;
 
@@ -25,7 +25,7 @@ export class FrameReader {
     if (start < chunk.length) this.#keep(chunk, start);
   }
 
-  /** Adds to a frame that had begun before. Returns where in the chunk the next one begins. */
+  /** Completes a frame that began in an earlier chunk. Returns where in this chunk the next one begins. */
   #complete(chunk: Buffer): number {
     let taken = 0;
     while (this.#partial) {

@@ -2,21 +2,24 @@ import { bytesOf, DynamicTable, type Field, newField, staticTable } from "./head
 import { decodeHuffman } from "./huffman.ts";
 import { ConnectionError, errorCodes } from "./protocol.ts";
 
-/** What a peer may use until it is told otherwise, and we tell nothing. */
+/** What a peer may use unless told otherwise, and we do not tell it otherwise. */
 const tableBytesMax = 4_096;
 
-/** As much as the headers of one message may take, their overhead included. */
+/** The maximum size of the headers of one message, including overhead. */
 export const headerListBytesMax = 65_536;
 
 const noBytes = Buffer.alloc(0);
 
-/** Reads blocks of headers (HPACK, RFC 7541), of one connection and in order: what a block says depends on those before. */
+/**
+ * Decodes header blocks (HPACK, RFC 7541) of one connection, in order: the meaning of a block depends on the blocks
+ * before it.
+ */
 export class HeaderDecoder {
   readonly #table = new DynamicTable(tableBytesMax);
   #block: Buffer = noBytes;
   #place = 0;
 
-  /** Throws ConnectionError: after a block that cannot be read, no other can. */
+  /** Throws ConnectionError: after an unreadable block, no other can be read. */
   decode(block: Buffer): readonly Field[] {
     this.#block = block;
     this.#place = 0;
@@ -38,7 +41,7 @@ export class HeaderDecoder {
     return fields;
   }
 
-  /** By its first bits (RFC 7541, 6): one that is known; or one that is new, and either to be kept or not. */
+  /** By its first bits (RFC 7541, 6): an indexed field, or a new one that is or is not to be kept in the table. */
   #field(first: number): Field {
     if (first >= 0x80) return this.#find(this.#integer(7));
     const isKept = first >= 0x40;
@@ -56,7 +59,7 @@ export class HeaderDecoder {
     return field;
   }
 
-  /** Its first bits share a byte with something else. */
+  /** The first bits of an integer share a byte with something else. */
   #integer(bits: number): number {
     const max = 2 ** bits - 1;
     let value = this.#byte() & max;

@@ -4,9 +4,8 @@ const indexByName = new Map(staticTable.map(({ name }, index) => [name, index + 
 const indexByField = new Map(staticTable.map(({ name, value }, index) => [`${name} ${value}`, index + 1]));
 
 /**
- * Writes headers (HPACK, RFC 7541), names and values in turn. Of what the format has to make them shorter, only the
- * fields that both sides know from the beginning are used: so a block depends on nothing, can be kept and sent again, and
- * no secret stays in a table of the peer.
+ * Encodes headers (HPACK, RFC 7541), given as alternating names and values. It uses only the static table: so a block
+ * depends on nothing, can be kept and sent again, and no secret stays in a table of the peer.
  */
 export function encodeHeaders(namesAndValues: readonly string[]): Buffer {
   let bytesMax = 0;
@@ -30,8 +29,8 @@ export function encodeHeaders(namesAndValues: readonly string[]): Buffer {
 }
 
 /**
- * To be sent ahead of the first block on a connection: the peer need keep no table for us. Without it, one that allows
- * a smaller table than the default waits in vain to be told that we heed that (RFC 7541, 4.2).
+ * To be sent before the first block on a connection: the peer need not keep a table for us. Without it, a peer that
+ * allows a smaller table than the default would wait in vain for our acknowledgement (RFC 7541, 4.2).
  */
 export const noTable = Buffer.from([0x20]);
 

@@ -1,11 +1,11 @@
 export interface Field {
   readonly name: string;
   readonly value: string;
-  /** Whether a message may have it (RFC 9113, 8.2): looked at once, however often it is named by its index. */
+  /** Whether a message may have it (RFC 9113, 8.2): checked once, however often it is referred to by index. */
   readonly isAllowed: boolean;
 }
 
-/** They speak of one connection of HTTP/1.1. */
+/** Headers that describe a single HTTP/1.1 connection. */
 const forbiddenNames = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"]);
 
 export function newField(name: string, value: string): Field {
@@ -17,7 +17,7 @@ export function newField(name: string, value: string): Field {
   return { name, value, isAllowed };
 }
 
-/** What they take in memory, about. */
+/** Roughly what they take in memory. */
 export function headerBytes(fields: readonly Field[]): number {
   let bytes = 0;
   for (const field of fields) bytes += bytesOf(field);
@@ -30,7 +30,7 @@ export function headerOf(fields: readonly Field[], name: string): string | undef
   return undefined;
 }
 
-/** What a field takes beside its text, as RFC 7541 counts. */
+/** The size of a field in addition to its text, as defined by RFC 7541. */
 const fieldOverhead = 32;
 
 export function bytesOf({ name, value }: Field): number {
@@ -105,12 +105,12 @@ export const staticTable: readonly Field[] = [
   return end < 0 ? newField(text, "") : newField(text.slice(0, end), text.slice(end + 1));
 });
 
-/** The fields that the peer has sent before, and may name by their index: the newest is the first. */
+/** The fields that the peer has sent before, and may refer to by index: the newest is the first. */
 export class DynamicTable {
   readonly #bytesLimit: number;
   #bytesMax: number;
   #bytes = 0;
-  /** The oldest first; undefined if it is gone. */
+  /** Oldest first; undefined if evicted. */
   #fields: (Field | undefined)[] = [];
   #gone = 0;
 
@@ -119,12 +119,12 @@ export class DynamicTable {
     this.#bytesMax = bytesMax;
   }
 
-  /** By its index in here, from 0 on. */
+  /** By its index in this table, from 0 on. */
   find(index: number): Field | undefined {
     return this.#fields[this.#fields.length - 1 - index];
   }
 
-  /** One that is larger than the whole table empties it. */
+  /** A field that is larger than the whole table empties it. */
   add(field: Field): void {
     this.#bytes += bytesOf(field);
     this.#fields.push(field);
@@ -142,11 +142,11 @@ export class DynamicTable {
   #shrink(): void {
     while (this.#bytes > this.#bytesMax) {
       this.#bytes -= bytesOf(this.#fields[this.#gone] as Field);
-      // Not held until their places are given up: they may be much larger than the table.
+      // Released before their places are: they may be much larger than the table.
       this.#fields[this.#gone] = undefined;
       this.#gone += 1;
     }
-    // Seldom, so that to move those that are left costs little for each that was added.
+    // Rarely, so that moving the rest costs little per added field.
     if (this.#gone < 64 || this.#gone * 2 < this.#fields.length) return;
     this.#fields = this.#fields.slice(this.#gone);
     this.#gone = 0;

@@ -1,8 +1,8 @@
 import { ConnectionError, errorCodes } from "./protocol.ts";
 
 /**
- * How many bits the code of each byte has, and of the end (RFC 7541, B). The codes follow from that: in the order of
- * their lengths, and of the bytes where those are the same, each is the one before it plus one.
+ * The length in bits of the code of each byte, and of the end of string (RFC 7541, B). The codes follow from the
+ * lengths: ordered by length and then by byte, each is the one before it plus one.
  */
 const codeLengths = [
   13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28,
@@ -19,8 +19,8 @@ const codeLengths = [
 const endSymbol = 256;
 
 /**
- * The codes as a tree: two places for each inner node, one for either bit. A place holds the next node, or a symbol as
- * -1 - symbol.
+ * The codes as a tree: two entries for each inner node, one for each bit. An entry is the next node, or a symbol as -1
+ * - symbol.
  */
 const tree = plantTree();
 
@@ -51,15 +51,15 @@ function plantTree(): Int16Array {
   return nodes;
 }
 
-/** The shortest code has so many bits, so a text has at most 8/5 of its bytes. */
+/** The shortest code has this many bits, so a text is at most 8/5 as long as its code. */
 const bitsMin = 5;
 
-/** What Huffman's codes stand for, as Latin-1. Throws if it is none. */
+/** Decodes a Huffman-coded text, as Latin-1. Throws if it is not one. */
 export function decodeHuffman(bytes: Buffer, start: number, end: number): string {
   const text = Buffer.allocUnsafe(Math.floor(((end - start) * 8) / bitsMin));
   let length = 0;
   let node = 0;
-  /** Of the bits since the last symbol: how many they are, and whether all of them are ones. */
+  /** The bits since the last symbol: how many there are, and whether all of them are ones. */
   let openBits = 0;
   let areOnes = true;
   for (let index = start; index < end; index += 1) {
@@ -81,7 +81,7 @@ export function decodeHuffman(bytes: Buffer, start: number, end: number): string
       areOnes = true;
     }
   }
-  // It is filled up to a whole byte with the beginning of the end's code, which is ones.
+  // The padding to a whole byte is the beginning of the end-of-string code, which is all ones.
   if (openBits > 7 || !areOnes) throw new ConnectionError(errorCodes.compression, "A text is not filled up with ones");
   return text.toString("latin1", 0, length);
 }

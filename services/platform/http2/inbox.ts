@@ -17,15 +17,15 @@ import {
   windowMax,
 } from "./protocol.ts";
 
-/** What the frames of a peer say. */
+/** Receives the frames of a peer. */
 export interface InboxListener {
   /** Once, before everything else. */
   onFirstSettings(): void;
   onHeaders(streamId: number, fields: readonly Field[], isLast: boolean): void;
-  /** `windowBytes`: what it takes of the windows, which is more than the data where that is padded. */
+  /** `windowBytes`: what it uses up of the windows, which is more than the data if that is padded. */
   onData(streamId: number, data: Buffer, windowBytes: number, isLast: boolean): void;
   onReset(streamId: number, code: number): void;
-  /** By their ids (`settings`); of one that is there several times, the last. */
+  /** By id (`settings`); if one occurs several times, the last counts. */
   onSettings(values: ReadonlyMap<number, number>): void;
   onPing(payload: Buffer): void;
   onPingAnswer(): void;
@@ -34,7 +34,7 @@ export interface InboxListener {
   onWindowUpdate(streamId: number, bytes: number): void;
 }
 
-/** Headers that have begun, and are to go on in the next frame. */
+/** A header block that continues in the next frame. */
 interface OpenBlock {
   readonly streamId: number;
   readonly isLast: boolean;
@@ -44,15 +44,15 @@ interface OpenBlock {
 
 const priorityBytes = 5;
 const goawayBytes = 8;
-/** So that headers in many frames without content are not endless. */
+/** Counted per frame, so that headers cannot continue forever in empty frames. */
 const frameOverhead = 32;
 
-/** Reads what comes over one connection, and sees to it that every frame is as it may be by itself (RFC 9113, 4 and 6). */
+/** Reads what arrives on one connection, and checks that every frame is valid by itself (RFC 9113, 4 and 6). */
 export class Inbox {
   readonly #listener: InboxListener;
   readonly #reader = new FrameReader((type, bits, id, payload) => this.#onFrame(type, bits, id, payload));
   readonly #decoder = new HeaderDecoder();
-  /** What must come before all frames, as far as it has not. */
+  /** The part of the connection preface that has not arrived yet. */
   #greeting: Buffer;
   #hasSettings = false;
   #block: OpenBlock | undefined;
@@ -62,7 +62,7 @@ export class Inbox {
     this.#listener = listener;
   }
 
-  /** Whether the peer has said its first word. */
+  /** Whether the peer has sent its first settings. */
   get hasSettings(): boolean {
     return this.#hasSettings;
   }
@@ -122,7 +122,7 @@ export class Inbox {
       case frameTypes.windowUpdate:
         this.#listener.onWindowUpdate(streamId, numberIn(payload) & windowMax);
         break;
-      // Frames of other kinds are ignored, as they must be.
+      // Frames of unknown types must be ignored.
     }
   }
 
@@ -163,7 +163,7 @@ export class Inbox {
   }
 }
 
-/** Whether a frame is of a stream, and not of the connection. A window may be of either. */
+/** Whether a frame belongs to a stream rather than to the connection. A window update may belong to either. */
 const isOfStream: ReadonlyMap<number, boolean> = new Map([
   [frameTypes.data, true],
   [frameTypes.headers, true],
@@ -175,7 +175,7 @@ const isOfStream: ReadonlyMap<number, boolean> = new Map([
   [frameTypes.continuation, true],
 ]);
 
-/** The content of a frame, without the padding that hides how long it is. */
+/** The content of a frame without its padding. */
 function unpadded(bits: number, payload: Buffer): Buffer {
   if (!(bits & flags.padded)) return payload;
   const padding = payload[0];

@@ -7,22 +7,22 @@ import { noTable } from "./header-encoder.ts";
 import { flags, frameBytesMax, frameTypes, windowDefault, windowMax } from "./protocol.ts";
 import type { Http2Stream } from "./stream.ts";
 
-/** Data waits in its stream, where it is counted, while the socket has so much to send. */
+/** While the socket has this much to send, data waits in its stream, where it is counted. */
 const unsentBytesMax = 64 * 1024;
-/** So much is unread only by a peer that asks for answers all the time, and reads none. */
+/** Only a peer that keeps asking and reads no answers leaves this much unread. */
 const controlBytesMax = 4 * 1024 * 1024;
-/** After so long without a word of ours, the peer may have given us up. */
+/** If we sent nothing for this long, the peer may have given up the connection. */
 const silenceMs = 1_000;
-/** Pieces that are smaller are sent as one. */
+/** Smaller pieces are copied together and sent as one. */
 const copiedBytesMax = 64 * 1024;
 const noBytes = Buffer.alloc(0);
 const atOnce = (run: () => void): void => run();
 
-/** What leaves over one connection: frames in order, and data as fast as the peer's windows and the socket allow. */
+/** Sends over one connection: frames in order, and data as fast as flow control and the socket allow. */
 export class Outbox {
-  /** How much more data the peer takes on the connection. */
+  /** How much more data the peer accepts on the connection. */
   #window = windowDefault;
-  /** How much it takes on a stream that is new. */
+  /** How much data it accepts on a new stream. */
   #streamWindow = windowDefault;
   readonly #socket: Socket;
   readonly #onSentAll: (stream: Http2Stream) => void;
@@ -32,7 +32,7 @@ export class Outbox {
   #isHeld = false;
   #sentAtMs = monotonicMs();
   #hasSentHeaders = false;
-  /** Those with data that waits for the connection, in turn. */
+  /** Streams with data that waits for the connection, in round-robin order. */
   readonly #blocked = new Set<Http2Stream>();
 
   constructor(socket: Socket, onSentAll: (stream: Http2Stream) => void) {
@@ -41,14 +41,14 @@ export class Outbox {
     socket.on("drain", () => this.#sendBlocked());
   }
 
-  /** Sends a frame with whatever else is sent in this moment. */
+  /** Sends a frame together with whatever else is sent in this turn. */
   push(bytes: Buffer): void {
     this.#frames.push(bytes);
     this.#frameBytes += bytes.length;
     if (!this.#isHeld) this.#plan(queueMicrotask);
   }
 
-  /** Until it is released, nothing leaves. */
+  /** Nothing leaves until it is released. */
   hold(): void {
     this.#isHeld = true;
   }
@@ -59,8 +59,8 @@ export class Outbox {
   }
 
   /**
-   * To send something to a peer that has closed the connection ends it, and what lies unread in the socket is lost. That may
-   * be answers, where this process was held up until now. So after a silence what has come is read first.
+   * Writing to a peer that has closed the connection destroys it, and what lies unread in the socket is lost: answers, if
+   * this process was stalled until now. So after a silence, what has arrived is read before anything is written.
    */
   #plan(run: (flush: () => void) => void): void {
     if (this.#isPlanned || this.#frames.length === 0) return;
@@ -85,7 +85,7 @@ export class Outbox {
     }
   }
 
-  /** Sends what may leave of what waits in a stream, and its end. */
+  /** Sends what may be sent of a stream's pending data, and its end. */
   data(stream: Http2Stream): void {
     if (!this.#blocked.has(stream)) this.#sendFrom(stream, Number.POSITIVE_INFINITY);
   }
@@ -95,7 +95,7 @@ export class Outbox {
     stream.sendWindow = this.#streamWindow;
   }
 
-  /** The peer takes more on the connection. Returns false if that is more than there can be, as do the next two. */
+  /** The peer accepts more on the connection. Like the next two, returns false if that exceeds the maximum window. */
   allow(bytes: number): boolean {
     this.#window += bytes;
     if (this.#window > windowMax) return false;
@@ -103,7 +103,7 @@ export class Outbox {
     return true;
   }
 
-  /** It takes more on a stream. */
+  /** The peer accepts more on a stream. */
   allowOn(stream: Http2Stream, bytes: number): boolean {
     stream.sendWindow += bytes;
     if (stream.sendWindow > windowMax) return false;
@@ -111,7 +111,7 @@ export class Outbox {
     return true;
   }
 
-  /** It takes another number of bytes on a new stream, and more or less on those that there are. */
+  /** The peer changed the initial window of streams, which changes that of the open ones by the difference. */
   resize(streamWindow: number, streams: TransientMap<number, Http2Stream>): boolean {
     const difference = streamWindow - this.#streamWindow;
     if (difference === 0) return true;
@@ -121,7 +121,7 @@ export class Outbox {
       stream.sendWindow += difference;
       if (stream.sendWindow > windowMax) return false;
     }
-    // Only then: with what is sent now streams may end, and others begin, whose windows are of the new size.
+    // In a second pass: sending may end streams and begin others, whose windows already have the new size.
     for (const [, stream] of open) if (stream.writableLength > 0) this.data(stream);
     return true;
   }
@@ -130,7 +130,7 @@ export class Outbox {
     this.#blocked.delete(stream);
   }
 
-  /** Whether the peer makes us write without reading it. */
+  /** Whether the peer makes us write without reading any of it. */
   get isFlooded(): boolean {
     return this.#frameBytes + this.#socket.writableLength > controlBytesMax;
   }
@@ -141,7 +141,7 @@ export class Outbox {
     for (let frames = 0; unsent.bytes > 0; frames += 1) {
       const bytesMax = Math.min(this.#window, stream.sendWindow, frameBytesMax);
       if (bytesMax <= 0 || frames >= framesMax || this.#isFull) {
-        // If its own window is what it waits for, that will say so.
+        // If it waits for its own window, a window update will resume it.
         if (stream.sendWindow > 0) this.#blocked.add(stream);
         return;
       }
@@ -164,9 +164,9 @@ export class Outbox {
     return this.#frameBytes >= unsentBytesMax || this.#socket.writableNeedDrain;
   }
 
-  /** A frame of each in turn, so that a large answer does not keep the small ones waiting. */
+  /** One frame of each stream in turn, so that a large answer does not delay small ones. */
   #sendBlocked(): void {
-    // One that has more to send comes again after all others.
+    // A stream that has more to send comes again after all others.
     for (const stream of this.#blocked) {
       if (this.#window <= 0 || this.#isFull) return;
       this.#blocked.delete(stream);

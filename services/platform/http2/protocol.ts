@@ -12,7 +12,7 @@ export const frameTypes = {
   continuation: 9,
 } as const;
 
-/** Which of them a frame may have depends on its kind. */
+/** Which of them apply depends on the type of frame. */
 export const flags = { endStream: 0x1, ack: 0x1, endHeaders: 0x4, padded: 0x8, priority: 0x20 } as const;
 
 export const errorCodes = {
@@ -42,13 +42,13 @@ export const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 /** How long a setting is, and what a ping holds. */
 export const settingBytes = 6;
 export const pingBytes = 8;
-/** Before each payload: its length, and the kind, the flags and the stream of the frame. */
+/** Before each payload: its length, and the type, flags and stream of the frame. */
 export const frameHeadBytes = 9;
-/** What a peer may send in one frame, and we, until it allows more. */
+/** What either side may send in one frame unless the other allows more. */
 export const frameBytesMax = 16_384;
-/** What a peer can allow at most. */
+/** The most that a peer can allow. */
 export const frameBytesLimit = 2 ** 24 - 1;
-/** What may be sent before the receiver has said anything. */
+/** What may be sent before the receiver has sent a window update. */
 export const windowDefault = 65_535;
 export const windowMax = 2 ** 31 - 1;
 export const streamIdMax = 2 ** 31 - 1;
@@ -63,7 +63,7 @@ export class ConnectionError extends Error {
   }
 }
 
-/** The same, of a rule whose breach has no code of its own. */
+/** A ConnectionError for a rule whose violation has no code of its own. */
 export function protocolError(message: string): ConnectionError {
   return new ConnectionError(errorCodes.protocol, message);
 }

@@ -8,7 +8,7 @@ export function isRequest(fields: readonly Field[]): boolean {
   for (const [index, { name, value, isAllowed }] of fields.entries()) {
     if (!isAllowed) return false;
     if (!name.startsWith(":")) continue;
-    // They come first, and each of them once.
+    // Pseudo-headers come first, and each of them once.
     if (pseudo.size !== index || pseudo.has(name) || !pseudoNames.includes(name)) return false;
     if ((name === ":path" && value === "") || (name === ":method" && value === "CONNECT")) return false;
     pseudo.add(name);
@@ -28,7 +28,7 @@ function isLengthClear(fields: readonly Field[]): boolean {
   return /^\d{1,15}$/.test(first) && fields.every(({ name, value }) => name !== "content-length" || value === first);
 }
 
-/** How long a request says that it is. NaN: it does not. */
+/** The announced length of a request; NaN if there is none. */
 export function contentLength(fields: readonly Field[]): number {
   return Number(headerOf(fields, "content-length") ?? Number.NaN);
 }

@@ -7,29 +7,29 @@ import { ConnectionError, errorCodes, preface, protocolError, streamIdMax, windo
 import { areTrailers, contentLength, isRequest } from "./request-rules.ts";
 import { Http2Stream } from "./stream.ts";
 
-/** More wait at the client. */
+/** The client has to queue any more. */
 const streamsMax = 4_096;
 
 const side = {
   greeting: Buffer.alloc(0),
   peerGreeting: preface,
   settings: { maxConcurrentStreams: streamsMax },
-  // No more than the default: so what a client sends and then gives up on is not all on its way already.
+  // No more than the default, so that not everything is on its way already when a client gives up a request.
   streamWindow: windowDefault,
   window: windowDefault,
 };
 
 /**
- * What has us work for nothing, so often at once, and in a second: streams that are reset by the client, or by us because
- * of what it sends, and settings that change.
+ * How many useless operations a client may cause at once, and how many per second: streams that it resets, or that we
+ * reset because of what it sends, and changed settings.
  */
 const nuisancesMax = 1_000;
 const nuisancesPerSecond = 33;
 
 interface ServerListener {
-  /** Whoever wants to hear of the rest of it sets the stream's `listener`. */
+  /** To receive the rest of the request, set the stream's `listener`. */
   onRequest(stream: Http2Stream, fields: readonly Field[]): void;
-  /** Once; every stream has been told before. */
+  /** Once, after every stream has been closed. */
   onClose(): void;
 }
 
@@ -44,7 +44,7 @@ export class ServerConnection extends Http2Connection {
     this.#listener = listener;
   }
 
-  /** Has the client turn to another connection; what it has sent already will be answered. */
+  /** Makes the client use another connection; requests that it has already sent are still answered. */
   announceEnd(): void {
     if (!this.isClosing) this.outbox.push(goawayFrame(streamIdMax, errorCodes.none));
   }
@@ -56,7 +56,7 @@ export class ServerConnection extends Http2Connection {
 
   override onFirstSettings(): void {}
 
-  /** Speaks of streams of ours, which there are none of. A client that goes closes the connection. */
+  /** Concerns streams that we begin, and there are none. A client that leaves closes the connection. */
   override onGoaway(): void {}
 
   override onSettings(values: ReadonlyMap<number, number>): void {
@@ -70,7 +70,7 @@ export class ServerConnection extends Http2Connection {
 
   protected override onHeadersOfNone(streamId: number, fields: readonly Field[], isLast: boolean): void {
     if (streamId % 2 === 0) throw protocolError("A stream that only we might begin");
-    // Of one that we have ended while this was on its way.
+    // A frame of a stream that we ended while it was on its way.
     if (this.hasBegun(streamId)) return;
     this.newestStreamId = streamId;
     if (this.isClosing || this.streams.size >= streamsMax) {
@@ -94,7 +94,7 @@ export class ServerConnection extends Http2Connection {
     else this.resetFaulty(stream, errorCodes.protocol);
   }
 
-  /** What the client has not sent by then is of no use. */
+  /** Whatever the client has not sent by then is not needed. */
   protected override sentAll(stream: Http2Stream): void {
     if (stream.hasReceivedAll) this.end(stream, errorCodes.none);
     else this.reset(stream, errorCodes.none);

@@ -2,12 +2,12 @@ import type { Field } from "./header-table.ts";
 import { errorCodes } from "./protocol.ts";
 import { Unsent } from "./unsent.ts";
 
-/** What a stream tells the one who uses it. */
+/** Receives the events of a stream. */
 export interface StreamListener {
-  /** Of the message, or after it. `isLast`: nothing follows them. */
+  /** The headers before or after the message. `isLast`: nothing follows them. */
   onHeaders(fields: readonly Field[], isLast: boolean): void;
   onData(bytes: Buffer): void;
-  /** The peer has sent all that it will. */
+  /** The peer has sent everything. */
   onEnd(): void;
   /** Once, after everything else. The code says why; undefined: the connection has ended. */
   onClose(code: number | undefined): void;
@@ -15,23 +15,23 @@ export interface StreamListener {
 
 const nobody: StreamListener = { onHeaders() {}, onData() {}, onEnd() {}, onClose() {} };
 
-/** The connection, as its streams see it. */
+/** The connection, as seen by its streams. */
 export interface StreamOwner {
   sendHeaders(stream: Http2Stream, block: Buffer, isLast: boolean): void;
-  /** Sends what the windows allow of the data that waits, and then the end. */
+  /** Sends as much of the pending data as the windows allow, and then the end. */
   sendData(stream: Http2Stream): void;
   reset(stream: Http2Stream, code: number): void;
 }
 
 /** One message in each direction. */
 export class Http2Stream {
-  /** 0: it waits until the peer takes another one. */
+  /** 0 while it waits until the peer accepts another stream. */
   id = 0;
   listener: StreamListener;
   /** How much may be sent to the peer, and how much it may send. */
   sendWindow = 0;
   receiveWindow = 0;
-  /** As much as the peer has announced and not sent. */
+  /** How much of the announced length the peer has not sent yet. */
   missingBytes = Number.NaN;
   hasSentAll = false;
   hasReceivedAll = false;
@@ -53,7 +53,7 @@ export class Http2Stream {
     if (!this.isClosed) this.#owner.sendHeaders(this, block, isLast);
   }
 
-  /** Returns whether it has left; where it has not, `drained` says when. */
+  /** Returns whether it has left; if not, `drained` tells when. */
   data(bytes: Buffer): boolean {
     if (this.isClosed || bytes.length === 0) return true;
     this.unsent.add(bytes);
@@ -61,7 +61,7 @@ export class Http2Stream {
     return this.unsent.bytes === 0;
   }
 
-  /** Sends the last data, and with it the end. */
+  /** Sends the last data together with the end. */
   endWith(bytes: Buffer): void {
     if (this.isClosed) return;
     if (bytes.length > 0) this.unsent.add(bytes);
@@ -69,7 +69,7 @@ export class Http2Stream {
     this.#owner.sendData(this);
   }
 
-  /** Ends what is sent, after all data. */
+  /** Ends the stream after all data. */
   end(trailers: Buffer): void {
     if (this.isClosed) return;
     this.unsent.isEnding = true;

@@ -1,4 +1,4 @@
-/** What is to be sent over a stream, and waits for the windows or for the socket. */
+/** Data of a stream that waits for flow control or for the socket. */
 export class Unsent {
   /** Sent after all data; undefined: the last data is the end. */
   trailers: Buffer | undefined;
@@ -17,7 +17,7 @@ export class Unsent {
     this.#bytes += bytes.length;
   }
 
-  /** Takes so many bytes, and at most one piece. There must be one. */
+  /** Takes at most so many bytes, and at most one piece. There must be one. */
   take(bytesMax: number): Buffer {
     const [first] = this.#pieces as [Buffer];
     if (first.length <= bytesMax) this.#pieces.shift();
@@ -28,7 +28,7 @@ export class Unsent {
     return taken;
   }
 
-  /** Nobody wants it any more. */
+  /** Nobody needs it any more. */
   drop(): void {
     this.#pieces.length = 0;
     this.#bytes = 0;

@@ -5,7 +5,7 @@ export function nextTurn(): Promise<void> {
 
 /**
  * Calls back once everything that has arrived by now was read. For whoever is about to give something up: a process that
- * was held up, its machine busy or asleep, would otherwise give up what lies answered in its sockets.
+ * was stalled, its machine busy or asleep, would otherwise give up calls whose answers are already in its sockets.
  *
  * It takes two turns of the event loop, because the present one reads only the sockets that were readable when it began.
  */

@@ -19,9 +19,9 @@ interface Limits {
 const defaultLimits: Limits = { maxBytes: 96 * 1024 * 1024, unreadMaxMs: 30_000 };
 
 /**
- * The bytes that calls hold: of requests that are worked on, and of answers that nobody has read yet.
- * If there are too many, new calls are refused and the others get done. One connection has half of them at most, so
- * that a client that sends without end or does not read its answers leaves room for the others.
+ * The bytes that calls hold: of requests that are being processed, and of answers that have not been read yet. If there
+ * are too many, new calls are refused so that the others can finish. One connection may hold at most half of them, so
+ * that a client that keeps sending, or does not read its answers, leaves room for the others.
  */
 export class CallBytes {
   readonly #limits: Limits;
@@ -45,12 +45,12 @@ export class CallBytes {
     return this.#all.used;
   }
 
-  /** Whether what is refused is not even read to its end. */
+  /** Whether refused requests are not even read to their end. */
   get isFlooded(): boolean {
     return this.#all.used > 2 * this.#limits.maxBytes;
   }
 
-  /** Begins a call. It holds what it is told of until it is released. */
+  /** Begins a call. It holds what is reported to it until it is released. */
   open(connection: object, outlet: Outlet): CallHold {
     let budget = this.#byConnection.get(connection);
     if (!budget) {
@@ -64,7 +64,7 @@ export class CallBytes {
     clearInterval(this.#sweep);
   }
 
-  /** A reader that stopped reading would keep its answers here for as long as it stays. */
+  /** A reader that stopped reading would otherwise keep its answers here for as long as it stays connected. */
   #dropUnread(): void {
     const tooOldMs = monotonicMs() - this.#limits.unreadMaxMs;
     for (const { answeredAtMs, outlet } of this.#answered) {
@@ -102,14 +102,14 @@ export class CallHold implements Member {
     this.#reservation.overdraw(bytes);
   }
 
-  /** Whether there is room for so much of an answer, which is taken then. To be asked before it is read. */
+  /** Whether there is room for so much of an answer; if so, it is reserved. To be called before the content is read. */
   expects(bytes: number): boolean {
     if (!this.#reservation.grow(bytes)) return false;
     this.#expectedBytes += bytes;
     return true;
   }
 
-  /** What was worked for is sent, also where there is no room for it. */
+  /** An answer that is ready is sent even if there is no room for it. */
   answered(bytes: number): void {
     const expectedBytes = Math.min(bytes, this.#expectedBytes);
     this.#expectedBytes -= expectedBytes;

@@ -17,7 +17,7 @@ export interface IncomingCall {
   readonly deadlineMs: number | undefined;
   /** Whether the caller has given up. */
   readonly isCanceled: () => boolean;
-  /** How it has ended for its caller, where that was before its method did. */
+  /** The code with which it ended for its caller, if that was before its method ended. */
   readonly earlyEnd: Code | undefined;
   /** Aborted when the caller is gone. Streams always have one. */
   readonly signal: AbortSignal | undefined;
@@ -27,16 +27,16 @@ export interface IncomingCall {
 
 /** What a method knows about any call. */
 export interface OpenContext {
-  /** By the monotonic clock: the caller's own deadline, or ours where that is earlier. */
+  /** By the monotonic clock: the caller's own deadline, or ours if that is earlier. */
   readonly deadlineMs: number;
-  /** Whether the caller has given up, so that nothing may be stored for them any more. */
+  /** Whether the caller has given up, so that nothing may be stored for it any more. */
   readonly isCanceled: () => boolean;
   readonly signal: AbortSignal | undefined;
-  /** What is done for the call is part of it. */
+  /** The work done for the call belongs to this trace. */
   readonly trace: Trace | undefined;
   /** To be called before large content is read for the answer, with its size. Throws if there is no room for it. */
   readonly admit: (bytes: number) => void;
-  /** For a part of a call that fails on its own: what the caller may see of the error. The log sees the rest. */
+  /** For a part of a call that fails on its own: what the caller may see of the error. The log gets the rest. */
   readonly partFailed: (thrown: unknown, part: number) => Status;
 }
 
@@ -45,11 +45,14 @@ export interface CallContext extends OpenContext {
   readonly principal: Principal;
   /** The organization of the principal. */
   readonly tenant: string | undefined;
-  /** For a part of a call that is made in another's name, and may have less time; 0: as much as the call. */
+  /**
+   * The context of a part of a call that has an access token of its own, and may have less time; 0: as much as the
+   * call.
+   */
   readonly inNameOf: (accessToken: string, timeoutMs: number) => Promise<CallContext>;
 }
 
-/** No call waits longer than this for the database, whatever its caller would wait. */
+/** No call waits longer than this for the database, however long its caller would wait. */
 const callTimeoutMaxMs = 15_000;
 
 export function openContext(
@@ -70,7 +73,7 @@ export function openContext(
   };
 }
 
-/** Throws if the call has no access token that will do. */
+/** Throws if the call has no valid access token. */
 export async function callContext(
   call: IncomingCall,
   verifier: AccessTokenVerifier,

@@ -14,13 +14,13 @@ import { toRpcError, toStatusMessage } from "./errors.ts";
 export interface CallLogParts {
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Calls that come by the clock need not fill the log, and are answered however much there is to do. */
+  /** Calls made at regular intervals need not fill the log, and are answered even under overload. */
   readonly isProbe?: boolean;
   /** Undefined: no traces are recorded. */
   readonly tracer?: Tracer | undefined;
 }
 
-/** The log line and the count of one call. All that it holds of the caller's own words is a sane request id. */
+/** The log line and the metrics of one call. The only caller-supplied text in it is a well-formed request id. */
 export class CallRecord {
   readonly #rpc: string;
   readonly #call: IncomingCall;
@@ -45,21 +45,21 @@ export class CallRecord {
     this.#nameRequest();
   }
 
-  /** The method has: its caller may have been told something else before. */
+  /** The method succeeded; its caller may have been told something else before. */
   succeeded(): void {
     this.#ended(codeName(this.#call.earlyEnd));
   }
 
-  /** What the caller may see of anything that was thrown. The log sees the rest. */
+  /** What the caller may see of anything that was thrown. The log gets the rest. */
   failed(thrown: unknown): ConnectError {
     const error = toRpcError(thrown);
-    // A fault of ours is one, whoever waits for it.
+    // A fault of ours is logged as one, even if the caller has gone.
     if (isOurFault(error) && !saysWhenToRetry(thrown)) this.#ended(codeName(error.code), error.cause ?? thrown);
     else this.#ended(codeName(this.#call.earlyEnd ?? error.code));
     return error;
   }
 
-  /** Of a call that the transport has answered by itself. */
+  /** For a call that the transport answered itself. */
   refused(code: Code): void {
     this.#ended(codeName(code));
   }
@@ -120,12 +120,12 @@ export class CallRecord {
 /** What a trace shows as an error of the service, as OpenTelemetry has it. */
 const faultCodes = new Set(["UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"]);
 
-/** Codes that a person should look at; the others are answers to what the caller sent. */
+/** Codes that someone should look at; the others result from what the caller sent. */
 function isOurFault(error: ConnectError): boolean {
   return error.code === Code.Internal || error.code === Code.Unavailable || error.code === Code.Unknown;
 }
 
-/** A refusal that many get at once: their count says all, and their stacks would fill the log. */
+/** A refusal that many callers get at once: the metrics count them, and their stacks would fill the log. */
 function saysWhenToRetry(thrown: unknown): boolean {
   return thrown instanceof DomainError && thrown.retryAfterMs !== undefined;
 }

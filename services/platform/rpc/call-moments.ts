@@ -1,6 +1,9 @@
 import { channel } from "node:diagnostics_channel";
 
-/** Where a call is, for whoever wants to know how long each step takes. While nobody listens, nothing is told. */
+/**
+ * Diagnostics channels for the steps of a call, to measure how long each takes. Without subscribers, nothing is
+ * published.
+ */
 export const callMoments = {
   sent: channel("setpoint.rpc.call.sent"),
   received: channel("setpoint.rpc.call.received"),

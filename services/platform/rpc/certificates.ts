@@ -8,15 +8,17 @@ interface Certificates {
   readonly ca: string;
 }
 
-/** Throws if there are none to be had. */
+/** Throws if they cannot be read. */
 export function readCertificates({ certificateFile, privateKeyFile, caCertificateFile }: TlsFiles): Certificates {
   const ca = readFileSync(caCertificateFile, "utf8");
-  // Of an empty one Node would make all the authorities that browsers believe.
+  // Given an empty file, Node would trust all the authorities that browsers trust.
   if (!ca.includes("-----BEGIN CERTIFICATE-----")) throw new Error(`${caCertificateFile} holds no certificate`);
   return { cert: readFileSync(certificateFile, "utf8"), key: readFileSync(privateKeyFile, "utf8"), ca };
 }
 
-/** Has a server take over files that are replaced; connections that are open stay as they are. Returns what ends it. */
+/**
+ * Makes a server reload files that are replaced; open connections stay as they are. Returns a function that ends it.
+ */
 export function renewCertificates(server: Server, tls: TlsFiles, intervalMs: number): () => void {
   let inUse = JSON.stringify(readCertificates(tls));
   const timer = setInterval(() => {
@@ -26,7 +28,7 @@ export function renewCertificates(server: Server, tls: TlsFiles, intervalMs: num
       server.setSecureContext(certificates);
       inUse = JSON.stringify(certificates);
     } catch {
-      // They are just being replaced, one after the other.
+      // The files are being replaced, one after the other.
     }
   }, intervalMs).unref();
   return () => clearInterval(timer);

@@ -12,17 +12,17 @@ const lookupIntervalMs = 1_000;
 type Lookup = (host: string) => Promise<readonly { readonly address: string }[]>;
 
 /**
- * The processes behind one target. Calls go in turn to those that are ready; where none says that it is, to all of them,
- * so that a wrong answer about health cannot take everything down.
+ * The processes behind one target. Calls go round-robin to those that are ready; if none is, to all of them, so that a
+ * wrong health report cannot take everything down.
  */
 export class Channel {
   readonly #hosts: readonly HostPort[];
   readonly #tls: TlsFiles | undefined;
   readonly #lookup: Lookup;
-  /** The addresses behind each host, as they were found last. */
+  /** The addresses behind each host, as of the last lookup. */
   readonly #found = new Map<HostPort, readonly Peer[]>();
   #endpoints = new Map<string, Endpoint>();
-  /** Whom calls go to. */
+  /** The endpoints that calls go to. */
   #candidates: readonly Endpoint[] = [];
   #turn = 0;
   #hasServed = false;
@@ -40,19 +40,19 @@ export class Channel {
     if (this.#names.length > 0) void this.#lookUp();
   }
 
-  /** Whether a process behind the target has ever said that it is ready. */
+  /** Whether any process behind the target has ever reported ready. */
   get hasServed(): boolean {
     return this.#hasServed;
   }
 
-  /** Why nobody behind the target can be reached; undefined if anybody may be. */
+  /** Why nothing behind the target can be reached; undefined if something may be. */
   get fault(): Error | undefined {
     const faults = [...this.#endpoints.values()].map(({ connection }) => connection.fault);
     if (faults.length === 0) return this.#lookupFault;
     return faults.includes(undefined) ? undefined : faults[0];
   }
 
-  /** Whose turn it is; where it can be, none of those to avoid. Undefined while no address is known. */
+  /** The next endpoint, if possible none of those to avoid. Undefined while no address is known. */
   pick(avoid?: ReadonlySet<Endpoint>): Endpoint | undefined {
     const others = avoid ? this.#others(avoid) : this.#candidates;
     const choice = others.length > 0 ? others : this.#candidates;
@@ -60,13 +60,13 @@ export class Channel {
     return choice[this.#turn % choice.length];
   }
 
-  /** Whether there is anyone to turn to beside these and the one that was picked. */
+  /** Whether there are endpoints to try other than these and the picked one. */
   hasOthers(picked: Endpoint, avoid?: ReadonlySet<Endpoint>): boolean {
     if (!avoid || this.#candidates.length < 2) return this.#candidates.length > 1;
     return this.#others(avoid).some((endpoint) => endpoint !== picked);
   }
 
-  /** Whether it was picked only because nobody says that they are ready: another one may be, before it answers. */
+  /** Whether it was picked only because none is ready: another one may become ready before it answers. */
   isLastResort(picked: Endpoint): boolean {
     return !picked.isServing && this.#endpoints.size > 1;
   }
@@ -97,7 +97,7 @@ export class Channel {
     return { ip, port, host, tls: this.#tls };
   }
 
-  /** Opens what is new, and closes what is gone. */
+  /** Opens new endpoints, and closes those that are gone. */
   #useFound(): void {
     if (this.#isClosed) return;
     const before = this.#endpoints;
@@ -115,7 +115,7 @@ export class Channel {
     return new Endpoint({ peer, onChange: () => this.#choose(), onWatchEnd: () => this.#lookUpSoon() });
   }
 
-  /** When a connection ends: a process was replaced, or it is time to notice those that were added. */
+  /** When a connection ends: a process was replaced, or it is time to discover new ones. */
   #lookUpSoon(): void {
     if (this.#lookupTimer || this.#isClosed || this.#names.length === 0) return;
     const delayMs = Math.max(0, this.#lookedUpAtMs + lookupIntervalMs - monotonicMs());
@@ -125,7 +125,7 @@ export class Channel {
     }, delayMs).unref();
   }
 
-  /** Each name by itself: one that cannot be looked up keeps nobody from the others. */
+  /** Each name on its own: one that cannot be resolved does not affect the others. */
   async #lookUp(): Promise<void> {
     this.#lookedUpAtMs = monotonicMs();
     let fault: Error | undefined;
@@ -138,13 +138,13 @@ export class Channel {
         );
         this.#useFound();
       } catch (error) {
-        // That changes nothing: those that are known may still be there.
+        // That changes nothing: the known addresses may still be valid.
         fault = error as Error;
       }
     };
     await Promise.all(this.#names.map(lookUpName));
     this.#lookupFault = fault;
-    // Behind such a name there is no connection whose end would tell when to look again.
+    // Such a name has no connection whose end would trigger the next lookup.
     if (this.#names.some((name) => !this.#found.get(name)?.length)) this.#lookUpSoon();
   }
 }

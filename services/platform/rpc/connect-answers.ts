@@ -6,13 +6,15 @@ import type { Answer } from "./service.ts";
 /** What the call holds in memory. */
 export const holdKey = createContextKey<CallHold | undefined>(undefined);
 
-/** What a unary method has answered. It is known only behind connect-node whether that could be encoded. */
+/** What a unary method has answered. Whether that could be encoded is known only after connect-node. */
 export const answerKey = createContextKey<(Answer & { readonly context: HandlerContext }) | undefined>(undefined);
 
 /** The flag of an envelope that ends an answer of gRPC-Web. */
 const trailersFlag = 0x80;
 
-/** The response on its way to the socket: what it holds in memory is counted, and what became of the answer is told. */
+/**
+ * Follows a response on its way to the socket: counts the memory that it holds, and reports the outcome of the answer.
+ */
 export function followAnswer(response: UniversalServerResponse, values: ContextValues): UniversalServerResponse {
   const hold = values.get(holdKey);
   const answer = values.get(answerKey);
@@ -30,7 +32,10 @@ export function followAnswer(response: UniversalServerResponse, values: ContextV
     if (isFirst) tell(undefined);
   }
 
-  /** Connect says it by the status. Of the others a message comes first, or nothing but the trailers. */
+  /**
+   * Connect signals the outcome by the status. In the other protocols a message comes first, or nothing but the
+   * trailers.
+   */
   function tell(first: Uint8Array | undefined): void {
     if (!answer) return;
     const { context, encoded, notEncoded } = answer;

@@ -9,8 +9,8 @@ import { holdKey } from "./connect-answers.ts";
 import { checkFieldCount, fieldsMax } from "./field-count.ts";
 import { overloaded, requestTooLarge, unsupportedRequest } from "./refusals.ts";
 
-// connect-node decodes whatever is as short as it may be. So a body is read here before, and refused where decoding it
-// would keep the event loop from others.
+// connect-node decodes anything within its size limit. So a body is read here first, and refused if decoding it would
+// block the event loop.
 
 /** A call that connect-node has not handed over to a method of ours yet. */
 export interface PendingCall {
@@ -21,23 +21,26 @@ export interface PendingCall {
 
 export const pendingKey = createContextKey<PendingCall | undefined>(undefined);
 
-/** Room for a config and a system prompt of a mebibyte each, with every character escaped by another, and the rest. */
+/** Room for a config and a system prompt of a mebibyte each, with every character escaped, and the rest. */
 const jsonBytesMax = 4.25 * 1024 * 1024;
 
-/** Longer than the name of any field. What it does not know connect-node quotes in an answer, even though none is sent. */
+/** Longer than the name of any field. connect-node quotes unknown names in its error, even though that is not sent. */
 const keyLengthMax = 256;
 
-/** What comes before a message in every protocol but that of unary calls of Connect: a byte of flags, and its length. */
+/** The envelope before a message in every protocol except unary Connect: a byte of flags, and the length. */
 const envelopeBytes = 5;
 
 export type Chunks = AsyncIterator<Uint8Array>;
 
-/** Ends a call that there is no room for, before its body is read or while it is. */
+/** Ends a call that there is no room for, before or while its body is read. */
 export function checkRoom(hold: CallHold | undefined): void {
   if (hold?.isRefused) throw overloaded();
 }
 
-/** The body in one piece, once it is checked. Whoever stops reading it does not end it, so that the rest can be discarded. */
+/**
+ * The body in one piece, once it is checked. Not reading it to the end does not close it, so that the rest can be
+ * discarded.
+ */
 export async function* wholeBody(chunks: Chunks, values: ContextValues): AsyncIterable<Uint8Array> {
   const pending = values.get(pendingKey);
   if (!pending) throw new Error("The body was read before the request gate");
@@ -50,7 +53,7 @@ export async function* wholeBody(chunks: Chunks, values: ContextValues): AsyncIt
     body.add(chunk.value);
   }
   const bytes = body.end();
-  // Checking it took its time, and so will decoding it.
+  // Checking it took a while, and so will decoding it.
   if (bytes.length > longTextLength) await nextTurn();
   yield bytes;
 }
@@ -94,7 +97,7 @@ class CheckedBody {
     return body;
   }
 
-  /** What is not whole is for connect-node to refuse. What follows the message is not: it may be a million messages. */
+  /** An incomplete message is left to connect-node to refuse. More than one is refused here: there may be a million. */
   #messageIn(body: Buffer): Buffer {
     if (body.length < envelopeBytes) return body.subarray(body.length);
     const length = body.readUInt32BE(1);
@@ -104,7 +107,7 @@ class CheckedBody {
   }
 }
 
-/** Parsing takes time by the number of keys and values more than by their length. */
+/** The cost of parsing depends on the number of keys and values more than on the length. */
 function checkJson(bytes: Buffer): void {
   const outline = findOutline(bytes.toString(), fieldsMax);
   const message = typeof outline === "string" ? outline : `must not hold a key of more than ${keyLengthMax} characters`;

@@ -6,12 +6,12 @@ import { DomainError, type FieldViolation, invalidRequest } from "../domain/doma
 import { type Chunks, messageBytesMax, type PendingCall, pendingKey, wholeBody } from "./connect-bodies.ts";
 import { invalidTimeout, requestTooLarge, unreadableRequest, unsupportedRequest } from "./refusals.ts";
 
-/** Why connect-node cannot hand a call over. */
+/** Why connect-node cannot pass a call on. */
 export const refusalKey = createContextKey<DomainError | undefined>(undefined);
 
 /**
- * connect-node answers a request by itself where it cannot make a call of it, and quotes what it was sent.
- * Such a request is handled a second time instead, with a refusal of ours: that is then written as its protocol wants it.
+ * If connect-node cannot turn a request into a call, it answers by itself, and quotes what it was sent. Such a request
+ * is handled a second time instead, with a refusal of ours, which is then written in the request's own protocol.
  */
 export function answerRefusals(handler: UniversalHandler): UniversalHandler {
   const answer = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
@@ -20,7 +20,7 @@ export function answerRefusals(handler: UniversalHandler): UniversalHandler {
     const response = await handler({ ...request, body: wholeBody(chunks, contextValues), contextValues });
     const pending = contextValues.get(pendingKey);
     if (pending && !request.signal.aborted) {
-      // A body that is left half read would keep the connection from its next request.
+      // A half-read body would block the next request on the connection.
       void discard(chunks);
       return refuse(handler, request, refusalOf(pending));
     }
@@ -38,7 +38,7 @@ function refuse(
   return handler({ ...request, contextValues: createContextValues().set(refusalKey, refusal) });
 }
 
-/** A content type that is of no protocol leaves none to answer in, so the answer is plain JSON. */
+/** A content type of no known protocol leaves none to answer in, so the answer is plain JSON. */
 async function refuseMediaType(
   handler: UniversalHandler,
   request: UniversalServerRequest,
@@ -61,7 +61,7 @@ async function discard(chunks: Chunks): Promise<void> {
   }
 }
 
-/** Why connect-node did not hand over a call, in words that hold nothing of what was sent. */
+/** Why connect-node did not pass on a call, without quoting anything that was sent. */
 function refusalOf(pending: PendingCall): DomainError {
   const { context: call } = pending;
   const { reason } = call.signal;
@@ -69,7 +69,7 @@ function refusalOf(pending: PendingCall): DomainError {
   const timeout = call.protocolName === "connect" ? "connect-timeout-ms" : "grpc-timeout";
   if (call.requestHeader.has(timeout) && call.timeoutMs() === undefined) return invalidTimeout(timeout);
   const { code, cause } = ConnectError.from(reason);
-  // It has seen the length that the request names.
+  // It has seen the length that the request announces.
   if (code === Code.ResourceExhausted) return requestTooLarge(messageBytesMax(pending));
   if (code === Code.Unimplemented) return unsupportedRequest();
   const violation = violationIn(cause, call.method.input);
@@ -78,8 +78,8 @@ function refusalOf(pending: PendingCall): DomainError {
 }
 
 /**
- * What a JSON body has wrong. A field that is known is named from our contract, not from the body.
- * The library has no error of its own for what is not known, so that is read from its message.
+ * What is wrong in a JSON body. A known field is named from our contract, not from the body. The library has no error
+ * class for unknown names, so they are read from its message.
  */
 function violationIn(error: unknown, input: DescMessage): FieldViolation | undefined {
   if (isFieldError(error)) {
@@ -87,7 +87,7 @@ function violationIn(error: unknown, input: DescMessage): FieldViolation | undef
     return { path: name, message: `must be given once, as ${parent.typeName} declares it` };
   }
   if (!(error instanceof Error)) return undefined;
-  // What cannot be the name of a field is not repeated.
+  // Anything that cannot be the name of a field is not repeated.
   const unknownField = /^cannot decode message \S+ from JSON: key "(\w{1,64})" is unknown$/.exec(error.message)?.[1];
   if (unknownField) return { path: unknownField, message: "is not a field of the request" };
   const enumName = /^cannot decode enum (\S+) from JSON/.exec(error.message)?.[1];
@@ -95,7 +95,10 @@ function violationIn(error: unknown, input: DescMessage): FieldViolation | undef
   return violationIn(error.cause, input);
 }
 
-/** Where a message takes an enum. `outer` holds the messages around it, because one may hold its like. */
+/**
+ * The field of a message that has this enum type. `outer` holds the enclosing messages, because a message may contain
+ * its own type.
+ */
 function fieldOfEnum(input: DescMessage, enumName: string, outer: readonly DescMessage[] = []): string | undefined {
   if (outer.includes(input)) return undefined;
   for (const { name, enum: taken, message } of input.fields) {

@@ -21,9 +21,9 @@ export function createConnectServer(
 ): Server {
   const mounted = createConnectRouter({
     readMaxBytes: requestBytesMax,
-    // Compressing small answers costs more than the bytes it saves between machines that stand side by side.
+    // Compressing small answers costs more than it saves between neighbouring machines.
     acceptCompression: [],
-    // What JSON names and the contract does not know would be dropped, a filter for example.
+    // Unknown JSON names would otherwise be dropped; a filter, for example.
     jsonOptions: { registry: registryOf(services), ignoreUnknownFields: false },
   });
   for (const { methods } of services) {
@@ -49,7 +49,9 @@ export function createConnectServer(
   });
 }
 
-/** The outcomes of a batch hold error details as google.protobuf.Any, which JSON can write only of known types. */
+/**
+ * The outcomes of a batch contain error details as google.protobuf.Any, which JSON can only express for known types.
+ */
 function registryOf(services: readonly ServedService[]): Registry {
   return createRegistry(file_google_rpc_error_details, ...services.map(({ descriptor }) => descriptor.file));
 }
@@ -71,7 +73,7 @@ function mount(router: ConnectRouter, method: ServedMethod): void {
     checkRoom(values.get(holdKey));
     const call = incomingCall(context);
     const refusal = values.get(refusalKey);
-    // Nothing of a stranger's body is read.
+    // Nothing of an unauthenticated caller's body is read.
     if (!refusal) return void (await method.authenticate(call));
     const refuse = () => {
       throw refusal;
@@ -79,7 +81,7 @@ function mount(router: ConnectRouter, method: ServedMethod): void {
     if (method.kind === "unary") await method.handle(refuse, call);
     else for await (const _ of method.handle(refuse, call));
   };
-  // Which of the two kinds it is was checked where the service was wrapped.
+  // Which of the two kinds it is was checked when the service was wrapped.
   router.rpc(method.descriptor, run as never, { requestGate });
 }
 
@@ -90,7 +92,7 @@ function incomingCall(context: HandlerContext): IncomingCall {
     header: (name) => context.requestHeader.get(name) ?? undefined,
     deadlineMs: timeoutMs === undefined ? undefined : monotonicMs() + timeoutMs,
     isCanceled: () => context.signal.aborted,
-    // connect-node answers when the method does.
+    // connect-node answers only when the method returns.
     earlyEnd: undefined,
     signal: context.signal,
     hold: context.values.get(holdKey),

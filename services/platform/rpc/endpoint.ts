@@ -17,11 +17,11 @@ const rewatchMaxMs = 2_000;
 interface EndpointParts {
   readonly peer: Peer;
   readonly onChange: () => void;
-  /** The connection may have ended, and the process behind it be gone for good. */
+  /** The connection may have ended, and the process behind it may be gone for good. */
   readonly onWatchEnd: () => void;
 }
 
-/** One process behind a target. It is asked all the time whether it is ready (`grpc.health.v1`). */
+/** One process behind a target. Its readiness is watched all the time (`grpc.health.v1`). */
 export class Endpoint {
   readonly connection: GrpcConnection;
   readonly #parts: EndpointParts;
@@ -36,12 +36,12 @@ export class Endpoint {
     this.#startWatch();
   }
 
-  /** Whether it said last that it is ready. False until it has said anything. */
+  /** Whether its last report was that it is ready. False before the first report. */
   get isServing(): boolean {
     return this.#isServing;
   }
 
-  /** To be told of a call that it did not answer in time: it gets no more of them until it says again that it is ready. */
+  /** To be called when it did not answer a call in time: it gets no more calls until it reports ready again. */
   doubt(): void {
     if (!this.#isServing) return;
     this.#set(false);
@@ -51,7 +51,7 @@ export class Endpoint {
   /** Calls in flight are answered. */
   close(): void {
     clearTimeout(this.#timer);
-    // Nothing is left to doubt: one of those calls may still run out of time.
+    // There is nothing left to doubt, although one of those calls may still time out.
     this.#isServing = false;
     const watch = this.#watch;
     this.#watch = undefined;
@@ -84,9 +84,9 @@ export class Endpoint {
   }
 
   #watchAgain(code: Code | undefined, hasAnswered: boolean): void {
-    // A service without health checks can only be believed to be ready.
+    // A service without health checks has to be assumed ready.
     if (code === Code.Unimplemented) this.#set(true);
-    // Every connection ends after a while. Whether it was that, the next watch tells.
+    // Every connection ends after a while. The next watch shows whether it was only that.
     else if (!hasAnswered) this.#set(false);
     const delayMs = code === Code.Unimplemented ? rewatchMaxMs : rewatchFirstMs * 2 ** this.#failures;
     this.#failures += 1;

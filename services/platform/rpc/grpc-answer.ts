@@ -32,7 +32,7 @@ export class GrpcAnswer {
     if (!this.#add(frame)) await this.#stream.drained();
   }
 
-  /** The call went well, and this is its last message. */
+  /** The call succeeded, and this is its last message. */
   end(lastFrame?: Buffer): void {
     callMoments.answered.publish(undefined);
     if (lastFrame) this.#add(lastFrame);
@@ -59,19 +59,19 @@ export class GrpcAnswer {
   }
 }
 
-/** A message of an answer as it goes over the wire. Throws if it cannot be. */
+/** A message of an answer in wire format. Throws if it cannot be encoded. */
 export function answerFrame(descriptor: DescMessage, message: MessageInitShape<DescMessage>): Buffer {
   const frame = frameOf(descriptor, message);
   if (frame.length - prefixBytes > responseBytesMax) throw answerTooLarge();
   return frame;
 }
 
-/** Answers a call that no method takes. */
+/** Answers a call for which there is no method. */
 export function refuseCall(stream: Http2Stream, code: Code, message: string): void {
   failCall(stream, new ConnectError(message, code));
 }
 
-/** With nothing but the error. */
+/** Answers with an error only. */
 function failCall(stream: Http2Stream, error: ConnectError): void {
   stream.headers(encodeHeaders([...headers, ...statusOf(error)]), true);
 }

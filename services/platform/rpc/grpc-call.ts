@@ -7,19 +7,19 @@ import { Code } from "./codes.ts";
 import { MessageReader } from "./grpc-messages.ts";
 import { responseBytesMax } from "./message-sizes.ts";
 
-/** How a call has ended, as the service said it or, where it said nothing, as it looks from here. */
+/** How a call has ended: as the service said or, if it said nothing, as it appears from here. */
 export interface CallEnd {
   /** Undefined: OK. */
   readonly code: Code | undefined;
   readonly message: string;
   /** `google.rpc.Status`, encoded. */
   readonly details?: Buffer;
-  /** The service has not begun with it, and never will. */
+  /** The service has not started on it, and never will. */
   readonly isRefused?: boolean;
 }
 
 export interface CallListener {
-  /** Throws if it is no message. */
+  /** Throws if it cannot be decoded. */
   onMessage(bytes: Buffer): void;
   /** Once, after all messages. */
   onEnd(end: CallEnd): void;
@@ -40,7 +40,7 @@ export class GrpcCall implements StreamListener {
     this.#stream = connection.request(headers, frame, this);
   }
 
-  /** The service is told that nobody waits any more. */
+  /** Tells the service that nobody waits any more. */
   cancel(): void {
     this.#stream?.reset(errorCodes.cancel);
   }
@@ -48,10 +48,10 @@ export class GrpcCall implements StreamListener {
   onHeaders(fields: readonly Field[], isLast: boolean): void {
     const status = headerOf(fields, ":status");
     if (status?.startsWith("1")) return;
-    // If there is nothing but a status, it comes at once.
+    // A response that has only a status carries it in its headers.
     if (headerOf(fields, "grpc-status") !== undefined) {
       this.#end(endFrom(fields));
-      // Nothing that counts can follow.
+      // Nothing that follows matters.
       if (!isLast) this.cancel();
     } else if (status !== undefined && status !== "200") this.#giveUp(endOfHttp(Number(status)));
   }
@@ -61,7 +61,7 @@ export class GrpcCall implements StreamListener {
   }
 
   onEnd(): void {
-    // It was answered before all of it was sent, and perhaps never will be.
+    // The answer came before the request was sent completely, and perhaps it never will be.
     if (!this.#stream?.hasSentAll) this.cancel();
   }
 
@@ -79,7 +79,7 @@ export class GrpcCall implements StreamListener {
     try {
       this.#listener.onMessage(bytes);
     } catch {
-      // What is thrown where bytes arrive would end the process.
+      // An exception while bytes arrive would end the process.
       this.#giveUp({ code: Code.Internal, message: "The answer cannot be read." });
     }
   }
@@ -120,7 +120,7 @@ function decoded(message: string): string {
   }
 }
 
-/** Of a stream that was closed without a status. */
+/** For a stream that was closed without a status. */
 function lost(code: number | undefined): CallEnd {
   return {
     code: Code.Unavailable,
@@ -131,7 +131,7 @@ function lost(code: number | undefined): CallEnd {
 
 const unavailableStatuses: readonly number[] = [429, 502, 503, 504];
 
-/** What stands between us and the service has answered in its place. */
+/** Something between us and the service has answered in its place. */
 function endOfHttp(status: number): CallEnd {
   const code = unavailableStatuses.includes(status) ? Code.Unavailable : Code.Unknown;
   return { code, message: `Something else answered in place of the service: HTTP status ${status}.` };

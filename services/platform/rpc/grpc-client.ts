@@ -29,7 +29,7 @@ export type Methods<S extends DescService> = {
 
 /**
  * The typed client of a service. A call that fails with UNAVAILABLE, or that one of several processes does not answer
- * soon, is made again until its deadline, so every request that is sent through here must be safe to repeat: one that
+ * soon, is retried until its deadline. So every request that is sent through here must be safe to repeat: one that
  * changes something has a `request_id`.
  */
 export function grpcClient<S extends DescService>(service: S, channel: Channel): Methods<S> {
@@ -55,7 +55,7 @@ async function callUntilDeadline(
   let failed: Set<Endpoint> | undefined;
   let timeouts = 0;
   for (let attempt = 0; ; attempt += 1) {
-    // Also before the first: whoever asks may have gone while something else was waited for.
+    // Before the first attempt, too: the caller may have gone while it waited for something else.
     if (options.signal?.aborted) throw canceled();
     const endpoint = channel.pick(failed);
     const hasOthers = endpoint !== undefined && channel.hasOthers(endpoint, failed);
@@ -72,7 +72,7 @@ async function callUntilDeadline(
         endpoint?.doubt();
       }
       if (endpoint) failed = new Set(failed).add(endpoint);
-      // Another one may be fine; the same one needs time, unless it only asks for another connection.
+      // Another process may be fine; the same one needs time, unless it only asks for another connection.
       const isFirstRefusal = error instanceof RefusedCall && attempt === 0;
       const pauseMs = hasOthers || isFirstRefusal ? 0 : backoffMs(attempt);
       if (monotonicMs() + pauseMs >= options.deadlineMs) throw error;
@@ -92,12 +92,12 @@ function backoffMs(attempt: number): number {
 const attemptTimeoutMinMs = 500;
 const attemptTimeoutMaxMs = 3_000;
 /**
- * So often a call turns to another process, which might be faster. After that it waits: they may all be slow, and calls
- * that are made again make that worse.
+ * How often a call is retried on another process, which might be faster. After that it waits: they may all be slow, and
+ * retries would make that worse.
  */
 const timeoutsMax = 2;
 
-/** How long to wait for one process where there are others: a third of the time that is left, within bounds. */
+/** How long to wait for one process if there are others: a third of the remaining time, within bounds. */
 function attemptDeadlineMs({ deadlineMs }: CallOptions): number {
   const nowMs = monotonicMs();
   const third = Math.max(attemptTimeoutMinMs, Math.min(attemptTimeoutMaxMs, (deadlineMs - nowMs) / 3));

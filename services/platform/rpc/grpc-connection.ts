@@ -10,9 +10,9 @@ import { type CallListener, GrpcCall } from "./grpc-call.ts";
 import { keepAlive } from "./keepalive.ts";
 import type { TlsFiles } from "./tls.ts";
 
-/** A peer that takes a connection and says nothing counts as not there. */
+/** A peer that accepts a connection and then says nothing counts as unreachable. */
 const greetingTimeoutMs = 10_000;
-/** A process that restarts is back within a second; do not stay away longer than needed. */
+/** A process that restarts is back within a second, so reconnect soon. */
 const pauseFirstMs = 100;
 const pauseMaxMs = 2_000;
 
@@ -26,14 +26,14 @@ export interface Peer {
 }
 
 /**
- * Calls to one process, over one HTTP/2 connection that is opened at once, and anew whenever it ends. A client of our
- * own, because grpc-js takes half as long again for a call, and all its callers are ours.
+ * Calls to one process, over one HTTP/2 connection that is opened at once, and reopened whenever it ends. A client of
+ * our own, because grpc-js takes half as long again for a call, and all its callers are ours.
  */
 export class GrpcConnection {
   readonly #peer: Peer;
-  /** Takes calls; also those made before it is established. */
+  /** Accepts calls even before it is established. */
   #connection: ClientConnection | undefined;
-  /** What the headers of every call begin with, by its path. */
+  /** The encoded headers with which every call begins, by path. */
   readonly #heads = new Map<string, Buffer>();
   #failures = 0;
   #openedAtMs = Number.NEGATIVE_INFINITY;
@@ -46,12 +46,12 @@ export class GrpcConnection {
     this.#open();
   }
 
-  /** Why the last attempt to connect has failed: for the log, and for who asks why a process is not ready. */
+  /** Why the last attempt to connect failed: for the log, and for a readiness report. */
   get fault(): Error | undefined {
     return this.#fault;
   }
 
-  /** `headers` are names and values in turn. */
+  /** `headers` alternates names and values. */
   call(path: string, headers: readonly string[], frame: Buffer, listener: CallListener): { cancel(): void } {
     const connection = this.#connection;
     if (!connection || connection.isClosing) {
@@ -64,7 +64,7 @@ export class GrpcConnection {
     return call;
   }
 
-  /** Calls in flight are answered. */
+  /** Calls in flight are still answered. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -93,7 +93,7 @@ export class GrpcConnection {
     try {
       socket = socketTo(this.#peer);
     } catch (error) {
-      // Certificates that are just being replaced.
+      // The certificates are just being replaced.
       this.#failed(error as Error);
       this.#openLater();
       return;
@@ -110,7 +110,7 @@ export class GrpcConnection {
         this.#fault = undefined;
         stopPings = keepAlive(connection);
       },
-      // It takes no more calls, and answers those that it has.
+      // It accepts no more calls, and answers those that it has.
       onGoaway: () => this.#replace(connection),
       onClose: () => {
         clearTimeout(greeting);
@@ -151,7 +151,7 @@ function socketTo({ ip, port, host, tls }: Peer): Socket {
     ...to,
     ALPNProtocols: ["h2"],
     ...(!isIP(host) && { servername: host }),
-    // For every connection, so that the next one has those that were replaced.
+    // Read for every connection, so that the next one uses replaced files.
     ...readCertificates(tls),
   });
 }

@@ -8,7 +8,7 @@ export function grpcPathOf({ parent, name }: DescMethod): string {
 /** Before each message: whether it is compressed, and how long it is. */
 export const prefixBytes = 5;
 
-/** A message as it goes over the wire. */
+/** A message in wire format. */
 export function frameOf<Desc extends DescMessage>(descriptor: Desc, message: MessageInitShape<Desc>): Buffer {
   const frame = writeMessage(descriptor, message, prefixBytes);
   frame[0] = 0;
@@ -18,17 +18,17 @@ export function frameOf<Desc extends DescMessage>(descriptor: Desc, message: Mes
 
 interface MessageListener {
   onMessage(bytes: Buffer, isCompressed: boolean): void;
-  /** Nothing is read any more. */
+  /** Nothing more is read then. */
   onTooLarge(): void;
 }
 
 const noBytes = Buffer.alloc(0);
 
-/** Puts messages together that come in pieces, of which there may be one for every byte. */
+/** Assembles messages from chunks, which may be as small as a byte. */
 export class MessageReader {
   readonly #bytesMax: number;
   readonly #listener: MessageListener;
-  /** Holds the beginning of a message, and room for more of it. */
+  /** The beginning of a message, with room for more of it. */
   #buffer = noBytes;
   #byteCount = 0;
 
@@ -37,7 +37,7 @@ export class MessageReader {
     this.#listener = listener;
   }
 
-  /** Whether a message has begun and not come to its end. */
+  /** Whether a message has begun but is not complete. */
   get isInside(): boolean {
     return this.#byteCount > 0;
   }
@@ -58,12 +58,12 @@ export class MessageReader {
       isFirst = false;
     }
     if (isFirst && this.#byteCount > 0) return;
-    // What a message is part of is not written to any more.
+    // Nothing more is written to the buffer that a message is a part of.
     this.#buffer = bytes.length > 0 ? Buffer.from(bytes) : noBytes;
     this.#byteCount = bytes.length;
   }
 
-  /** Twice as large whenever it is full, so that no byte is copied often. */
+  /** Doubles the buffer whenever it is full, so that each byte is copied only a few times on average. */
   #append(chunk: Buffer): Buffer {
     const byteCount = this.#byteCount + chunk.length;
     if (byteCount > this.#buffer.length) {

@@ -9,7 +9,7 @@ import type { ServedMethod } from "./service.ts";
 /** Room for the length and the flags of the messages. */
 const envelopesBytesMax = 1024;
 
-/** The one message that a call comes with, in pieces; or why there is none. */
+/** The one message of a call, which arrives in pieces; or the reason why there is none. */
 export class GrpcRequest {
   readonly #method: ServedMethod;
   readonly #reader = new MessageReader(requestBytesMax, this);
@@ -22,22 +22,22 @@ export class GrpcRequest {
     this.#method = method;
   }
 
-  /** Whether it says of itself that it is larger than any: nothing more is read of it. */
+  /** Whether it announces more than the maximum: then nothing more of it is read. */
   get isTooLarge(): boolean {
     return this.#isTooLarge;
   }
 
-  /** Whether more has come than any request has. */
+  /** Whether more has arrived than any valid request has. */
   get isEndless(): boolean {
     return this.#receivedBytes > requestBytesMax + envelopesBytesMax;
   }
 
-  /** There is no message for this reason, unless there is another already. */
+  /** Records why there is no message, unless there is a reason already. */
   refuse(refusal: DomainError): void {
     this.#refusal ??= refusal;
   }
 
-  /** Of all that comes, also of what is not read any more. */
+  /** Counts everything that arrives, even if it is no longer read. */
   count(bytes: number): void {
     this.#receivedBytes += bytes;
   }
@@ -46,16 +46,16 @@ export class GrpcRequest {
     this.#reader.read(chunk);
   }
 
-  /** Nothing more comes. */
+  /** Nothing more will arrive. */
   end(): void {
     if (!this.#message || this.#reader.isInside) this.refuse(unsupportedRequest());
   }
 
-  /** The message; throws why there is none. */
+  /** The message; throws the reason if there is none. */
   readonly read = (): Message => {
     const { descriptor, requestBytesMax } = this.#method;
     const message = this.#message ?? Buffer.alloc(0);
-    // Decoded, it is larger than it was.
+    // Not kept beside the decoded message, which is larger.
     this.#message = undefined;
     if (this.#refusal) throw this.#refusal;
     if (message.length > requestBytesMax) throw requestTooLarge(requestBytesMax);

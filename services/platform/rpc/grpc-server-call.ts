@@ -15,10 +15,10 @@ import { timeoutMsFrom } from "./grpc-timeout.ts";
 import { invalidTimeout, overloaded, unsupportedRequest } from "./refusals.ts";
 import type { Answer, ServedMethod } from "./service.ts";
 
-/** A caller counts its time from before we do, and gives up as much earlier. */
+/** A caller's clock starts before ours, so it gives up this much earlier. */
 const headStartMs = 10;
 
-/** The server's side of one call: reads a message, has it answered, and tells what became of it. */
+/** The server's side of one call: reads a message, runs the method, and reports the outcome. */
 export class GrpcServerCall implements IncomingCall, StreamListener {
   readonly rpcSystem = "grpc";
   readonly hold: CallHold;
@@ -30,10 +30,10 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
   readonly #bytes: CallBytes;
   readonly #request: GrpcRequest;
   readonly #answer: GrpcAnswer;
-  /** Of a method that answers with a stream, which nobody might read any more. */
+  /** For a streaming method, whose answer nobody may be reading any more. */
   readonly #canceled: AbortController | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** The method is told of it once it is read. It is over when the caller has been told all, or has gone. */
+  /** "working" once the request is read; "over" once the caller has received everything, or has gone. */
   #phase: "reading" | "working" | "over" = "reading";
 
   constructor(
@@ -71,7 +71,7 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
   begin(): void {
     callMoments.received.publish(undefined);
     this.#stream.listener = this;
-    // Kept for as long as the call is, which may never go on.
+    // Held as long as the call, which may never continue.
     this.hold.received(headerBytes(this.#fields));
     if (this.#bytes.isFlooded) this.#stream.reset(errorCodes.enhanceYourCalm);
   }
@@ -83,7 +83,7 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
   onData(chunk: Buffer): void {
     this.hold.received(chunk.length);
     this.#request.count(chunk.length);
-    // A caller that goes on sending after a message that was too large has been answered already.
+    // A caller that keeps sending after a message that was too large has already been answered.
     if (this.#request.isEndless || this.#bytes.isFlooded) this.#stream.reset(errorCodes.enhanceYourCalm);
     else if (this.#phase === "reading") {
       this.#request.add(chunk);
@@ -127,7 +127,7 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
       return;
     }
     if (this.#ends()) this.#answer.end(frame);
-    // Behind the answer, which leaves before that: log and counts need not keep its caller waiting.
+    // After the answer is sent: the caller need not wait for log and metrics.
     queueMicrotask(encoded);
   }
 
@@ -138,7 +138,7 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
         try {
           frame = answerFrame(this.#method.descriptor.output, message);
         } catch (thrown) {
-          // As if the method had thrown it: so it is logged.
+          // As if the method had thrown it, so that it is logged.
           await messages.throw(thrown);
           throw thrown;
         }
@@ -162,14 +162,14 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
     this.#canceled?.abort();
   }
 
-  /** Of a stream that was closed before it was answered. */
+  /** For a stream that was closed before it was answered. */
   #endOf(code: number | undefined): Code {
     if (code === errorCodes.enhanceYourCalm) return Code.ResourceExhausted;
     const isOutOfTime = this.deadlineMs !== undefined && monotonicMs() > this.deadlineMs - headStartMs;
     return code === errorCodes.cancel && isOutOfTime ? Code.DeadlineExceeded : Code.Canceled;
   }
 
-  /** Returns whether there is anyone to be told. */
+  /** Ends the call; returns whether the caller is still there. */
   #ends(): boolean {
     if (this.#phase === "over") return false;
     this.#phase = "over";

@@ -17,26 +17,26 @@ import { createMixedPort } from "./mixed-port.ts";
 import type { ServedMethod, ServedService } from "./service.ts";
 import type { TlsFiles } from "./tls.ts";
 
-/** A client looks its servers up again when a connection ends, and so finds those that were added. */
+/** Connections are closed after this time: the client then looks up the servers again, and finds new ones. */
 const connectionAgeMaxMs = 60_000;
-/** How long it still takes the calls that were on the way when it was told to end. */
+/** How long it still accepts calls that were on their way when it announced the end. */
 const farewellMs = 500;
 const connectionGraceMs = 15_000;
-/** A certificate that was replaced is in use this long after. */
+/** A replaced certificate is in use after at most this time. */
 const renewalIntervalMs = 10_000;
 
 /**
- * Serves gRPC. A server of our own, because grpc-js takes longer for a call than most of our methods do, and answers what
- * it cannot read by itself, past authentication, log and metrics.
+ * Serves gRPC. A server of our own, because grpc-js takes longer for a call than most of our methods do, and answers
+ * unreadable requests by itself, bypassing authentication, log and metrics.
  */
 export class GrpcServer {
   readonly #methods: ReadonlyMap<string, ServedMethod>;
   readonly #bytes: CallBytes;
   readonly #connections = new Set<ServerConnection>();
-  /** Also those that have not said yet what they want. */
+  /** Including those that have not sent anything yet. */
   readonly #sockets = new Set<Socket>();
   readonly #closers: (() => void)[] = [];
-  /** While it closes. */
+  /** Set while it closes. */
   #onLastClosed: (() => void) | undefined;
 
   constructor(services: readonly ServedService[], bytes = new CallBytes()) {
@@ -61,7 +61,7 @@ export class GrpcServer {
     return (listener.address() as AddressInfo).port;
   }
 
-  /** Takes no more calls, lets those in flight finish, and cuts what is left after the timeout. */
+  /** Accepts no more calls, lets those in flight finish, and cuts what is left after the timeout. */
   async close(timeoutMs: number): Promise<void> {
     for (const close of this.#closers.splice(0)) close();
     for (const connection of this.#connections) retire(connection);
@@ -103,13 +103,13 @@ export class GrpcServer {
     this.#connections.add(connection);
     const stopPings = keepAlive(connection);
     let grace: NodeJS.Timeout | undefined;
-    // Not all of them at once.
+    // Jitter, so that not all of them end at once.
     const ageMaxMs = connectionAgeMaxMs * (0.9 + 0.2 * Math.random());
     const age = setTimeout(() => {
       retire(connection);
       grace = setTimeout(() => connection.destroy(), connectionGraceMs).unref();
     }, ageMaxMs).unref();
-    // Its first word came too late for it to be told with the others.
+    // It was opened too late to be told together with the others.
     if (this.#onLastClosed) retire(connection);
   }
 
@@ -126,7 +126,7 @@ export class GrpcServer {
 
 const unsupportedMediaType = encodeHeaders([":status", "415"]);
 
-/** Has a connection end once its calls are answered. */
+/** Makes a connection end once its calls are answered. */
 function retire(connection: ServerConnection): void {
   connection.announceEnd();
   setTimeout(() => connection.close(), farewellMs).unref();
@@ -137,7 +137,7 @@ function createSecureServer(tls: TlsFiles): TlsServer {
     return createTlsServer({
       ...readCertificates(tls),
       ALPNProtocols: ["h2"],
-      // A client must show a certificate of the same authority.
+      // A client must present a certificate of the same authority.
       requestCert: true,
       rejectUnauthorized: true,
     });

@@ -7,7 +7,7 @@ const msByUnit = new Map([
   ["n", 0.000_001],
 ]);
 
-/** No call takes as long, and timers cannot count much further. */
+/** No call takes this long, and timers cannot count much further. */
 const timeoutMaxMs = 24 * 3_600_000;
 
 /** What `grpc-timeout` says, in whole milliseconds; undefined if that is no timeout. */

@@ -7,10 +7,10 @@ import { DomainError } from "../domain/domain-error.ts";
 import type { Health } from "../process/health.ts";
 import { type ServedService, serveOpenService } from "./service.ts";
 
-/** What is asked is at most a second old, so this costs next to nothing, and a process that drains is soon known to. */
+/** The result of a check is cached for a second, so this costs next to nothing, and draining is noticed soon. */
 const watchIntervalMs = 250;
 
-/** Many more than there are gateways. Anyone may watch, without a token and for as long as they like. */
+/** Many more than there are gateways. Anyone may watch, without a token and indefinitely. */
 export const watchersMax = 1_000;
 
 /** `grpc.health.v1` for the process as a whole (`""`) and for each service by its full name. */
@@ -45,7 +45,7 @@ export function serveHealth(
             const status = known.has(service) ? await statusOf() : Status.SERVICE_UNKNOWN;
             if (status !== sent) yield { status };
             sent = status;
-            // A watcher must not hold up the drain.
+            // A watcher must not delay the drain.
             if (health.isDraining()) return;
             await sleep(watchIntervalMs, undefined, signal ? { signal } : {}).catch(() => {});
           }

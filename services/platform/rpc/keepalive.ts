@@ -1,16 +1,18 @@
 import type { Http2Connection } from "../http2/connection.ts";
 import { afterArrivals } from "../process/next-turn.ts";
 
-// After an outage of the network, TCP sends again what was lost only after a wait that is about as long as the outage was.
-// A new connection is there within seconds.
+// After a network outage, TCP retransmits only after a wait about as long as the outage. A new connection is
+// established within seconds.
 const pingIntervalMs = 10_000;
 const pingTimeoutMs = 5_000;
 
-/** Ends a connection whose peer has vanished without a word. Returns what stops it; to be called when it closes. */
+/**
+ * Ends a connection whose peer has vanished silently. Returns a function that stops it, to be called when it closes.
+ */
 export function keepAlive(connection: Http2Connection): () => void {
   let timeout: NodeJS.Timeout | undefined;
   const ping = () => {
-    // It takes a moment from its end until it is closed.
+    // There is a moment between its end and its close.
     if (connection.destroyed) return;
     let isAnswered = false;
     connection.ping(() => {
@@ -20,7 +22,8 @@ export function keepAlive(connection: Http2Connection): () => void {
     const destroyUnlessAnswered = () => isAnswered || connection.destroy();
     timeout = setTimeout(() => afterArrivals(destroyUnlessAnswered), pingTimeoutMs).unref();
   };
-  // The peer may have given us up meanwhile, behind its last answers: to send something then would end the connection unread.
+  // The peer may have given us up meanwhile, after its last answers: sending something then would end the connection
+  // before those are read.
   const interval = setInterval(() => afterArrivals(ping), pingIntervalMs).unref();
   return () => {
     clearInterval(interval);

@@ -1,7 +1,7 @@
-/** A version is 2 MiB at most; more is let in for batches, and so that the answer can say which part is too large. */
+/** A version is 2 MiB at most; more is accepted for batches, and so that the answer can say which part is too large. */
 export const requestBytesMax = 16 * 1024 * 1024;
 
-/** Of a method that takes no content: room for a batch of a hundred names with an access token each. */
+/** For methods that take no content: room for a batch of a hundred names with an access token each. */
 export const smallRequestBytesMax = 192 * 1024;
 
 /** The largest answer is that to a batch of creations, which repeats their content. */

@@ -2,10 +2,10 @@ import { createServer, type Server, type Socket } from "node:net";
 
 /** The first byte of a TLS connection: a handshake record. HTTP/2 in clear text begins with the letter P. */
 const tlsHandshake = 0x16;
-/** How long a connection may say nothing at all. */
+/** How long a connection may send nothing at all. */
 const silenceMs = 20_000;
 
-/** A port that takes both, clear text and TLS, while a cluster changes from one to the other. */
+/** A port that accepts both clear text and TLS, while a cluster changes from one to the other. */
 export function createMixedPort(plain: Server, secure: Server): Server {
   return createServer((socket: Socket) => {
     const onEnd = () => socket.destroy();

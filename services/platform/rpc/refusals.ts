@@ -1,7 +1,8 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { DomainError, invalidRequest } from "../domain/domain-error.ts";
 
-// What a transport says of a request that it makes no call of. Nothing of it is quoted, because it may be a prompt or a key.
+// The errors for requests that a transport cannot turn into a call. They quote nothing of the request, which may
+// contain a prompt or a key.
 
 /** A request that is not the message it should be. */
 export function unreadableRequest({ typeName }: DescMessage, path = ""): DomainError {
@@ -32,7 +33,7 @@ export function unsupportedRequest(): DomainError {
   });
 }
 
-/** There is more in memory already than there should be. What is being worked on gets done. */
+/** Too much is in memory already. What is being processed is finished. */
 export function overloaded(): DomainError {
   return new DomainError("unavailable", {
     reason: "OVERLOADED",
@@ -41,7 +42,7 @@ export function overloaded(): DomainError {
   });
 }
 
-/** An answer that no client of ours would take. */
+/** An answer that is larger than our clients accept. */
 export function answerTooLarge(): DomainError {
   return new DomainError("resource_exhausted", {
     reason: "ANSWER_TOO_LARGE",

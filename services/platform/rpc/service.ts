@@ -39,25 +39,25 @@ export type ServedMethod = MethodParts &
 
 interface MethodParts {
   readonly descriptor: DescMethod;
-  /** Whether it is answered however much there is to do. */
+  /** Whether it is answered even under overload. */
   readonly isProbe: boolean;
   /** The largest message that it takes. */
   readonly requestBytesMax: number;
   /** Throws if a call may not be made at all, for a transport that can ask before it reads the request. */
   readonly authenticate: (call: IncomingCall) => Promise<unknown>;
-  /** Logs and counts a call that the transport has answered by itself. */
+  /** Logs and counts a call that the transport answered itself. */
   readonly refused: (code: Code, call: IncomingCall) => void;
 }
 
 /**
- * The message of a request. Throws why there is none, which is logged and counted as a call, too. It is called once the
- * caller is known: nothing is decoded for a stranger, who is told nothing but to bring a token.
+ * Reads the request's message. Throws the reason if there is none, which is then logged and counted as a call, too.
+ * Called only once the caller is authenticated: nothing is decoded for a stranger, who is only asked for a token.
  */
 type ReadRequest = () => Message;
 
 type AnyAnswer = MessageInitShape<DescMessage>;
 
-/** The transport says what became of it, because a message that cannot be encoded is no success. */
+/** The transport reports the outcome, because a message that cannot be encoded is not a success. */
 export interface Answer {
   readonly message: AnyAnswer;
   readonly encoded: () => void;
@@ -98,7 +98,7 @@ function wrap<Context>(
 ): ServedService {
   const methods = descriptor.methods.map((method): ServedMethod => {
     const rpc = `${descriptor.typeName}/${method.name}`;
-    // The generated types are checked where a service is handed in; in here all methods look alike.
+    // The generated types are checked where a service is passed in; inside, all methods look alike.
     const run = (implementation as Record<string, unknown>)[method.localName];
     const common: MethodParts = {
       descriptor: method,
@@ -113,7 +113,7 @@ function wrap<Context>(
       try {
         const context = await contextOf(call, record);
         const message = await (run as AnyUnary<Context>)(read(), context);
-        // connect-node would take it for an empty message.
+        // connect-node would treat it as an empty message.
         if (typeof message !== "object" || message === null) throw new TypeError("The method did not answer");
         return { message, encoded: () => record.succeeded(), notEncoded: (thrown) => record.failed(thrown) };
       } catch (thrown) {
@@ -133,7 +133,7 @@ function wrap<Context>(
         isOver = true;
         throw record.failed(thrown);
       } finally {
-        // Whoever reads it has stopped.
+        // The reader has stopped.
         if (!isOver) record.refused(call.earlyEnd ?? Code.Canceled);
       }
     };

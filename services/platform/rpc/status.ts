@@ -25,12 +25,12 @@ const kindByCode = new Map<number, ErrorKind>(
   Object.entries(codeByKind).map(([kind, code]) => [code, kind as ErrorKind]),
 );
 
-/** The same table read backwards, by a client. A code that we never send is a fault of ours. */
+/** The same table in reverse, for a client. A code that we never send is a fault of ours. */
 function kindOfCode(code: number): ErrorKind {
   return kindByCode.get(code) ?? "internal";
 }
 
-/** The error as a client throws it: what `toStatusMessage` has made of it, read backwards. The cause is for the log. */
+/** The error as a client throws it: the reverse of `toStatusMessage`. The cause is for the log. */
 export function fromStatusMessage({ code, message, details }: Status, cause?: Error): DomainError {
   const info = details.map((detail) => anyUnpack(detail, ErrorInfoSchema)).find((each) => each !== undefined);
   const badRequest = details.map((detail) => anyUnpack(detail, BadRequestSchema)).find((each) => each !== undefined);

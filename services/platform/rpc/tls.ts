@@ -6,7 +6,7 @@ import type { EnvironmentReader } from "../process/environment.ts";
  */
 export type TlsMode = "accept" | "call" | "strict";
 
-/** The files of mutual TLS: who we are, and whom we believe. */
+/** The files of mutual TLS: our own certificate and key, and the authority that we trust. */
 export interface TlsFiles {
   /** Default: strict. */
   readonly mode?: TlsMode;
@@ -32,7 +32,7 @@ export function readTlsFiles(reader: EnvironmentReader): TlsFiles | undefined {
   return undefined;
 }
 
-/** Whether calls are made with TLS, which depends on how far the cluster is. */
+/** Whether calls are made with TLS, which depends on the mode. */
 export function tlsOfCalls(tls: TlsFiles | undefined): TlsFiles | undefined {
   return tls?.mode === "accept" ? undefined : tls;
 }

@@ -10,20 +10,20 @@ import type { CallEnd } from "./grpc-call.ts";
 import type { GrpcConnection } from "./grpc-connection.ts";
 import { fromStatusMessage } from "./status.ts";
 
-/** What goes with one call. */
+/** The options of one call. */
 export interface CallOptions {
   readonly accessToken?: string | undefined;
   /** Written to the log of the service that is called. */
   readonly requestId: string;
   /** By the monotonic clock. */
   readonly deadlineMs: number;
-  /** Aborted when nobody waits for the answer any more: the service is told, and what it has not begun it does not do. */
+  /** Aborted when nobody waits for the answer any more: the service is told, and does nothing that it has not begun. */
   readonly signal?: AbortSignal;
-  /** Told when the call is made again although the service may have begun with it, and may yet do what it is for. */
+  /** Called when the call is retried although the service may have started on it, and may yet complete it. */
   readonly onLeftOpen?: () => void;
-  /** What the call is part of: passed on to the service. */
+  /** The trace that the call belongs to, passed on to the service. */
   readonly trace?: Trace | undefined;
-  /** The spans of others that it is made for as well. */
+  /** Spans of other requests that it is also made for. */
   readonly sharedBy?: readonly Span[];
 }
 
@@ -62,8 +62,8 @@ export function callOnce(
       call.cancel();
     };
     const call = connection.call(path, headers, frame, {
-      // The status comes in a packet of its own and is not waited for: our services send a message only with OK. But until
-      // it comes the time is counted, or a call whose status never does would stay for as long as its connection.
+      // The status comes in a packet of its own and is not waited for: our services send a message only with OK. But
+      // the timer runs until it comes, or a call whose status never comes would stay as long as its connection.
       onMessage: (bytes) => {
         const message = readMessage(output, bytes);
         if (settle(undefined)) resolve(message);
@@ -73,7 +73,7 @@ export function callOnce(
         if (settle(end.code)) reject(errorFrom(end, connection.fault));
       },
     });
-    // The answer may be here already, and not read yet, where this process was held up until now.
+    // If this process was stalled until now, the answer may have arrived already without having been read.
     const timer = setTimeout(() => afterArrivals(() => giveUp(Code.DeadlineExceeded, notAnswered())), timeoutMs);
     signal?.addEventListener("abort", () => giveUp(Code.Canceled, canceled()), { once: true });
   });
@@ -88,14 +88,14 @@ function endSpan(span: Span, code: string): void {
   span.end(code === "OK" ? undefined : code);
 }
 
-/** The service has not begun with it, and will not: it may be made again at once. */
+/** The service has not started on it, and will not: it may be retried at once. */
 export class RefusedCall extends DomainError {}
 
 function notAnswered(): DomainError {
   return new DomainError("deadline_exceeded", { reason: "", message: "The service did not answer in time." });
 }
 
-/** What the service said, or what there is to say of one that did not answer. */
+/** The error that the service sent, or one for a service that did not answer. */
 function errorFrom({ code = Code.Internal, message, details, isRefused }: CallEnd, fault: Error | undefined): Error {
   if (isRefused) return new RefusedCall("unavailable", { reason: "", message });
   try {
