@@ -2,13 +2,13 @@ import { monotonicMs } from "../process/clock.ts";
 import { afterArrivals } from "../process/next-turn.ts";
 
 /**
- * Notices that a command has not been answered in time. A command sets a number and no timer: there is one timer, which
- * fires at most once in a timeout, however many commands there are, and then looks at the command that is running.
+ * Notices that a command has not been answered in time. A command only sets a number: there is a single timer, which
+ * fires at most once per timeout, however many commands there are, and then checks the command that is running.
  */
 export class CommandClock {
   readonly #isWaiting: () => boolean;
   readonly #onLate: () => void;
-  /** Until when the command that is running may take. */
+  /** The deadline of the running command. */
   #deadlineMs = 0;
   #timer: NodeJS.Timeout | undefined;
 

@@ -2,8 +2,8 @@ import { CommandError } from "../process/command-error.ts";
 import { isConnectionLost, isRightMissing, isTlsRequired, isTransient } from "./errors.ts";
 
 /**
- * For the user of a command: throws a sentence where the database is out of reach, lets nobody in, lets its user not do this,
- * or has others change the same all the time, else what it is given.
+ * For the user of a command: throws a sentence if the database is out of reach, refuses the login, denies the
+ * statement, or has others change the same rows all the time; otherwise throws the error it is given.
  */
 export function sayDatabaseFault(error: unknown): never {
   const cause = rootOf(error);
@@ -17,7 +17,7 @@ export function sayDatabaseFault(error: unknown): never {
       "The database accepts only connections with TLS: add ssl-mode=VERIFY_IDENTITY to its URL, as docs/configuration.md describes.",
     );
   }
-  // mysql2 marks as fatal what ends a connection, so also a refused password.
+  // mysql2 marks everything that ends a connection as fatal, including a refused password.
   if (!isConnectionLost(cause) && (cause as { fatal?: boolean }).fatal !== true) {
     if (!isTransient(cause)) throw error;
     throw new CommandError("Others kept changing the same rows of the database. Run the command again.");

@@ -11,25 +11,25 @@ interface Waiting {
   readonly isCanceled: () => boolean;
   readonly resolve: (connection: PoolConnection) => void;
   readonly reject: (error: Error) => void;
-  /** When they have waited for half of their time. */
+  /** When half of the waiting time is over. */
   readonly halfTimeMs: number;
   readonly timer: NodeJS.Timeout;
 }
 
 interface Arrival extends Pick<Waiting, "tenant" | "isCanceled" | "resolve" | "reject"> {
   readonly waitMs: number;
-  /** What they are told where that was not enough. */
+  /** The error if the waiting time was not enough. */
   readonly lateError: () => ConnectionError;
 }
 
 /**
- * Those who wait for a connection. Tenants take turns, so that a crowd of one keeps no other waiting; what is done for
- * several of them together has every other turn. Of one tenant, who came first is first, but who has waited for half of
- * their time stands back behind those who have not: where more is asked for than the database can take, everyone would
- * else be served so late that it is for nothing. Whoever gives up leaves the queue, and is given none later.
+ * The callers that wait for a connection. Tenants take turns, so that a crowd of one delays no other; work for several
+ * tenants together gets every other turn. Within a tenant, it is first come, first served, except that callers that
+ * have waited for half of their time go behind those that have not: under overload, everyone would otherwise be served
+ * so late that the work is wasted. A caller that gives up leaves the queue, and gets no connection later.
  */
 export class ConnectionQueue {
-  /** By tenant, the one whose turn is next first; undefined for several together. None is empty. */
+  /** By tenant, in the order of their turns; undefined is for several together. None is empty. */
   readonly #crowds = new Map<string | undefined, Set<Waiting>>();
   #size = 0;
   #arrived = 0;
@@ -48,7 +48,7 @@ export class ConnectionQueue {
     return this.#crowds.get(tenant)?.size ?? 0;
   }
 
-  /** The number of the last arrival, whether they still wait or not. */
+  /** The number of the last arrival, whether it still waits or not. */
   get lastNumber(): number {
     return this.#arrived;
   }
@@ -72,7 +72,7 @@ export class ConnectionQueue {
     for (let crowd = this.#nextCrowd(); crowd; crowd = this.#nextCrowd()) {
       const waiting = firstOf(crowd);
       this.#dismiss(waiting);
-      // Those who are left wait behind all other tenants.
+      // The rest of the crowd waits behind all other tenants.
       if (this.#crowds.delete(waiting.tenant)) this.#crowds.set(waiting.tenant, crowd);
       if (!waiting.isCanceled()) {
         this.#shares.take(connection, waiting.tenant);
@@ -92,7 +92,7 @@ export class ConnectionQueue {
     }
   }
 
-  /** Fails all up to the one of this number. */
+  /** Fails all callers up to the one with this number. */
   failAll(error: ConnectionError, lastNumber = Number.POSITIVE_INFINITY): void {
     for (const waiting of this.#everyone()) {
       if (waiting.number > lastNumber) continue;

@@ -26,7 +26,10 @@ export interface ConnectionSettings {
   readonly options: ConnectionOptions;
   /** Sent before anything else, each by itself. */
   readonly sessionStatements: readonly string[];
-  /** How a statement with values goes: prepared, or as text in which mysql2 has written them; to a node of Galera, always so. */
+  /**
+   * How statements with values are sent: prepared, or as text with the values escaped by mysql2. To a Galera node,
+   * always as text.
+   */
   readonly protocol: Protocol;
   /** For all of connecting: the socket, the handshake and the session statements. */
   readonly connectTimeoutMs: number;
@@ -35,12 +38,12 @@ export interface ConnectionSettings {
   readonly onStatement: OnStatement | undefined;
 }
 
-/** Told how long each statement took, and why it failed where it did. */
+/** Is told how long each statement took, and why it failed if it did. */
 export type OnStatement = (sql: string, ms: number, error: unknown) => void;
 
-/** What a connection tells the one who opened it. */
+/** Receives the events of a connection. */
 export interface ConnectionOwner {
-  /** Nobody uses it any more, and it is as good as new. */
+  /** Nobody uses it any more, and it is in its initial state. */
   released(connection: PoolConnection): void;
   /** It cannot be used any more. */
   closed(connection: PoolConnection): void;
@@ -51,7 +54,7 @@ export interface ConnectionOwner {
 type OnAnswer = (error: Error | null, rows: unknown, fields: FieldPacket[]) => void;
 type Send = (sql: string, values: readonly unknown[] | undefined, onAnswer: OnAnswer) => unknown;
 
-/** What is used of mysql2's connection. Its own types want values that can be changed. */
+/** The part of mysql2's connection that is used. Its own types ask for mutable values. */
 type Core = Pick<Connection, "on" | "end" | "ping" | "unprepare"> & Readonly<Record<Method, Send>>;
 
 type Method = "execute" | "query";
@@ -63,13 +66,13 @@ export interface Statement {
   readonly values: readonly unknown[];
 }
 
-/** How long the server may take to close a connection that said goodbye. */
+/** How long the server may take to close a connection after a quit. */
 const quitTimeoutMs = 1_000;
 
 /**
- * A connection of mysql2 on a socket of our own. mysql2 itself limits neither the preparation of a statement nor the
- * whole of connecting, and closes a socket only politely: a server that vanished without a word would keep it for many
- * minutes. Here whatever is waited for has a limit, and what is past it is cut off.
+ * A connection of mysql2 on a socket of our own. mysql2 itself limits neither the preparation of a statement nor
+ * connecting as a whole, and closes a socket only gracefully: a server that vanished silently would keep it for many
+ * minutes. Here everything that is waited for has a time limit, and is cut off after it.
  */
 export class PoolConnection {
   readonly #socket: Socket;
@@ -78,7 +81,7 @@ export class PoolConnection {
   readonly protocol: Protocol;
   /** How a statement with values is sent: prepared, or as text. */
   #execute: Method;
-  /** How each command that is not answered yet is told that it will not be. No Set, for the reason of `TransientMap`. */
+  /** How to fail each command that is not answered yet. Not a Set, for the reason that `TransientMap` gives. */
   readonly #unanswered: ((error: Error) => void)[] = [];
   readonly #onStatement: OnStatement | undefined;
   readonly #clock = new CommandClock(
@@ -86,16 +89,16 @@ export class PoolConnection {
     () => this.#cutOff(),
   );
   #timeoutMs: number;
-  /** One limit for all of opening, so that a slow server does not get one for each step. */
+  /** Opening has a single time limit, so that a slow server does not get one for each step. */
   #isOpening = true;
   #isClosed = false;
-  /** Whoever uses it may go on, but nobody after them. */
+  /** Whoever uses it may continue, but nobody gets it afterwards. */
   #isWorn = false;
   #isInUse = true;
-  /** The transaction that statements are recorded as parts of, until it is given back. */
+  /** The transaction that statements are recorded under, until the connection is given back. */
   span: Span | undefined;
 
-  /** Never throws: where it cannot be opened, the session statements are what fails. */
+  /** Never throws: if it cannot be opened, the session statements fail. */
   constructor({ options, connectTimeoutMs, protocol, onStatement }: ConnectionSettings, owner: ConnectionOwner) {
     this.#owner = owner;
     this.protocol = protocol;
@@ -107,7 +110,7 @@ export class PoolConnection {
       socket = config.socketPath ? connect(config.socketPath) : connect(config.port, config.host);
       return socket.setNoDelay(true).setKeepAlive(true, 10_000);
     };
-    // A limit of connecting that is not ours would only be in the way.
+    // The limit that mysql2 has for connecting would only interfere with ours.
     this.#core = createConnection({ ...options, stream, connectTimeout: 0 }) as unknown as Core;
     this.#socket = socket as unknown as Socket;
     this.#core.on("error", (error) => this.#close(error));
@@ -146,7 +149,7 @@ export class PoolConnection {
     return this.#sendRecorded<T>("query", sql, values);
   }
 
-  /** Runs a statement that is all that the connection was taken for, and gives it back before the answer is told. */
+  /** Runs a statement that is all the connection was taken for, and gives the connection back before it resolves. */
   runAndRelease<T>(method: Method, sql: string, values: readonly unknown[] | undefined): Answer<T> {
     return this.#send<T>(method, sql, values, true);
   }
@@ -160,7 +163,7 @@ export class PoolConnection {
   #send<T>(method: Method, sql: string, values: readonly unknown[] | undefined, thenRelease: boolean): Answer<T> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(new ConnectionError("The connection is closed"));
-      // What a session begins with waits for the handshake: that is no time of a statement.
+      // Session statements wait for the handshake, which is not the time of a statement.
       const onStatement = this.#isOpening ? undefined : this.#onStatement;
       const sentAtMs = onStatement ? monotonicMs() : 0;
       const fail = (error: Error): void => {
@@ -176,7 +179,7 @@ export class PoolConnection {
           this.#core.execute(sql, values, onAnswer);
           return;
         }
-        // The caller knows already where the connection was cut off, or where an earlier step of the command failed.
+        // The caller has already been told if the connection was cut off, or an earlier step of the command failed.
         if (!this.#forget(fail)) return;
         if (this.#unanswered.length > 0 && !this.#isOpening) this.#clock.restart(this.#timeoutMs);
         if (error && isConnectionLost(error)) this.#isWorn = true;
@@ -195,7 +198,7 @@ export class PoolConnection {
     });
   }
 
-  /** Lets the server hear of it. Whoever takes it meanwhile waits for the answer first. */
+  /** Keeps the session alive. Whoever takes the connection meanwhile waits for the answer first. */
   ping(): void {
     const fail = () => {};
     if (this.#unanswered.length === 0) this.#clock.restart(this.#timeoutMs);
@@ -207,7 +210,7 @@ export class PoolConnection {
     });
   }
 
-  /** For a command that has its answer. False if it was told already that there would be none. */
+  /** For a command that has its answer. False if it was already failed. */
   #forget(fail: (error: Error) => void): boolean {
     const index = this.#unanswered.indexOf(fail);
     if (index === -1) return false;
@@ -215,12 +218,12 @@ export class PoolConnection {
     return true;
   }
 
-  /** Gives the connection back, or closes it where it cannot serve another. */
+  /** Gives the connection back, or closes it if it cannot be used again. */
   release(): void {
     if (!this.#isInUse) return;
     this.#isInUse = false;
     this.span = undefined;
-    // Someone else must not find the answer to a command that is still running.
+    // The next user must not receive the answer to a command that is still running.
     if (this.#isWorn || this.#unanswered.length > 0) this.destroy();
     else if (!this.#isClosed) this.#owner.released(this);
   }
@@ -229,26 +232,29 @@ export class PoolConnection {
     this.#close(new ConnectionError("The connection was given up"));
   }
 
-  /** Says goodbye and closes. */
+  /** Quits and closes. */
   quit(): void {
     this.#isInUse = false;
     this.#core.end();
     setTimeout(() => this.#socket.destroy(), quitTimeoutMs).unref();
   }
 
-  /** For the owner, who hands it out again. */
+  /** For the owner, when it hands the connection out again. */
   take(): this {
     this.#isInUse = true;
     return this;
   }
 
-  /** For the owner: it is closed once nobody uses it. */
+  /** For the owner: closes it once nobody uses it. */
   wearOut(): void {
     this.#isWorn = true;
     if (!this.#isInUse) this.destroy();
   }
 
-  /** Vitess then refuses a transaction over two shards, which by default it may commit by half. Others do not know the variable. */
+  /**
+   * Makes Vitess refuse a transaction over two shards, which by default it may commit in part. Other servers do not
+   * know the variable.
+   */
   async #allowOneShard(): Promise<void> {
     await this.query("SET SESSION transaction_mode = 'SINGLE'").catch((error: unknown) => {
       if (!isUnknownVariable(error)) throw error;
@@ -256,8 +262,8 @@ export class PoolConnection {
   }
 
   /**
-   * A node that aborts a transaction while a statement of it is being prepared does not say so: what follows would be
-   * stored by itself, and what came before would be lost. It does say so to a statement that comes as text.
+   * A node that aborts a transaction while one of its statements is being prepared does not report it: what follows
+   * would be stored by itself, and what came before would be lost. For a statement sent as text, it does report it.
    */
   async #prepareNothingOnGalera(): Promise<void> {
     try {
@@ -277,9 +283,9 @@ export class PoolConnection {
     this.#owner.closed(this);
   }
 
-  /** The server is not waited for any longer. */
+  /** Stops waiting for the server. */
   #cutOff(): void {
-    // First, so that nobody who waits is given one of the others when this one is closed.
+    // First, so that closing this one does not hand a waiting caller one of the others.
     if (!this.#isOpening) this.#owner.fellSilent();
     this.#close(new ConnectionError(`The database did not answer within ${this.#timeoutMs} ms`));
   }

@@ -5,11 +5,11 @@ import { sayDatabaseFault } from "./command-fault.ts";
 import { openPool, type Pool } from "./pool.ts";
 import { schemaIsCurrent } from "./schema.ts";
 
-/** A command of the administrator returns what there is to print, once all of it is stored. */
+/** An administrator's command returns what to print, once everything is stored. */
 export type DatabaseCommand = Command<Pool, string>;
 
 interface CommandDatabase {
-  /** Called only to run a command, so that its help needs no database. */
+  /** Called only to run a command, so that its help works without a database. */
   readonly readUrl: () => string;
   readonly migrations: URL;
 }

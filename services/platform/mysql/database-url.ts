@@ -9,7 +9,7 @@ const tlsParameters = ["ssl-mode", "ssl-ca", "ssl-cert", "ssl-key"] as const;
 const syncWaitParameter = "wsrep-sync-wait";
 const protocolParameter = "protocol";
 
-/** How statements with values go to the database. */
+/** How statements with values are sent to the database. */
 export type Protocol = "prepared" | "text";
 
 /** What a URL says about how to connect. Throws if its TLS parameters are wrong; the message holds no secret. */
@@ -21,8 +21,8 @@ export function connectionOptions(url: string): ConnectionOptions {
 }
 
 /**
- * What a URL asks of each session. On Galera a node may lag behind what another has answered; with `wsrep-sync-wait=1`
- * reads and transactions first wait for all that was committed before them, on whichever node.
+ * The session settings that a URL asks for. On Galera a node may lag behind what another has acknowledged; with
+ * `wsrep-sync-wait=1`, reads and transactions first wait for everything that was committed before them, on any node.
  */
 export function sessionStatements(url: string): string[] {
   const value = new URL(url).searchParams.get(syncWaitParameter);
@@ -33,7 +33,7 @@ export function sessionStatements(url: string): string[] {
 }
 
 /**
- * `protocol=text` is for Vitess: there a statement that is prepared inside of a transaction opens a connection to any
+ * `protocol=text` is for Vitess: preparing a statement inside a transaction there opens a connection to an arbitrary
  * shard, and the next write to another one fails.
  */
 export function protocolOf(url: string): Protocol {
@@ -44,8 +44,8 @@ export function protocolOf(url: string): Protocol {
 }
 
 /**
- * Where TLS is asked for, the certificate must be good and name the host. mysql2 by itself would take any name, and
- * with that the certificate of anyone whom the same authority has given one.
+ * With TLS, the certificate must be valid and name the host. mysql2 by itself would accept any name, and so any
+ * certificate of the same authority.
  */
 function tlsOptions({ hostname, searchParams }: URL): SslOptions | undefined {
   const mode = searchParams.get("ssl-mode");
@@ -71,7 +71,7 @@ function sslObject(text: string | null): SslOptions {
     const value = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new Error("its parameter ssl must be true or an object in JSON; the file of a certificate authority is ssl-ca");
 }
@@ -91,7 +91,10 @@ export function readDatabaseUrl(reader: EnvironmentReader, name: string, meaning
   return readOptionalDatabaseUrl(reader, name) ?? "";
 }
 
-/** With what all databases of the process have in common, so that a Secret need not hold it. The URL itself goes first. */
+/**
+ * Adds the parameters that all databases of the process share, so that a Secret need not contain them. The URL's own
+ * take precedence.
+ */
 export function readOptionalDatabaseUrl(reader: EnvironmentReader, name: string): string | undefined {
   const given = reader.optionalUrl(name, ["mysql:"]);
   const common = new URLSearchParams(reader.optional("DATABASE_URL_PARAMETERS"));
@@ -109,8 +112,8 @@ export function readOptionalDatabaseUrl(reader: EnvironmentReader, name: string)
 }
 
 /**
- * What mysql2 would take all the same, and then use another server, no database, or no TLS: where other drivers have
- * another name for that, such as `sslMode`, it leaves it out.
+ * Refuses what mysql2 would accept but misread, using another server, no database or no TLS: it ignores parameters
+ * under other drivers' names, such as `sslMode`.
  */
 function checkParts({ hostname, pathname, username, password, searchParams }: URL): void {
   if (hostname === "" || pathname.length < 2)

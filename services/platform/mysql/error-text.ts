@@ -1,31 +1,31 @@
-/** What Vitess says behind an error: the statement with all that was bound to it. */
+/** What Vitess appends to an error: the statement with all bound values. */
 const statementBehind = /(: |, )?\b(Sql: "|BindVars: \{)|\bduring query: /;
 
-/** A quote that opens a value, as MySQL or as Go writes it; not the one inside of "doesn't". */
+/** A quote that opens a value, as MySQL or Go writes it; not the one inside "doesn't". */
 const openingQuote = /(?<!\w)['"]/;
 
-/** Quoted names of what belongs to the schema. Anything else in quotes may be a value, or hold one. */
+/** Quoted names that belong to the schema. Anything else in quotes may be or contain a value. */
 const quotedName =
   /\b(?:column|constraint|database|function|index|key|table|user|variable) '[\w.$%-]+'(?:@'[\w.:%-]+')?/gi;
 
-/** What may follow the last value, up to the end, and is good to know. */
+/** Text after the last value, at the end of a message, that is worth keeping. */
 const behindValues =
   /'((?: for key '[\w.$]+'| for column [\w.$`']+ at row \d+| at line \d+)?(?: \(errno \d+\))?(?: \(sqlstate \w+\))?)(?: \(CallerID: [^()']*\))?$/;
 
 /**
- * The message of an error of a database as it may be logged. Databases quote values: an entry that is there twice, the
- * place of a fault in a statement, which as text has all of them; and Vitess adds the statement itself.
+ * The message of a database error in a form that may be logged. Databases quote values: a duplicate entry, or the place
+ * of an error in a statement, which contains all values if it is sent as text; and Vitess appends the statement itself.
  */
 export function withoutQuotedValues(message: string): string {
   const [text = ""] = message.split(statementBehind, 1);
-  // Names are as long as before, so that places stay what they are.
+  // Names are replaced by dashes of the same length, so that positions stay the same.
   const values = text.replaceAll(quotedName, (name) => "-".repeat(name.length));
   const start = values.search(openingQuote);
   if (start < 0) return text;
   return `${text.slice(0, start)}'…'${text.slice(start).match(behindValues)?.[1] ?? ""}`;
 }
 
-/** Makes the error of a statement one that may be logged: nothing is left of the values that mysql2 and databases put into it. */
+/** Makes the error of a statement fit for the log: removes all values that mysql2 and databases put into it. */
 export function withoutValues(error: Error & { sql?: string; sqlMessage?: string }, sql: string): Error {
   const { message, stack } = error;
   error.message = withoutQuotedValues(message);

@@ -7,26 +7,26 @@ interface MysqlError {
 
 const duplicateKey = 1062;
 const lockWaitTimeout = 1205;
-/** What MySQL says instead where there was no wait. */
+/** What MySQL reports instead for NOWAIT. */
 const lockNowait = 3572;
 const accessDenied = 1045;
-/** A user who is let in has no right to a database, or to do something with a table. */
+/** An authenticated user lacks a right on a database or a table. */
 const rightMissing = [1044, 1142];
 const tlsRequired = 3159;
 const unknownDatabase = 1049;
 const unknownTable = 1146;
 const unknownColumn = 1054;
 const unknownIndex = 1176;
-/** A column or an index that is there already, or an index that is gone. */
+/** A column or an index that already exists, or an index that no longer does. */
 const alreadyAltered = new Set([1060, 1061, 1091]);
 const unknownVariable = 1193;
 const needsReprepare = 1615;
-/** A statement took longer than the server lets it: what MariaDB says, and MySQL of a read. */
+/** A statement exceeded the server's time limit: on MariaDB, and for a read on MySQL. */
 const statementTimeouts = [1969, 3024];
 /** The disk, and a table or its tablespace. */
 const fullErrnos = new Set([1021, 1114]);
 
-/** The server asks to try again: our rollback leaves nothing of the transaction, and the connection stays good. */
+/** The server asks for a retry: our rollback leaves nothing of the transaction, and the connection stays usable. */
 const conflictErrnos = new Set([
   lockWaitTimeout,
   lockNowait,
@@ -35,20 +35,20 @@ const conflictErrnos = new Set([
 ]);
 
 /**
- * The server is going away, has gone, is full, or is not the one that takes writes. The connection is dropped, also
- * where it would still work: the next one may reach another server.
+ * The server is shutting down, gone, full, or not the one that takes writes. The connection is dropped even if it would
+ * still work, because the next one may reach another server.
  */
 const lostErrnos = new Set([
   1021, // disk full
   1040, // too many connections
   1041, // out of resources: Vitess throttles
-  accessDenied, // the password was changed, and ours is yet to be
+  accessDenied, // the password was changed on the server but not yet here
   1047, // a Galera node without its primary component
   1053, // shutdown in progress
   1077, // normal shutdown
-  1105, // no error of its own: what Vitess says where a shard has no primary, or is about to get another
+  1105, // generic: what Vitess reports when a shard has no primary, or is about to get another
   1114, // table full
-  1129, // our host is blocked after too many faults of the network
+  1129, // our host is blocked after too many network errors
   1152, // aborted connection
   1158, // network read error
   1159, // network read timeout
@@ -108,10 +108,10 @@ const lostCodes = new Set([
   "ETIMEDOUT",
 ]);
 
-/** A fault of a connection that we noticed ourselves: the server may have said nothing. */
+/** A fault of a connection that we noticed ourselves; the server may have reported nothing. */
 export class ConnectionError extends Error {
   readonly fatal = true;
-  /** Of the server, where it refused the connection. */
+  /** The server's error number, if it refused the connection. */
   readonly errno: number | undefined;
 
   constructor(message: string, cause?: unknown) {
@@ -122,8 +122,8 @@ export class ConnectionError extends Error {
 }
 
 /**
- * Rows are there by now that were not when we looked: a retry of ours was faster, or somebody through another node of a
- * cluster, where our lock does not hold. Trying again finds them.
+ * Rows exist by now that did not when we looked: a retry of ours was faster, or another caller through another node of
+ * a cluster, where our lock does not hold. Trying again finds them.
  */
 export class WrittenElsewhere extends Error {
   constructor(cause: unknown) {
@@ -132,7 +132,7 @@ export class WrittenElsewhere extends Error {
   }
 }
 
-/** A COMMIT was sent and not answered: whether anything was stored is not known until someone looks. */
+/** A COMMIT was sent and not answered: whether anything was stored is unknown until someone looks. */
 export class CommitUnknown extends Error {
   constructor(cause: unknown) {
     super("The database did not say whether a transaction was committed", { cause });
@@ -140,12 +140,15 @@ export class CommitUnknown extends Error {
   }
 }
 
-/** Positive where the server said it. mysql2 gives the errors of a socket that of the operating system, which is negative. */
+/**
+ * Positive if the server reported it. For socket errors, mysql2 passes on that of the operating system, which is
+ * negative.
+ */
 function errnoOf(error: unknown): number {
   return (error as MysqlError).errno ?? 0;
 }
 
-/** True if a unique index refused a row. Which one it was stands in the message alone, and Vitess may leave that out. */
+/** True if a unique index refused a row. Only the message says which one, and Vitess may leave that out. */
 export function isDuplicateKey(error: unknown): boolean {
   return errnoOf(error) === duplicateKey;
 }
@@ -154,7 +157,7 @@ export function isUnknownTable(error: unknown): boolean {
   return errnoOf(error) === unknownTable;
 }
 
-/** True if a replica has yet to be migrated: its primary has been, or nobody would ask. */
+/** True if a replica has yet to be migrated: its primary has been, or this would not have been queried. */
 export function isSchemaOlder(error: unknown): boolean {
   return [unknownTable, unknownColumn, unknownIndex].includes(errnoOf(error));
 }
@@ -163,7 +166,7 @@ export function isUnknownVariable(error: unknown): boolean {
   return errnoOf(error) === unknownVariable;
 }
 
-/** True if what a table was to get, or to lose, it has got or lost before. */
+/** True if the change to a table had already been made. */
 export function isAlreadyAltered(error: unknown): boolean {
   return alreadyAltered.has(errnoOf(error));
 }
@@ -193,23 +196,23 @@ export function isFull(error: unknown): boolean {
   return fullErrnos.has(errnoOf(error));
 }
 
-/** True if someone held a row for longer than we wait for a lock. */
+/** True if a row was locked for longer than we wait. */
 export function isLockTimeout(error: unknown): boolean {
   const errno = errnoOf(error);
   return errno === lockWaitTimeout || errno === lockNowait;
 }
 
-/** For a statement outside of a transaction: true if one that waits for no row was told that it waited too long. */
+/** For a statement outside a transaction: true if one that waits for no row was reported as a lock timeout. */
 export function isReadHeldUp(error: unknown, sql: string): boolean {
   return isLockTimeout(error) && sql.startsWith("SELECT");
 }
 
-/** Nobody holds a row that was asked for: a node of a cluster has waited for the others, and lost them. */
+/** Nobody holds a row that was asked for: a cluster node has waited for the others, and lost them. */
 export function behindCluster(): ConnectionError {
   return new ConnectionError("The database is behind its cluster");
 }
 
-/** True if a prepared statement must be prepared again; nothing of it was done. */
+/** True if a prepared statement must be prepared again; it had no effect. */
 export function isReprepareNeeded(error: unknown): boolean {
   return errnoOf(error) === needsReprepare;
 }
@@ -225,12 +228,12 @@ export function isConnectionLost(error: unknown): boolean {
   return lostCodes.has(code) || (fatal === true && code.startsWith("PROTOCOL_"));
 }
 
-/** For the error of a COMMIT: true if nothing was stored for sure, false if that is open. */
+/** For the error of a COMMIT: true if certainly nothing was stored, false if that is open. */
 export function isCommitRefused(error: unknown): boolean {
   return !(error instanceof ConnectionError) && commitRefusedErrnos.has(errnoOf(error));
 }
 
-/** True if the same work may succeed, or be found done, if it is done again. */
+/** True if the same work may succeed, or turn out to be done, when it is repeated. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof CommitUnknown || error instanceof WrittenElsewhere) return true;
   return conflictErrnos.has(errnoOf(error)) || isConnectionLost(error);

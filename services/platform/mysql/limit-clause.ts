@@ -1,6 +1,6 @@
 /**
- * A page in SQL, with its numbers in the text: as parameters, MySQL would want them as text and Vitess as integers.
- * So each page is a statement of its own (`select-page.ts`).
+ * A LIMIT clause with its numbers in the text: as parameters, MySQL would want them as text and Vitess as integers. So
+ * each page is a statement of its own (`select-page.ts`).
  */
 export function limitClause(limit: number, offset: number): string {
   for (const value of [limit, offset]) {

@@ -19,7 +19,7 @@ export function readMigration(reader: EnvironmentReader, urlName: string, meanin
   };
 }
 
-/** The command that brings the database of a service up to date. `readConfig` is called only to run it. */
+/** The command that migrates the database of a service. `readConfig` is called only to run it. */
 export function migrateCommand(readConfig: () => MigrationConfig, directory: URL): Command {
   return defineCommand({
     name: "migrate",
@@ -37,7 +37,7 @@ export function migrateCommand(readConfig: () => MigrationConfig, directory: URL
   });
 }
 
-/** A migration goes on where nobody can read how far it is. */
+/** A migration continues even if its progress cannot be printed. */
 function tell(progress: string): void {
   print(progress).catch(() => {});
 }

@@ -15,22 +15,21 @@ const createTable = `
     applied_at DATETIME(3) NOT NULL
   ) ENGINE = InnoDB`;
 
-/** How long a database that is starting, full or out of reach is waited for, and who is told of it. */
+/** How long to wait for a database that is starting, full or out of reach, and who is told about it. */
 interface Waiting {
   readonly waitMs: number;
   readonly onWait: (reason: string, leftMs: number) => void;
 }
 
 const pauseMs = 500;
-/** A line for each of these. */
+/** At most one line per interval. */
 const tellEveryMs = 5_000;
 
 /**
- * Brings a database up to date and returns the names of what was applied. Creates the database where there is none.
- * Any number of processes may call it at once, also through several nodes of a cluster: one migrates, the others wait
- * and find nothing to do.
- * DDL cannot be rolled back, so each file is one statement that may be run again: after a crash, and after a connection
- * that was lost on the way.
+ * Migrates a database and returns the names of the migrations applied. Creates the database if there is none. Any
+ * number of processes may call it at once, also through several nodes of a cluster: one migrates, the others wait and
+ * find nothing to do. DDL cannot be rolled back, so each file is one statement that may be run again after a crash or a
+ * lost connection.
  */
 export async function migrate(
   url: string,
@@ -57,10 +56,10 @@ export async function migrate(
       return [...applied];
     } catch (error) {
       const leftMs = deadlineMs - monotonicMs();
-      // A wrong password does not get better by waiting, nor does a statement that takes longer than it may.
+      // Waiting helps neither with a wrong password nor with a statement that exceeds its time limit.
       const isHopeless = isAccessDenied(error) || isStatementTimeout(error);
       if (!isTransient(error) || isHopeless || leftMs < pauseMs) throw error;
-      // If a name has several addresses, an error has one message for each, and none itself.
+      // If a name has several addresses, the error has one message for each, and none of its own.
       const { message, code } = error as { message: string; code?: string };
       tellWait(message || String(code), leftMs);
     }
@@ -80,7 +79,7 @@ async function applyPending(
     if ((await listPending(connection, migrations)).length > 0) {
       guard = await open(url);
       await whileGuarded(guard, onWait, async () => {
-        // Whoever had the guard before us may have applied them already.
+        // The previous holder of the guard may have applied them already.
         for (const migration of await listPending(connection, migrations)) await apply(connection, migration, onApply);
       });
       await guard.end();
@@ -105,10 +104,10 @@ async function apply(
 ): Promise<void> {
   onApply(name);
   await connection.query(sql).catch((error: unknown) => {
-    // MySQL cannot alter a table only where that is left to do, so this is how a crash after it looks.
+    // MySQL has no conditional ALTER for this, so this is how a crash just after it appears.
     if (!isAlreadyAltered(error)) throw error;
   });
-  // If a guard lapsed too early, someone else may have been faster.
+  // If a guard expired too early, another process may have recorded it already.
   await connection.query(
     `INSERT INTO schema_migrations (name, checksum, applied_at) VALUES (?, ?, UTC_TIMESTAMP(3))
       ON DUPLICATE KEY UPDATE checksum = VALUES(checksum)`,

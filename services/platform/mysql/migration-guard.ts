@@ -5,19 +5,19 @@ import { monotonicMs } from "../process/clock.ts";
 import { CommandError } from "../process/command-error.ts";
 import { isConnectionLost, isDuplicateKey, isTransient, isUnknownTable } from "./errors.ts";
 
-/** Beside the rows of the migrations, whose names begin with a number. */
+/** A row beside those of the migrations, whose names begin with a number. */
 const guardName = "migrating";
 
-/** By the clock of the database, which is one for all. A process that has shown no sign of life for as long has died. */
+/** By the database's clock, which all processes share. A process that has not renewed its row for this long is dead. */
 const lapsesAfterSeconds = 20;
 const signOfLifeEveryMs = 5_000;
 const pauseMs = 250;
 
 /**
- * Runs `work` while nobody else does so on the same database, wherever they are: who migrates has a row, and keeps it
- * fresh. A named lock (`GET_LOCK`) would hold on one node of a Galera cluster alone, and on Vitess be lost after half a
- * minute. The connection is the guard's own, because a statement of the work may take hours. Throws a CommandError where
- * others do not get done.
+ * Runs `work` while nobody else does so on the same database, from wherever: the process that migrates holds a row and
+ * keeps renewing it. A named lock (`GET_LOCK`) would hold on only one node of a Galera cluster, and be lost on Vitess
+ * after half a minute. The guard has its own connection, because a statement of the work may take hours. Throws a
+ * CommandError if others do not finish.
  */
 export async function whileGuarded(
   connection: Connection,
@@ -28,7 +28,7 @@ export async function whileGuarded(
   const token = randomBytes(32).toString("hex");
   await takeGuard(connection, token, onWait, waitMaxMs);
   const timer = setInterval(() => {
-    // If this fails, others may begin too early: then they do the same work, and agree.
+    // If this fails, others may begin too early: then they do the same work, with the same result.
     connection
       .query("UPDATE schema_migrations SET applied_at = UTC_TIMESTAMP(3) WHERE name = ? AND checksum = ?", [
         guardName,
@@ -40,7 +40,7 @@ export async function whileGuarded(
     await work();
   } finally {
     clearInterval(timer);
-    // What is left behind lapses.
+    // If this fails, the row expires.
     await connection
       .query("DELETE FROM schema_migrations WHERE name = ? AND checksum = ?", [guardName, token])
       .catch(() => {});
@@ -78,8 +78,8 @@ async function tryToTake(connection: Connection, token: string): Promise<boolean
     );
     return true;
   } catch (error) {
-    // Two who try at once may also meet in a deadlock, or at the commit of a cluster; and a node of one may be behind that
-    // through which the table was made.
+    // Two processes at once may also deadlock, or conflict at the commit in a cluster; and a node may lag behind the
+    // one through which the table was created.
     if (isDuplicateKey(error) || isUnknownTable(error)) return false;
     if (isTransient(error) && !isConnectionLost(error)) return false;
     throw error;

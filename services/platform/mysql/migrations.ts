@@ -11,7 +11,7 @@ export interface Migration {
   readonly checksum: string;
 }
 
-/** What a database knows of a migration that it has had. */
+/** What a database has recorded about an applied migration. */
 export interface MigrationRow extends RowDataPacket {
   readonly name: string;
   readonly checksum: string;

@@ -18,36 +18,36 @@ export { PoolConnection, type Statement } from "./connection.ts";
 export type Executor = Pick<Pool | PoolConnection, "execute" | "query">;
 
 interface PoolOptions {
-  /** Longer than any lock is waited for. For a statement that takes longer nobody waits any more. */
+  /** Longer than any lock is waited for. Nobody waits for a statement that takes longer. */
   readonly statementTimeoutMs?: number;
-  /** How long a row that someone else holds is waited for, in whole seconds. */
+  /** How long to wait for a row lock, in whole seconds. */
   readonly lockTimeoutSeconds?: number;
-  /** Connections that nobody needed for this long are closed, all but a few. */
+  /** Connections that were not needed for this long are closed, except for a few. */
   readonly idleTimeoutMs?: number;
-  /** The server ends a session that it does not hear of for this long, in whole seconds. */
+  /** The server ends a session that is silent for this long, in whole seconds. */
   readonly silenceMaxSeconds?: number;
   /** Default: what the URL says. */
   readonly protocol?: Protocol;
-  /** How many may wait for a connection; of one tenant, half of them. */
+  /** How many callers may wait for a connection; half of them at most for one tenant. */
   readonly waitingMax?: number;
-  /** For reads, and for changes that can be made again: the server may end a statement that takes too long. */
+  /** For reads, and for changes that can be repeated: the server may end a statement that takes too long. */
   readonly isForReads?: boolean;
-  /** Gets the time of each statement. */
+  /** Receives the duration of each statement. */
   readonly metrics?: Metrics;
 }
 
 const connectTimeoutMaxMs = 5_000;
-/** Kept open however quiet it is, so that the next caller need not wait for a handshake. */
+/** Kept open even when idle, so that the next caller need not wait for a handshake. */
 const idleMin = 2;
-/** If one connection cannot be made while others work, the server is most likely full. */
+/** If one connection cannot be made while others work, the server has probably reached its limit. */
 const connectPauseMs = 250;
-/** Of one connection; those used longest ago are closed. */
+/** Per connection; the least recently used are closed. */
 const preparedStatementsMax = 100;
 
 export function openPool(url: string, size: number, options: PoolOptions = {}): Pool {
   const { statementTimeoutMs = 8_000, lockTimeoutSeconds = 3, idleTimeoutMs = 60_000, waitingMax = 1_000 } = options;
   const { protocol = protocolOf(url), isForReads = false, silenceMaxSeconds = 15 } = options;
-  // Vitess, which is spoken to as text, has limits of its own.
+  // Vitess, to which statements are sent as text, has limits of its own.
   const serverLimits = protocol === "prepared" && {
     silenceMaxSeconds,
     ...(isForReads && { readTimeoutMs: statementTimeoutMs }),
@@ -58,7 +58,7 @@ export function openPool(url: string, size: number, options: PoolOptions = {}): 
       charset: collation,
       timezone: "Z",
       supportBigNumbers: true,
-      // A batch of each size is a statement of its own, and a server keeps 16,382 of them in all by default.
+      // Each batch size is a statement of its own, and a server keeps at most 16,382 in total by default.
       maxPreparedStatements: preparedStatementsMax,
     },
     sessionStatements: [...sessionSettings({ lockTimeoutSeconds, ...serverLimits }), ...sessionStatements(url)],
@@ -85,16 +85,16 @@ export class Pool {
   readonly #owner: ConnectionOwner;
   /** All that are open, in use or not. */
   readonly #open = new Set<PoolConnection>();
-  /** The one that was used last is used first, so that the others may be closed. */
+  /** Last in, first out, so that unneeded ones become idle and can be closed. */
   readonly #idle: PoolConnection[] = [];
-  /** The fewest that were idle at once since the last look: as many were not needed. */
+  /** The lowest number of idle connections since the last check: that many were not needed. */
   #idleLow = 0;
   readonly #timers: readonly NodeJS.Timeout[];
   readonly #shares: TenantShares;
   readonly #waiting: ConnectionQueue;
   #opening = 0;
   #connectFault: { readonly error: ConnectionError; readonly atMs: number } | undefined;
-  /** Set once the pool is being closed. */
+  /** Set while the pool is being closed. */
   #onEmpty: (() => void) | undefined;
 
   constructor(settings: ConnectionSettings, limits: PoolLimits) {
@@ -109,7 +109,8 @@ export class Pool {
         this.#handOut(connection);
       },
       closed: (connection) => this.#forget(connection),
-      // Those in use have a limit of their own; the idle ones are most likely dead, too, and would each cost someone one.
+      // Those in use have their own time limit; the idle ones are probably dead, too, and would each cost a caller that
+      // limit.
       fellSilent: () => {
         for (const connection of [...this.#idle]) connection.destroy();
       },
@@ -142,8 +143,8 @@ export class Pool {
   }
 
   /**
-   * The same pool for statements that are made for somebody: in the turn of their tenant, recorded where their trace is, and
-   * where a deadline is given, only while they wait.
+   * The same pool for statements on behalf of a caller: they wait for the turn of its tenant, are recorded in its trace
+   * and, if a deadline is given, run only while it waits.
    */
   within(caller: Deadline | Pick<Deadline, "trace"> = {}): Pick<Pool, "execute" | "query"> {
     const span = caller.trace?.span;
@@ -160,7 +161,10 @@ export class Pool {
     };
   }
 
-  /** A connection to be released or destroyed. Waits for one no longer than the caller does, or than a statement may take. */
+  /**
+   * A connection, to be released or destroyed. Waits for it no longer than the caller would, or than a statement may
+   * take.
+   */
   getConnection(caller?: Deadline): Promise<PoolConnection> {
     const tenant = caller?.tenant;
     return new Promise((resolve, reject) => {
@@ -183,21 +187,21 @@ export class Pool {
     });
   }
 
-  /** Replaces all connections, each once nobody uses it: the next ones may reach another server. */
+  /** Replaces every connection once nobody uses it: the next ones may reach another server. */
   renew(): void {
     for (const connection of this.#open) connection.wearOut();
   }
 
   /**
-   * Gives all connections back but one, each once nobody uses it. For a process that is about to end: the one that takes
-   * its place needs them, and together they may be more than the database takes.
+   * Closes all connections but one, each once nobody uses it. For a process that is about to end: its successor needs
+   * them, and together they may exceed what the database allows.
    */
   shrink(): void {
     this.#size = 1;
     while (this.#idle.length > 0 && this.#open.size > this.#size) this.#discard(this.#idle[0] as PoolConnection);
   }
 
-  /** Closes every connection once it is released, or after the time of a statement. */
+  /** Closes every connection once it is released, at the latest after the statement timeout. */
   async end(): Promise<void> {
     if (this.#onEmpty) return;
     for (const timer of this.#timers) clearInterval(timer);
@@ -225,7 +229,7 @@ export class Pool {
     return this.getConnection(caller).then((connection) => connection.runAndRelease<T>(method, sql, values));
   }
 
-  /** Whether too many wait for another to be let in: in all, or of their tenant, which leaves room for others. */
+  /** Whether too many callers wait already: in total, or of this tenant, which leaves room for others. */
   #isCrowded(tenant: string | undefined): boolean {
     const { waitingMax } = this.#limits;
     const isOne = tenant !== undefined;
@@ -247,10 +251,10 @@ export class Pool {
     else this.#idle.push(connection);
   }
 
-  /** Opens a connection for each who waits, as far as the size allows. */
+  /** Opens a connection for each waiting caller, as far as the size allows. */
   #openMore(): void {
     while (this.#opening < this.#waiting.size && this.#open.size + this.#opening < this.#size) {
-      // Until the pause is over, those who wait are served by the connections that there are.
+      // Until the pause is over, waiting callers are served by the existing connections.
       if (this.#open.size > 0 && monotonicMs() < (this.#connectFault?.atMs ?? -connectPauseMs) + connectPauseMs) return;
       this.#opening += 1;
       void this.#openOne();
@@ -268,10 +272,10 @@ export class Pool {
     } catch (cause) {
       this.#opening -= 1;
       const { message, code } = cause as { message: string; code?: string };
-      // If a name has several addresses, an error has one message for each, and none itself.
+      // If a name has several addresses, the error has one message for each, and none of its own.
       const error = new ConnectionError(`No connection to the database: ${message || code}`, cause);
       this.#connectFault = { error, atMs: monotonicMs() };
-      // Those who came after it had begun wait for an attempt of their own.
+      // Callers that came after this attempt began wait for the next one.
       if (this.#open.size === 0) this.#waiting.failAll(error, lastNumber);
       this.#openMore();
       this.#settleEnd();
@@ -283,7 +287,7 @@ export class Pool {
     this.#shares.giveBack(connection);
     const index = this.#idle.indexOf(connection);
     if (index >= 0) this.#idle.splice(index, 1);
-    // Its tenant may have waited for another beside idle ones, with as many in use as a tenant may have.
+    // A tenant at its share may have been waiting although there are idle connections.
     const spare = this.#idle.at(-1);
     if (spare && this.#waiting.give(spare)) this.#idle.pop();
     if (this.#idle.length < this.#idleLow) this.#idleLow = this.#idle.length;
@@ -291,7 +295,7 @@ export class Pool {
     this.#settleEnd();
   }
 
-  /** It counts as gone at once, so that the next one is not closed in its place. */
+  /** It is removed at once, so that the next one is not closed in its place. */
   #discard(connection: PoolConnection): void {
     this.#forget(connection);
     connection.quit();
@@ -302,7 +306,7 @@ export class Pool {
     this.#idleLow = this.#idle.length;
   }
 
-  /** So that the server does not end those that nobody needs just now. */
+  /** Keeps the server from ending idle sessions. */
   #pingIdle(): void {
     for (const connection of this.#idle) connection.ping();
   }

@@ -1,9 +1,9 @@
 import { DomainError, unavailable } from "../domain/domain-error.ts";
 import { isFull } from "./errors.ts";
 
-// What a caller is told of a fault of the database. Each keeps its cause for the log.
+// What a caller is told about a database fault. Each keeps its cause for the log.
 
-/** A commit was not answered, or is still to come, and there is no time left to find out what it did. */
+/** A commit was not answered, or is still in progress, and there is no time left to find out its outcome. */
 export function outcomeUnknown(cause?: unknown): DomainError {
   return unavailable(
     "The database did not say whether this was stored. Try again with the same request id: nothing is stored twice.",
@@ -11,7 +11,9 @@ export function outcomeUnknown(cause?: unknown): DomainError {
   );
 }
 
-/** Others kept changing the same rows until the time was up; one of them may be the same request, through another process. */
+/**
+ * Others kept changing the same rows until the deadline; one of them may be the same request, through another process.
+ */
 export function conflictNotSettled(cause: unknown): DomainError {
   return new DomainError("aborted", {
     reason: "CONFLICT",

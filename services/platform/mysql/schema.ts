@@ -17,7 +17,7 @@ export function schemaIsCurrent(pool: Pool, directory: URL): ReadinessCheck {
   };
 }
 
-/** After a failover the server that we are connected to may have become the replica of another. */
+/** After a failover, the server that we are connected to may be a replica. */
 async function checkWritable(pool: Pool): Promise<void> {
   const [rows] = await pool.query<RowDataPacket[]>("SELECT @@global.read_only, @@global.innodb_read_only");
   const isReadOnly = Object.values(rows[0] ?? {}).some((value) => !["0", "OFF"].includes(String(value)));
@@ -26,7 +26,7 @@ async function checkWritable(pool: Pool): Promise<void> {
   throw new Error("the database is read-only");
 }
 
-/** By its name, so that one shard is asked. Migrations are applied in order: where the last one is there, all are. */
+/** By its name, so that only one shard is asked. Migrations are applied in order: if the last one is there, all are. */
 async function findApplied(pool: Pool, name: string): Promise<MigrationRow[]> {
   const sql = "SELECT name, checksum FROM schema_migrations WHERE name = ?";
   const [rows] = await pool.query<MigrationRow[]>(sql, [name]).catch((error: unknown) => {

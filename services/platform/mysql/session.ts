@@ -4,8 +4,8 @@ export const setReadCommitted = "SET SESSION TRANSACTION ISOLATION LEVEL READ CO
 export const collation = "utf8mb4_bin";
 
 /**
- * A server may be told to take no character set from a handshake. One that reads text in another, such as GBK, would find
- * the end of a value where there is none.
+ * A server may be configured to ignore the character set of the handshake. One that reads text in another, such as GBK,
+ * would see the end of a value where there is none.
  */
 const setCharacterSet = `SET NAMES utf8mb4 COLLATE ${collation}`;
 
@@ -21,32 +21,33 @@ interface SessionLimits {
   readonly lockTimeoutSeconds: number;
   /** Default: the server ends no read, however long it takes. */
   readonly readTimeoutMs?: number;
-  /** The server ends a session that it does not hear of for this long. Default: what is set there. */
+  /** The server ends a session that is silent for this long. Default: the server's own setting. */
   readonly silenceMaxSeconds?: number;
 }
 
 /**
- * The statements that a session begins with. All sessions speak UTC, strict SQL and READ COMMITTED, and do not wait long
- * for a lock: whoever holds one for seconds has hung, and the default of 50 s would outlast every caller.
- * Under REPEATABLE READ, locking a row that is not there yet locks the gap, and concurrent creations deadlock.
+ * The statements that begin a session. All sessions use UTC, strict SQL and READ COMMITTED, and do not wait long for a
+ * lock: whoever holds one for seconds has hung, and the default of 50 s would outlast every caller. Under REPEATABLE
+ * READ, locking a row that does not exist yet locks the gap, and concurrent creations deadlock.
  */
 export function sessionSettings({ lockTimeoutSeconds, readTimeoutMs, silenceMaxSeconds }: SessionLimits): string[] {
   const variables = [
     "time_zone = '+00:00'",
     `innodb_lock_wait_timeout = ${lockTimeoutSeconds}`,
     `sql_mode = '${strictModes.join(",")}'`,
-    // If a machine is lost in the midst of a transaction, nothing tells the server: the rows would stay locked until its
-    // system misses the connection, which takes two hours by default.
+    // If a machine is lost during a transaction, nothing tells the server: the rows would stay locked until its
+    // operating system drops the connection, after two hours by default.
     ...(silenceMaxSeconds === undefined ? [] : [`wait_timeout = ${silenceMaxSeconds}`]),
   ];
   const endingReads = readTimeoutMs === undefined ? "" : endReadsAfter(readTimeoutMs);
-  // Not one statement: SET TRANSACTION stands alone, and MySQL and MariaDB name the variable behind it differently.
+  // Not one statement: SET TRANSACTION cannot be combined, and MySQL and MariaDB name its variable differently.
   return [setCharacterSet, setReadCommitted, `SET SESSION ${variables.join(", ")}${endingReads}`];
 }
 
 /**
- * Further settings of a session: a server does not notice that nobody waits for a read any more, and crowds of those could
- * use it up. Each server takes the comment that is meant for it, MySQL the first and MariaDB the second; proxies drop both.
+ * Further settings of a session: a server does not notice that nobody waits for a read any more, and many of those
+ * could exhaust it. Each server executes only the comment that is meant for it, MySQL the first and MariaDB the second;
+ * proxies drop both.
  */
 function endReadsAfter(timeoutMs: number): string {
   return ` /*!80000 , max_execution_time = ${timeoutMs} */ /*M!100100 , max_statement_time = ${timeoutMs / 1_000} */`;

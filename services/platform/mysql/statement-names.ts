@@ -1,18 +1,18 @@
-/** What a statement does, and with which table first. */
+/** The verb and the first table of a statement. */
 interface StatementNames {
   /** `SELECT`, for example. */
   readonly operation: string;
   /** `presets`, for example. */
   readonly table: string | undefined;
-  /** Both. */
+  /** Both together. */
   readonly title: string;
 }
 
-/** A batch of each size is a text of its own; to find its names costs more than to look them up. */
+/** Each batch size is a text of its own; parsing it costs more than looking it up. */
 const knownMax = 500;
 const known = new Map<string, StatementNames>();
 
-/** Statements are constants of ours, whose values are sent beside them: of those nothing is known. */
+/** Statements are constants of ours, and their values are sent separately, so names contain no values. */
 export function namesOf(sql: string): StatementNames {
   let names = known.get(sql);
   if (!names) {

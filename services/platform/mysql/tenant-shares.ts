@@ -2,8 +2,8 @@ import { TransientMap } from "../process/transient-map.ts";
 import type { PoolConnection } from "./connection.ts";
 
 /**
- * Which connections tenants have in use. A quarter of them is left for others than any one: so these find one, however long
- * the statements of that one take.
+ * How many connections each tenant uses. No tenant may use more than three quarters of them, so that others find one
+ * however long its statements take.
  */
 export class TenantShares {
   readonly #countMax: number;

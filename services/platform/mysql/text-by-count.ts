@@ -1,13 +1,13 @@
 /**
- * The text of a statement about so many rows, written once for each count: one that is put together anew for every call is
- * copied and hashed again wherever it is looked up. The caller sees to it that there are not too many rows.
+ * The text of a statement for so many rows, built once for each count: one that is built for every call would be copied
+ * and hashed again at every lookup. The caller bounds the number of rows.
  */
 export function textByCount(write: (count: number) => string): (count: number) => string {
   const texts: string[] = [];
   return (count) => (texts[count] ??= write(count));
 }
 
-/** The same element so often: `(?, ?), (?, ?)`. */
+/** The same element so many times: `(?, ?), (?, ?)`. */
 export function repeated(count: number, element: string, separator = ", "): string {
   return Array(count).fill(element).join(separator);
 }

@@ -19,21 +19,21 @@ import { beginTransactionSpan, endWith } from "./statement-spans.ts";
 const backoffFirstMs = 5;
 const backoffMaxMs = 250;
 
-/** How long to wait before the next attempt. Jitter, so that two that collided do not meet again. */
+/** How long to wait before the next attempt. With jitter, so that two that collided do not meet again. */
 export function backoffMs(attempt: number): number {
   return Math.min(backoffMaxMs, backoffFirstMs * 2 ** attempt) * (0.5 + Math.random());
 }
 
 /**
- * How long a database that does not answer is tried. Then the caller hears of it while there is time to try elsewhere:
- * another process may have another way to the database.
+ * How long an unresponsive database is tried. Then the caller is told while there is time to try elsewhere: another
+ * process may have another route to the database.
  */
 export const outOfReachAfterMs = 3_000;
 
 /**
- * Runs `work` again while it fails for a reason that passes, until shortly before the deadline.
- * `work` must be safe to repeat: after a commit without an answer it is run again to learn what became of the first run,
- * and must then find what that stored, or wait until it is settled.
+ * Repeats `work` while it fails for a transient reason, until shortly before the deadline. `work` must be safe to
+ * repeat: after a commit without an answer it is repeated to learn the outcome of the first run, and must then find
+ * what that stored, or wait until it is settled.
  */
 export async function retryTransient<T>(deadlineMs: number, work: () => Promise<T>): Promise<T> {
   const startedAtMs = monotonicMs();
@@ -60,7 +60,7 @@ export async function retryTransient<T>(deadlineMs: number, work: () => Promise<
 
 type Work<T> = (connection: PoolConnection) => Promise<T>;
 
-/** Runs `work` in one transaction: all of it is stored, or nothing; which of the two is not known after CommitUnknown. */
+/** Runs `work` in one transaction: all of it is stored, or nothing. After CommitUnknown, it is not known which. */
 export function inTransaction<T>(pool: Pool, work: Work<T>, caller?: Deadline, trace = caller?.trace): Promise<T> {
   const onCommitFailed = (error: unknown) => {
     throw isCommitRefused(error) ? error : new CommitUnknown(error);
@@ -68,11 +68,11 @@ export function inTransaction<T>(pool: Pool, work: Work<T>, caller?: Deadline, t
   return run(pool, work, { beginning: ["START TRANSACTION"], caller, trace, onCommitFailed });
 }
 
-/** Runs reads that must agree with each other: all of them see one moment. */
+/** Runs reads that must agree with each other: all of them see the same snapshot. */
 export function inSnapshot<T>(pool: Pool, work: Work<T>, caller?: Deadline, trace = caller?.trace): Promise<T> {
   // The level is for this transaction only; the session stays at READ COMMITTED.
   const beginning = ["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION READ ONLY"];
-  // What was read is good, whatever becomes of the end of its transaction.
+  // What was read is valid, however its transaction ends.
   return run(pool, work, { beginning, caller, trace, onCommitFailed: () => {}, hasOwnLevel: true });
 }
 
@@ -82,7 +82,7 @@ interface TransactionOptions {
   readonly caller: Deadline | undefined;
   readonly trace: Trace | undefined;
   readonly onCommitFailed: (error: unknown) => void;
-  /** Whether its isolation level is another than that of the session. */
+  /** Whether its isolation level differs from that of the session. */
   readonly hasOwnLevel?: boolean;
 }
 
@@ -103,7 +103,7 @@ async function runWithin<T>(
 ): Promise<T> {
   const connection = await pool.getConnection(caller);
   connection.span = span;
-  // To Vitess, which is spoken to as text, the level of a transaction is that of the session, and stays.
+  // Vitess, to which statements are sent as text, sets the level for the session, where it would stay.
   const resetsLevel = hasOwnLevel && connection.protocol === "text";
   let result: T;
   let hasBegun = false;
@@ -128,7 +128,7 @@ async function runWithin<T>(
   return result;
 }
 
-/** Gives a connection back clean, or not at all. */
+/** Gives a connection back clean, or destroys it. */
 async function abandon(connection: PoolConnection, error: unknown, resetsLevel: boolean): Promise<void> {
   if (isConnectionLost(error)) {
     connection.destroy();
