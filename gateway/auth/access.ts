@@ -19,15 +19,15 @@ declare module "fastify" {
   }
 }
 
-/** Who may call a route, and how they show who they are. */
+/** Who may call a route, and with which credentials. */
 interface AccessRule extends AcceptedCredentials {
-  /** Throws if a caller with this grant may not. */
+  /** Throws if a caller with this grant may not call it. */
   readonly check?: (grant: Grant) => void;
   /** Whether the query may name a workspace. */
   readonly takesWorkspace?: boolean;
 }
 
-/** What stands in a body to sign in with. */
+/** A secret in a body, to sign in with. */
 interface Secret {
   readonly case: "key" | "ticket";
   readonly value: string;
@@ -38,11 +38,11 @@ interface AccessParts {
   readonly inferenceGrants: InferenceGrants;
   readonly limits: Limits;
   readonly cookie: SessionCookie;
-  /** Of the exchange of a key, and of each call. */
+  /** For the key exchange, and for each call. */
   readonly requestTimeoutMs: number;
 }
 
-/** Makes the hooks that decide who may call a route, before a body is read. */
+/** Creates the hooks that decide who may call a route, before a body is read. */
 export class Access {
   readonly #exchange: KeyExchange;
   readonly #limits: Limits;
@@ -62,7 +62,7 @@ export class Access {
     });
   }
 
-  /** For presets: any key with the permission, in its workspace or in the one that the query names. */
+  /** For presets: any key with the permission, in its own workspace or the one that the query names. */
   withPermission(permission: Permission): onRequestHookHandler {
     return this.#hook({
       check: ({ principal }) => requirePermission(principal, permission),
@@ -72,14 +72,15 @@ export class Access {
 
   /**
    * For inference: an API key with the permission, also in the header `x-api-key`. A query that names a workspace must
-   * name the key's own. If the organization service is out of reach, what is known of the key is good for a while.
+   * name the key's own. If the organization service is out of reach, the last known grant of the key is valid for a
+   * while.
    */
   withInference(): onRequestHookHandler {
     return this.#hook({
       check: ({ isManagement, principal }) => {
         if (isManagement) throw apiKeyRequired();
         requirePermission(principal, "inference");
-        // Checked here, because a request without a preset is sent without any service being asked about its workspace.
+        // Checked here, because a request without a preset is sent without asking any service about its workspace.
         requireWorkspace({ workspaceId: principal.workspaceId || undefined });
       },
       isInference: true,
@@ -88,12 +89,14 @@ export class Access {
     });
   }
 
-  /** For what every key may see of itself. */
+  /** For what every key may see about itself. */
   withAnyKey(): onRequestHookHandler {
     return this.#hook({});
   }
 
-  /** For what every key may see of its workspace, or of the one that the query names; also in the header `x-api-key`. */
+  /**
+   * For what every key may see about its workspace, or the one that the query names; also in the header `x-api-key`.
+   */
   withAnyKeyInWorkspace(): onRequestHookHandler {
     return this.#hook({ takesApiKeyHeader: true, takesWorkspace: true });
   }
@@ -106,12 +109,12 @@ export class Access {
     });
   }
 
-  /** For what is about a session itself. */
+  /** For a session's own routes. */
   withSession(): onRequestHookHandler {
     return this.#hook({ isSession: true });
   }
 
-  /** Shows a service a secret that stands in a body. It counts as any credential does, where it is good and where it is not. */
+  /** Presents a secret from a body to a service. Its acceptance or refusal counts like that of any credential. */
   async withSecret<T>(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -132,7 +135,7 @@ export class Access {
     }
   }
 
-  /** With a callback: nearly every key is known, and what need not wait has no use for promises. */
+  /** With a callback: nearly every key is cached, and what need not wait should not pay for promises. */
   #hook(rule: AccessRule): onRequestHookHandler {
     const { check, takesWorkspace = false } = rule;
     return (request, reply, done) => {
@@ -155,7 +158,7 @@ export class Access {
   #admit(request: FastifyRequest, reply: FastifyReply, named: NamedWorkspace, authenticated: Authenticated): void {
     const { key, grant, isStale } = authenticated;
     this.#limits.admit(request, reply, grant);
-    // Only now: whoever sends a bad key is told that first.
+    // Only now, so that a bad key is reported first.
     if (named.violations.length > 0) throw invalidRequest(named.violations);
     request.caller = new Caller({
       exchange: this.#exchange,

@@ -6,10 +6,10 @@ import { keyFrom, keyFromEither, nobodySignedIn, usualKey } from "./bearer.ts";
 import type { InferenceGrants } from "./inference-grants.ts";
 import type { Grant, KeyExchange } from "./key-exchange.ts";
 
-/** Which credentials a route takes. */
+/** Which credentials a route accepts. */
 export interface AcceptedCredentials {
   readonly isInference?: boolean;
-  /** Whether a key may stand in `x-api-key`, where Anthropic's clients send it. */
+  /** Whether a key may be in `x-api-key`, where Anthropic's clients send it. */
   readonly takesApiKeyHeader?: boolean;
   /** Whether it must be the cookie of a session. */
   readonly isSession?: boolean;
@@ -38,7 +38,7 @@ export class Authenticator {
     this.#parts = parts;
   }
 
-  /** For a request that sends its key as nearly all do, and whose grant is here and need not be renewed yet. */
+  /** For a request that sends its key in the usual way, and whose grant is cached and need not be renewed yet. */
   findKnown(
     { headers }: FastifyRequest,
     workspaceId: string,
@@ -62,10 +62,10 @@ export class Authenticator {
   ): Promise<Authenticated> {
     const { cookie, refusedKeys } = this.#parts;
     try {
-      // A key that was sent counts, whatever cookie comes with it.
+      // A key that was sent takes precedence over a cookie.
       const token = mayBeSession(request, accepted) ? cookie.tokenOf(request) : undefined;
-      // Caches between us and the caller leave answers alone that an Authorization header was sent for, but know nothing
-      // of our cookie and of x-api-key. Answers of inference are to POSTs, which they do not keep.
+      // Shared caches do not store answers to requests with an Authorization header, but know nothing of our cookie and
+      // of x-api-key. Inference answers POSTs, which they do not store.
       const isUnknownToCaches = request.headers.authorization === undefined && !accepted.isInference;
       if (token !== undefined || isUnknownToCaches) reply.header("cache-control", "private, no-cache");
       return await this.exchangeKey(request, token ?? sentKey(request, accepted), workspaceId, accepted);
@@ -74,7 +74,7 @@ export class Authenticator {
     }
   }
 
-  /** Exchanges a key for a grant. Refusals are counted by whoever calls this. */
+  /** Exchanges a key for a grant. The caller of this counts refusals. */
   async exchangeKey(
     request: FastifyRequest,
     key: string,

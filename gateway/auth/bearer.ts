@@ -16,7 +16,7 @@ function bearerOf(authorization: string): string {
   return text;
 }
 
-/** Refuses a typo without asking anybody. */
+/** Refuses a mistyped key without asking a service. */
 export function requireKey(text: string): string {
   if (isKey(text)) return text;
   throw unauthorized(
@@ -25,7 +25,7 @@ export function requireKey(text: string): string {
   );
 }
 
-/** The key of either header: Anthropic's clients send `x-api-key`. If both are there, they must hold the same key. */
+/** The key of either header: Anthropic's clients send `x-api-key`. If both are sent, they must contain the same key. */
 export function keyFromEither(authorization: string | undefined, apiKey: string | string[] | undefined): string {
   if (apiKey === undefined && authorization === undefined) {
     throw unauthorized(
@@ -35,7 +35,8 @@ export function keyFromEither(authorization: string | undefined, apiKey: string 
   }
   if (apiKey === undefined) return keyFrom(authorization);
   const text = String(apiKey);
-  // Also where one of them is no key of ours: whoever set an upstream's by accident would otherwise look for a typo.
+  // Even if one of them is not a Setpoint key: whoever sent an upstream's key by accident would otherwise look for a
+  // typo.
   if (authorization !== undefined && bearerOf(authorization) !== text) {
     throw unauthorized("KEY_AMBIGUOUS", "Authorization and x-api-key hold different keys. Send one of them.");
   }
@@ -46,8 +47,9 @@ const bearer = "Bearer ";
 const usualBeginning = bearer + keyPrefix;
 
 /**
- * What may be the key of a request that sends it as nearly all do: in exactly one of the two headers. It is not checked,
- * but is no secret of another kind, so it may be looked up among known keys, and nothing else. Empty if there is none.
+ * The presumable key of a request that sends it in the usual way: in exactly one of the two headers. It is not
+ * validated, but is not a secret of another kind, so it may be looked up among cached keys, and nothing else. Empty if
+ * there is none.
  */
 export function usualKey(authorization: string | undefined, apiKey?: string | string[]): string {
   if (authorization === undefined) return typeof apiKey === "string" && apiKey.startsWith(keyPrefix) ? apiKey : "";
@@ -65,7 +67,7 @@ export function apiKeyRequired(): DomainError {
   });
 }
 
-/** A 401, and not the 403 of the services: that is how the public API answers a key of the wrong kind. */
+/** A 401, and not the 403 of the services, because the public API answers a key of the wrong kind that way. */
 export function managementKeyRequired(): DomainError {
   return new DomainError("unauthenticated", managementKeyRefusal);
 }

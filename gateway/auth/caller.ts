@@ -13,7 +13,7 @@ interface CallerParts {
   readonly workspaceId: string;
   readonly requestId: string;
   readonly trace: Trace | undefined;
-  /** What the key was exchanged for when the request came. */
+  /** The grant at the time the request came. */
   readonly grant: Grant;
   readonly isStale: boolean;
   /** Of one call. */
@@ -21,7 +21,7 @@ interface CallerParts {
   readonly rateLimit: RateLimit | undefined;
 }
 
-/** Who makes a request. Calls services on their behalf. */
+/** The caller of a request. Calls services on its behalf. */
 export class Caller {
   readonly #parts: CallerParts;
 
@@ -33,12 +33,15 @@ export class Caller {
     return this.#parts.grant.principal;
   }
 
-  /** Whether their grant has run out and cannot be renewed: only in inference, where the organization service is out of reach. */
+  /**
+   * Whether its grant has expired and cannot be renewed: only for inference, while the organization service is out of
+   * reach.
+   */
   get isStale(): boolean {
     return this.#parts.isStale;
   }
 
-  /** How often they may make one; undefined: as often as they like. */
+  /** The rate limit of its requests; undefined: none. */
   get rateLimit(): RateLimit | undefined {
     return this.#parts.rateLimit;
   }
@@ -47,7 +50,7 @@ export class Caller {
     const { exchange, key, workspaceId, requestId, trace, grant: first, isStale, timeoutMs } = this.#parts;
     const nowMs = monotonicMs();
     const deadlineMs = nowMs + timeoutMs;
-    // No better grant can be had.
+    // There is no better grant.
     if (isStale) return rpc({ accessToken: first.accessToken, requestId, deadlineMs, trace });
     const request = { key, workspaceId, requestId, deadlineMs, trace };
     let isOpen = false;
@@ -56,20 +59,21 @@ export class Caller {
     };
     // Once an attempt was left unanswered, a conflict may be with that attempt itself, which may still be stored.
     const withDoubt = (error: unknown) => (isOpen && isOfKind(error, "aborted") ? outcomeOpen(error) : error);
-    // An answer that is made of many calls may take longer than a grant is good for.
+    // An answer that is made of many calls may take longer than a grant lives.
     const grant = nowMs < first.useUntilMs ? first : await exchange.grantFor(request);
     try {
       return await rpc({ accessToken: grant.accessToken, requestId, deadlineMs, onLeftOpen, trace });
     } catch (error) {
       if (!isOfKind(error, "unauthenticated")) throw withDoubt(error);
     }
-    // The key was good a moment ago, so it is the token: it ran out while the body was read, or was signed by a key that is gone.
+    // The key was valid a moment ago, so it is the token: it expired while the body was read, or its signing key was
+    // removed.
     exchange.expire(request, grant);
     const { accessToken } = await exchange.grantFor(request);
     try {
       return await rpc({ accessToken, requestId, deadlineMs, onLeftOpen, trace });
     } catch (error) {
-      // Not a 401, which would be about the caller's key: that was accepted.
+      // Not a 401, which would be about the caller's key, and that was accepted.
       throw isOfKind(error, "unauthenticated")
         ? unavailable("A service does not accept our access tokens.", error)
         : withDoubt(error);

@@ -1,7 +1,7 @@
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import { showOutcomes } from "../../services/platform/observe/outcome-counts.ts";
 
-/** Counts what became of the keys of requests. */
+/** Counts the outcomes of key lookups. */
 export class GrantCounts {
   readonly lookups = { hit: 0, miss: 0, refused: 0 };
   readonly exchanges = { granted: 0, refused: 0, failed: 0 };

@@ -6,22 +6,22 @@ import type { ExchangeRequest, Grant, KeyExchange } from "./key-exchange.ts";
 
 interface InferenceGrant {
   readonly grant: Grant;
-  /** Whether it has run out, and is used because nobody can be asked whether the key is still good. */
+  /** Whether it has expired, and is used because the organization service cannot be asked about the key. */
   readonly isStale: boolean;
 }
 
 const retryMs = 1_000;
-/** Exchanges at once while the service is out of reach. They only serve to find out when it is back. */
+/** Concurrent exchanges while the service is out of reach. They only serve to find out when it is back. */
 const retriesMax = 64;
 
 /**
- * The grants of inference requests. If the organization service is out of reach, a key's last grant is good for a
- * while after its token has expired, so that inference goes on; never longer than the key itself, and not where the
+ * The grants of inference requests. If the organization service is out of reach, a key's last grant remains valid for a
+ * while after its token has expired, so that inference continues; never beyond the key's own expiry, and not if the
  * service has refused the key.
  */
 export class InferenceGrants {
   readonly #exchange: KeyExchange;
-  /** That of the organization service. */
+  /** Of the organization service. */
   readonly #reach: ServiceReach;
   readonly #staleMaxMs: number;
   readonly #staleCount: Counter;
@@ -48,12 +48,12 @@ export class InferenceGrants {
     }
     const exchange = this.#exchange.grantFor(request);
     await this.#reach.answeredOrOutOfReach(exchange, monotonicMs());
-    // If the key was found good, there is a new grant, and where it was refused, none.
+    // If the key was accepted meanwhile, there is a new grant; if it was refused, there is none.
     if (this.#reach.isOutOfReach && this.#exchange.lastGrantOf(request) === last) return this.#stale(last);
     return { grant: await exchange, isStale: false };
   }
 
-  /** Whether it has run out, but not so long ago that it could not be used. */
+  /** Whether it has expired, but recently enough to be used. */
   #mayBeStale({ useUntilMs, endsAtMs, keyEndsAtMs }: Grant): boolean {
     if (this.#staleMaxMs === 0) return false;
     const nowMs = monotonicMs();

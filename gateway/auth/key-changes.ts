@@ -1,7 +1,7 @@
 import { type ErrorKind, isOfKind } from "../../services/platform/domain/domain-error.ts";
 import type { IsChanged, KeyExchange } from "./key-exchange.ts";
 
-/** The errors of a service that has changed nothing. */
+/** Errors after which a service has certainly changed nothing. */
 const refusals: readonly ErrorKind[] = [
   "invalid_argument",
   "unauthenticated",
@@ -12,7 +12,7 @@ const refusals: readonly ErrorKind[] = [
   "aborted",
 ];
 
-/** Watches changes that end keys, or change what they may do, so that no grant outlives them here. */
+/** Watches changes that end keys, or change their rights, so that no grant outlives them here. */
 export class KeyChanges {
   readonly #exchange: KeyExchange;
 
@@ -21,9 +21,9 @@ export class KeyChanges {
   }
 
   /**
-   * Waits for a change and has the keys that it concerns forgotten, so that it holds for the next request through this
-   * gateway; other gateways notice within the life of an access token. Where the call fails and nobody knows whether the
-   * change was made, the keys that it may concern are forgotten.
+   * Awaits a change and drops the keys that it concerns from the cache, so that it applies to the next request through
+   * this gateway; other gateways notice within the life of an access token. If the call fails and its outcome is
+   * unknown, the keys that it may concern are dropped.
    */
   async watch<Answer>(
     change: Promise<Answer>,

@@ -9,14 +9,14 @@ import type { AccessClient } from "../clients/access-client.ts";
 import type { RateLimit } from "../limits/token-buckets.ts";
 import { GrantCounts } from "./grant-counts.ts";
 
-/** What a key was exchanged for. */
+/** The result of exchanging a key. */
 export interface Grant {
   readonly accessToken: string;
   readonly isManagement: boolean;
   readonly principal: Principal;
   /** The key's own, where it has one. */
   readonly rateLimit: RateLimit | undefined;
-  /** Not used after this. A while before the token expires, so that it is still good when a call with it arrives. */
+  /** Not used after this: a while before the token expires, so that it is still valid when a call with it arrives. */
   readonly useUntilMs: number;
   /** When the token expires, and when the key does. */
   readonly endsAtMs: number;
@@ -25,14 +25,14 @@ export interface Grant {
   readonly renewAtMs: number;
 }
 
-/** Whose grant is asked for, and by which request. */
+/** Whose grant is needed, and for which request. */
 export interface ExchangeRequest {
   readonly key: string;
   /** Empty: the key's own, or the default one. */
   readonly workspaceId: string;
   readonly requestId: string;
   readonly deadlineMs: number;
-  /** The exchange is part of it. */
+  /** The trace that the exchange belongs to. */
   readonly trace?: Trace | undefined;
 }
 
@@ -40,21 +40,23 @@ export interface ExchangeRequest {
 export type IsChanged = (principal: Principal, secret: string) => boolean;
 
 const refusalTtlMs = 5_000;
-/** A grant is not used in the last tenth of its life, nor in its last second: lives are rounded to whole seconds. */
+/**
+ * A grant is not used in the last tenth of its life, nor in its last second: lifetimes are rounded to whole seconds.
+ */
 const usableShare = 0.9;
 const unusedMs = 1_000;
 const renewShare = 0.6;
 
 /**
- * Exchanges keys for access tokens and keeps these in memory. Concurrent misses for one key make one call;
- * refused keys are remembered for a few seconds. Both caches are bounded.
+ * Exchanges keys for access tokens and caches them. Concurrent misses for one key share one call; refused keys are
+ * cached for a few seconds. Both caches are bounded.
  */
 export class KeyExchange {
   readonly #access: AccessClient;
   readonly #grants: LRUCache<string, Grant>;
   readonly #refusals: LRUCache<string, DomainError>;
   readonly #pending = new TransientMap<string, Promise<Grant>>();
-  /** For each exchange that is under way, the changes of keys since it began. */
+  /** For each exchange in flight, the changes of keys since it began. */
   readonly #changesMeanwhile = new Set<IsChanged[]>();
   readonly counts = new GrantCounts();
 
@@ -64,12 +66,12 @@ export class KeyExchange {
     this.#refusals = new LRUCache({ max: cacheMax, ttl: refusalTtlMs });
   }
 
-  /** Whether the key was good when it was exchanged last. A grant that has run out is kept until the next exchange. */
+  /** Whether the key was accepted at its last exchange. An expired grant is kept until the next exchange. */
   knows(key: string, workspaceId: string): boolean {
     return this.#grants.has(key) || (workspaceId !== "" && this.#grants.has(cacheKeyOf({ key, workspaceId })));
   }
 
-  /** A grant that is in the cache, and need not be renewed yet. */
+  /** A cached grant that need not be renewed yet. */
   findGrant(key: string, workspaceId: string): Grant | undefined {
     const grant = this.#grants.get(cacheKeyOf({ key, workspaceId }));
     if (!grant || monotonicMs() >= grant.renewAtMs) return undefined;
@@ -77,14 +79,14 @@ export class KeyExchange {
     return grant;
   }
 
-  /** A grant that is good for a call now, or the reason why there is none. */
+  /** A grant that is valid for a call now; throws the reason if there is none. */
   async grantFor(request: ExchangeRequest): Promise<Grant> {
     const cacheKey = cacheKeyOf(request);
     const grant = this.#grants.get(cacheKey);
     const now = monotonicMs();
     if (grant && now < grant.useUntilMs) {
       this.counts.lookups.hit += 1;
-      // A renewal that fails is tried again by the next call; until then the grant is still good.
+      // A failed renewal is retried by the next call; until then the grant is still valid.
       if (now >= grant.renewAtMs) this.#exchange(cacheKey, request).catch(() => {});
       return grant;
     }
@@ -94,12 +96,12 @@ export class KeyExchange {
     return this.#exchange(cacheKey, request);
   }
 
-  /** The grant of the last exchange, also where it has run out; undefined if the key was refused or changed since. */
+  /** The grant of the last exchange, even if it has expired; undefined if the key was refused or changed since. */
   lastGrantOf(request: ExchangeRequest): Grant | undefined {
     return this.#grants.get(cacheKeyOf(request));
   }
 
-  /** Lets a grant run out that a service did not accept, unless another has taken its place by now. */
+  /** Marks a grant as expired that a service did not accept, unless it has been replaced by now. */
   expire(request: ExchangeRequest, refused: Grant): void {
     const cacheKey = cacheKeyOf(request);
     const grant = this.#grants.peek(cacheKey);
@@ -108,13 +110,13 @@ export class KeyExchange {
   }
 
   /**
-   * Forgets the keys that a change concerns. Whoever asks from now on gets a grant from after the change: an exchange that
-   * began before it is made again. All refusals are forgotten, too, because one of those keys may be good now.
+   * Drops the keys that a change concerns. Every later request gets a grant from after the change: an exchange that
+   * began before it is repeated. All cached refusals are dropped, too, because one of those keys may be valid now.
    */
   forgetWhere(isChanged: IsChanged): void {
-    // Copied first: entries of the cache cannot be deleted while one iterates over them.
+    // Copied first: entries of the cache must not be deleted during iteration.
     const grants = [...this.#grants.entries()];
-    // A key may have several secrets: two while it is rotated, and those of its sessions.
+    // A key may have several secrets: two during a rotation, and those of its sessions.
     const keyIds = new Set<string>();
     for (const [cacheKey, { principal }] of grants) {
       if (isChanged(principal, secretOf(cacheKey))) keyIds.add(principal.keyId);
@@ -161,7 +163,7 @@ export class KeyExchange {
   }
 }
 
-/** No header holds a line break, so no key can be mistaken for one with a workspace. */
+/** No header contains a line break, so no key can be mistaken for one with a workspace. */
 function cacheKeyOf({ key, workspaceId }: Pick<ExchangeRequest, "key" | "workspaceId">): string {
   return workspaceId === "" ? key : `${key}\n${workspaceId}`;
 }
@@ -170,16 +172,16 @@ function secretOf(cacheKey: string): string {
   return cacheKey.split("\n", 1)[0] as string;
 }
 
-/** The service looked at the key and said no, as opposed to not answering. */
+/** The service refused the key, as opposed to not answering. */
 function isRefusal(error: unknown): error is DomainError {
   return isOfKind(error, "unauthenticated", "not_found", "invalid_argument");
 }
 
-/** Its life is counted from when it was asked for, and not by the wall clock, which may differ from that of the service. */
+/** Its life is counted from the time of the request, not by the wall clock, which may differ from the service's. */
 function grantFrom(answer: Awaited<ReturnType<AccessClient["exchangeKey"]>>, askedAtMs: number): Grant {
   const { accessToken, expireTime, expiresInSeconds, principal, rateLimit, keyExpiresInSeconds } = answer;
   if (!expireTime || !principal) throw new Error("ExchangeKey answered without expire_time or principal");
-  // A service of the release before does not say how long the token lives.
+  // A service of the previous release does not report the life of the token.
   const lifeMs = expiresInSeconds > 0 ? expiresInSeconds * 1000 : timestampMs(expireTime) - Date.now();
   return {
     accessToken,
@@ -193,7 +195,7 @@ function grantFrom(answer: Awaited<ReturnType<AccessClient["exchangeKey"]>>, ask
   };
 }
 
-/** A burst that is not given is a second's worth. */
+/** The default burst is a second's worth. */
 function rateLimitFrom({ requestsPerSecond, burst }: KeyRateLimit): RateLimit | undefined {
   return requestsPerSecond > 0 ? { perSecond: requestsPerSecond, burst: burst || requestsPerSecond } : undefined;
 }

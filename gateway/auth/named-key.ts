@@ -9,8 +9,8 @@ export function isOfKey(id: string | undefined): IsChanged {
 }
 
 /**
- * Whether a secret may belong to the key that an administrator names by its id or hash. The hash of a session's key is
- * not known here, so any session of the organization may.
+ * Whether a secret may belong to the key that an administrator names by id or hash. The hash of a session's key is not
+ * known here, so any session of the organization may.
  */
 export function mayBeOfKey(name: string, { organizationId }: Principal): IsChanged {
   const named = name.toLowerCase();

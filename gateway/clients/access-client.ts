@@ -15,10 +15,10 @@ import { optionsOfBatch } from "./options-of-several.ts";
 type AccessMethods = Methods<typeof AccessService>;
 type Exchange = MessageInitShape<typeof ExchangeKeyRequestSchema>;
 
-/** Exchanges keys. If many that are seldom used come together, their exchanges are one call, and one statement there. */
+/** Exchanges keys. Exchanges that are needed at the same time share one call, and one statement in the service. */
 export type AccessClient = Pick<AccessMethods, "exchangeKey">;
 
-/** A key and what goes with it. */
+/** The approximate size of a key with its options. */
 const exchangeBytes = 256;
 
 export function accessClient(methods: AccessMethods, metrics?: Metrics): AccessClient {

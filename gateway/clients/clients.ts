@@ -22,7 +22,10 @@ export interface Clients {
   readonly workspaces: Methods<typeof WorkspaceService>;
   readonly access: AccessClient;
   readonly sessions: Methods<typeof SessionService>;
-  /** Fails until each service has been ready once. After that their faults are answers (503), not a reason to take the gateway away. */
+  /**
+   * Fails until each service has been ready once. After that, their faults are 503 answers, not a reason to take the
+   * gateway out of service.
+   */
   readonly haveBeenReady: ReadinessCheck;
 }
 

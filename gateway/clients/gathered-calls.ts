@@ -7,19 +7,19 @@ import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
 import { type Call, optionsOfAlike } from "./options-of-several.ts";
 
-/** The answer to one of several calls, or why it failed; a promise where that call is made by itself. */
+/** The answer to one of several calls, or the reason why it failed; a promise if that call is made by itself. */
 export type AnswerOfSeveral<Answer> = Answer | Error | Promise<Answer | Error>;
 
-/** Makes several calls as one and returns the answer to each, in the same order. */
+/** Makes several calls as one and returns the answer to each, in order. */
 type CallTogether<Request, Answer> = (calls: readonly Call<Request>[]) => Promise<readonly AnswerOfSeveral<Answer>[]>;
 
 interface Gathering<Request, Answer> {
   readonly callTogether: CallTogether<Request, Answer>;
   readonly bytesOf: (request: Request) => number;
-  /** Calls that wait together and have the same key are made as one. Default: none are. */
+  /** Queued calls with the same key are merged. Default: none are. */
   readonly keyOf?: (call: Call<Request>) => string;
   readonly watch?: BatchWatch | undefined;
-  /** Calls in one RPC. Default: as many as it does well with. */
+  /** Calls in one RPC. Default: a number that performs well. */
   readonly countMax?: number;
   readonly batchesMax?: number;
 }
@@ -27,21 +27,21 @@ interface Gathering<Request, Answer> {
 const policy = {
   /** As many as the two writers of the preset service write at once. */
   countMax: 64,
-  /** Well within what one RPC may carry, and little enough that small calls do not wait long for large ones beside them. */
+  /** Well within what one RPC may carry, and small enough that small calls do not wait long for large ones. */
   bytesMax: 1024 * 1024,
-  /** RPCs at once: so many that others do not wait for one that takes long. */
+  /** Concurrent RPCs: so many that others do not wait for a slow one. */
   batchesMax: 256,
   waitingMax: 10_000,
   waitingBytesMax: 64 * 1024 * 1024,
   expiresRunning: true,
 };
 
-/** A call goes on when its caller has gone: others may wait for the same RPC. */
+/** A call continues when its caller has gone: others may wait for the same RPC. */
 const isNeverCanceled = () => false;
 
 /**
- * Gathers calls that come together into one RPC, which costs more than what it carries. The callers may be different, each
- * with an access token and a deadline of their own.
+ * Combines concurrent calls into one RPC, which costs more than its content. The callers may differ, each with its own
+ * access token and deadline.
  */
 export function gatherCalls<Request, Answer extends object>({
   callTogether,
@@ -56,7 +56,7 @@ export function gatherCalls<Request, Answer extends object>({
     batcher.ask({ request, options }, { deadlineMs: options.deadlineMs, isCanceled: isNeverCanceled });
 }
 
-/** The same for reads: what is asked for several times at once with the same token is fetched once. */
+/** The same for reads: identical concurrent reads with the same token are made once. */
 export function gatherAlike<Request, Answer extends object>(
   gathering: Gathering<Request, Answer>,
 ): (request: Request, options: CallOptions) => Promise<Answer> {
@@ -64,11 +64,14 @@ export function gatherAlike<Request, Answer extends object>(
   return gatherCalls({ ...gathering, keyOf });
 }
 
-/** Enough for all tokens that are in use at about the same time. Those that were replaced are soon forgotten. */
+/** Enough for all tokens that are in use at about the same time. Replaced ones are soon evicted. */
 const tokenNumbers = new LRUCache<string, number>({ max: 1_000 });
 let lastNumber = 0;
 
-/** A number in place of a token, which is long. No two tokens ever get the same: one that was forgotten gets a new one. */
+/**
+ * A short stand-in for a token, which is long. No two tokens ever get the same number: one that was evicted gets a new
+ * one.
+ */
 function numberOf(accessToken = ""): number {
   let number = tokenNumbers.get(accessToken);
   if (number === undefined) {
@@ -87,7 +90,7 @@ async function callAll<Request, Answer>(
 ): Promise<void> {
   try {
     const answers = await callTogether(parts.map(callOf));
-    // What is answered is settled at once, and waits for no other.
+    // Parts that are answered are settled at once, without waiting for the others.
     const later: Promise<void>[] = [];
     for (const [index, part] of parts.entries()) {
       const answer = answers[index];
@@ -96,7 +99,7 @@ async function callAll<Request, Answer>(
     }
     await Promise.all(later);
   } catch (error) {
-    // One call may have failed them all, so each is made alone, and nobody pays for another's.
+    // One call may have failed them all, so each is repeated alone, and no caller suffers for another.
     if (parts.length === 1 || isOfKind(error, "unavailable", "deadline_exceeded")) throw error;
     await Promise.all(parts.map((part) => callAll([part], callTogether).catch((reason: unknown) => part.fail(reason))));
   }
@@ -107,24 +110,24 @@ function settle<Request, Answer>(part: BatchPart<Request, Answer>, answer: Answe
   else part.settle(answer);
 }
 
-/** One call for all who ask alike. */
+/** One call on behalf of all identical ones. */
 function callOf<Request, Answer>({ request, requests, deadlineMs }: BatchPart<Call<Request>, Answer>): Call<Request> {
   if (requests.length === 1) return request;
   return { request: request.request, options: optionsOfAlike(requests, deadlineMs) };
 }
 
-/** Enough for a call that is answered at all. */
+/** Enough time for a call that is answered at all. */
 const callMs = 100;
 
 /**
- * Whether a part of a batch is called again by itself: where the service could not answer it, or where the batch ran out
- * of time with one of several processes, but the part has time left.
+ * Whether a part of a batch is repeated by itself: if the service could not answer it, or if the batch timed out with
+ * one of several processes and the part has time left.
  */
 export function isWorthAnotherCall(answer: unknown, { deadlineMs }: CallOptions): boolean {
   return isOfKind(answer, "unavailable", "deadline_exceeded") && deadlineMs - monotonicMs() > callMs;
 }
 
-/** For methods that have no batch: makes each call by itself. */
+/** For methods without a batch variant: makes each call by itself. */
 export function callEach<Request, Answer>(
   call: (request: Request, options: CallOptions) => Promise<Answer>,
 ): CallTogether<Request, Answer> {

@@ -9,12 +9,12 @@ export interface Call<Request> {
 
 type Calls = readonly Call<unknown>[];
 
-/** As many request ids as the log of a service takes. They travel in a header: those of a crowd would not fit into HTTP/2's. */
+/** As many request ids as a service logs. They are sent in a header, which could not hold those of a large crowd. */
 const requestIdsMax = 64;
 
 /**
- * The options of one RPC with several calls as its parts. It may take as long as the most patient caller waits. It has no
- * signal: that one caller has gone is no reason to cancel the others' calls.
+ * The options of one RPC with several calls as its parts. Its deadline is the latest of the callers'. It has no signal:
+ * one caller's leaving is no reason to cancel the others' calls.
  */
 export function optionsOfBatch(calls: Calls): CallOptions {
   const [{ options }] = calls as [Call<unknown>];
@@ -29,20 +29,23 @@ export function optionsOfBatch(calls: Calls): CallOptions {
   };
 }
 
-/** The options of one call for all who ask alike. Their request ids have another sign between them than those of parts. */
+/**
+ * The options of one call on behalf of several identical ones. Their request ids are separated by another sign than
+ * those of parts.
+ */
 export function optionsOfAlike(calls: Calls, deadlineMs: number): CallOptions {
   const [{ options }] = calls as [Call<unknown>];
   const requestIds = calls.slice(0, requestIdsMax).map(({ options }) => options.requestId);
   return { accessToken: options.accessToken, requestId: requestIds.join("|"), deadlineMs, ...traceOfAll(calls) };
 }
 
-/** The request ids of each part; where those are too many, the first of each. */
+/** The request ids of each part; if there are too many, only the first of each. */
 function idsOfParts(parts: readonly string[]): readonly string[] {
   const count = parts.reduce((sum, ids) => sum + ids.split("|").length, 0);
   return count <= requestIdsMax ? parts : parts.map((ids) => ids.split("|", 1)[0] as string);
 }
 
-/** A service is called in one trace. Other traces that are recorded, too, are named beside it. */
+/** A service is called within one trace. Other recorded traces are linked to it. */
 function traceOfAll(calls: Calls): Pick<CallOptions, "trace" | "sharedBy"> {
   const all = calls.map(({ options }) => options);
   const trace = traceTogether(all);
@@ -52,7 +55,9 @@ function traceOfAll(calls: Calls): Pick<CallOptions, "trace" | "sharedBy"> {
 /** Deadlines that differ by no more than this count as the same. */
 const alikeMs = 100;
 
-/** Whether all calls have one access token and one deadline, so that the parts of their batch need none of their own. */
+/**
+ * Whether all calls have the same access token and deadline, so that the parts of their batch need none of their own.
+ */
 export function shareTokenAndDeadline(calls: Calls): boolean {
   const { accessToken, deadlineMs } = (calls as [Call<unknown>])[0].options;
   return calls.every(

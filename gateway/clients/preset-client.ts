@@ -16,13 +16,13 @@ import { type Call, optionsOfBatch, shareTokenAndDeadline } from "./options-of-s
 type Creation = MessageInitShape<typeof CreateVersionRequestSchema>;
 type PresetMethods = Methods<typeof PresetService>;
 
-/** Which preset. The designated version comes without its content where it is the known one. */
+/** Which preset. If the designated version is the known one, it is returned without its content. */
 interface PresetRead {
   readonly slug: string;
   readonly knownVersionId?: string;
 }
 
-/** Calls the preset service. The calls that are frequent are gathered. */
+/** Calls the preset service. Frequent calls are batched. */
 export interface PresetClient
   extends Pick<
     PresetMethods,
@@ -39,7 +39,7 @@ export interface PresetClient
   readonly getPreset: (read: PresetRead, options: CallOptions) => Promise<Preset>;
 }
 
-/** About what a call takes beside its content. */
+/** The approximate size of a call without its content. */
 const requestBytes = 1_024;
 
 const largeAtOnceMax = 4;
@@ -51,7 +51,7 @@ export function presetClient(methods: PresetMethods, metrics?: Metrics): PresetC
   const getAlone = async (read: PresetRead, options: CallOptions) =>
     presentPreset(await methods.getPreset(read, options));
 
-  // Presets that are too large for a batch are read one by one, and few at a time: their size is not known before.
+  // Presets that are too large for a batch are read one by one, and few at a time: their size is not known in advance.
   const getLarge = gatherCalls<PresetRead, Preset>({
     countMax: 1,
     batchesMax: largeAtOnceMax,
@@ -95,7 +95,7 @@ export function presetClient(methods: PresetMethods, metrics?: Metrics): PresetC
   };
 }
 
-/** What a part of a batch needs that has a token or a deadline of its own. */
+/** The token and timeout of a part of a batch. */
 function partOptions({ accessToken = "", deadlineMs }: CallOptions) {
   return { accessToken, timeoutMs: Math.max(1, Math.round(deadlineMs - monotonicMs())) };
 }
@@ -103,8 +103,8 @@ function partOptions({ accessToken = "", deadlineMs }: CallOptions) {
 type CallAlone<Request> = (request: Request, options: CallOptions) => Promise<Preset>;
 
 /**
- * The answer to each part of a batch. A part is called again by itself where the service was out of reach for it, as a
- * call of its own would be, and where there was no room for its answer.
+ * The answer to each part of a batch. A part is repeated by itself if the service was out of reach for it, as a single
+ * call would be, or if there was no room for its answer.
  */
 function answersOf<Request>(
   calls: readonly Call<Request>[],

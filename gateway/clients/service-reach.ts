@@ -1,20 +1,20 @@
 import { isOfKind } from "../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 
-/** For how long a failure counts. After that, it takes another call to know. */
+/** How long a failure counts. After that, only another call can tell. */
 const failureTtlMs = 5_000;
 
 /**
- * Whether a service answers at all; an error that it sends is an answer. It counts as out of reach where a call failed
- * since it was last heard of, and where calls wait and none of them has been answered for a while: a call is made again
- * until its deadline, and whoever can do without the answer should not wait for that.
+ * Whether a service answers at all; an error that it sends is an answer. It counts as out of reach if a call has failed
+ * since it was last heard of, or if calls are waiting and none has been answered for a while: a call is retried until
+ * its deadline, and callers that can do without the answer should not wait for that.
  */
 export class ServiceReach {
   readonly #silenceMaxMs: number;
   #callCount = 0;
   #heardAtMs = Number.NEGATIVE_INFINITY;
   #failedAtMs = Number.NEGATIVE_INFINITY;
-  /** When the service was last heard of or, where nobody waited then, when somebody began to. */
+  /** When the service was last heard of or, if nobody was waiting then, when somebody began to. */
   #silentSinceMs = 0;
 
   constructor(silenceMaxMs: number) {
@@ -44,7 +44,7 @@ export class ServiceReach {
     return this.#callCount > 0 && nowMs >= this.#silentSinceMs + this.#silenceMaxMs;
   }
 
-  /** Waits until a question that was put at `askedAtMs` is answered, or the service counts as out of reach. */
+  /** Waits until a lookup that was started at `askedAtMs` is answered, or the service counts as out of reach. */
   async answeredOrOutOfReach(answered: Promise<unknown>, askedAtMs: number): Promise<void> {
     let isAnswered = false;
     const settled = answered.then(
@@ -62,7 +62,10 @@ export class ServiceReach {
     }
   }
 
-  /** If no call is under way, silence counts from the question: it may still wait for something else before it is put. */
+  /**
+   * If no call is in flight, silence counts from the start of the lookup: it may still wait for something else before
+   * it makes a call.
+   */
   #silentAtMs(askedAtMs: number): number {
     const sinceMs = this.#callCount > 0 ? this.#silentSinceMs : Math.max(askedAtMs, this.#heardAtMs);
     return sinceMs + this.#silenceMaxMs;
@@ -75,7 +78,7 @@ export class ServiceReach {
   }
 }
 
-/** Waits for a promise, which must never be rejected, but no longer than until then. */
+/** Waits for a promise, which must never reject, but no longer than until this time. */
 export function settledBy(settled: Promise<void>, timeMs: number): Promise<void> {
   const waitMs = timeMs - monotonicMs();
   if (waitMs <= 0) return Promise.resolve();

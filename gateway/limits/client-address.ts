@@ -1,13 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 
-/** As much of a request as tells where it comes from. */
+/** The part of a request that shows where it comes from. */
 interface AddressedRequest {
   readonly socket: { readonly remoteAddress?: string | undefined };
   readonly headers: IncomingMessage["headers"];
 }
 
-/** Which proxies are believed about where a request comes from. Addresses, or ranges such as `10.0.0.0/8`. */
+/** The proxies that are trusted about where a request comes from. Addresses, or ranges such as `10.0.0.0/8`. */
 export class TrustedProxies {
   readonly #list = new BlockList();
   readonly #isEmpty: boolean;
@@ -23,8 +23,9 @@ export class TrustedProxies {
   }
 
   /**
-   * The address that a request is counted by: the last one in the chain that is no proxy of ours. What comes before it in
-   * `X-Forwarded-For` was written by the client itself. An IPv6 address counts by its /64, which is what one client has.
+   * The address that a request is counted under: the last one in the chain that is not a proxy of ours. Everything
+   * before it in `X-Forwarded-For` was written by the client itself. An IPv6 address counts by its /64, which is what
+   * one client has.
    */
   clientOf({ socket, headers }: AddressedRequest): string {
     let client = plainAddress(socket.remoteAddress ?? "") ?? "";
@@ -32,7 +33,7 @@ export class TrustedProxies {
     const forwarded = String(headers["x-forwarded-for"] ?? "").split(",");
     for (const entry of forwarded.reverse()) {
       const address = plainAddress(entry.trim());
-      // A trusted proxy wrote what is no address, so that proxy is all that is known.
+      // A trusted proxy passed on something that is not an address, so that proxy is all that is known.
       if (address === undefined) break;
       client = address;
       if (!this.#has(client)) break;

@@ -3,17 +3,17 @@ import type { ByteBudget, Reservation } from "../../services/platform/process/by
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** What the request holds of the memory; undefined if it has no key and its answer is small. */
+    /** The memory that the request holds; undefined if it has no key and its answer is small. */
     held: HeldMemory | undefined;
   }
 }
 
-/** A request with all that belongs to it weighs this much at least. What is smaller is not counted on its own. */
+/** The minimum size of a request with everything that belongs to it. Smaller amounts are not counted separately. */
 export const requestBytes = 4 * 1024;
 
 /** The memory of a request, until its answer is sent or its client is gone. */
 export class HeldMemory {
-  /** The share of the key, or where there is no key, the whole. */
+  /** The share of the key or, without a key, the whole budget. */
   readonly budget: ByteBudget;
   readonly reservation: Reservation;
   /** Ends an answer that takes too long to be read. */
@@ -26,7 +26,7 @@ export class HeldMemory {
     this.#onRelease = onRelease;
   }
 
-  /** For when the body is not needed any more, and the answer is sent as it comes. */
+  /** For when the body is no longer needed, and the answer is sent as it comes. */
   shrink(): void {
     this.reservation.shrinkTo(requestBytes);
   }
@@ -38,7 +38,7 @@ export class HeldMemory {
   }
 }
 
-/** Has the request hold it. It is released with the end of the exchange, whatever becomes of the request in between. */
+/** Makes the request hold it. It is released at the end of the exchange, whatever happens to the request in between. */
 export function hold(request: FastifyRequest, held: HeldMemory): HeldMemory {
   request.held = held;
   if (request.exchange) request.exchange.held = held;

@@ -9,7 +9,7 @@ import { largeBytes, payloadBytes } from "./payload.ts";
 /** For a large answer, which may be read slowly, but not forever. */
 const readWithinMs = 120_000;
 
-/** How many times the budget may be in use because of answers that must be given. */
+/** How many times the budget may be in use because of answers that must be sent. */
 const overdraftMax = 1.5;
 
 interface InFlightLimits {
@@ -18,15 +18,15 @@ interface InFlightLimits {
   readonly bodyBytesMax: number;
 }
 
-/** What one key has in flight. It exists only as long as there is something. */
+/** What one key has in flight. It exists only while there is something. */
 interface KeyShare {
   readonly budget: ByteBudget;
   requests: number;
 }
 
 /**
- * Bounds what is in memory between clients and services: bodies from the moment they are announced, answers until the
- * client has taken them. Beyond it, new work is refused, and what is under way is finished. No key gets more than half.
+ * Bounds the memory between clients and services: bodies from the moment they are announced, answers until the client
+ * has received them. Beyond it, new work is refused, and work in flight is finished. No key gets more than half.
  */
 export class InFlight {
   readonly #limits: InFlightLimits;
@@ -51,7 +51,7 @@ export class InFlight {
 
   /** Makes room for the body of a request, before it is read, or throws. */
   admit(request: FastifyRequest, keyId: string): void {
-    // If the client has left by now, nothing would tell when its request is over.
+    // If the client has already left, nothing would signal the end of its request.
     if (request.raw.socket.destroyed) return;
     const share = this.#shares.get(keyId) ?? this.#newShare();
     if (share.requests >= this.#limits.keyRequestsMax) throw this.#keyRefusal();
@@ -68,14 +68,14 @@ export class InFlight {
     if (share.requests === 0) this.#shares.delete(keyId);
   }
 
-  /** Counts the body of an admitted request as it comes, where its length was not announced. */
+  /** Counts the body of an admitted request as it arrives, if its length was not announced. */
   countBody(request: FastifyRequest, body: Readable): Readable {
     const { held } = request;
     if (!held || request.headers["transfer-encoding"] === undefined) return body;
     return Readable.from(this.#countedChunks(held, body));
   }
 
-  /** Makes room for an answer, or returns what to answer instead where this one can be asked for again. */
+  /** Makes room for an answer, or returns an error to send instead if the request can be repeated. */
   admitAnswer(request: FastifyRequest, reply: FastifyReply, payload: unknown): Error | undefined {
     const bytes = payloadBytes(payload);
     // A request holds room for the larger of its body and its answer.
@@ -83,7 +83,7 @@ export class InFlight {
     // Nothing is held for a client that has left.
     if (missing <= 0 || request.raw.socket.destroyed) return undefined;
     const refusal = this.#makeRoom(request, reply, missing);
-    // A stream has no limit: it is never in memory as a whole, and may be of any length.
+    // A stream has no limit: it is never in memory as a whole, and may have any length.
     if (!refusal && bytes > largeBytes && !(payload instanceof Readable)) limitReader(reply, request.held);
     return refusal;
   }
@@ -102,7 +102,8 @@ export class InFlight {
       reply.removeHeader("etag").removeHeader("cache-control");
       return this.#refusal(budget, bytes);
     }
-    // The caller must learn of a change that was made. Where too many do not read, they are cut off, and do not learn of it.
+    // The caller must learn of a change that was made. If too many do not read their answers, they are cut off, and do
+    // not learn of it.
     reservation.overdraw(bytes);
     if (this.#budget.used > overdraftMax * this.#budget.maxBytes) reply.raw.destroy();
     return undefined;
@@ -112,13 +113,13 @@ export class InFlight {
   #announcedBytes(request: FastifyRequest): number {
     if (request.method === "GET" || request.method === "HEAD") return 0;
     const bytes = Number(request.headers["content-length"] ?? 0);
-    // The limit of the route is looked at last, because it is costly to ask for, and few bodies are so large.
+    // The limit of the route is checked last, because looking it up is costly, and few bodies are that large.
     return bytes <= this.#limits.bodyBytesMax || bytes <= request.routeOptions.bodyLimit ? bytes : 0;
   }
 
   async *#countedChunks({ budget, reservation }: HeldMemory, body: Readable): AsyncGenerator<Buffer> {
     let received = 0;
-    // The body is not destroyed where it is refused: the rest of it is still received, and dropped.
+    // A refused body is not destroyed: the rest of it is still received, and dropped.
     for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       received += chunk.length;
       const missing = received - reservation.bytes;
@@ -149,7 +150,7 @@ export class InFlight {
   }
 }
 
-/** A client that reads a byte now and then would otherwise hold the memory of all of it. */
+/** A client that reads a byte now and then would otherwise hold the memory of the whole answer. */
 function limitReader({ raw }: FastifyReply, held: HeldMemory | undefined): void {
   if (held) held.readTimer = setTimeout(() => raw.destroy(), readWithinMs).unref();
 }

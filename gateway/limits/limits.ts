@@ -19,13 +19,13 @@ export type LimitsConfig = Pick<
   | "trustedProxies"
 >;
 
-/** What is known of a good key. */
+/** What is known about a valid key. */
 interface KeyGrant {
   readonly principal: { readonly keyId: string };
   readonly rateLimit: RateLimit | undefined;
 }
 
-/** What a caller may have of this process. In a cluster, each gateway counts on its own. */
+/** The limits of a caller in this process. In a cluster, each gateway counts on its own. */
 export class Limits {
   readonly refusedKeys: RefusedKeys;
   readonly #inFlight: InFlight;
@@ -51,12 +51,12 @@ export class Limits {
     });
   }
 
-  /** How often a key may be used here. It may have a limit of its own. */
+  /** The rate limit of a key here. It may have a limit of its own. */
   rateLimitOf({ rateLimit }: KeyGrant): RateLimit | undefined {
     return rateLimit ?? this.#keyRateLimit;
   }
 
-  /** Lets in a request whose key is good, or throws. */
+  /** Admits a request whose key is valid, or throws. */
   admit(request: FastifyRequest, reply: FastifyReply, grant: KeyGrant): void {
     const { keyId } = grant.principal;
     const limit = this.rateLimitOf(grant);

@@ -9,9 +9,9 @@ import { type RateLimit, TokenBuckets } from "./token-buckets.ts";
 const addressesMax = 10_000;
 
 /**
- * Bounds how many credentials from one address are refused. Beyond that, one that is not known to be good is not even
- * looked up, so that guesses cost the organization service nothing. A key that works is not slowed by a neighbour who
- * guesses.
+ * Limits how many credentials from one address are refused. Beyond that, a credential that is not known to be valid is
+ * not even looked up, so that guesses cost the organization service nothing. A working key is not slowed down by
+ * someone else guessing from the same address.
  */
 export class RefusedKeys {
   readonly #limit: RateLimit | undefined;
@@ -25,14 +25,14 @@ export class RefusedKeys {
     this.#metrics = metrics;
   }
 
-  /** To be called before an unknown key is looked up. Only a refusal uses up the allowance. */
+  /** To be called before an unknown key is looked up. Only refusals count against the allowance. */
   requireAllowance(request: IncomingMessage): void {
     if (!this.#limit) return;
     const address = this.#proxies.clientOf(request);
     if (this.#buckets.allowance(address, this.#limit).remaining < 1) throw this.#refusal(address, this.#limit);
   }
 
-  /** What to answer to a credential that was not accepted: why, or that there were too many of them. */
+  /** The answer to a credential that was not accepted: the reason, or that there were too many of them. */
   answerTo(request: IncomingMessage, error: unknown): unknown {
     if (!this.#limit || !isOfKind(error, "unauthenticated")) return error;
     const address = this.#proxies.clientOf(request);

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { Allowance } from "../json/http-error.ts";
 
-/** How many requests a second, and how many of them at once after a while without any. */
+/** Requests per second, and the burst after an idle period. */
 export interface RateLimit {
   readonly perSecond: number;
   readonly burst: number;
@@ -14,9 +14,9 @@ interface Bucket {
 }
 
 /**
- * A bucket of tokens for each name: full at first, and refilled by the clock. If there are too many buckets, the one
- * that was unused for longest is forgotten, and would be full again. It nearly always is by then: to gain tokens, one
- * would have to use as many other names as there is room for within the few seconds that filling takes.
+ * A token bucket for each name: full at first, and refilled over time. If there are too many buckets, the least
+ * recently used one is dropped, and would be full again. It nearly always is by then: to gain tokens, one would have to
+ * use as many other names as there is room for within the few seconds that refilling takes.
  */
 export class TokenBuckets {
   readonly #buckets: LRUCache<string, Bucket>;
@@ -25,7 +25,7 @@ export class TokenBuckets {
     this.#buckets = new LRUCache({ max: bucketsMax });
   }
 
-  /** Whether there was a token. */
+  /** Whether there was a token, which is then taken. */
   take(name: string, limit: RateLimit): boolean {
     const bucket = this.#bucketOf(name, limit);
     if (bucket.tokens < 1) return false;
@@ -43,7 +43,7 @@ export class TokenBuckets {
     };
   }
 
-  /** As it is now. The limit may be another than last time: that of a key can change. */
+  /** The bucket as of now. The limit may differ from last time: that of a key can change. */
   #bucketOf(name: string, { perSecond, burst }: RateLimit): Bucket {
     const now = monotonicMs();
     let bucket = this.#buckets.get(name);

@@ -19,10 +19,10 @@ import { VersionWriter } from "./store/version-writer.ts";
 
 export const presetMigrations = new URL("./store/migrations/", import.meta.url);
 
-/** How many changes of presets are made at once; more wait. */
+/** How many PATCH transactions run at once; more wait. */
 const updatesMax = 4;
 
-/** Opens everything that the preset service is made of; the lifecycle closes it again. */
+/** Opens all parts of the preset service; the lifecycle closes them again. */
 export async function openPresetService(
   config: PresetConfig,
   logger: Logger,
@@ -30,15 +30,16 @@ export async function openPresetService(
 ): Promise<BoundPorts> {
   const metrics = new Metrics("preset");
   const tracer = await openTracer("preset", { ...config, logger }, lifecycle);
-  // If the tables are sharded, Vitess is between us and them.
+  // If the tables are sharded, we talk to Vitess.
   const options = { metrics, ...(config.batchByWorkspace && { protocol: "text" as const }) };
   const pool = openPool(config.databaseUrl, config.databasePoolSize, { ...options, isForReads: true });
   lifecycle.opened("database pool", () => pool.end());
-  // The writers have connections of their own, so that no crowd of other calls keeps them waiting.
+  // The writers have their own connections, so that a crowd of other calls cannot delay them.
   const writerPool = openPool(config.databaseUrl, VersionWriter.connectionsMax, options);
   lifecycle.opened("writer pool", () => writerPool.end());
   const writer = new VersionWriter(writerPool, { ...config, watch: metrics.watchBatches("creations") });
-  // Changes of one preset wait for each other in the database; here they keep nobody else from a connection.
+  // Changes of one preset wait for each other in the database; with a pool of their own, they take no connections from
+  // others.
   const updatePool = openPool(config.databaseUrl, updatesMax, options);
   lifecycle.opened("update pool", () => updatePool.end());
   const listPool = config.readDatabaseUrl

@@ -10,7 +10,7 @@ export interface PresetConfig extends ProcessConfig {
   readonly httpPort: number;
   readonly databaseUrl: string;
   readonly databasePoolSize: number;
-  /** A replica for lists, which may lag behind. Undefined: lists are read where all else is. */
+  /** A replica for lists, which may lag behind. Undefined: lists are read from the primary. */
   readonly readDatabaseUrl: string | undefined;
   /** Needed where the database is sharded by workspace: a transaction then stays on one shard. */
   readonly batchByWorkspace: boolean;
@@ -49,7 +49,7 @@ function readKeySource(reader: EnvironmentReader): Pick<PresetConfig, "organizat
       "ORGANIZATION_GRPC_TARGET is required: the organization service, which has the public keys of access tokens, such as dns:///organization:50052 (or JWKS_URL, its /.well-known/jwks.json)",
     );
   }
-  // Whoever can change an answer in clear text could make keys of their own good, and mutual TLS would be for nothing.
+  // Whoever can tamper with an answer in clear text could introduce their own keys, and mutual TLS would be pointless.
   const isClearText = organizationTarget === undefined && jwksUrl?.startsWith("http:");
   if (isClearText && reader.optional("GRPC_TLS_CA_FILE") !== undefined) {
     reader.faults.push(
@@ -73,7 +73,7 @@ export function readOrganizationAddress(environment: Environment): OrganizationA
   });
 }
 
-/** The migrate command needs the database alone. */
+/** The migrate command needs only the database. */
 export function readPresetMigration(environment: Environment): MigrationConfig {
   return readConfig(environment, (reader) => readMigration(reader, "PRESET_DATABASE_URL", databaseMeaning));
 }

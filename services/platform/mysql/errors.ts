@@ -78,9 +78,9 @@ const lostErrnos = new Set([
  * them these, which look like a refusal:
  *   1047, 1180  a Galera node may have sent the transaction to the others before it lost them, and they apply it
  *   3100        the same in a replication group
- *   1053, 1317, 1927  the server may stop to wait (for a replica's receipt, say) after it has committed
- *   1021, 1114  the disk may be full for the log that follows the commit
- *   1040, 1045, 1203 …  no server says so to a COMMIT, but a proxy might, whatever became of it
+ *   1053, 1317, 1927  the server may stop waiting (for a replica, say) after it has committed
+ *   1021, 1114  the disk may be full for the log written after the commit
+ *   1040, 1045, 1203 …  no server answers a COMMIT with these, but a proxy might, whatever the outcome
  */
 const commitRefusedErrnos = new Set([
   lockWaitTimeout, // a lock that a backup holds on all commits: the server rolls back

@@ -6,8 +6,8 @@ import type { NewVersion } from "./new-version.ts";
 import { type Outcome, type Preset, type ServedPreset, timeOfChange } from "./preset.ts";
 
 /**
- * The preset with one more version, which it serves from now on; `before` is undefined if the creation makes it.
- * A refusal is returned and not thrown: within a batch it is the answer to this creation alone.
+ * The preset with one more version, which it serves from now on; `before` is undefined if this creates the preset. A
+ * refusal is returned and not thrown: within a batch, it is the answer to this creation only.
  */
 export function addVersion(before: Preset | undefined, creation: NewVersion, now: Date): Outcome {
   if (!isAsExpected(before, creation.etags ?? [])) return unexpected(before, creation);

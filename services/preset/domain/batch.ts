@@ -2,7 +2,7 @@ import { invalidRequest } from "../../platform/domain/domain-error.ts";
 
 const batchMax = 100;
 
-/** A batch comes in one of two lists: `path` in the name of the call, `pathInName` each in a name of its own. */
+/** A batch comes in one of two lists: `path`, authorized by the call's token, or `pathInName`, each part by its own. */
 export function checkBatch(
   [path, parts]: readonly [string, readonly unknown[]],
   [pathInName, partsInName]: readonly [string, readonly unknown[]],

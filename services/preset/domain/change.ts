@@ -24,7 +24,7 @@ export interface PresetChange {
   readonly createdAt: Date;
 }
 
-/** One entry of the change logs of a workspace: which preset was changed, as it is called now. */
+/** One entry of the change logs of a workspace, with the current name of the preset that was changed. */
 export interface WorkspaceChange {
   readonly presetId: string;
   readonly slug: string;
@@ -32,13 +32,16 @@ export interface WorkspaceChange {
   readonly change: PresetChange;
 }
 
-/** Which changes; a field that is undefined: all. */
+/** Filters changes; an undefined field matches all. */
 export interface ChangeFilter {
   readonly action: ChangeAction | undefined;
   readonly userId: string | undefined;
 }
 
-/** What the log says of a creation; `before` is the preset without the new version, undefined if it made the preset. */
+/**
+ * The change log entry of a creation; `before` is the preset without the new version, undefined if it created the
+ * preset.
+ */
 export function creationChange(before: Preset | undefined, after: Preset, actor: Actor): PresetChange {
   return {
     revision: after.revision,
@@ -49,7 +52,7 @@ export function creationChange(before: Preset | undefined, after: Preset, actor:
   };
 }
 
-/** What the log says of an update that made a difference in these fields. */
+/** The change log entry of an update that changed these fields. */
 export function updateChange(after: Preset, fields: readonly FieldChange[], actor: Actor): PresetChange {
   return { revision: after.revision, action: "preset_updated", actor, fields, createdAt: after.updatedAt };
 }

@@ -1,13 +1,13 @@
 import { findOutline, stringValue } from "../../platform/json/json-outline.ts";
 
-/** So much of a config is looked at for its model, which nearly all name first. */
+/** How much of a config is searched for its model, which nearly all name first. */
 export const configStartLength = 8_192;
 
-/** The model that a config names in so much of its text, which may end anywhere. */
+/** The model that a config names within this beginning of its text, which may be cut off anywhere. */
 export function modelOf(configStart: string): string | undefined {
   const outline = findOutline(configStart, Number.POSITIVE_INFINITY);
   if (typeof outline === "string") return undefined;
-  // A member that is cut off has no end, and so is none of these.
+  // A member that is cut off has no end, so it is not found here.
   const member = outline.members.find(({ start, keyEnd }) => stringValue(configStart.slice(start, keyEnd)) === "model");
   if (!member) return undefined;
   const { model } = JSON.parse(`{${configStart.slice(member.start, member.end)}}`);

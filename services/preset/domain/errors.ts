@@ -35,7 +35,7 @@ export function etagStale(): DomainError {
   });
 }
 
-/** For a caller who expects the preset to be as they last read it. */
+/** For a caller that expects the preset to be as it last read it. */
 export function presetMissing(slug: string): DomainError {
   return new DomainError("failed_precondition", {
     reason: "ETAG_STALE",
@@ -43,7 +43,7 @@ export function presetMissing(slug: string): DomainError {
   });
 }
 
-/** For a caller who wants to make a preset, and not to add a version to one. */
+/** For a caller that wants to create a preset, not add a version to one. */
 export function presetExists(slug: string): DomainError {
   return new DomainError("failed_precondition", {
     reason: "ETAG_STALE",

@@ -4,7 +4,10 @@ import { etagOf, type Preset } from "./preset.ts";
 const etagsMax = 100;
 /** Stands for whatever etag a preset has. */
 const anyEtag = "*";
-/** Stands for there being no preset. A service that does not know it yet finds no preset as expected, and makes nothing. */
+/**
+ * Stands for a preset that does not exist. A service that does not know this value finds no matching preset, and
+ * creates nothing.
+ */
 const noEtag = "-";
 
 export function etagsViolations(etags: readonly string[]): FieldViolation[] {
@@ -12,14 +15,14 @@ export function etagsViolations(etags: readonly string[]): FieldViolation[] {
   return [{ path: "etags", message: `must have at most ${etagsMax} elements` }];
 }
 
-/** Whether a preset is as whoever names these etags expects it. If they name none, they expect nothing. */
+/** Whether a preset is as the caller expects who sent these etags. Without etags, anything is. */
 export function isAsExpected(preset: Preset | undefined, etags: readonly string[]): boolean {
   if (etags.length === 0) return true;
   if (preset === undefined) return etags.includes(noEtag);
   return etags.includes(etagOf(preset)) || etags.includes(anyEtag);
 }
 
-/** Whether whoever names these etags wants to make a preset, and to touch none. */
+/** Whether the caller wants to create a preset, and not to touch an existing one. */
 export function areForNewPreset(etags: readonly string[]): boolean {
   return etags.includes(noEtag);
 }

@@ -22,11 +22,14 @@ export interface VersionDraft {
   readonly requestId: string;
   /** Empty: a digest of slug, config and system prompt. */
   readonly requestDigest: Uint8Array;
-  /** What the preset must be like: its etag one of these, `*` for any, `-` for a preset that is not there; empty: anything. */
+  /**
+   * The required state of the preset: its etag is one of these, `*` for any, `-` for a preset that does not exist;
+   * empty: any state.
+   */
   readonly etags?: readonly string[];
 }
 
-/** A creation that keeps all rules of content, ready to be stored. */
+/** A creation that has passed all content rules, ready to be stored. */
 export interface NewVersion {
   readonly workspaceId: string;
   readonly slug: string;
@@ -36,7 +39,7 @@ export interface NewVersion {
   readonly actor: Actor;
   /** Names this creation within the workspace. */
   readonly requestId: string;
-  /** Whether the caller chose the request id, so that they may have used it for something else. */
+  /** Whether the caller chose the request id, and so may have used it for something else. */
   readonly isNamedByCaller: boolean;
   /** SHA-256 of what a retry with the same request id must repeat. */
   readonly requestDigest: Buffer;
@@ -46,7 +49,7 @@ export interface NewVersion {
 
 const digestBytes = 32;
 
-/** Checks a draft against every rule at once and makes it a creation of the principal's workspace. */
+/** Checks a draft against all rules at once and turns it into a creation in the principal's workspace. */
 export function newVersion(principal: Principal, draft: VersionDraft): NewVersion {
   requirePermission(principal, "presets:write");
   const workspaceId = requireWorkspace(principal);
@@ -68,7 +71,7 @@ export function newVersion(principal: Principal, draft: VersionDraft): NewVersio
     dialect: draft.dialect as Dialect | undefined,
     actor: principal,
     requestId: draft.requestId || newId(),
-    // The gateway gives every creation an id, a UUID, and a digest only to those whose id is their caller's.
+    // The gateway gives every creation a UUID as its id, and a digest only if the id came from its caller.
     isNamedByCaller: draft.requestDigest.length > 0 || (draft.requestId !== "" && !isId(draft.requestId)),
     requestDigest: draft.requestDigest.length > 0 ? Buffer.from(draft.requestDigest) : digestOf(draft),
     etags: draft.etags ?? [],
@@ -108,7 +111,7 @@ function digestViolations(digest: Uint8Array): FieldViolation[] {
 }
 
 function digestOf({ slug, configJson, systemPrompt }: VersionDraft): Buffer {
-  // Neither a slug nor JSON text holds a NUL, so the parts cannot run into each other.
-  // Without the dialect: during an upgrade, a retry may come to a process that knows of it from one that does not.
+  // Neither a slug nor JSON text contains a NUL, so the parts cannot run together. Without the dialect: during an
+  // upgrade, a retry may reach a process that knows it, from one that does not.
   return hash("sha256", `${slug}\0${configJson}\0${systemPrompt ?? ""}`, "buffer");
 }

@@ -21,14 +21,14 @@ export interface Preset extends PresetKey {
   readonly statusUpdatedAt: Date | undefined;
   readonly creatorUserId: string;
   readonly createdAt: Date;
-  /** Never goes back, also where the clocks of two processes differ. */
+  /** Never goes back, even if the clocks of two processes differ. */
   readonly updatedAt: Date;
   /** How many versions there are, and the number of the newest. */
   readonly latestVersion: number;
   /** The number of the version that is served. */
   readonly designatedNumber: number;
   readonly designatedVersionId: string;
-  /** Counts the changes, the creation included. */
+  /** The number of changes, including the creation. */
   readonly revision: number;
 }
 
@@ -41,7 +41,7 @@ export interface PresetVersion {
   /** A JSON object as text, exactly as it was given. */
   readonly configJson: string;
   readonly systemPrompt: string | undefined;
-  /** Undefined if whoever made the version did not say. */
+  /** Undefined if the caller that created the version did not say. */
   readonly dialect: Dialect | undefined;
   readonly creatorId: string;
   readonly createdAt: Date;
@@ -52,22 +52,24 @@ export interface ServedPreset extends Preset {
   readonly designatedVersion: PresetVersion;
 }
 
-/** The answer to one creation of many: the preset as that creation left it, or why it alone is refused. */
+/** The answer to one creation of many: the preset as that creation left it, or why only this one is refused. */
 export type Outcome = ServedPreset | DomainError;
 
-/** One string for the key: a slug holds no slash. */
+/** Unique per preset: a slug contains no slash. */
 export function presetKey({ workspaceId, slug }: PresetKey): string {
   return `${workspaceId}/${slug}`;
 }
 
-/** When a change counts as made. The clock of the process that made the one before may run ahead of ours. */
+/**
+ * The time that a change is recorded with. The clock of the process that made the previous one may be ahead of ours.
+ */
 export function timeOfChange({ updatedAt }: Preset, now: Date): Date {
   return now > updatedAt ? now : updatedAt;
 }
 
 /**
- * Changes with every change of the preset, and never comes back. No two presets share one: the same path shows each
- * workspace a preset of its own, and a cache or a script that has seen one must not take the other for it.
+ * Changes with every change of the preset, and never repeats. No two presets share one: the same path shows each
+ * workspace its own preset, and a cache or a script that has seen one must not take another for it.
  */
 export function etagOf({ id, revision }: Pick<Preset, "id" | "revision">): string {
   return `${id.slice(-12)}-${revision}`;

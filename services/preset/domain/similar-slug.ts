@@ -1,11 +1,11 @@
-/** How far into a slug slips are tried, and other letters. What goes wrong behind that has neighbours in the order of slugs. */
+/** Typos are tried only up to this position. A slug with a typo further on sorts next to the one that was meant. */
 const slipsTriedTo = 32;
 const lettersTriedTo = 4;
 const letters = "abcdefghijklmnopqrstuvwxyz0123456789";
 const separators = ["-", "_", "."];
 const slipsMax = 4;
 
-/** Slugs that are worth looking up where there is none of this one, each by itself: one slip away, or spelled otherwise. */
+/** Slugs to look up if there is none of this name: those one typo away, or with another spelling. */
 export function spellingsNear(slug: string): string[] {
   const spellings = new Set([slug.toLowerCase()]);
   for (const separator of separators) {
@@ -44,9 +44,8 @@ function withSeparator(slug: string, separator: string): string {
 }
 
 /**
- * How many letters must be changed, added, left out, or swapped with the next to make one of the other; something above
- * `max` where that is more. Only what is within `max` of the diagonal is looked at, so it takes time in proportion to the
- * length.
+ * The number of edits (change, insert, delete, swap with the next letter) between two words; anything above `max` if it
+ * is more. Only cells within `max` of the diagonal are computed, so it takes time in proportion to the length.
  */
 function countSlips(a: string, b: string, max: number): number {
   const far = max + 1;

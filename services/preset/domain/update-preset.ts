@@ -18,7 +18,7 @@ export interface PresetUpdate {
   readonly status?: PresetStatus;
   /** The number of the version to serve. */
   readonly designatedVersion?: number;
-  /** The preset's etag must be one of these; empty: any will do. */
+  /** The preset's etag must be one of these; empty: any. */
   readonly etags: readonly string[];
   readonly requestId: string;
 }
@@ -46,7 +46,7 @@ export function checkUpdate(update: PresetUpdate): void {
   if (violations.length > 0) throw invalidRequest(violations);
 }
 
-/** The preset after the update, and what of it differs: nothing, where every field had its value already. */
+/** The preset after the update, and the differences: none, if every field already had its value. */
 export function applyUpdate(
   preset: Preset,
   update: PresetUpdate,
@@ -84,7 +84,7 @@ export function applyUpdate(
   };
 }
 
-/** What a retry with the same request id must repeat: all that the update asks for. */
+/** What a retry with the same request id must repeat: everything that the update asks for. */
 export function digestOf({ slug, name, description, status, designatedVersion }: PresetUpdate): Buffer {
   return hash("sha256", JSON.stringify({ slug, name, description, status, designatedVersion }), "buffer");
 }

@@ -10,42 +10,42 @@ import type { ServedPreset } from "../domain/preset.ts";
 import type { Admit } from "../store/sized-lookup.ts";
 import { toPresetMessage } from "./preset-mapper.ts";
 
-/** Of the presets in the answer to one batch, in bytes. The largest of them has a quarter of it. */
+/** The limit for all presets in the answer to one batch, in bytes. The largest single preset takes a quarter of it. */
 const outcomesBytesMax = 8 * 1024 * 1024;
 
-/** Of the content of each that is read for a batch, in bytes: those who ask for others wait for it. */
+/** The limit for each preset's content in a batch, in bytes: callers of the other parts wait while it is read. */
 const readBytesMax = 256 * 1024;
 
-/** What a preset has at most beside the content of its version: name and description, ids and times. */
+/** The most that a preset has in addition to the content of its version: name and description, ids and times. */
 const besideContentBytes = 12 * 1024;
 
-/** How long before its time is up a batch is answered with what is known by then, so that the answer is still heard. */
+/** A batch is answered this long before its deadline with what is known by then, so that the answer still arrives. */
 const lateMarginMs = 100;
-/** Of a call that has little time. */
+/** The same for a call with little time, as a share of it. */
 const lateMarginShare = 0.1;
 
 interface CallPart<Part> {
   readonly part: Part;
-  /** In whose name, and how long it may take. Undefined: those of the call. */
+  /** The part's own token and timeout. Undefined: those of the call. */
   readonly name?: { readonly accessToken: string; readonly timeoutMs: number };
 }
 
-/** Not a promise that may reject: other parts are begun before anybody looks at it. */
+/** Not a promise that may reject: other parts are started before anybody awaits it. */
 type Result = { readonly preset: ServedPreset } | { readonly error: unknown };
 
 interface PartRules<Part> {
   /**
-   * What a caller has sent with a part. It is not counted when it is sent back: a creation that was stored has to be
-   * answered, so only the replay of one, which may be larger than its request, can be too large.
+   * The bytes that a caller sent with a part. They are not counted when they are sent back: a creation that was stored
+   * must be answered, so only the replay of one, which may be larger than its request, can be too large.
    */
   readonly sentBytesOf?: (part: Part) => number;
-  /** What is said of a part that takes longer than the call may. */
+  /** The error for a part that does not finish within the call's deadline. */
   readonly lateError?: () => DomainError;
 }
 
 /**
- * What became of each part of a batch, once all are done or the time is up. Parts begin in their order, whoever's they are.
- * A preset that does not fit into the answer any more is left out of it, and its part is to be asked for alone.
+ * The outcome of each part of a batch, once all are done or the time is up. Parts are started in order, whoever they
+ * belong to. A preset that no longer fits into the answer is left out, and its part must be requested alone.
  */
 export async function outcomesOf<Part>(
   parts: readonly CallPart<Part>[],
@@ -56,7 +56,7 @@ export async function outcomesOf<Part>(
   const sentBytes = parts.map(({ part }) => sentBytesOf(part));
   const known = await runParts(parts, call, run, sentBytes);
   const results = parts.map((_, index): Result => known[index] ?? { error: lateError() });
-  // What several parts ask for is read once, and is one message.
+  // A preset that several parts ask for is read once, and shared as one message.
   const messages = new Map<ServedPreset, Preset>();
   let bytes = 0;
   return results.map((result, index) => {
@@ -73,7 +73,7 @@ export async function outcomesOf<Part>(
   });
 }
 
-/** Runs each part in its own name. If one takes too long, the others do not wait for it: it has no result. */
+/** Runs each part under its own token. If one takes too long, the others do not wait for it: it has no result. */
 async function runParts<Part>(
   parts: readonly CallPart<Part>[],
   call: CallContext,
@@ -96,7 +96,7 @@ async function runParts<Part>(
   const begun: Promise<void>[] = [];
   let checkedBytes = 0;
   for (const [index, { part }] of parts.entries()) {
-    // Checking long content takes its time, so others have their turns between one and the next.
+    // Checking long content takes a while, so others get their turn in between.
     if (checkedBytes > longTextLength) {
       await nextTurn();
       checkedBytes = 0;
@@ -119,8 +119,8 @@ async function doneOrLate(begun: readonly Promise<void>[], { deadlineMs }: CallC
 }
 
 /**
- * Lets large content be read for a batch only where it is not too large, and as long as it fits into the answer. What is
- * small is not asked for: all of it together is less than that. `admit` says whether there is room for that at all.
+ * Admits large content to a batch only if it is not too large by itself and still fits into the answer. Small content
+ * is not checked: all of it together is less than the limit. `admit` decides whether there is memory for it at all.
  */
 export function admitForAnswer(admit: Admit): Admit {
   let leftBytes = outcomesBytesMax;
@@ -131,7 +131,7 @@ export function admitForAnswer(admit: Admit): Admit {
   };
 }
 
-/** What a preset takes of an answer, or of the request that made it. */
+/** The size of a preset in an answer, or in the request that created it. */
 export function contentBytes(configJson: string, systemPrompt: string | undefined): number {
   return besideContentBytes + Buffer.byteLength(configJson) + Buffer.byteLength(systemPrompt ?? "");
 }

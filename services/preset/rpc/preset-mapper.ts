@@ -48,7 +48,7 @@ const dialectsByMessage = new Map<number, Dialect | undefined>([
   ...dialects.map((dialect) => [dialectMessages[dialect], dialect] as const),
 ]);
 
-/** With the designated version, where the preset comes with it. */
+/** With the designated version, if the preset has it. */
 export function toPresetMessage(preset: Preset | ServedPreset): MessageInitShape<typeof PresetSchema> {
   return {
     id: preset.id,
@@ -69,7 +69,7 @@ export function toPresetMessage(preset: Preset | ServedPreset): MessageInitShape
   };
 }
 
-/** A preset as it stands in a list, with what it serves. */
+/** A preset as listed, with a summary of what it serves. */
 export function toServingPresetMessage(
   preset: Preset,
   model: string | undefined,
@@ -86,7 +86,7 @@ export function toVersionMessage(version: PresetVersion): MessageInitShape<typeo
     version: version.version,
     configJson: version.configJson,
     systemPrompt: version.systemPrompt,
-    // One that only a later release knows of counts as not known.
+    // A dialect that only a later release knows counts as unknown.
     dialect: (version.dialect && dialectMessages[version.dialect]) ?? DialectMessage.UNSPECIFIED,
     creatorId: version.creatorId,
     createTime,
@@ -102,14 +102,14 @@ export function toDifferenceMessage({
   return { key, fromJson: from, toJson: to };
 }
 
-/** A number that names no dialect becomes a word that names none, to be refused with whatever else is wrong. */
+/** A number that is not a dialect becomes a word that is not one, to be refused together with all other violations. */
 export function fromCreateVersionRequest(request: CreateVersionRequest): VersionDraft {
   const { slug, configJson, systemPrompt, requestId, requestDigest, etags } = request;
   const dialect = dialectsByMessage.has(request.dialect) ? dialectsByMessage.get(request.dialect) : "unknown";
   return { slug, configJson, systemPrompt, dialect, requestId, requestDigest, etags };
 }
 
-/** More than any list that makes sense has. */
+/** More than any sensible list has. */
 const elementsMax = 100;
 
 function checkCount(path: string, { length }: readonly unknown[]): void {
@@ -129,7 +129,7 @@ export function fromListPresetsRequest({ statuses, query }: ListPresetsRequest):
   return { statuses: [...new Set(known)], text: query };
 }
 
-/** Reads the fields that the mask names, and no others. */
+/** Reads only the fields that the mask names. */
 export function fromUpdatePresetRequest(request: UpdatePresetRequest): PresetUpdate {
   const violations: FieldViolation[] = [];
   const update: { -readonly [Field in keyof PresetUpdate]: PresetUpdate[Field] } = {

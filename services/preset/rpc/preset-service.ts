@@ -41,7 +41,7 @@ import {
 
 /** What the methods are made of. */
 interface PresetStore {
-  /** For changes alone, which may wait for each other. */
+  /** Only for changes, which may wait for each other. */
   readonly updatePool: Pool;
   readonly lists: PresetLists;
   readonly reader: PresetReader;
@@ -112,7 +112,7 @@ export function presetService({
         ...slugs.map((slug) => ({ part: { slug, knownVersionId: "" } })),
         ...reads.map((read) => ({ name: read, part: read })),
       ];
-      // One alone keeps nobody waiting.
+      // A single read delays nobody.
       const admit = parts.length > 1 ? admitForAnswer(context.admit) : context.admit;
       return { outcomes: await outcomesOf(parts, context, (read, named) => getPreset(read, named, admit)) };
     },
@@ -202,7 +202,7 @@ export function presetService({
   };
 }
 
-/** Stands for a request that is missing, and is refused for what it lacks. */
+/** Stands in for a missing request, which is refused for what it lacks. */
 const missingRequest = create(CreateVersionRequestSchema);
 
 function workspaceToRead({ principal }: CallContext): string {
@@ -210,7 +210,10 @@ function workspaceToRead({ principal }: CallContext): string {
   return requireWorkspace(principal);
 }
 
-/** For using presets, and for seeing which there are: an application may do so that may not see their history. */
+/**
+ * For using presets, and for seeing which there are: an application may do so without being allowed to see their
+ * history.
+ */
 function workspaceToUse({ principal }: CallContext): string {
   requirePermission(principal, "presets:read", "inference");
   return requireWorkspace(principal);

@@ -4,12 +4,12 @@ import type { ChangeFilter } from "../domain/change.ts";
 import { areMarksTrue, deleteMarks, extendMarks } from "./change-marks.ts";
 import type { WorkspaceChangePage } from "./list-workspace-changes.ts";
 
-/** The marks of a workspace that is read are checked so often. */
+/** How often the marks of a workspace are checked while it is read. */
 const checkEveryMs = 60_000;
-/** Of so many workspaces it is remembered when. */
+/** For how many workspaces the last check is remembered. */
 const checkedMax = 1_000;
 
-/** Makes the marks that readers of a change log would have needed, and deletes those that are not true. */
+/** Creates the marks that readers of a change log would have needed, and deletes marks that are wrong. */
 export class ChangeMarkKeeper {
   readonly #pool: Pool;
   readonly #checkedAtMs = new Map<string, number>();
@@ -20,7 +20,7 @@ export class ChangeMarkKeeper {
   }
 
   /**
-   * To be called for each page that was read, and not to be waited for. It never throws, and works for one workspace at a
+   * To be called for each page that was read, without awaiting it. It never throws, and works on one workspace at a
    * time: pages are found without marks, too, and the next reader tries again.
    */
   async keep(workspaceId: string, filter: ChangeFilter, marks: WorkspaceChangePage["marks"]): Promise<void> {
@@ -31,7 +31,7 @@ export class ChangeMarkKeeper {
       if (isCheckDue && !(await this.#check(workspaceId))) await deleteMarks(this.#pool, workspaceId);
       else if (marks.areWanted) await extendMarks(this.#pool, workspaceId, filter);
     } catch {
-      // A database that has gone away, or may not be written to.
+      // The database is down, or read-only.
     } finally {
       this.#isBusy = false;
     }

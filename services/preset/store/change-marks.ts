@@ -5,24 +5,27 @@ import { inSnapshot, inTransaction } from "../../platform/mysql/transaction.ts";
 import type { ChangeFilter } from "../domain/change.ts";
 import { type IndexedChanges, indexedChanges, unfiltered } from "./workspace-change-index.ts";
 
-/** How many changes of a workspace, of those that a filter lets through, are older than a time. */
+/** A mark: how many changes of a workspace that match a filter are older than a time. */
 export interface ChangeMark {
   readonly changes: number;
   readonly createdAt: Date;
 }
 
-/** How many changes are between two marks. To walk over as many takes about a millisecond. */
+/** How many changes are between two marks. Walking over that many takes about a millisecond. */
 export const markSpacing = 2_000;
 
 /**
- * What is so much older than now, and than the newest change, is complete: no transaction takes as long, and clocks of
- * processes do not differ by so much. If they do, `areMarksTrue` notices.
+ * Changes this much older than now, and than the newest one, are complete: no transaction takes as long, and the clocks
+ * of processes do not differ by so much. If they do, `areMarksTrue` notices.
  */
 const settledMs = 10 * 60_000;
 
 const start: ChangeMark = { changes: 0, createdAt: new Date(0) };
 
-/** The last mark before the change of this number, from the oldest on, or of all; undefined if there is none, or not yet. */
+/**
+ * The last mark before the change with this number, counted from the oldest, or the last of all; undefined if there is
+ * none.
+ */
 export async function findMark(
   executor: Executor,
   workspaceId: string,
@@ -51,8 +54,8 @@ export async function countSince(
 }
 
 /**
- * A preset has as many changes as its revision says, so presets are gone through, and not their changes: by an index that
- * holds the revision, and would be passed over for the rows themselves.
+ * A preset has as many changes as its revision says, so presets are summed instead of counting their changes. The index
+ * that contains the revision is forced, because servers would read the rows themselves.
  */
 export async function sumRevisions(executor: Executor, workspaceId: string): Promise<number> {
   const [rows] = await executor.execute<RowDataPacket[]>(
@@ -63,8 +66,8 @@ export async function sumRevisions(executor: Executor, workspaceId: string): Pro
 }
 
 /**
- * Whether the marks of a workspace are true: those of all changes say that there are as many as the presets do. None of a
- * filter is later than the last of these, nor made before it, so what makes one false makes these false, too.
+ * Whether the marks of a workspace are right: those for all changes must agree with the presets. No mark of a filter is
+ * later or created earlier than the last of these, so whatever makes one of them wrong makes these wrong, too.
  */
 export function areMarksTrue(pool: Pool, workspaceId: string): Promise<boolean> {
   return inSnapshot(pool, async (connection) => {
@@ -75,7 +78,7 @@ export function areMarksTrue(pool: Pool, workspaceId: string): Promise<boolean> 
   });
 }
 
-/** Makes the marks that are missing behind the last one: of all changes, then of those that the filter lets through. */
+/** Creates the missing marks after the last one: for all changes, then for those that match the filter. */
 export async function extendMarks(pool: Pool, workspaceId: string, filter: ChangeFilter): Promise<void> {
   const changes = indexedChanges(workspaceId, unfiltered);
   const newest = await findTime(pool, changes, "created_at DESC", start.createdAt, 0);
@@ -85,12 +88,12 @@ export async function extendMarks(pool: Pool, workspaceId: string, filter: Chang
   if (filter.action || filter.userId) await extend(pool, workspaceId, filter, last.createdAt);
 }
 
-/** Returns the last mark that there is then. */
+/** Returns the last mark that exists afterwards. */
 async function extend(pool: Pool, workspaceId: string, filter: ChangeFilter, until: Date): Promise<ChangeMark> {
   const changes = indexedChanges(workspaceId, filter);
   for (let last = (await findMark(pool, workspaceId, filter)) ?? start; ; ) {
     const createdAt = await findTime(pool, changes, "created_at", last.createdAt, markSpacing);
-    // With more changes of one time than are between two marks, there is nothing between them to begin at.
+    // If more changes than fit between two marks have the same time, there is nowhere to place a mark among them.
     if (!createdAt || createdAt > until || createdAt <= last.createdAt) return last;
     const next = {
       createdAt,
@@ -101,7 +104,7 @@ async function extend(pool: Pool, workspaceId: string, filter: ChangeFilter, unt
   }
 }
 
-/** False if the mark before it has been deleted meanwhile, because it was not true: nor is this one then. */
+/** False if the mark before it has been deleted meanwhile because it was wrong: then this one is wrong, too. */
 function insertMark(
   pool: Pool,
   workspaceId: string,
@@ -128,7 +131,7 @@ function insertMark(
   });
 }
 
-/** Those of all filters. */
+/** For all filters. */
 export async function deleteMarks(executor: Executor, workspaceId: string): Promise<void> {
   await executor.execute("DELETE FROM preset_change_marks WHERE workspace_id = ?", [idToBytes(workspaceId)]);
 }

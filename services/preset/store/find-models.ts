@@ -13,7 +13,7 @@ const selectConfigs = textByCount(
     WHERE workspace_id = ? AND id IN (${repeated(count, "?")})`,
 );
 
-/** The models that these versions name, by the ids of the versions; a page of them at most. */
+/** The models that these versions name, by version id; at most a page of them. */
 export async function findModels(
   executor: Executor,
   workspaceId: string,

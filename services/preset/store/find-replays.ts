@@ -21,7 +21,7 @@ interface ReplayRow extends PresetRow, VersionRow {
   readonly preset_state: string | null;
 }
 
-// A union and not an OR: each is looked up by both, whatever the optimizer makes of a list.
+// A union and not an OR: that way each is looked up by both columns, whatever the optimizer makes of a list.
 const select = textByCount((count) =>
   repeated(
     count,
@@ -33,8 +33,8 @@ const select = textByCount((count) =>
 );
 
 /**
- * What creations were answered before, of those whose request id is stored already. In one statement: whoever asks holds
- * the rows of their presets meanwhile.
+ * The earlier answers to those creations whose request id is already stored. In one statement, because the caller holds
+ * the row locks of their presets meanwhile.
  */
 export async function findReplays(
   executor: Executor,
@@ -64,7 +64,7 @@ function outcomeFromRow(row: ReplayRow, creation: NewVersion): Outcome {
   const version = versionFromRow(row);
   if (!row.request_digest.equals(creation.requestDigest)) return requestIdReused();
   if (version.dialect && creation.dialect && version.dialect !== creation.dialect) return requestIdReused();
-  // The preset as the first answer showed it, whatever has become of it since.
+  // The preset as in the first answer, whatever has changed since.
   return {
     ...presetFromRow(row),
     ...presetStateFromJson(row.preset_state, row.slug),

@@ -1,6 +1,9 @@
 import { type PresetKey, presetKey } from "../domain/preset.ts";
 
-/** Presets whose row someone outside was seen to hold for long. They are written by themselves, and not waited for. */
+/**
+ * Presets whose row another session held for long. They are written in batches of their own, without waiting for the
+ * lock.
+ */
 export class HeldPresets {
   readonly #keys = new Set<string>();
 

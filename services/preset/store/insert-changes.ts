@@ -4,7 +4,7 @@ import { repeated, textByCount } from "../../platform/mysql/text-by-count.ts";
 import type { PresetChange } from "../domain/change.ts";
 import type { Preset } from "../domain/preset.ts";
 
-/** A change that is to be stored, and the preset that it was made to. */
+/** A change to be stored, and the preset that it applies to. */
 export interface NewChange {
   readonly preset: Pick<Preset, "workspaceId" | "id">;
   readonly change: PresetChange;
@@ -17,7 +17,7 @@ const insert = textByCount(
     VALUES ${repeated(count, "(?, ?, ?, ?, ?, ?, ?, ?)")}`,
 );
 
-/** Appends to the change log, within the transaction of the changes themselves. */
+/** Appends to the change log, in the same transaction as the changes. */
 export function insertingChanges(changes: readonly NewChange[]): Statement {
   return {
     sql: insert(changes.length),

@@ -16,9 +16,9 @@ import { presetStateToJson } from "./preset-state.ts";
 import { findUsedByUpdates } from "./update-requests.ts";
 import { insertingPresets, updatingPresets } from "./write-presets.ts";
 
-/** At least one of the request ids is stored already: it is a retry. */
+/** At least one of the request ids is already stored: it is a retry. */
 export class RequestSeen extends Error {
-  /** What each creation was answered before; undefined for those that are new. */
+  /** The earlier answer to each creation; undefined for new ones. */
   readonly replays: readonly (Outcome | undefined)[];
 
   constructor(replays: readonly (Outcome | undefined)[]) {
@@ -27,31 +27,31 @@ export class RequestSeen extends Error {
   }
 }
 
-/** Another process has made one of the presets since we looked: look again. */
+/** Another process has created one of the presets since we looked: look again. */
 export class PresetAppeared extends Error {}
 
 /** With NOWAIT, a row that someone else has locked fails the statement at once. */
 export type RowLock = "FOR UPDATE" | "FOR UPDATE NOWAIT";
 
-/** A version that is to be stored: what was asked for, the preset as it leaves it, and what the log says of it. */
+/** A version to be stored: the request, the resulting preset, and the change log entry. */
 interface Addition extends NewChange {
   readonly creation: NewVersion;
   readonly preset: ServedPreset;
 }
 
-/** What is to be written for a batch, and the outcome of each creation once that is done. */
+/** What to write for a batch, and the outcome of each creation once that is done. */
 interface Plan {
   readonly outcomes: readonly Outcome[];
   readonly additions: readonly Addition[];
-  /** Presets that are new, and those that are not, each as the last creation leaves it; in key order. */
+  /** New presets, and existing ones, each as its last creation leaves it; in key order. */
   readonly made: readonly Preset[];
   readonly changed: readonly Preset[];
 }
 
 /**
- * Stores many creations within the caller's transaction and returns an outcome for each, in order.
- * Rows of `presets` are locked in key order, so that two processes never wait for each other in a circle;
- * while a row is locked, its version numbers are given out in memory.
+ * Stores many creations in the caller's transaction and returns an outcome for each, in order. Rows of `presets` are
+ * locked in key order, so that two processes never deadlock; while a row is locked, its version numbers are assigned in
+ * memory.
  */
 export async function insertVersions(
   connection: PoolConnection,
@@ -66,7 +66,7 @@ export async function insertVersions(
       throw isDuplicateKey(error) ? await findDuplicate(connection, creations, plan.made, lock, error) : error;
     });
   }
-  // A retry of what was stored before the preset was archived is no new version: it gets its first answer.
+  // A retry of something stored before the preset was archived is not a new version: it gets its first answer.
   const refused = creations.filter((_, index) => plan.outcomes[index] instanceof DomainError);
   const replays = await findReplays(connection, refused);
   return plan.outcomes.map((outcome, index) => replays.get(creations[index] as NewVersion) ?? outcome);
@@ -100,7 +100,8 @@ function planVersions(
 function statementsOf({ additions, made, changed }: Plan): Statement[] {
   return [
     ...(made.length > 0 ? [insertingPresets(made)] : []),
-    // Before the versions: where it is refused, none of ours is there that could be taken for an earlier attempt's.
+    // Before the versions: if it is refused, there is no version of ours that could be mistaken for that of an earlier
+    // attempt.
     insertingChanges(additions),
     insertingVersions(additions),
     ...(changed.length > 0 ? [updatingPresets(changed)] : []),
@@ -109,8 +110,8 @@ function statementsOf({ additions, made, changed }: Plan): Statement[] {
 }
 
 /**
- * Why a unique index has refused a row: RequestSeen, PresetAppeared, or else what the database said. Which index it was is
- * not asked: what is stored by now can be seen, through this connection for sure.
+ * Why a unique index refused a row: RequestSeen, PresetAppeared, or the database's own error. It does not depend on
+ * which index it was: the rows that exist by now are visible through this connection.
  */
 async function findDuplicate(
   connection: PoolConnection,
@@ -122,13 +123,13 @@ async function findDuplicate(
   const replays = await findReplays(connection, creations);
   if (replays.size > 0) return new RequestSeen(creations.map((creation) => replays.get(creation)));
   const stored = await lockPresets(connection, creations, lock);
-  // What stands there may be what the first of our own statements has stored.
+  // The existing row may be the one that our own first statement has just stored.
   const isOthers = (preset: Preset) => (stored.get(presetKey(preset))?.id ?? preset.id) !== preset.id;
   return made.some(isOthers) ? new PresetAppeared() : error;
 }
 
-// The forced index makes this a walk over single keys, in key order, also while the table is small:
-// a scan would wait for the locks of rows that are none of ours.
+// The forced index makes this a walk over single keys, in key order, even while the table is small: a scan would wait
+// for locks on unrelated rows.
 const selecting = (lock: RowLock) =>
   textByCount(
     (count) => `SELECT ${presetColumns} FROM presets p FORCE INDEX (PRIMARY)

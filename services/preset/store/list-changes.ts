@@ -22,7 +22,7 @@ interface CountedRow extends RowDataPacket {
   readonly total_count: number;
 }
 
-/** One row, with nothing but the count, where the page is empty. */
+/** If the page is empty, a single row with only the count. */
 type PageRow = CountedRow & (ChangeRow | { readonly revision: null });
 
 /** Newest first; undefined if there is no such preset. Revisions have no gaps, so every page costs the same. */

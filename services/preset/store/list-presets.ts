@@ -17,7 +17,7 @@ export interface PresetPage {
   readonly totalCount: number;
 }
 
-/** Up to here a page is read from the front, even where the other end is nearer: that is never a long way. */
+/** Up to here a page is read from the front, even if the other end is nearer: it is never far. */
 const frontMax = 1_000;
 
 /** Both come from one snapshot, so that the page never contradicts the count. */
@@ -44,7 +44,10 @@ interface FrontRow extends PresetRow {
   readonly total_count: string;
 }
 
-/** A page with its count: a statement is a snapshot by itself. Undefined if the page is empty, and so has no count. */
+/**
+ * A page with its count: a single statement is a snapshot by itself. Undefined if the page is empty, and so has no row
+ * for the count.
+ */
 async function findFrontPage(executor: Executor, where: Where, page: Page): Promise<PresetPage | undefined> {
   const rows = await selectPage<FrontRow>(
     executor,
@@ -74,7 +77,7 @@ function whereOf(workspaceId: string, { statuses, text }: PresetFilter): Where {
     values.push(...statuses);
   }
   if (text !== "") {
-    // Slugs are ASCII: without the conversion, a text that is not could not be compared with them.
+    // Slugs are ASCII: without the conversion, they could not be compared with a text that is not.
     const slug = "CONVERT(slug USING utf8mb4) COLLATE utf8mb4_bin";
     conditions.push(`(LOCATE(LOWER(?), LOWER(${slug})) > 0 OR LOCATE(LOWER(?), LOWER(name)) > 0)`);
     values.push(text, text);
@@ -90,15 +93,16 @@ async function countMatching(executor: Executor, { sql, values }: Where): Promis
 }
 
 /**
- * A page is found by walking the index from the nearer end, so that the last page costs what the first one does.
- * The walk touches the index alone; rows are read for the page only.
+ * A page is found by walking the index from the nearer end, so that the last page costs as much as the first. The walk
+ * uses only the index; rows are read only for the page.
  */
 async function findPage(executor: Executor, where: Where, page: Page, totalCount: number): Promise<Preset[]> {
   const { offset, limit } = page;
   const count = Math.min(limit, totalCount - offset);
   if (count <= 0) return [];
   const behind = totalCount - offset - count;
-  // From the front the limit as it was asked for, so that a first page is one statement, however many presets there are.
+  // From the front, with the limit as requested, so that the first page is always the same statement, however many
+  // presets there are.
   const [order, rowLimit] =
     behind < offset
       ? ["updated_at ASC, id DESC", limitClause(count, behind)]

@@ -12,12 +12,13 @@ export interface VersionPage {
 
 type Row = RowDataPacket & { readonly latest_version: number } & (VersionRow | { readonly version_id: null });
 
-/** With what is around them, a page of this much fits into the 4 MB that a gRPC client takes by default. */
+/** Including overhead, a page of this size fits into the 4 MB that a gRPC client accepts by default. */
 const pageBytesMax = 3 * 1024 * 1024;
 
 /**
- * Undefined if there is no such preset. Versions have no gaps, so an offset is a version number: every page costs
- * the same, and the count stands in the preset's row. A page ends early where it would be too large, but never empty.
+ * Undefined if there is no such preset. Versions have no gaps, so an offset is a version number: every page costs the
+ * same, and the count is in the preset's row. A page ends early if it would be too large, but is never empty because of
+ * that.
  */
 export async function listVersions(
   executor: Executor,

@@ -14,7 +14,7 @@ import { type IndexedChanges, indexedChanges } from "./workspace-change-index.ts
 export interface WorkspaceChangePage {
   readonly changes: readonly WorkspaceChange[];
   readonly totalCount: number;
-  /** Whether marks were relied on, and whether more of them would make later pages cheaper. */
+  /** Whether marks were used, and whether more of them would make later pages cheaper. */
   readonly marks: { readonly areUsed: boolean; readonly areWanted: boolean };
 }
 
@@ -48,7 +48,7 @@ function countLater(
   filter: ChangeFilter,
   since: Date | undefined,
 ): Promise<number> {
-  // There are fewer presets than changes of them.
+  // There are fewer presets than changes.
   const isOfAll = !since && !filter.action && !filter.userId;
   if (isOfAll) return sumRevisions(executor, workspaceId);
   return countSince(executor, indexedChanges(workspaceId, filter), since ?? new Date(0));
@@ -60,7 +60,7 @@ interface WorkspaceChangeRow extends ChangeRow {
   readonly name: string;
 }
 
-/** How a page is reached: by stepping over so many changes, from the newest, or from the oldest since a time. */
+/** How to reach a page: by skipping so many changes, from the newest, or from the oldest since a time. */
 interface Walk {
   readonly direction: "ASC" | "DESC";
   readonly since: Date | undefined;
@@ -69,8 +69,8 @@ interface Walk {
 }
 
 /**
- * A page is found by walking the index from the nearer end; where both are far, from the mark before it, so that every page
- * costs about the same. Undefined if there is nothing on the page.
+ * A page is found by walking the index from the nearer end or, if both are far, from the mark before it, so that every
+ * page costs about the same. Undefined if the page is empty.
  */
 async function findWalk(
   executor: Executor,
@@ -92,7 +92,7 @@ async function findWalk(
   return { direction: "ASC", since: mark.createdAt, skipped: behind - mark.changes, count };
 }
 
-/** The walk touches the index alone; rows are read for the page only. */
+/** The walk uses only the index; rows are read only for the page. */
 async function findPage(
   executor: Executor,
   { from, where, values }: IndexedChanges,
@@ -100,7 +100,7 @@ async function findPage(
 ): Promise<WorkspaceChange[]> {
   const order = (prefix: string, to: string) =>
     `ORDER BY ${prefix}created_at ${to}, ${prefix}preset_id ${to}, ${prefix}revision ${to}`;
-  // In this order: the page is small, whatever the server makes of its limit.
+  // STRAIGHT_JOIN, because the page is small and must come first, whatever the optimizer makes of its LIMIT.
   const rows = await selectPage<WorkspaceChangeRow>(
     executor,
     { offset: since ? 1 : skipped },

@@ -3,7 +3,7 @@ import type { Executor, RowDataPacket, Statement } from "../../platform/mysql/po
 import { repeated, textByCount } from "../../platform/mysql/text-by-count.ts";
 import type { Preset } from "../domain/preset.ts";
 
-/** The count of a workspace is the sum of its slots, so that processes which add to it seldom wait for each other. */
+/** The count of a workspace is the sum of its slots, so that processes that add to it rarely wait for each other. */
 const slots = 16;
 
 /** How many presets a workspace has. */
@@ -21,8 +21,8 @@ const add = textByCount(
 );
 
 /**
- * Adds new presets to the counts of their workspaces. Comes last in a transaction: from here to the commit, others that
- * hit the same slot of a workspace wait.
+ * Adds new presets to the counts of their workspaces. Last in a transaction: from here to the commit, others that use
+ * the same slot of a workspace wait.
  */
 export function addingToCounts(added: readonly Preset[]): Statement {
   const counts = new Map<string, number>();

@@ -13,15 +13,15 @@ import { listVersions, type VersionPage } from "./list-versions.ts";
 import { listWorkspaceChanges, type WorkspaceChangePage } from "./list-workspace-changes.ts";
 
 /**
- * Lists, read from a replica where there is one. That may lag behind, so what it shows may be a little old. But where it
- * shows nothing the primary is asked, too: whoever has just made a preset, or been told of a version, finds it.
+ * Lists, read from a replica if there is one. It may lag behind, so what it shows may be a little old. If it shows
+ * nothing, the primary is asked, too: whoever has just created a preset, or learned of a version, finds it.
  */
 export class PresetLists {
   readonly #primary: Pool;
   readonly #replica: Pool;
   readonly #marks: ChangeMarkKeeper;
 
-  /** Without a replica both are the primary. */
+  /** Without a replica, both are the primary. */
   constructor(primary: Pool, replica: Pool) {
     this.#primary = primary;
     this.#replica = replica;

@@ -23,7 +23,7 @@ export class PresetReader {
   readonly #presets: SizedLookup<PresetKey, ServedPreset>;
   readonly #versions: SizedLookup<VersionKey, PresetVersion>;
 
-  /** With `batchByWorkspace` no statement is about two workspaces, which may lie on two shards. */
+  /** With `batchByWorkspace`, no statement spans two workspaces, which may be on two shards. */
   constructor(
     pool: Pool,
     { batchByWorkspace, watch }: { readonly batchByWorkspace: boolean; readonly watch?: BatchWatch },
@@ -52,7 +52,7 @@ export class PresetReader {
     return this.#presets.find({ workspaceId, slug }, caller, admit);
   }
 
-  /** The same; where the designated version is the known one, it comes without its content. */
+  /** The same; if the designated version is the known one, it is returned without its content. */
   async findPresetUnlessKnown(
     workspaceId: string,
     slug: string,
@@ -86,13 +86,13 @@ function versionKey(key: VersionKey): string {
 
 const contentBytes = "LENGTH(v.config) + COALESCE(LENGTH(v.system_prompt), 0)";
 
-/** A version with its size, and without its content where that is large. */
+/** A version with its size, and without its content if that is large. */
 const measuredColumns = `${versionColumns.replaceAll(
   /v\.(config|system_prompt)\b/g,
   (column, name) => `IF(${contentBytes} <= ${smallBytesMax}, ${column}, NULL) AS ${name}`,
 )}, ${contentBytes} AS content_bytes`;
 
-/** Only with the measured columns there is a size; the config is null then where it was left out. */
+/** Only the measured columns include a size; then the config is null if it was left out. */
 type FoundRow<Columns> = VersionRow & Columns & { readonly content_bytes?: number };
 type FoundPresetRow = FoundRow<PresetRow>;
 type FoundVersionRow = FoundRow<Pick<PresetRow, "workspace_id" | "slug">>;
@@ -145,7 +145,7 @@ async function findPresetRows(
   return rows;
 }
 
-// A union and not an OR: with that, where the versions differ, every version of each preset would be read.
+// A union and not an OR: with an OR, every version of each preset would be read if the versions differ.
 const selectingVersions = (columns: string) =>
   textByCount((count) =>
     repeated(

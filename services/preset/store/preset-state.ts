@@ -2,7 +2,7 @@ import type { Preset } from "../domain/preset.ts";
 
 type PresetState = Pick<Preset, "name" | "description" | "status" | "statusUpdatedAt">;
 
-/** The fields of a preset that may change, kept with each version; null while they are as at the creation. */
+/** The mutable fields of a preset, stored with each version; null while they are as at the creation. */
 export function presetStateToJson({ slug, name, description, status, statusUpdatedAt }: Preset): string | null {
   const untouched = name === slug && description === undefined && status === "active" && statusUpdatedAt === undefined;
   return untouched ? null : JSON.stringify({ name, description, status, statusUpdatedAt });

@@ -3,7 +3,7 @@ import type { Pool, ResultSetHeader } from "../../platform/mysql/pool.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
 import { monotonicMs } from "../../platform/process/clock.ts";
 
-/** The presets last: as long as one is there, a purge that was broken off is seen to be unfinished. */
+/** The presets last: as long as one exists, an interrupted purge is recognizably unfinished. */
 const tables = [
   "preset_updates",
   "preset_change_marks",
@@ -13,13 +13,16 @@ const tables = [
   "presets",
 ] as const;
 
-/** Of one statement, which may collide with another that deletes the same. */
+/** For one statement, which may conflict with another purge. */
 const timeoutMs = 15_000;
 
-/** So few that nobody waits for the locks of one statement. */
+/** Few enough that nobody waits for the locks of one statement. */
 const rowsAtOnce = 500;
 
-/** Deletes all that the service keeps of a workspace, and returns how many rows of each table. It may be repeated. */
+/**
+ * Deletes everything that the service stores for a workspace, and returns the number of rows per table. It may be
+ * repeated.
+ */
 export async function purgeWorkspace(
   pool: Pool,
   workspaceId: string,

@@ -5,16 +5,18 @@ import { retryTransient } from "../../platform/mysql/transaction.ts";
 import { type Trace, traceTogether } from "../../platform/observe/trace.ts";
 import type { Deadline } from "../../platform/process/deadline.ts";
 
-/** Called before large content is read for someone, with its size; throws if that is too much for them. */
+/** Called before large content is read for a caller, with its size; throws if that is too much. */
 export type Admit = (bytes: number) => void;
 
-/** What was found, but not read yet, because of its size: all but its content. */
+/** What was found, but not read yet because of its size: everything except its content. */
 export interface Large<Value> {
   readonly largeBytes: number;
   readonly bare: Value;
 }
 
-/** Content up to this size is read where it is found; what is larger is measured there, and then read by its size. */
+/**
+ * Content up to this size is read directly; anything larger is measured first, and then read within a limit of bytes.
+ */
 export const smallBytesMax = 64 * 1024;
 
 const policy = {
@@ -28,21 +30,21 @@ const policy = {
 
 const largePolicy = { ...policy, batchesMax: 1, waitingMax: 1_000, waitingBytesMax: 256 * 1024 * 1024 };
 
-/** How many statements may run at once where each is about one group only. */
+/** How many statements may run at once if each concerns one group only. */
 const groupsMax = 8;
 
 interface Finders<Key, Value> {
   readonly keyOf: (key: Key) => string;
-  /** Only look-ups of one group are one statement. Default: there is one group. */
+  /** Only lookups of the same group share a statement. Default: all are in one group. */
   readonly groupOf?: (key: Key) => string;
   readonly watch?: BatchWatch | undefined;
-  /** Finds all of these at once, by the text of their key; of large ones only the size. */
+  /** Finds all of these at once, by the text of their key; for large ones, only the size. */
   readonly find: (keys: readonly Key[], trace: Trace | undefined) => Promise<ReadonlyMap<string, Value | Large<Value>>>;
   readonly findLarge: (keys: readonly Key[], trace: Trace | undefined) => Promise<ReadonlyMap<string, Value>>;
 }
 
 /**
- * Finds things of one kind by their key. Concurrent look-ups are one statement, and those of one thing are one look-up;
+ * Finds things of one kind by key. Concurrent lookups share one statement, and those of the same thing are one lookup;
  * how much is read at once is bounded in bytes, whatever is asked for.
  */
 export class SizedLookup<Key, Value extends object> {
@@ -74,12 +76,12 @@ export class SizedLookup<Key, Value extends object> {
     );
   }
 
-  /** Whether there is such a thing. However large it is, it is not read for that. */
+  /** Whether it exists. Its content is not read for that. */
   async has(key: Key, caller: Deadline): Promise<boolean> {
     return (await this.#batcher.ask(key, caller)) !== undefined;
   }
 
-  /** Where `isKnown` says so, large content is not read: what is found then has none. */
+  /** If `isKnown` says so, large content is not read, and the result has none. */
   async find(
     key: Key,
     caller: Deadline,
@@ -94,7 +96,7 @@ export class SizedLookup<Key, Value extends object> {
   }
 }
 
-/** A batch is worth reading for as long as one of those who asked waits. */
+/** A batch is worth reading as long as one of its askers waits. */
 async function answer<Request, Value>(
   parts: readonly BatchPart<Request, Value | undefined>[],
   keyOf: (request: Request) => string,

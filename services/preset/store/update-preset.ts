@@ -20,8 +20,8 @@ import { findUpdated, forgetSomeUpdates, insertUpdate } from "./update-requests.
 import { updatingPresets } from "./write-presets.ts";
 
 /**
- * Makes all changes of an update with their entry in the change log, or none. A request id that was stored before returns
- * the first answer. Nothing is begun, or stored, for a caller who has gone.
+ * Makes all changes of an update together with their change log entry, or none. A request id that was stored before
+ * returns the first answer. Nothing is begun or stored for a caller that has gone.
  */
 export async function updatePreset(
   pool: Pool,
@@ -33,7 +33,7 @@ export async function updatePreset(
   const answer = await inTransaction(
     pool,
     async (connection) => {
-      // A connection may have been waited for, and so may the lock.
+      // Getting the connection, and the lock, may have taken time.
       checkIsThere(caller);
       const before = await lockPreset(connection, workspaceId, update.slug);
       checkIsThere(caller);
@@ -43,7 +43,7 @@ export async function updatePreset(
 
       const { preset, fields } = applyUpdate(before, update, new Date());
       const served = await getServedPreset(connection, preset);
-      // Comes first: where it finds a duplicate after all, nothing else has been written.
+      // First: if it turns out to be a duplicate, nothing else has been written.
       const first = await insertUpdate(connection, preset, update);
       if (first) return getServedPreset(connection, first);
       if (fields.length > 0) {
@@ -59,7 +59,7 @@ export async function updatePreset(
   return answer;
 }
 
-/** A caller who is not answered in time must not find the change later. */
+/** A caller that was not answered in time must not find the change later. */
 function checkIsThere(caller: Deadline): void {
   if (hasGivenUp(caller)) throw deadlineExceeded();
 }
@@ -72,7 +72,7 @@ async function lockPreset(connection: PoolConnection, workspaceId: string, slug:
   return rows[0] && presetFromRow(rows[0]);
 }
 
-/** The preset with the version that its designated number names. */
+/** The preset with its designated version. */
 async function getServedPreset(connection: PoolConnection, preset: Preset): Promise<ServedPreset> {
   const [rows] = await connection.execute<VersionRow[]>(
     `SELECT ${versionColumns} FROM preset_versions v WHERE v.workspace_id = ? AND v.preset_id = ? AND v.version = ?`,

@@ -8,7 +8,7 @@ import type { NewVersion } from "../domain/new-version.ts";
 import type { Preset } from "../domain/preset.ts";
 import { digestOf, type PresetUpdate } from "../domain/update-preset.ts";
 
-/** The preset as the request left it, where that has been here before. */
+/** The preset as the request left it, if it was already carried out. */
 export async function findUpdated(
   connection: PoolConnection,
   preset: Preset,
@@ -24,7 +24,7 @@ export async function findUpdated(
     if (!row.request_digest.equals(digestOf(update))) throw requestIdReused();
     return { ...preset, ...stateFromJson(row.preset_state) };
   }
-  // One key names one request, whatever kind it is of.
+  // A request id identifies one request, of whichever kind.
   const [versions] = await connection.execute<RowDataPacket[]>(
     "SELECT version FROM preset_versions WHERE workspace_id = ? AND request_id = ?",
     request,
@@ -34,8 +34,8 @@ export async function findUpdated(
 }
 
 /**
- * Stores what the update was asked and answered; or returns the first answer, where it was stored since we looked.
- * Whoever repeats an update of a preset waits for its row, but on Galera only on the same node.
+ * Stores the request and answer of an update; or returns the first answer, if it was stored since we looked. A retry of
+ * an update waits for the preset's row, but on Galera only on the same node.
  */
 export async function insertUpdate(
   connection: PoolConnection,
@@ -56,13 +56,15 @@ export async function insertUpdate(
   }
 }
 
-/** One update in so many forgets old ones, which costs it next to nothing; several, so that they go faster than they come. */
+/**
+ * One update in this many deletes old ones, at almost no cost; several of them, so that they go faster than they come.
+ */
 const forgetsOneIn = 40;
 const forgottenMax = 100;
 
 /**
- * Now and then, forgets updates of a workspace that are too old to be repeated. Not in the transaction of an update: none
- * waits for another that forgets the same. Nobody waits for it, either, and what fails is left to the next.
+ * Occasionally deletes update requests of a workspace that are too old to be retried. Outside the transaction of an
+ * update, so that none waits for another one's deletion. Nobody awaits it, and whatever fails is left to the next one.
  */
 export function forgetSomeUpdates(executor: Executor, workspaceId: string): void {
   if (Math.random() * forgetsOneIn >= 1) return;
@@ -74,7 +76,7 @@ export function forgetSomeUpdates(executor: Executor, workspaceId: string): void
     .catch(() => {});
 }
 
-/** Which of these creations carry a request id that an update has. */
+/** Which of these creations have a request id that an update used. */
 export async function findUsedByUpdates(
   connection: PoolConnection,
   creations: readonly NewVersion[],

@@ -19,7 +19,7 @@ interface BatchOptions {
 
 const policy = {
   countMax: 32,
-  /** Well below the packet that a server takes by default (16 MiB). */
+  /** Well below the default packet limit of a server (16 MiB). */
   bytesMax: 4 * 1024 * 1024,
   batchesMax: writersMax,
   waitingMax: 10_000,
@@ -36,7 +36,7 @@ const policy = {
  * The writers of one process never wait for each other's row locks: a preset is in one batch at a time.
  */
 export class VersionWriter {
-  /** More than this it cannot use. */
+  /** It cannot use more than this. */
   static readonly connectionsMax = writersMax;
 
   readonly #batcher: Batcher<NewVersion, ServedPreset>;
@@ -45,7 +45,7 @@ export class VersionWriter {
   constructor(pool: Pool, { batchByWorkspace, watch }: BatchOptions) {
     const held = new HeldPresets();
     const groupOf = (creation: NewVersion): string => {
-      // If a row is held for long, its creations go by themselves, so that nobody waits for it with them.
+      // If a row is locked for long, its creations get batches of their own, so that nobody else waits for it.
       if (held.has(creation)) return presetKey(creation);
       return batchByWorkspace ? creation.workspaceId : "";
     };
@@ -58,11 +58,11 @@ export class VersionWriter {
    */
   async createVersion(creation: NewVersion, caller: Deadline): Promise<ServedPreset> {
     const request = `${creation.workspaceId}/${creation.requestId}`;
-    // A repeat of a request in flight waits for it, and then finds it stored, or stores it itself.
+    // A retry of a request in flight waits for it, and then finds it stored, or stores it itself.
     for (let first = this.#inFlight.get(request); first; first = this.#inFlight.get(request)) {
       const failure = await first.then(() => undefined).catch((error: unknown) => error);
       if (caller.isCanceled()) throw canceled();
-      // The first may have stored it, so a repeat that is out of time must not say that nothing was.
+      // The first may have stored it, so a retry that is out of time must not report that nothing was stored.
       if (hasGivenUp(caller)) throw outcomeUnknown(failure);
     }
     const stored = this.#batcher.ask(creation, caller).finally(() => this.#inFlight.delete(request));

@@ -1,9 +1,9 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
 import type { ChangeFilter } from "../domain/change.ts";
 
-/** The changes of a workspace that a filter lets through, as one index holds them: in the order of their list. */
+/** The changes of a workspace that match a filter, as held by one index, in list order. */
 export interface IndexedChanges {
-  /** A table expression. The index is named, because servers prefer the rows themselves, and sort them all. */
+  /** A table expression. The index is forced, because servers would rather read and sort all rows. */
   readonly from: string;
   readonly where: string;
   readonly values: readonly (Buffer | string)[];

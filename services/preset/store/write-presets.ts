@@ -41,7 +41,10 @@ export function insertingPresets(presets: readonly Preset[]): Statement {
   return { sql: insert(presets.length), values: valuesOf(presets) };
 }
 
-/** Every row must exist and be locked, so that nothing is inserted: this is how one statement gives many rows different values. */
+/**
+ * Every row must exist and be locked, so that nothing is inserted: this is how a single statement gives many rows
+ * different values.
+ */
 export function updatingPresets(presets: readonly Preset[]): Statement {
   return { sql: update(presets.length), values: valuesOf(presets) };
 }

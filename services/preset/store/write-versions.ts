@@ -15,10 +15,10 @@ import { insertVersions, PresetAppeared, RequestSeen, type RowLock } from "./ins
 
 type Creation = BatchPart<NewVersion, ServedPreset>;
 
-/** About half a second in all. */
+/** About half a second in total. */
 const triesMax = 7;
 
-/** Writes a batch and tells every creation what became of it; tries again while there is time and hope. */
+/** Writes a batch and settles every creation; retries while there is time and a chance of success. */
 export function writeVersions(pool: Pool, held: HeldPresets, parts: readonly Creation[]): Promise<void> {
   const attempts = new Attempts(pool, held);
   return parts.some(({ request }) => held.has(request)) ? attempts.writeUnlessHeld(parts, 1) : attempts.write(parts);
@@ -30,8 +30,8 @@ class Attempts {
   readonly #held: HeldPresets;
   readonly #startedAtMs = monotonicMs();
   /**
-   * A commit of these was sent and not answered. From then on nobody claims that nothing was stored: they are tried again,
-   * which finds what was stored, or waits for the row locks of the commit that was lost, until one of both is certain.
+   * Creations whose commit was sent and not answered. From then on none of them may be reported as not stored: they are
+   * retried, which finds what was stored or waits for the row locks of the lost commit, until the outcome is certain.
    */
   readonly #unsettled = new Map<Creation, CommitUnknown>();
 
@@ -59,7 +59,10 @@ class Attempts {
     }
   }
 
-  /** Writes creations without waiting for a row. A process that is only writing it just now lets go of it between two tries. */
+  /**
+   * Writes creations without waiting for a row lock. A process that is merely writing the row right now releases it
+   * between two tries.
+   */
   async writeUnlessHeld(parts: readonly Creation[], tries: number): Promise<void> {
     try {
       const rest = await this.#attempt(parts, "FOR UPDATE NOWAIT");
@@ -80,7 +83,7 @@ class Attempts {
     try {
       const store = async (connection: PoolConnection) => {
         const stored = await insertVersions(connection, creations, lock);
-        // A lock may have been waited for: a caller who was not answered in time must not find a version later.
+        // The lock may have taken long: a caller that was not answered in time must not find a version later.
         if (parts.some(hasGivenUp)) throw new PartLate();
         return stored;
       };
@@ -102,7 +105,10 @@ class Attempts {
     }
   }
 
-  /** Someone holds a row of one of the presets for long: it is given up, and the others do not wait for it again. */
+  /**
+   * Another session holds the row of one of the presets for long: that preset is given up, and the others do not wait
+   * for it again.
+   */
   async #takeApart(parts: readonly Creation[], error: unknown): Promise<void> {
     const groups = [...Map.groupBy(parts, ({ request }) => presetKey(request)).values()];
     if (groups.length === 1) this.#giveUp(parts, error);
@@ -114,7 +120,7 @@ class Attempts {
     fail(parts, conflictNotSettled(error));
   }
 
-  /** A batch that fails for a reason of one part is halved until the culprit stands alone. */
+  /** A batch that fails because of one part is bisected until that part is alone. */
   async #split(parts: readonly Creation[], error: unknown): Promise<void> {
     if (parts.length === 1) return fail(parts, error);
     const middle = parts.length >> 1;
@@ -122,12 +128,12 @@ class Attempts {
     await this.write(parts.slice(middle));
   }
 
-  /** Whether the database has not been there for so long that another process may do better. */
+  /** Whether the database has been away for so long that another process may do better. */
   #isOutOfReach(error: unknown): boolean {
     return isConnectionLost(error) && monotonicMs() - this.#startedAtMs >= outOfReachAfterMs;
   }
 
-  /** True if the part's time is up; it has then been told what is known of it. */
+  /** True if the part's time is up; it has then been settled with what is known. */
   #refusesAsLate(part: Creation, lastError: unknown): boolean {
     if (!hasGivenUp(part)) return false;
     const unknown = this.#unsettled.get(part);
@@ -139,14 +145,14 @@ class Attempts {
   }
 }
 
-/** The time of a part was up before the commit. */
+/** The deadline of a part passed before the commit. */
 class PartLate extends Error {}
 
 function fail(parts: readonly Creation[], error: unknown): void {
   for (const part of parts) part.fail(error);
 }
 
-/** Until the next attempt, or until the first of the parts has no time left. */
+/** Waits for the next attempt, or until the first of the parts has no time left. */
 async function pause(attempt: number, parts: readonly Creation[]): Promise<void> {
   const leftMs = Math.min(...parts.map(timeLeftMs));
   await sleep(Math.min(backoffMs(attempt), Math.max(0, leftMs)));
