@@ -2,7 +2,10 @@ import type { SchemaObject } from "ajv";
 import type { Dialect } from "../dialects/dialect.ts";
 import { fieldDescriptions } from "../dialects/field-descriptions.ts";
 
-/** The body of an inference request as JSON Schema, for the document. What an upstream requires is for the upstream to check. */
+/**
+ * The body of an inference request as JSON Schema, for the API description. What an upstream requires is left to the
+ * upstream to check.
+ */
 export function inferenceBodySchema({ bodySchema }: Dialect): SchemaObject {
   const { properties, examples } = bodySchema as { properties: Record<string, SchemaObject>; examples: unknown[] };
   const fields = Object.entries(properties).map(([key, schema]) => [

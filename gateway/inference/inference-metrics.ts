@@ -8,15 +8,15 @@ import type { Upstream } from "./upstreams/upstreams.ts";
 /** Buckets in seconds, from a refusal to the longest generation. */
 const durationBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
 
-/** Buckets in seconds, from a preset that is in the cache to one that the preset service takes all of its time for. */
+/** Buckets in seconds, from a cached preset to one that takes the preset service up to its deadline. */
 const resolveBuckets = [0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 10];
 
-/** Why a call was ended before the upstream had ended it: its client has gone, or does not read. */
+/** Why a call was aborted before the upstream was done: its client has disconnected, or does not read. */
 type AbortReason = "client_gone" | "client_stalled";
 
 /**
- * The metrics of what is sent to upstreams. Labels hold names of the operator's table, statuses and words of ours; never
- * a model, which is the caller's to choose.
+ * The metrics of calls to upstreams. Labels hold names from the operator's table, statuses and words of ours; never a
+ * model, which callers could invent.
  */
 export class InferenceMetrics {
   readonly #seconds: Histogram;
@@ -88,7 +88,7 @@ export class InferenceMetrics {
     });
   }
 
-  /** Shows how much each upstream has to do. */
+  /** Shows how many calls each upstream has in flight. */
   watchInFlight(list: () => readonly Upstream[], registry: Registry): void {
     new Gauge({
       name: "setpoint_inference_in_flight",

@@ -3,7 +3,7 @@ import { DomainError, isOfKind } from "../../services/platform/domain/domain-err
 
 // Why a preset cannot be used. The preset service has the same reasons.
 
-/** `nearest` is the slug that was most likely meant, where one is near. */
+/** `nearest` is the slug that was most likely meant, if there is one. */
 export function presetNotFound(slug: string, nearest?: string): DomainError {
   const hint = nearest === undefined ? "Check the slug, or create it first." : `Did you mean ${nearest}?`;
   return new DomainError("not_found", {
@@ -12,7 +12,7 @@ export function presetNotFound(slug: string, nearest?: string): DomainError {
   });
 }
 
-/** For an error of the preset service: whether it is the preset that is not there, and not the workspace of the caller. */
+/** For an error of the preset service: whether the preset does not exist, as opposed to the caller's workspace. */
 export function isPresetNotFound(error: unknown): boolean {
   return isOfKind(error, "not_found") && error.reason === "PRESET_NOT_FOUND";
 }

@@ -1,9 +1,9 @@
-/** Where an answer names its model: at its top, or in the object that the first event of a stream holds. */
+/** Where an answer names its model: at the top level, or in the object of the first event of a stream. */
 const places = new Set(["model", "message.model", "response.model"]);
 
 /**
- * The model that an answer says it is from, given the beginning of a JSON text or of a stream of events; undefined where
- * this part does not say it. The text is walked through and not searched, because what a model wrote may look like it.
+ * The model that an answer names, given the beginning of a JSON text or of a stream of events; undefined if this part
+ * does not name it. The text is parsed and not searched, because generated text may look like it.
  */
 export function modelIn(text: string): string | undefined {
   if (/^\s*\{/.test(text)) return modelOfObject(text, text.indexOf("{"));
@@ -18,7 +18,7 @@ const token = /"(?:[^"\\\n]|\\.)*"|[{}[\]:,]/g;
 const sane = /^[\w.:/@+-]{1,128}$/;
 
 function modelOfObject(text: string, from: number): string | undefined {
-  /** The keys of the objects that are open, and a bracket for each list. */
+  /** The keys of the open objects, and a bracket for each open list. */
   const path: string[] = [];
   let member: string | undefined;
   let isValue = false;

@@ -1,9 +1,12 @@
-/** More than the events at the end of a stream take that tell the usage. */
+/** More than the events at the end of a stream take that report the usage. */
 const tailBytes = 4 * 1024;
 
-/** The last bytes of an answer. They are copied: thousands of small pieces would take many times the memory of what they hold. */
+/**
+ * The last bytes of an answer. They are copied: keeping thousands of small chunks would take many times the memory of
+ * their content.
+ */
 export class AnswerTail {
-  /** The first piece as it came, as long as there is no second. */
+  /** The first chunk as it came, until there is a second. */
   #only: Buffer | undefined;
   #kept: Buffer | undefined;
   #length = 0;
@@ -17,7 +20,10 @@ export class AnswerTail {
     else this.#only = chunk;
   }
 
-  /** The beginning of the first piece that is more than comments. In Anthropic's streams it tells how many tokens were read. */
+  /**
+   * The beginning of the first chunk that is more than comments. In Anthropic's streams it reports the number of input
+   * tokens.
+   */
   get start(): string {
     return this.#only?.toString("latin1", 0, tailBytes) ?? this.#start;
   }
@@ -48,7 +54,7 @@ export class AnswerTail {
   }
 }
 
-/** Empty if there is no JSON in it: some upstreams send comments ahead of the first event, to keep the connection open. */
+/** Empty if it contains no JSON: some upstreams send comments before the first event, to keep the connection open. */
 function startOf(chunk: Buffer): string {
   const start = chunk.toString("latin1", 0, tailBytes);
   return start.includes("{") ? start : "";

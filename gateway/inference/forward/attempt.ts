@@ -10,24 +10,24 @@ import { type Failure, failureOf, stopping } from "./failures.ts";
 interface AttemptTimes {
   readonly firstByteMs: number;
   readonly betweenChunksMs: number;
-  /** When all of it must be done. */
+  /** The deadline of the whole attempt. */
   readonly untilMs: number;
 }
 
-/** Who sent it, and is told what becomes of it. Once it is aborted or discarded, nothing more is told. */
+/** Who sent it, and is told its outcome. After it is aborted or discarded, nothing more is reported. */
 export interface AttemptOwner {
-  /** The head of the answer has come. An owner that does not want the rest aborts or discards the attempt. */
+  /** The response headers have come. An owner that does not want the rest aborts or discards the attempt. */
   answered(status: number, headers: AnswerHeaders): void;
   /** A piece of the answer has come. */
   received(chunk: Buffer): void;
-  /** The body was sent whole. */
+  /** The whole body was sent. */
   sent(): void;
-  /** The answer has come to its end. */
+  /** The answer is complete. */
   ended(): void;
   failed(failure: Failure): void;
 }
 
-/** An answer that is discarded is read up to here, so that its connection can be used again. */
+/** A discarded answer is read up to this size, so that its connection can be reused. */
 const discardedBytesMax = 64 * 1024;
 const discardMs = 2_000;
 
@@ -42,17 +42,17 @@ export class Attempt implements RequestListener, Deadlined {
   readonly #deadlines: Deadlines;
   readonly #times: AttemptTimes;
   #connection: Connection | undefined;
-  /** Until when a failure may mean that its connection was closed while it was idle; undefined until the request is sent. */
+  /** Until when a failure may mean that the connection was closed while idle; undefined until the request is sent. */
   #mayBeStaleUntilMs: number | undefined;
   #isAnswered = false;
-  /** It was aborted or discarded: the owner is told nothing more. */
+  /** It was aborted or discarded: nothing more is reported to the owner. */
   #isAbandoned = false;
   #isFinished = false;
-  /** Whether it counts among the requests that the upstream has under way. */
+  /** Whether it counts as one of the upstream's requests in flight. */
   #isCounted = false;
   #discardedBytes = 0;
   #phaseUntilMs = 0;
-  /** Whether a piece has come since it was last asked whether it is late. */
+  /** Whether a chunk has come since it was last checked for lateness. */
   #isHeard = false;
 
   constructor(upstream: Upstream, owner: AttemptOwner, deadlines: Deadlines, times: AttemptTimes) {
@@ -76,7 +76,8 @@ export class Attempt implements RequestListener, Deadlined {
   }
 
   isLate(nowMs: number): boolean {
-    // A piece may still come after a pause. It must not start the clock, which stands until the client reads again.
+    // A chunk may still come after a pause. It must not restart the clock, which stands still until the client reads
+    // again.
     if (this.#isHeard && this.#phaseUntilMs !== Number.POSITIVE_INFINITY) {
       this.#phaseUntilMs = nowMs + this.#times.betweenChunksMs;
     }
@@ -101,13 +102,13 @@ export class Attempt implements RequestListener, Deadlined {
     this.#owner.failed(stopping);
   }
 
-  /** Ends it at once, whatever it is doing. The owner is told nothing more. */
+  /** Ends it at once, whatever its state. Nothing more is reported to the owner. */
   abort(): void {
     this.#isAbandoned = true;
     this.#cut();
   }
 
-  /** Lets a short answer come to its end unread, so that its connection can be used again. No attempt waits for that. */
+  /** Lets a short answer arrive unread, so that its connection can be reused. Nobody waits for that. */
   discard(): void {
     this.#isAbandoned = true;
     this.#uncount();
@@ -117,7 +118,7 @@ export class Attempt implements RequestListener, Deadlined {
   pause(): void {
     if (this.#isFinished) return;
     this.#connection?.pause();
-    // It is the client that is slow, and not the upstream.
+    // The client is slow, not the upstream.
     this.#phaseUntilMs = Number.POSITIVE_INFINITY;
   }
 
@@ -131,7 +132,7 @@ export class Attempt implements RequestListener, Deadlined {
     this.#mayBeStaleUntilMs = earlierRequests > 0 ? monotonicMs() + staleWithinMs : 0;
   }
 
-  /** An upload may be slow: the time for an answer begins again with each piece. */
+  /** An upload may be slow: the time limit for an answer starts again with each piece. */
   onBodySent(): void {
     if (!this.#isAnswered) this.#phaseUntilMs = monotonicMs() + this.#times.firstByteMs;
   }

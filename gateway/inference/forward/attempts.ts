@@ -14,7 +14,7 @@ import { requestHeaders } from "./request-headers.ts";
 import { mayBeServedByAnother, mayRetry, retryWaitMs } from "./retry-rules.ts";
 import { beginUpstreamSpan, recordAnswer, type UsedPreset } from "./upstream-span.ts";
 
-/** What all attempts have in common. It holds nothing of the body, which is released as soon as no attempt can need it. */
+/** What all attempts share. It does not refer to the body, which is released as soon as no attempt can need it. */
 interface AttemptedRequest {
   readonly dialect: DialectName;
   readonly headers: IncomingHttpHeaders;
@@ -24,7 +24,7 @@ interface AttemptedRequest {
   readonly startedAtMs: number;
 }
 
-/** Who gets the answer of the attempt that succeeds. */
+/** Receives the answer of the attempt that succeeds. */
 export interface AttemptsOwner {
   /** An answer that is passed on has begun. */
   answered(status: number, headers: AnswerHeaders): void;
@@ -32,24 +32,27 @@ export interface AttemptsOwner {
   ended(): void;
   /** The answer broke off; or there is none, and nothing is left to try. */
   failed(failure: Failure): void;
-  /** Nothing can need the body of the request any more. */
+  /** The body of the request is no longer needed. */
   bodyReleased(): void;
 }
 
-/** The attempts to have a request answered, one after the other: at most two for a model, then on to the next of its list. */
+/**
+ * The attempts to get a request answered, one after the other: at most two for a model, then the next model of the
+ * list.
+ */
 export class Attempts implements AttemptOwner {
   readonly #metrics: InferenceMetrics;
   readonly #deadlines: Deadlines;
   readonly #request: AttemptedRequest;
   readonly #owner: AttemptsOwner;
-  /** The one that is tried now, and behind it those that are left. None once the body is released. */
+  /** The current candidate, followed by those that are left. Empty once the body is released. */
   #candidates: readonly Candidate[];
   #upstream: Upstream;
   #hiddenSecret: HiddenSecret | undefined;
   /** Why the upstream is tried a second time; undefined if it is not. */
   #retriedAfter: FailureKind | undefined;
   #attempt: Attempt | undefined;
-  /** Of the present attempt, where the trace is recorded. */
+  /** The span of the current attempt, if the trace is recorded. */
   #span: Span | undefined;
   #cancelNextTry: (() => void) | undefined;
   #isBodySent = false;
@@ -71,12 +74,14 @@ export class Attempts implements AttemptOwner {
     this.#owner = owner;
   }
 
-  /** That of the last attempt. */
+  /** The upstream of the last attempt. */
   get upstream(): Upstream {
     return this.#upstream;
   }
 
-  /** What the answer to the last attempt must not show. The upstream may have another credential by the time it comes. */
+  /**
+   * What the answer to the last attempt must not show. The upstream's credential may have changed by the time it comes.
+   */
   get hiddenSecret(): HiddenSecret | undefined {
     return this.#hiddenSecret;
   }
@@ -121,7 +126,7 @@ export class Attempts implements AttemptOwner {
       headers: requestHeaders(headers, upstream, byteLength, this.#span ?? trace),
       parts,
       byteLength,
-      // If one connection was closed while it was idle, others may have been, too.
+      // If one connection was closed while idle, others may have been, too.
       needsNewConnection: this.#retriedAfter !== undefined && this.#retriedAfter !== "refused",
     });
   }
@@ -134,7 +139,7 @@ export class Attempts implements AttemptOwner {
     this.#attempt?.resume();
   }
 
-  /** Ends what is under way. The owner is told nothing more. */
+  /** Ends what is in flight. Nothing more is reported to the owner. */
   abort(): void {
     this.#attempt?.abort();
   }
@@ -188,7 +193,7 @@ export class Attempts implements AttemptOwner {
     return this.#candidates.length > 1;
   }
 
-  /** Whether the request is tried again after an answer with an error, which is then not passed on. */
+  /** Whether the request is tried again after an error answer, which is then not passed on. */
   #isTriedAgain(status: number, headers: AnswerHeaders): boolean {
     const failure: Failure = { kind: "refused", reason: `answered with the status ${status}` };
     const waitMs = this.#retriedAfter ? undefined : retryWaitMs(status, headers, this.#upstream);
@@ -216,7 +221,7 @@ export class Attempts implements AttemptOwner {
     this.#tryAfter(0, failure);
   }
 
-  /** Never in the same turn: this may be a callback of the connection that failed. */
+  /** Never in the same turn: this may run in a callback of the connection that failed. */
   #tryAfter(waitMs: number, failure: Failure): void {
     this.#attempt = undefined;
     this.#endSpan(failure.kind);

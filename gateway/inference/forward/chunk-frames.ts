@@ -4,18 +4,21 @@ import type { ServerResponse } from "node:http";
 const [carriageReturn, lineFeed] = [0x0d, 0x0a];
 const hexDigits = Buffer.from("0123456789abcdef");
 
-/** Larger chunks are left to Node: a copy would cost more than several writes. A size up to this has at most four digits. */
+/**
+ * Larger chunks are left to Node: a copy would cost more than several writes. Sizes up to this have at most four
+ * hexadecimal digits.
+ */
 const framedBytesMax = 16 * 1024;
 
 /**
- * Writes a piece of a body that is sent in chunks, together with the frame that HTTP has around it. Node's own response
- * makes four writes of it, gathers them and sends them later, which costs more than all else that is done for a small
- * piece. Only for a response whose head is sent. Returns what `write` does; the `drain` that follows may be the socket's.
+ * Writes a piece of a chunked body together with its chunk framing. Node's own response makes four writes of it,
+ * collects them and sends them later, which costs more than everything else that is done for a small piece. Only for a
+ * response whose headers are sent. Returns what `write` does; the `drain` that follows may be the socket's.
  */
 export function writeChunk(response: ServerResponse, chunk: Buffer): boolean {
   const { socket } = response;
-  // A response without a socket waits for its turn on the connection, and one that is corked for the end of this turn of
-  // the event loop: Node keeps what is written to it, and nothing may go before that.
+  // A response without a socket waits for its turn on the connection, and a corked one for the end of this turn of the
+  // event loop: Node keeps what is written to it, and nothing may overtake that.
   const isHeldBack = !socket || response.writableCorked > 0;
   if (isHeldBack || !response.chunkedEncoding || chunk.length > framedBytesMax || chunk.length === 0) {
     return response.write(chunk);

@@ -13,35 +13,38 @@ import { errorEvent } from "./stream-error.ts";
 import { type Usage, usageIn } from "./usage.ts";
 import { WholeEvents } from "./whole-events.ts";
 
-/** How long a connection whose answer broke off is kept for another request. */
+/** How long a connection is kept for another request after its answer broke off. */
 const idleAfterBreakMs = 1_000;
 
-/** The request that is answered. Nothing of its body is kept: an answer may take minutes. */
+/** The request being answered. Nothing of its body is kept: an answer may take minutes. */
 interface AnsweredRequest {
   readonly reply: FastifyReply;
   readonly dialect: DialectName;
-  /** As the request names it. Of a list, the one that answers. */
+  /** As the request names it; from a list, the one that answers. */
   readonly model: string;
   readonly explanation: string | undefined;
   /** The credential that it was sent with. */
   readonly hiddenSecret: HiddenSecret | undefined;
 }
 
-/** An upstream's answer on its way to the client. Its head is written at once, and the status cannot be changed any more. */
+/**
+ * An upstream's answer on its way to the client. Its headers are written at once, so the status cannot be changed any
+ * more.
+ */
 export class ClientAnswer {
   readonly tail = new AnswerTail();
   bytes = 0;
-  /** What it says about tokens, once it has come to its end. */
+  /** The token usage that it reports, once it is complete. */
   usage: Usage | undefined;
   readonly #request: AnsweredRequest;
   readonly #response: ServerResponse;
   readonly #upstream: Upstream;
   readonly #isEncoded: boolean;
-  /** Hides the credential of the upstream, which an answer may repeat. */
+  /** Masks the upstream's credential, which an answer may echo. */
   readonly #filter: SecretFilter | undefined;
-  /** Only of an error, which is short, and may well repeat a credential. */
+  /** Only for an error, which is short, and may well echo a credential. */
   readonly #encoded: EncodedError | undefined;
-  /** If it is a stream of events that is not compressed, so that one of ours can be added. */
+  /** Set for a stream of events that is not compressed, so that an event of ours can be added. */
   readonly #events: WholeEvents | undefined;
   #isHeadSent = false;
 
@@ -64,7 +67,7 @@ export class ClientAnswer {
     this.#events = isStream && !this.#isEncoded ? new WholeEvents() : undefined;
     this.#writeHead(status, headers, isStream, isDraining);
     if (this.#events && explanation !== undefined) this.#send(Buffer.from(`: ${explanation}\n\n`));
-    // Deferred, so that what came together with the head goes out together with it.
+    // Deferred, so that the first bytes of the body are sent together with the headers.
     process.nextTick(() => this.#afterFirstTurn());
   }
 
@@ -72,7 +75,10 @@ export class ClientAnswer {
     return this.#response.statusCode;
   }
 
-  /** Whether the client takes more at once. A chunk is decoded, then rid of secrets, then held until its event is whole. */
+  /**
+   * Returns whether the client accepts more at once. A chunk is decoded, masked, and then held until its event is
+   * complete.
+   */
   write(chunk: Buffer): boolean {
     this.bytes += chunk.length;
     if (!this.#encoded) return this.#writeDecoded(chunk);
@@ -90,10 +96,13 @@ export class ClientAnswer {
     if (this.status < 300 && !this.#isEncoded) this.usage = usageIn(this.tail.text(), this.tail.start);
   }
 
-  /** Ends what the upstream did not. The status is sent, so the client is told in the way of its dialect. */
+  /**
+   * Ends an answer that the upstream did not complete. The status is already sent, so the client is told in its
+   * dialect.
+   */
   breakOff(failure: Failure): void {
     const response = this.#response;
-    // Without events, a client learns of it by a length that is not reached, or by an end that does not come.
+    // Without events, a client notices by a length that is not reached, or by a missing end.
     if (!this.#events) {
       response.destroy();
       return;
@@ -109,7 +118,7 @@ export class ClientAnswer {
       isInEvent: this.#events.isInside,
     });
     const { socket } = response;
-    // The connection does not end at once: the client may have sent its next request on it by now.
+    // The connection is not closed at once: the client may already have sent its next request on it.
     response.once("close", () => socket?.setTimeout(idleAfterBreakMs)).end(event);
   }
 
@@ -120,7 +129,7 @@ export class ClientAnswer {
     own["x-setpoint-upstream"] = this.#upstream.name;
     if (isStream) own["x-accel-buffering"] = "no";
     else if (explanation !== undefined) own["x-setpoint-provenance"] = explanation;
-    // While draining, an answer is still given; its connection closes with it.
+    // While draining, requests are still answered, and their connections closed.
     if (isDraining) own.connection = "close";
     if (this.#events || this.#encoded || status === 204) delete own["content-length"];
     if (this.#encoded) delete own["content-encoding"];
@@ -145,11 +154,11 @@ export class ClientAnswer {
     return this.#response.write(chunk);
   }
 
-  /** For an answer that is not sent by now: its head goes out, and the client has a time limit for reading. */
+  /** If the answer is not complete by now: sends its headers, and starts the client's time limit for reading. */
   #afterFirstTurn(): void {
     const response = this.#response;
     if (response.writableFinished || response.destroyed) return;
-    // By this a client is noticed that does not read. On other routes it is by the shorter timeout of the server.
+    // This detects a client that does not read. On other routes the server's shorter timeout does.
     response.socket?.setTimeout(this.#upstream.timeouts.clientReadMs);
     if (this.#isHeadSent || response.writableEnded) return;
     this.#isHeadSent = true;

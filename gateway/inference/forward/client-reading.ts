@@ -5,7 +5,7 @@ import type { StalledAnswer, StalledAnswers } from "./stalled-answers.ts";
 interface ClientReadingParts {
   readonly reply: FastifyReply;
   readonly stalled: StalledAnswers;
-  /** Nothing more should come until `onResume`. */
+  /** Nothing more should be written until `onResume`. */
   readonly onPause: () => void;
   readonly onResume: () => void;
   /** The answer has to end, because others need the memory. */
@@ -26,20 +26,20 @@ export class ClientReading implements StalledAnswer {
     if (this.#pausedAtMs !== undefined) this.#unpause();
   }
 
-  /** The client does not take more at once. */
+  /** The client does not accept more at once. */
   pause(): void {
-    // More may be written until the pause takes effect.
+    // More may be written before the pause takes effect.
     if (this.#pausedAtMs !== undefined) return;
     this.#pausedAtMs = monotonicMs();
     const { reply, stalled, onPause } = this.#parts;
-    // Of both, because some chunks are written to the socket itself.
+    // On both, because some chunks are written to the socket directly.
     reply.raw.on("drain", this.#resumed);
     reply.request.raw.socket.on("drain", this.#resumed);
     onPause();
     stalled.add(this);
   }
 
-  /** Whether it was given up on, or has not read for so long. */
+  /** Whether it was cut off, or has not been read for this long. */
   hasStalledFor(ms: number): boolean {
     return this.#isCutOff || (this.#pausedAtMs !== undefined && monotonicMs() - this.#pausedAtMs >= ms);
   }
@@ -54,7 +54,7 @@ export class ClientReading implements StalledAnswer {
   }
 
   readonly #resumed = (): void => {
-    // Until it is this answer's turn on the connection, the socket drains those before it.
+    // Until it is this answer's turn on the connection, the socket drains the answers before it.
     if (this.#pausedAtMs === undefined || !this.#parts.reply.raw.socket) return;
     this.#unpause();
     this.#parts.onResume();

@@ -2,9 +2,11 @@ import { monotonicMs } from "../../../services/platform/process/clock.ts";
 import { afterArrivals } from "../../../services/platform/process/next-turn.ts";
 import { type Member, TransientSet } from "../../../services/platform/process/transient-set.ts";
 
-/** What must not go on for ever. */
+/** Something with a time limit. */
 export interface Deadlined extends Member {
-  /** Whether its time is up. Asked now and then, so that nobody has to look at the clock for each chunk that extends it. */
+  /**
+   * Whether its time is up. Checked periodically, so that not every chunk that extends the limit has to read the clock.
+   */
   isLate(nowMs: number): boolean;
   onDeadline(): void;
   /** The process stops. */
@@ -13,7 +15,7 @@ export interface Deadlined extends Member {
 
 const sweepMs = 100;
 
-/** One timer for all calls that are under way. */
+/** One timer for all calls in flight. */
 export class Deadlines {
   readonly #watched = new TransientSet<Deadlined>();
   readonly #waiting = new Set<() => void>();
@@ -34,7 +36,7 @@ export class Deadlines {
     this.#watched.delete(call);
   }
 
-  /** Calls after so long, or at once when the process stops. Returns what cancels that. */
+  /** Calls back after this time, or at once when the process stops. Returns a function that cancels it. */
   after(ms: number, call: () => void): () => void {
     const run = (): void => {
       cancel();
@@ -49,7 +51,7 @@ export class Deadlines {
     return cancel;
   }
 
-  /** Ends all that is under way. */
+  /** Ends everything in flight. */
   stop(): void {
     this.#isStopped = true;
     for (const call of this.#watched) call.onStop();

@@ -23,7 +23,9 @@ const decoders: Readonly<Record<string, Decode | undefined>> = {
   zstd: zstdDecompressSync,
 };
 
-/** An error that came compressed, although that was not asked for. It is decoded, so that secrets in it can be found. */
+/**
+ * An error that came compressed, although that was not asked for. It is decoded, so that secrets in it can be masked.
+ */
 export class EncodedError {
   readonly #decode: Decode;
   readonly #pieces: Buffer[] = [];
@@ -33,7 +35,7 @@ export class EncodedError {
     this.#decode = decode;
   }
 
-  /** Undefined if the encoding is none that we know. */
+  /** Undefined if the encoding is not supported. */
   static of(encoding: string | string[] | undefined): EncodedError | undefined {
     const decode = typeof encoding === "string" ? decoders[encoding.toLowerCase()] : undefined;
     return decode && new EncodedError(decode);

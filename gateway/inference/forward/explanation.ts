@@ -1,12 +1,12 @@
 import type { Provenance } from "../merge/provenance.ts";
 
-/** Many clients refuse an answer whose headers are longer than 16 KiB in all. */
+/** Many clients reject an answer whose headers exceed 16 KiB in total. */
 const lengthMax = 8 * 1024;
 
 /** A provenance as one line of ASCII, fit for a header. If it is too long for one, its fields are left out. */
 export function explanationOf(provenance: Provenance): string {
   const whole = JSON.stringify(provenance);
-  // The length is checked first: escapes only make it longer, and take long in a long text.
+  // The length is checked first: escaping only makes it longer, and takes long for a long text.
   const explanation = whole.length <= lengthMax ? inAscii(whole) : whole;
   if (explanation.length <= lengthMax) return explanation;
   return JSON.stringify({ preset: provenance.preset, fields: {}, dropped: [], is_truncated: true });

@@ -2,27 +2,27 @@ import { HttpError, retryAfterSeconds, tooManyRequests } from "../../json/http-e
 import { MalformedAnswer } from "../upstreams/answer-head.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
 
-/** How a call of an upstream failed. */
+/** How a call to an upstream failed. */
 export type FailureKind =
   /** No connection: nothing was sent. */
   | "unreachable"
-  /** A connection that had been idle was closed as the request went out: nothing of it was looked at. */
+  /** An idle connection was closed as the request was sent: nothing of it was processed. */
   | "stale_connection"
-  /** The connection broke, so nobody knows how far the request came. */
+  /** The connection broke, so it is not known how far the request got. */
   | "broken"
   | "timeout"
-  /** It answered with what cannot be passed on. */
+  /** Its answer cannot be passed on. */
   | "bad_answer"
-  /** It answered with an error that another attempt may not meet. */
+  /** It answered with an error that another attempt may not get. */
   | "refused"
-  /** It has as many requests under way as it may. */
+  /** It is at its concurrency limit. */
   | "full"
-  /** This process ends. */
+  /** This process is shutting down. */
   | "stopping";
 
 export interface Failure {
   readonly kind: FailureKind;
-  /** What happened, to be read after "The upstream x". It names no address and no value. */
+  /** What happened, to be read after "The upstream x". It contains no address and no value. */
   readonly reason: string;
 }
 
@@ -43,12 +43,12 @@ export function statusOf({ kind }: Failure): number {
   return statuses[kind];
 }
 
-/** What a client is told that has not been sent anything yet. */
+/** The error for a client to which nothing has been sent yet. */
 export function failureError(failure: Failure, { name, concurrencyMax }: Upstream): HttpError {
   const headers = { "x-setpoint-upstream": name };
   const message = `The upstream ${name} ${failure.reason}.`;
   const status = statusOf(failure);
-  // Here another try does not help.
+  // A retry does not help here.
   if (failure.kind === "bad_answer") {
     return new HttpError(status, `${message} Whoever runs this gateway may have to change its address.`, headers);
   }
@@ -61,11 +61,11 @@ export function failureError(failure: Failure, { name, concurrencyMax }: Upstrea
 /** A code of the operating system or of TLS, such as that of a certificate that is not trusted. */
 const saneCode = /^[A-Z][A-Z0-9_]{1,63}$/;
 
-/** How far a call had come. */
+/** How far a call had got. */
 interface CallProgress {
-  /** The request, or a part of it, went out. */
+  /** At least a part of the request was sent. */
   readonly isSent: boolean;
-  /** It went out just now, on a connection that was used before. */
+  /** It was sent just now, on a reused connection. */
   readonly mayBeStale: boolean;
   /** Something came back. */
   readonly isHeard: boolean;
@@ -73,7 +73,7 @@ interface CallProgress {
   readonly isAnswered: boolean;
 }
 
-/** What an error of the transport means. */
+/** What a transport error means. */
 export function failureOf(error: Error, { isSent, mayBeStale, isHeard, isAnswered }: CallProgress): Failure {
   const code = String((error as NodeJS.ErrnoException).code ?? "");
   if (!isSent) {

@@ -4,18 +4,18 @@ import type { OutgoingRequest } from "../merge/merge.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
 import type { UsedPreset } from "./upstream-span.ts";
 
-/** A request that is forwarded to an upstream. */
+/** A request to be forwarded to an upstream. */
 export interface ForwardRequest {
   readonly reply: FastifyReply;
   readonly dialect: DialectName;
   readonly outgoing: OutgoingRequest;
-  /** Tells where the parts of the request come from, in one line of ASCII; undefined if the client does not ask for it. */
+  /** The provenance of the request, in one line of ASCII; undefined if the client does not ask for it. */
   readonly explanation: string | undefined;
   /** The preset that was merged into it. */
   readonly preset: UsedPreset | undefined;
 }
 
-/** A model that the request may be answered by, and the upstream that serves it. */
+/** A model that may answer the request, and the upstream that serves it. */
 export interface Candidate {
   readonly upstream: Upstream;
   /** As the request names it. */

@@ -21,8 +21,8 @@ export class Forwarder {
   }
 
   /**
-   * Resolves when the answer has begun; the rest of it is sent after that. Rejects if there is no answer to send: then
-   * the client has been sent nothing yet.
+   * Resolves when the answer has begun; the rest of it is sent after that. Rejects if there is no answer: then nothing
+   * has been sent to the client yet.
    */
   forward(request: ForwardRequest): Promise<void> {
     const candidates = this.#candidates(request);
@@ -31,7 +31,7 @@ export class Forwarder {
     });
   }
 
-  /** Ends all answers that are under way, so that clients are told and not just cut off. */
+  /** Ends all answers in flight, so that clients get an error event and are not just cut off. */
   stop(): void {
     this.#deadlines.stop();
   }
@@ -43,7 +43,7 @@ export class Forwarder {
     if (first && (models.length === 0 || first.hasNativeFallbacks)) return [candidateWithList(first, outgoing)];
     const names = [...new Set([model, ...models])];
     if (names.length > triedMax) throw invalidRequest([{ path: "models", message: tooMany }]);
-    // All at once: to make them one by one would save nothing, because they share the pieces of the body.
+    // All at once: creating them one by one would save nothing, because they share the pieces of the body.
     const candidates = names.flatMap((each) => {
       const upstream = each === model ? first : upstreams.find(dialect, each);
       if (!upstream) return [];

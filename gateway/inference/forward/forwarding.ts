@@ -20,7 +20,7 @@ export interface ForwardingParts {
   readonly logger: Logger;
   readonly stalled: StalledAnswers;
   readonly isDraining: () => boolean;
-  /** Records an outcome that the client cannot be told by a status any more. */
+  /** Records an outcome that can no longer be sent to the client as a status. */
   readonly settle: (reply: FastifyReply, status: number) => void;
 }
 
@@ -73,7 +73,8 @@ export class Forwarding implements AttemptsOwner {
       return;
     }
     this.#reply.raw.on("close", this.#clientGone);
-    // Other routes still answer a client that has closed its side. Here it means that nobody waits for what has to be paid for.
+    // Other routes still answer a client that has half-closed. Here it means that nobody waits for an answer that costs
+    // money.
     socket.on("end", this.#clientGone);
     this.#attempts.try();
   }
@@ -101,14 +102,14 @@ export class Forwarding implements AttemptsOwner {
     if (this.#answer) {
       this.#breakOff(this.#answer, failure);
     } else {
-      // Full upstreams are counted in the metrics, and need not fill the log.
+      // Upstreams at their limit are counted in the metrics, and need not fill the log.
       if (failure.kind !== "full") this.#log(failure, "no answer");
       this.#finish(statusOf(failure), failure.kind);
       this.#reject(failureError(failure, this.#attempts.upstream));
     }
   }
 
-  /** Makes the memory of the body free for others. */
+  /** Frees the memory of the body for others. */
   bodyReleased(): void {
     const { request } = this.#reply;
     request.body = undefined;

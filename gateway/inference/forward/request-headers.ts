@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Trace } from "../../../services/platform/observe/trace.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
 
-/** All that an upstream learns of a client's headers. */
+/** The only client headers that an upstream receives. */
 const passedOn = new Set([
   "accept",
   "anthropic-beta",
@@ -15,7 +15,7 @@ const passedOn = new Set([
 ]);
 const passedOnPrefix = "x-openrouter-";
 
-/** The headers of the request to an upstream: names and values in turn. */
+/** The headers of the request to an upstream, as alternating names and values. */
 export function requestHeaders(
   given: IncomingHttpHeaders,
   upstream: Upstream,
@@ -23,7 +23,7 @@ export function requestHeaders(
   trace: Trace | undefined,
 ): string[] {
   const { credential, headers: own } = upstream;
-  // What is sent on as it comes must not be compressed: events would wait in the upstream's buffer.
+  // A compressed stream would be delayed in the upstream's buffers.
   const headers = ["accept-encoding", "identity", "content-length", String(byteLength)];
   for (const name in given) {
     if (!passedOn.has(name) && !name.startsWith(passedOnPrefix)) continue;

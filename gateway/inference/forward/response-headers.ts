@@ -3,14 +3,14 @@ import type { AnswerHeaders } from "../upstreams/answer-head.ts";
 import type { HiddenSecret } from "../upstreams/hidden-secret.ts";
 
 /**
- * All that a client learns of an upstream's headers. A length and an encoding describe the bytes, which are passed on
- * as they are, unless an error is decoded: an upstream that compresses although it was asked not to must still be understood.
+ * The only upstream headers that a client receives. Length and encoding describe the bytes, which are passed on as they
+ * are unless an error is decoded: an upstream that compresses although it was asked not to must still be understood.
  */
 const passedOn = new Set(["content-encoding", "content-length", "content-type", "retry-after", "x-generation-id"]);
 const passedOnPrefixes = ["x-ratelimit-", "openai-", "anthropic-"];
 const eventStream = /^text\/event-stream\b/i;
 
-/** Adds to `headers` those of an upstream that are passed on, without its credential. */
+/** Adds the upstream's allowed headers to `headers`, without its credential. */
 export function passOnHeaders(
   given: AnswerHeaders,
   headers: OutgoingHttpHeaders,
@@ -31,14 +31,14 @@ export function isEventStream({ "content-type": type }: AnswerHeaders): boolean 
 
 const longestWaitMs = 2_000;
 
-/** How long an upstream asks to wait, where that is short enough to be waited for here. */
+/** How long an upstream asks to wait, if that is short enough to wait for here. */
 export function shortWaitMs(given: AnswerHeaders): number | undefined {
   const value = given["retry-after"];
   if (typeof value !== "string") return undefined;
   const text = value.trim();
-  // What begins like neither seconds nor a date is left out here: Date.parse makes a date of nearly everything.
+  // Excludes anything that begins like neither seconds nor a date: Date.parse accepts nearly everything.
   if (!/^(\d+(\.\d+)?$|[a-z])/i.test(text)) return undefined;
-  // A date in the header is one of the wall clock.
+  // A date in the header refers to the wall clock.
   const waitMs = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
   return waitMs <= longestWaitMs ? Math.max(0, waitMs) : undefined;
 }

@@ -1,16 +1,16 @@
-/** An answer whose client does not read for now. */
+/** An answer that its client is currently not reading. */
 export interface StalledAnswer {
   readonly keyId: string;
   /** Ends it, and removes it here. */
   cutOff(): void;
 }
 
-/** What each has in memory: the piece that is being sent, and what has come behind it until the upstream was paused. */
+/** The memory of each: the piece that is being sent, and what came after it until the upstream was paused. */
 const answerBytes = 192 * 1024;
 
 /**
- * The answers that wait for their clients. Together they have only so much memory. When it is full, one is cut off: of the
- * key that has most of them, the one that has not been read for longest.
+ * The answers that wait for their clients. Their memory is bounded in total. When it is full, one is cut off: the one
+ * that has stalled longest, among those of the key that has most of them.
  */
 export class StalledAnswers {
   readonly #countMax: number;
@@ -29,7 +29,7 @@ export class StalledAnswers {
     if (this.#count > this.#countMax) this.#nextToCutOff().cutOff();
   }
 
-  /** It is read again, or over. */
+  /** It is being read again, or is over. */
   remove(answer: StalledAnswer): void {
     const ofKey = this.#byKey.get(answer.keyId);
     if (!ofKey?.delete(answer)) return;

@@ -1,7 +1,7 @@
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import { anthropicErrorType } from "../../json/anthropic-error.ts";
 
-/** What is known of a stream that broke. */
+/** What is known about a stream that broke. */
 interface BrokenStream {
   readonly dialect: DialectName;
   readonly status: number;
@@ -14,14 +14,16 @@ interface BrokenStream {
   readonly isInEvent: boolean;
 }
 
-/** The last event of a stream that broke, as its dialect has it. An event that was begun before it is ended first. */
+/**
+ * The final event of a stream that broke, in the form of its dialect. A partial event before it is terminated first.
+ */
 export function errorEvent(broken: BrokenStream): string {
   const { dialect, isInEvent } = broken;
   const name = dialect === "chat/completions" ? "" : "event: error\n";
   return `${isInEvent ? "\n\n" : ""}${name}data: ${JSON.stringify(errorData[dialect](broken))}\n\n`;
 }
 
-/** Strict clients insist on each of these fields. */
+/** Strict clients require each of these fields. */
 const errorData: Readonly<Record<DialectName, (broken: BrokenStream) => unknown>> = {
   "chat/completions": ({ status, message, model, requestId }) => ({
     id: requestId,

@@ -13,14 +13,14 @@ export interface UsedPreset {
 /** All dialects are conversations. */
 const operation = "chat";
 
-/** Begins what is recorded of a call of an upstream, by OpenTelemetry's names for generative AI. */
+/** Begins the span of a call to an upstream, with OpenTelemetry's names for generative AI. */
 export function beginUpstreamSpan(
   parent: Span,
   upstream: Upstream,
   model: string,
   preset: UsedPreset | undefined,
 ): Span {
-  // The one text that the caller wrote.
+  // The only text in it that the caller wrote.
   const shownModel = holdsKey(model) ? "unknown" : model;
   return parent.beginCall(`${operation} ${shownModel}`, {
     "gen_ai.operation.name": operation,
@@ -32,7 +32,7 @@ export function beginUpstreamSpan(
   });
 }
 
-/** Records what an answer tells of itself beside its content. */
+/** Records what an answer reports about itself. */
 export function recordAnswer(span: Span, { status, tail, usage }: ClientAnswer): void {
   span.set({
     "http.response.status_code": status,

@@ -1,10 +1,13 @@
-/** Tokens, as far as an answer tells. */
+/** Token counts, as far as an answer reports them. */
 export interface Usage {
   readonly input: number | undefined;
   readonly output: number | undefined;
 }
 
-/** Looks for the last `usage` of an answer in its last bytes, and for what that leaves out in the first one of its beginning. */
+/**
+ * Finds the last `usage` in the last bytes of an answer, and takes what that leaves out from the first one at its
+ * beginning.
+ */
 export function usageIn(tail: string, start: string): Usage | undefined {
   const last = lastUsage(tail);
   if (!last || last.input !== undefined) return last;
@@ -14,7 +17,7 @@ export function usageIn(tail: string, start: string): Usage | undefined {
 const usageName = '"usage"';
 const usageMember = /"usage"\s*:\s*\{/y;
 
-/** Looked for from the end, near which it stands. */
+/** Searched from the end, because it is near it. */
 function lastUsage(text: string): Usage | undefined {
   let at = text.lastIndexOf(usageName);
   for (; at >= 0; at = at > 0 ? text.lastIndexOf(usageName, at - 1) : -1) {
@@ -24,7 +27,7 @@ function lastUsage(text: string): Usage | undefined {
   return undefined;
 }
 
-/** All of a short stream may be in one piece: then the last usage, which leaves something out, is there, too. */
+/** A short stream may be in one piece: then the last usage, which leaves something out, is in it, too. */
 function firstUsage(text: string): Usage | undefined {
   const at = text.search(/"usage"\s*:\s*\{/);
   return at < 0 ? undefined : usageAt(text, text.indexOf("{", at));
@@ -39,7 +42,10 @@ function usageAt(text: string, from: number): Usage | undefined {
   };
 }
 
-/** In messages, what was read from a cache or written to one is counted beside the rest of the input; elsewhere within it. */
+/**
+ * In messages, tokens read from or written to a cache are counted separately from the rest of the input; elsewhere they
+ * are included.
+ */
 function inputOf(usage: Readonly<Record<string, unknown>>): number | undefined {
   const input = count(usage.input_tokens);
   if (input === undefined) return undefined;

@@ -1,22 +1,22 @@
 const [lineFeed, carriageReturn, colon] = [0x0a, 0x0d, 0x3a];
 
-/** An event is kept back until it is whole, up to this size. A larger one is sent as it comes. */
+/** An event is held back until it is complete, up to this size. A larger one is sent as it comes. */
 const keptBytesMax = 64 * 1024;
 
 const nothing = Buffer.alloc(0);
 
 /**
- * Lets the events of a stream through as they become whole: what was sent cannot be taken back, and half an event would
- * be read as one with whatever is sent after it. It delays no reader, because none can use half an event.
+ * Passes on the events of a stream when they are complete: sent bytes cannot be taken back, and half an event would be
+ * read as one together with whatever is sent after it. That delays no reader, because none can use half an event.
  */
 export class WholeEvents {
   /** The beginning of an event, in the first `#length` bytes. */
   #kept = nothing;
   #length = 0;
-  /** Whether part of an event was let through that is too large to be kept. */
+  /** Whether a part was passed on of an event that is too large to be held back. */
   #isInside = false;
 
-  /** Whether what was let through ends with half an event. */
+  /** Whether what was passed on ends with half an event. */
   get isInside(): boolean {
     return this.#isInside;
   }
@@ -30,7 +30,7 @@ export class WholeEvents {
     return this.#addPart(chunk);
   }
 
-  /** All that is left of a stream that has come to its end. */
+  /** The rest of a stream that has ended. */
   rest(): Buffer | undefined {
     return this.#take(this.#length);
   }
@@ -42,7 +42,7 @@ export class WholeEvents {
     if (end > 0) this.#isInside = false;
     if (!this.#isInside && this.#length - end <= keptBytesMax) return this.#take(end);
     this.#isInside = true;
-    // The end of a line may be the beginning of the end of the event.
+    // A line end may be the beginning of the end of the event.
     return this.#take(isLineEnd(this.#kept[this.#length - 1]) ? this.#length - 1 : this.#length);
   }
 
@@ -57,14 +57,14 @@ export class WholeEvents {
     this.#length = length;
   }
 
-  /** Within what is kept; up to `from` it was searched before. */
+  /** Within the held bytes; those up to `from` were searched before. */
   #endOfLastEvent(from: number): number {
     const kept = this.#kept.subarray(0, this.#length);
     let end = endOfLastBlankLine(kept, Math.max(0, from - 1));
     if (end === 0 && this.#isInside) return 0;
-    // Before an event, a comment is whole with its line. Some upstreams send them as a sign of life.
+    // Before an event, a comment is complete with its line. Some upstreams send comments as keep-alives.
     while (kept[end] === colon || isLineEnd(kept[end])) {
-      // What was looked at before has no end of a line.
+      // The part that was searched before contains no line end.
       let lineEnd = Math.max(end, from);
       while (lineEnd < kept.length && !isLineEnd(kept[lineEnd])) lineEnd++;
       if (lineEnd === kept.length) break;
@@ -77,7 +77,7 @@ export class WholeEvents {
     if (count === 0) return undefined;
     const taken = this.#kept.subarray(0, count);
     const left = this.#kept.subarray(count, this.#length);
-    // A copy: what is taken may wait for its reader, and must not be written over.
+    // A copy: what was taken may wait for its reader, and must not be overwritten.
     this.#kept = Buffer.from(left);
     this.#length = left.length;
     return taken;
@@ -98,7 +98,7 @@ function isLineEnd(byte: number | undefined): boolean {
   return byte === lineFeed || byte === carriageReturn;
 }
 
-/** 0 where there is none that ends behind `from`. */
+/** 0 if there is none that ends after `from`. */
 function endOfLastBlankLine(bytes: Buffer, from: number): number {
   for (let at = bytes.length - 1; at > from; at -= 1) {
     const byte = bytes[at];

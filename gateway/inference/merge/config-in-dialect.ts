@@ -6,15 +6,15 @@ import { type Dropped, pointer } from "./provenance.ts";
 import { membersOf, toolChoiceIn, toolIn } from "./tool-mapping.ts";
 import { toolsAt } from "./tools.ts";
 
-/** A config as one dialect writes it: the JSON text of each field, and what the dialect has no equivalent of. */
+/** A config as written in one dialect: the JSON text of each field, and what has no equivalent in it. */
 interface DialectConfig {
   readonly fields: ReadonlyMap<string, string>;
   readonly dropped: readonly Dropped[];
-  /** The JSON pointers of what stood elsewhere in the config, by those of where it stands now. */
+  /** For fields that moved, the JSON pointers into the original config, by their new pointers. */
   readonly movedFrom: ReadonlyMap<string, string>;
 }
 
-/** The config as the dialect `to` writes it. One whose own dialect is not known is taken as it is. */
+/** The config as written in the dialect `to`. One whose own dialect is not known is taken as it is. */
 export function configIn(to: DialectName, configJson: string, from: DialectName | null): DialectConfig {
   const config = parsedConfig(configJson).members();
   if (from === null || from === to) {
@@ -41,7 +41,7 @@ function parsedConfig(configJson: string): JsonValue {
   return new JsonValue({ bytes, longValues: scan.longValues }, { start: configJson.indexOf("{"), end: bytes.length });
 }
 
-/** A config on its way from one dialect to another. */
+/** A config being translated from one dialect to another. */
 class Mapping implements DialectConfig {
   readonly fields = new Map<string, string>();
   readonly dropped: Dropped[] = [];
@@ -56,7 +56,7 @@ class Mapping implements DialectConfig {
     this.to = to;
   }
 
-  /** A field of the config, which is then no longer among the rest. */
+  /** Takes a field of the config, removing it from the rest. */
   take(key: string): JsonValue | undefined {
     const value = this.#left.get(key);
     this.#left.delete(key);
@@ -77,7 +77,7 @@ class Mapping implements DialectConfig {
     this.dropped.push({ field: pointer(...path), from: "preset", reason });
   }
 
-  /** A field that is left over means the same in the other dialect, or is dropped where that does not know it. */
+  /** A remaining field means the same in the other dialect, or is dropped if that does not know it. */
   keepTheRest(known: ReadonlySet<string>): void {
     for (const [key, value] of this.#left) {
       if (known.has(key)) this.fields.set(key, value.json);
@@ -94,7 +94,7 @@ function mapLength(mapping: Mapping): void {
   });
   if (!length) return;
   for (const { key } of others) mapping.drop([key], `${length.key} takes its place`);
-  // Chat has two fields. The newer one also counts the tokens of reasoning, as that of responses does.
+  // Chat has two fields. The newer one also counts reasoning tokens, as that of responses does.
   const inChat = from === "responses" ? "max_completion_tokens" : "max_tokens";
   const key = { "chat/completions": inChat, messages: "max_tokens", responses: "max_output_tokens" }[to];
   mapping.move([length.key], key, length.value.json);
@@ -147,10 +147,10 @@ function mapFormat(mapping: Mapping): void {
   if (parts.size > 0) fields.set("text", `{${membersOf(parts)}}`);
 }
 
-/** Chat and responses write these alike. */
+/** Formats that chat and responses write alike. */
 const plainFormats: ReadonlySet<string | undefined> = new Set(["text", "json_object"]);
 
-/** Chat keeps a schema in an object of its own, responses beside the type. */
+/** Chat has a schema in a nested object, responses beside the type. */
 function formatInResponses(format: JsonValue): string | undefined {
   const { type, json_schema: schema } = Object.fromEntries(format.members());
   if (plainFormats.has(type?.text)) return format.json;
@@ -205,12 +205,15 @@ function mapToolChoice(mapping: Mapping, lostTools: readonly JsonValue[]): void 
   else mapping.fields.set("tool_choice", json);
 }
 
-/** Of a server tool of messages, and of a choice there. Choices of other dialects for tools like it are not taken anyway. */
+/**
+ * The name of a server tool in messages, and of a choice there. Choices of such tools in other dialects are not
+ * translated anyway.
+ */
 function nameIn(value: JsonValue): string | undefined {
   return value.members().get("name")?.text;
 }
 
-/** What says how to use the tools of a preset that has none left. Upstreams refuse it where there are no tools. */
+/** Drops the settings for tools of a preset that has none left. Upstreams refuse them without tools. */
 function dropToolSettings(mapping: Mapping): void {
   for (const key of ["tool_choice", "parallel_tool_calls"]) {
     if (mapping.take(key)) mapping.drop([key], `none of the tools has an equivalent in ${mapping.to}`);

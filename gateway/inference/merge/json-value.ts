@@ -1,7 +1,7 @@
 import { openBrace, openBracket } from "../../../services/platform/json/json-outline.ts";
 import { eachMember, isNullAt, type JsonSource, type Place, textAt } from "../request/json-walk.ts";
 
-/** A value within JSON text. It is looked at in place, and goes elsewhere as the text that it is. */
+/** A value within JSON text. It is inspected in place, and copied as text. */
 export class JsonValue {
   readonly source: JsonSource;
   readonly place: Place;
@@ -27,12 +27,12 @@ export class JsonValue {
     return this.source.bytes[this.place.start] === openBracket;
   }
 
-  /** What a string says; undefined if it is none. */
+  /** The content of a string; undefined if it is not one. */
   get text(): string | undefined {
     return textAt(this.source, this.place.start, this.place.end, Number.POSITIVE_INFINITY);
   }
 
-  /** The members of an object that have a value. None where it is no object. */
+  /** The members of an object that have a value. Empty if it is not an object. */
   members(): Map<string, JsonValue> {
     const members = new Map<string, JsonValue>();
     if (!this.isObject) return members;

@@ -8,34 +8,34 @@ import { writeBody } from "./write-body.ts";
 
 export { type PreparedPreset, preparePreset } from "./prepared-preset.ts";
 
-/** A request as it goes to an upstream. */
+/** A request as it is sent to an upstream. */
 export interface OutgoingRequest {
-  /** The body in pieces. What is not changed is a piece of the request's own bytes. */
+  /** The body in pieces. Unchanged parts are slices of the request's own bytes. */
   readonly parts: readonly Buffer[];
   /** The first model to use. Never empty. */
   readonly model: string;
   /** The list of models as it was sent, which may or may not name `model`, too; empty if there is none. */
   readonly models: readonly string[];
   readonly isStreamed: boolean;
-  /** The body with this model alone, without `models`. */
+  /** The body with only this model, without `models`. */
   withModel(model: string): readonly Buffer[];
   /** The body with other names for all of its models. */
   renamed(nameOf: (model: string) => string): readonly Buffer[];
-  /** Made only when it is asked for. */
+  /** Computed only on demand. */
   provenance(): Provenance;
 }
 
 interface MergeOptions {
   /** Whether the request names the version of its preset. */
   readonly pinned: boolean;
-  /** Whether the request's own system prompt, where it has one, replaces the preset's. */
+  /** Whether the request's own system prompt, if it has one, replaces the preset's. */
   readonly replaceSystemPrompt: boolean;
 }
 
 /**
- * Merges a preset into a request. Field by field, and no deeper, the request wins, and what it does not send comes from
- * the preset. Tools are united, and the system prompt of the preset comes before the request's own. Throws an invalid
- * request where that cannot be done, or where no model is named.
+ * Merges a preset into a request. For each top-level field the request wins, and what it does not send comes from the
+ * preset. Tools are combined, and the preset's system prompt comes before the request's own. Throws an invalid request
+ * if that cannot be done, or if no model is named.
  */
 export function mergeRequest(
   body: RequestBody,
@@ -57,7 +57,7 @@ class Merged implements OutgoingRequest {
     this.#plan = plan;
     this.#pinned = pinned;
     const { model, models } = plan.models;
-    // One of the two is always there.
+    // One of the two always exists.
     this.model = model ?? (models[0] as string);
     this.models = models;
   }
@@ -85,7 +85,7 @@ class Merged implements OutgoingRequest {
     });
   }
 
-  /** The body with these members; one that is undefined is left out. */
+  /** The body with these members; an undefined one is left out. */
   #with(members: Readonly<Record<"model" | "models", unknown>>): readonly Buffer[] {
     const { body } = this.#plan;
     const changes = new Map(this.#plan.changes);

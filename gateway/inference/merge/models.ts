@@ -19,13 +19,13 @@ export function modelsOf(body: RequestBody, preset: PreparedPreset | undefined):
   if (model !== undefined || models.length > 0) return { model, models, areOwn: true };
   if (!preset || (preset.model === undefined && preset.models.length === 0)) throw noModel(preset);
   for (const name of [preset.model ?? "", ...preset.models]) {
-    // Sent on, it would make some upstreams look for a preset of theirs.
+    // Passed on, it would make some upstreams look for a preset of their own.
     if (namesPreset(name)) throw presetOfPreset(preset, name);
   }
   return { model: preset.model, models: preset.models, areOwn: false };
 }
 
-/** The list is parsed in one go. Nobody means to send a longer one. */
+/** The list is parsed in one go. No sensible list is longer. */
 const modelsBytesMax = 65_536;
 
 function ownModels(body: RequestBody): string[] {

@@ -8,11 +8,11 @@ import { type PromptSplice, splicePrompt } from "./prompt.ts";
 import { type UnitedTools, uniteTools } from "./tools.ts";
 import type { BodyChanges } from "./write-body.ts";
 
-/** What becomes of the members of a request, and of the fields of its preset. */
+/** What happens to the members of a request, and to the fields of its preset. */
 export interface MergePlan extends BodyChanges {
   readonly preset: PreparedPreset | undefined;
   readonly models: Models;
-  /** The keys of the preset's fields that are not used, each with the key of the request's field that displaces it. */
+  /** The preset's fields that are not used, each with the request's field that displaces it. */
   readonly displaced: ReadonlyMap<string, string>;
   readonly tools: UnitedTools | undefined;
   readonly prompt: PromptSplice | undefined;
@@ -44,7 +44,7 @@ export function planMerge(
     }
     if (body.has(key)) changes.set(key, [value]);
     else added.set(key, [member]);
-    // A null that is left beside the preset's would contradict it.
+    // A null left beside the preset's value would contradict it.
     for (const other of group) {
       if (other !== key && body.has(other) && !preset?.fields.has(other)) changes.set(other, undefined);
     }
@@ -81,6 +81,6 @@ function winnerOver(
 function sends(body: RequestBody, key: string): boolean {
   const member = body.sent(key);
   if (!member) return false;
-  // Clients send "auto" for someone who chose nothing.
+  // Clients send "auto" if nothing was chosen.
   return key !== "service_tier" || textAt(body, member.valueStart, member.valueEnd, 64) !== "auto";
 }

@@ -5,7 +5,7 @@ import { configIn } from "./config-in-dialect.ts";
 import type { Dropped } from "./provenance.ts";
 import { type PresetTool, toolIdentity, toolsAt } from "./tools.ts";
 
-/** A version of a preset, made ready to be spliced into requests of one dialect. */
+/** A version of a preset, prepared to be spliced into requests of one dialect. */
 export interface PreparedPreset {
   readonly slug: string;
   readonly version: number;
@@ -21,7 +21,7 @@ export interface PreparedPreset {
   readonly prompt: Buffer | undefined;
   /** What has no equivalent in the dialect. */
   readonly dropped: readonly Dropped[];
-  /** The JSON pointers of what stood elsewhere in the config, by those of where the dialect has it. */
+  /** For fields that moved, the JSON pointers into the original config, by their pointers in the dialect. */
   readonly movedFrom: ReadonlyMap<string, string>;
   /** About how much memory it takes. */
   readonly bytes: number;
@@ -35,22 +35,22 @@ interface PresetField {
   readonly value: Buffer;
 }
 
-/** What an object of a few fields takes beside its texts. */
+/** The size of an object of a few fields in addition to its texts. */
 const overheadBytes = 1_024;
 const fieldBytes = 256;
 
-/** Prepares a version for requests of a dialect. The result never changes, so it can be kept. */
+/** Prepares a version for requests of a dialect. The result is immutable, so it can be cached. */
 export function preparePreset(content: PresetContent, dialect: DialectName): PreparedPreset {
   const { slug, version, versionId, configJson, systemPrompt = "" } = content;
   const { fields: texts, dropped, movedFrom } = configIn(dialect, configJson, content.dialect);
   const fields = new Map(texts.entries().map(([key, json]) => [key, presetField(key, json)]));
   const model = parsed<string>(fields.get("model")) || undefined;
   const models = parsed<string[]>(fields.get("models"))?.filter((name) => name !== "") ?? [];
-  // Empty names and lists count as not there.
+  // Empty names and lists count as absent.
   if (model === undefined) fields.delete("model");
   if (models.length === 0) fields.delete("models");
   const tools = toolsOf(fields.get("tools"));
-  // A text block of white space alone is refused by some upstreams.
+  // Some upstreams refuse a text block of only white space.
   const prompt = systemPrompt.trim() === "" ? undefined : Buffer.from(JSON.stringify(systemPrompt).slice(1, -1));
   const contentBytes = fields.values().reduce((sum, { member }) => sum + member.length, prompt?.length ?? 0);
   return {
@@ -83,7 +83,7 @@ function toolsOf(field: PresetField | undefined): PresetTool[] {
   }));
 }
 
-/** Without known ends of long values, all of them are walked through: a config is small. */
+/** Without known ends of long values, all of them are scanned: a config is small. */
 function sourceOf(bytes: Buffer): JsonSource {
   return { bytes, longValues: new Map() };
 }

@@ -7,7 +7,7 @@ import { type Edit, spliced } from "./splice.ts";
 
 /** Where the system prompt of a preset goes in a request. */
 export interface PromptSplice {
-  /** The member of the outgoing body that holds it, with its new value. */
+  /** The member of the outgoing body that contains it, with its new value. */
   readonly key: string;
   readonly value: readonly Buffer[];
   /** The JSON pointer of the prompt. */
@@ -17,8 +17,8 @@ export interface PromptSplice {
 }
 
 /**
- * Puts a preset's prompt, which is JSON text without its quotes, ahead of what the request says itself. Undefined where
- * the request has a prompt of its own, and that is to stand alone.
+ * Puts a preset's prompt, which is JSON text without its quotes, before the request's own. Undefined if the request has
+ * a prompt of its own that is to be used alone.
  */
 export function splicePrompt(
   body: RequestBody,
@@ -57,10 +57,10 @@ const comma = Buffer.from(",");
 /** A blank line, as JSON writes it. */
 const gap = Buffer.from("\\n\\n");
 
-/** How a prompt is written in a body that has no such member. */
+/** How a prompt is written into a body that has no such member. */
 const wrapped = { "chat/completions": asMessages, messages: asText, responses: asText } as const;
 
-/** How a prompt is put into a body, and whether that has one of its own. */
+/** How a prompt is inserted into a body, and whether that has one of its own. */
 interface Insertion {
   readonly edit: Edit;
   readonly hasOwn: boolean;
@@ -85,7 +85,7 @@ function firstMessage(body: RequestBody, { valueStart }: BodyMember) {
   return { first, isPrompt: name === "system" || name === "developer", content };
 }
 
-/** In responses a system prompt may also be the first item of the input. */
+/** In responses, a system prompt may also be the first item of the input. */
 function isInInput(body: RequestBody): boolean {
   const input = body.sent("input");
   return input !== undefined && body.bytes[input.valueStart] === openBracket && firstMessage(body, input).isPrompt;
@@ -131,13 +131,13 @@ function isTextType(type: string | undefined): boolean {
   return type === "text" || type === "input_text";
 }
 
-/** In front of a text. One that is empty says nothing, so no blank line is put before it. */
+/** Before a text. An empty one gets no blank line before it. */
 function inText({ start, end }: Place, prompt: Buffer): Insertion {
   const hasOwn = end - start > 2;
   return { edit: hasOwn ? editAt(start + 1, prompt, gap) : editAt(start + 1, prompt), hasOwn };
 }
 
-/** As an element of a list, in front of the others. */
+/** As a list element, before the others. */
 function inFront(at: number, prompt: Buffer, [before, after]: readonly [Buffer, Buffer], isFollowed: boolean): Edit {
   return isFollowed ? editAt(at, before, prompt, after, comma) : editAt(at, before, prompt, after);
 }

@@ -4,7 +4,7 @@ import type { MergePlan } from "./plan.ts";
 import { type Dropped, type FieldOrigin, type Provenance, pointer } from "./provenance.ts";
 import { toolsMax } from "./tools.ts";
 
-/** Tells where every part of a merged request comes from. */
+/** Computes where every part of a merged request comes from. */
 export function provenanceOf(plan: MergePlan, pinned: boolean): Provenance {
   const { preset } = plan;
   return {
@@ -36,7 +36,7 @@ function* fieldsOf(plan: MergePlan): Generator<readonly [string, FieldOrigin]> {
   if (prompt) yield [prompt.pointer, { from: prompt.from }];
 }
 
-/** Tools are told one by one. */
+/** Tools are listed one by one. */
 function* toolsOf({ body, preset, tools }: MergePlan): Generator<readonly [string, FieldOrigin]> {
   const own = body.sent("tools");
   let origins: readonly FieldOrigin[] = preset?.tools.map(() => fromPreset) ?? [];

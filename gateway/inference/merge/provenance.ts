@@ -7,7 +7,7 @@ export interface Provenance {
     readonly version_id: string;
     readonly pinned: boolean;
   } | null;
-  /** By JSON pointers into the outgoing body. Where two apply to a value, the longer one counts. */
+  /** By JSON pointer into the outgoing body. If two apply to a value, the longer one counts. */
   readonly fields: Readonly<Record<string, FieldOrigin>>;
   readonly dropped: readonly Dropped[];
 }
@@ -21,17 +21,17 @@ export interface FieldOrigin {
 
 /** Something that is not sent. */
 export interface Dropped {
-  /** The JSON pointer of where it stood: in the config of the preset, or in the body of the request. */
+  /** Its JSON pointer: into the config of the preset, or into the body of the request. */
   readonly field: string;
   readonly from: "request" | "preset";
   /** Why, in words. */
   readonly reason: string;
 }
 
-/** Many times the length of any name that has a meaning. */
+/** Many times the length of any meaningful name. */
 const nameLengthMax = 1_024;
 
-/** A JSON pointer, RFC 6901. A very long name is cut short. */
+/** A JSON pointer (RFC 6901). A very long name is truncated. */
 export function pointer(...keys: readonly (string | number)[]): string {
   return keys.map((key) => `/${shown(String(key)).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }

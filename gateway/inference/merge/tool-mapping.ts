@@ -1,7 +1,7 @@
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import type { JsonValue } from "./json-value.ts";
 
-/** Is told of each part that has no equivalent, by its keys within the tool or the choice. */
+/** Is told each part that has no equivalent, by its keys within the tool or the choice. */
 type LeaveOut = (...keys: readonly string[]) => void;
 
 /** A tool that the caller runs: its parts as JSON text, by names that are the same for all dialects. */
@@ -57,7 +57,7 @@ const writers: Readonly<Record<DialectName, (tool: FunctionTool) => string>> = {
   responses: (tool) => `{"type":"function",${membersOf(tool)}}`,
   messages: (tool) => {
     const members = Array.from(tool, ([name, json]) => [name === "parameters" ? "input_schema" : name, json] as const);
-    // Messages does not take a tool without a schema.
+    // Messages does not accept a tool without a schema.
     return `{${membersOf(tool.has("parameters") ? members : [...members, ["input_schema", noParameters]])}}`;
   },
 };
@@ -68,7 +68,7 @@ export function membersOf(members: Iterable<readonly [string, string]>): string 
   return Array.from(members, ([name, json]) => `${JSON.stringify(name)}:${json}`).join();
 }
 
-/** Which tool to call: none, any or none, at least one, or the one of this name, which is JSON text. */
+/** Which tool to call: none, any or none, at least one, or the one with this name, which is JSON text. */
 type ToolChoice = "none" | "auto" | "required" | { readonly name: string };
 
 /** The choice as another dialect writes it; undefined if that has no equivalent. */
@@ -83,7 +83,7 @@ export function toolChoiceIn(
 
 const modes: ReadonlySet<string | undefined> = new Set(["none", "auto", "required"]);
 
-/** Chat completions and responses differ only in where the name stands. */
+/** Chat completions and responses differ only in where the name is. */
 function choiceOf(choice: JsonValue): ToolChoice | undefined {
   const mode = choice.text;
   if (modes.has(mode)) return mode as ToolChoice;

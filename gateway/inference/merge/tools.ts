@@ -6,7 +6,7 @@ import type { FieldOrigin } from "./provenance.ts";
 
 /** A tool of a preset. */
 export interface PresetTool {
-  /** Undefined if nothing tells it from others: then it is never replaced. */
+  /** Undefined if nothing distinguishes it from others: then it is never replaced. */
   readonly identity: string | undefined;
   readonly json: Buffer;
 }
@@ -16,7 +16,10 @@ export interface UnitedTools {
   /** The JSON of the list. */
   readonly parts: readonly Buffer[];
   readonly origins: readonly FieldOrigin[];
-  /** The tools of the preset, by index, that are left out: the request's tool has replaced an earlier one of the same identity. */
+  /**
+   * The preset's tools, by index, that are left out: the request's tool has replaced an earlier one with the same
+   * identity.
+   */
   readonly displaced: readonly number[];
 }
 
@@ -30,12 +33,12 @@ export function toolsAt(source: JsonSource, start: number, path: string): Place[
   throw invalidRequest([{ path, message: `must have at most ${toolsMax} elements` }]);
 }
 
-/** Names are read to compare them. Nobody means to send a longer one. */
+/** Names are read to be compared. No sensible name is longer. */
 const nameBytesMax = 1_024;
 
 const namedServerTools: ReadonlySet<unknown> = new Set(["openrouter:advisor", "openrouter:subagent"]);
 
-/** What tells the tool that begins here from others; undefined if nothing does. */
+/** What distinguishes the tool that begins here from others; undefined if nothing does. */
 export function toolIdentity(source: JsonSource, { start }: Place): string | undefined {
   if (source.bytes[start] !== openBrace) return undefined;
   const values = valuesAt(source, start, ["type", "name", "function", "custom", "parameters"]);
@@ -58,7 +61,7 @@ function textOf(source: JsonSource, place: Place | undefined): string | undefine
 
 /**
  * The preset's tools in their order, each replaced by the request's tool of the same identity, and after them the other
- * tools of the request. None of the request's is lost: of two with one identity, the second is put at the end.
+ * tools of the request. None of the request's is lost: of two with the same identity, the second is put at the end.
  */
 export function uniteTools(presetTools: readonly PresetTool[], body: RequestBody, member: BodyMember): UnitedTools {
   if (body.bytes[member.valueStart] !== openBracket)

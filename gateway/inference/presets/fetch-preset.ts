@@ -11,8 +11,8 @@ import { NearestSlugs } from "./nearest-slugs.ts";
 type FetchPreset = (caller: InferenceCaller, reference: PresetReference) => Promise<PresetContent>;
 
 /**
- * Makes a function that gets the version that a reference names, always as it is stored now. It throws if there is
- * none, or where the preset is disabled or archived.
+ * Creates a function that fetches the version that a reference names, always as it is stored now. It throws if there is
+ * none, or if the preset is disabled or archived.
  */
 export function presetFetcher(presets: PresetClient): FetchPreset {
   const nearest = new NearestSlugs(presets);

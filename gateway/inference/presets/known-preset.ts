@@ -7,13 +7,13 @@ import type { PresetContent } from "../preset-content.ts";
 import { refusalOf } from "../preset-refusals.ts";
 import type { Asker } from "./shared-questions.ts";
 
-/** After how long a question is repeated that was not answered. */
+/** How long to wait before a failed lookup is repeated. */
 const retryMs = 1_000;
 
-/** About what an entry takes beside its texts. */
+/** The approximate size of an entry in addition to its texts. */
 const entryBytes = 1024;
 
-/** The content of one version, which never changes, and its preparations for the dialects that it is used in. */
+/** The content of one version, which never changes, prepared for the dialects that it is used in. */
 export class KnownVersion {
   readonly content: PresetContent;
   readonly #prepared: { [Name in DialectName]?: PreparedPreset } = {};
@@ -40,23 +40,25 @@ export class KnownVersion {
   }
 }
 
-/** What the preset service said of a preset. */
+/** What the preset service said about a preset. */
 export class KnownPreset {
   readonly id: string;
   readonly designated: KnownVersion;
-  /** When it was asked for, by the monotonic clock. It is at least as new as that. */
+  /** When the lookup was made, by the monotonic clock. The data is at least as new as that. */
   readonly askedAtMs: number;
-  /** Grows with every change. 0 where the service is of a release that does not tell it. */
+  /** Grows with every change. 0 if the service is of a release that does not report it. */
   readonly revision: number;
   readonly #status: PresetStatus;
-  /** Whether it may have been changed since: then it is asked for before it is used again. */
+  /** Whether it may have been changed since: then it is looked up before it is used again. */
   isInDoubt = false;
   #retryAtMs = Number.NEGATIVE_INFINITY;
   #retryWithStaleGrantAtMs = Number.NEGATIVE_INFINITY;
   /** Versions that it does not have, with the errors to throw. As short-lived as the rest. */
   readonly absentVersions = new Map<number, DomainError>();
 
-  /** If the version known before is still the designated one, it is taken over: then it came without its content. */
+  /**
+   * If the version known before is still the designated one, it is reused: then the answer came without its content.
+   */
   constructor(preset: Preset, askedAtMs: number, before: KnownPreset | undefined) {
     const { id, slug, status, designatedVersion, revision } = preset;
     if (!designatedVersion) throw new Error("The preset service answered without a designated version");
@@ -74,12 +76,12 @@ export class KnownPreset {
     return entryBytes + this.designated.bytes;
   }
 
-  /** When to ask again where that has failed. */
+  /** When to look it up again after a failure. */
   retryAtMs({ isStale }: Asker): number {
     return isStale ? Math.max(this.#retryAtMs, this.#retryWithStaleGrantAtMs) : this.#retryAtMs;
   }
 
-  /** A refusal of one asker says nothing of others, unless the grants of both have run out. */
+  /** A refusal of one caller says nothing about others, unless the grants of both have expired. */
   renewalFailed({ isStale }: Asker, isAboutAsker: boolean): void {
     const retryAtMs = monotonicMs() + retryMs;
     if (!isAboutAsker) this.#retryAtMs = retryAtMs;
@@ -92,7 +94,7 @@ export class KnownPreset {
   }
 }
 
-/** What a text takes in memory: two bytes for each character, unless all of them are in Latin-1. */
+/** The size of a text in memory: two bytes for each character, unless all of them are Latin-1. */
 function textBytes(text: string): number {
   return Buffer.byteLength(text) === text.length ? text.length : 2 * text.length;
 }

@@ -4,7 +4,7 @@ import { showOutcomes } from "../../../services/platform/observe/outcome-counts.
 
 export type LookupOutcome = "hit" | "renewed" | "miss" | "stale" | "refused";
 
-/** Counts what became of looking for presets. */
+/** Counts the outcomes of preset lookups. */
 export class LookupCounts {
   readonly #counts: Record<LookupOutcome, number> = { hit: 0, renewed: 0, miss: 0, stale: 0, refused: 0 };
   readonly #failures: Counter;

@@ -4,7 +4,7 @@ import type { PresetClient } from "../../clients/preset-client.ts";
 import { presetNotFound } from "../preset-refusals.ts";
 import type { InferenceCaller } from "./inference-caller.ts";
 
-/** A hint is not worth a longer wait, and no hints are needed by someone who asks for many slugs that do not exist. */
+/** A hint is not worth a longer wait, and whoever asks for many slugs that do not exist needs no hints. */
 const timeoutMs = 500;
 const atOnceMax = 8;
 

@@ -9,11 +9,11 @@ import { SharedQuestions } from "./shared-questions.ts";
 
 const absentVersionsMax = 100;
 
-/** Versions that requests name by their number. Their content never changes, so it is asked for once. */
+/** Versions that requests name by number. Their content never changes, so it is fetched once. */
 export class PinnedVersions {
   readonly #client: Pick<PresetClient, "getVersion">;
   readonly #reach: ServiceReach;
-  /** Shared with the presets: all of them are bounded together. */
+  /** Shared with the presets: they are bounded together. */
   readonly #entries: LRUCache<string, KnownPreset | KnownVersion>;
   readonly #questions = new SharedQuestions<KnownVersion | DomainError>();
 
@@ -44,7 +44,7 @@ export class PinnedVersions {
     const cameAtMs = monotonicMs();
     for (;;) {
       const underWay = this.#questions.find(key);
-      // A question from before the preset was asked for may be from before a change: the version may be newer than it.
+      // A lookup older than the preset's may predate a change: the version may have been created since.
       const question =
         underWay && underWay.askedAtMs >= preset.askedAtMs
           ? underWay

@@ -28,22 +28,22 @@ export interface CachedPreset {
 
 export interface PresetCacheConfig {
   readonly presetCacheBytesMax: number;
-  /** How old a preset may be that is used while the preset service is out of reach; 0: that is not done. */
+  /** How old a preset may be and still be used while the preset service is out of reach; 0: it is not used. */
   readonly presetStaleMaxMs: number;
 }
 
-/** A change made elsewhere is seen after this at the latest, while the preset service answers. */
+/** A change made elsewhere is seen after this time at the latest, while the preset service answers. */
 const freshMs = 1_000;
-/** From this age on, a preset is asked for again in the background, so that nobody waits for one that is in use. */
+/** From this age on, a preset is refreshed in the background, so that nobody waits for one that is in use. */
 const renewAfterMs = 700;
-/** Up to this age, it is used where the answer does not come soon. Later requests then get the answer. */
+/** Up to this age, it is used if a fresh answer does not come soon. Later requests then get the fresh answer. */
 const usableMs = 10_000;
 const soonMs = 100;
-/** The preset service counts as out of reach where it is not heard of for so long. */
+/** The preset service counts as out of reach if nothing is heard from it for this long. */
 const silenceMaxMs = 500;
-/** Questions at once while the service is out of reach. They only serve to find out when it is back. */
+/** Concurrent lookups while the service is out of reach. They only serve to find out when it is back. */
 const questionsInOutageMax = 64;
-/** Slugs that are remembered as missing. Each takes little, but anyone with a key can make up any number of them. */
+/** Slugs that are cached as missing. Each takes little, but anyone with a key can invent any number of them. */
 const absencesMax = 1_000;
 
 type Client = Pick<PresetClient, "getPreset" | "getVersion" | "findSimilarSlug">;
@@ -54,17 +54,17 @@ interface Lookup {
   readonly reference: PresetReference;
   readonly dialect: DialectName;
   readonly workspaceId: string;
-  /** That of the preset in the cache. */
+  /** The key of the preset in the cache. */
   readonly key: string;
 }
 
-/** The answer to a question: the preset, or the error to throw if there is none. */
+/** The answer to a lookup: the preset, or the error to throw if there is none. */
 type Answer = KnownPreset | DomainError;
 
 /**
- * The presets that inference requests use, prepared for that. They are kept in memory and asked for again while they are
- * in use, so that requests wait neither for the preset service nor for its database, and can do without them. The key of
- * an entry has the workspace of the caller's grant in it: nobody sees another workspace's.
+ * The presets that inference requests use, prepared for merging. They are kept in memory and refreshed while they are
+ * in use, so that requests wait neither for the preset service nor for its database, and work without them. The key of
+ * an entry includes the workspace of the caller's grant, so nobody sees another workspace's preset.
  */
 export class PresetCache {
   readonly #client: Client;
@@ -101,7 +101,7 @@ export class PresetCache {
     return this.#serve(lookup, known, "hit");
   }
 
-  /** Makes a change of a preset or of its versions in such a way that the next request through this gateway sees it. */
+  /** Makes a change to a preset or its versions so that the next request through this gateway sees it. */
   async changing(
     workspaceId: string,
     slug: string,
@@ -119,18 +119,18 @@ export class PresetCache {
   }
 
   /**
-   * The answer to a change is used where the service is out of reach before anybody has asked for the preset again. It may
-   * be older than what is known: a request that is repeated gets the answer that it got first.
+   * Uses the answer to a change if the service is out of reach before the preset was looked up again. It may be older
+   * than what is cached: a retried change gets its first answer.
    */
   #learn(key: string, changed: Preset | undefined, askedAtMs: number): void {
     const known = this.#find(key);
     if (!known) return;
-    // A service of the release before does not tell which of them is newer.
+    // A service of the previous release does not say which of them is newer.
     if (!changed?.designatedVersion || changed.revision === 0) this.#entries.delete(key);
     else if (changed.revision > known.revision) this.#entries.set(key, new KnownPreset(changed, askedAtMs, known));
   }
 
-  /** After a change that was or may have been made: the preset is asked for before it is used again. */
+  /** After a change that was or may have been made: the preset is looked up before it is used again. */
   #doubt(key: string): void {
     this.#questions.outdate(key);
     this.#absences.delete(key);
@@ -154,7 +154,7 @@ export class PresetCache {
     return this.#serve(lookup, this.#presentOrThrow(renewed), renewed === known ? "stale" : "renewed");
   }
 
-  /** What the service answers now; or what was known, where it does not answer in time. */
+  /** The service's fresh answer; or what was cached, if it does not answer in time. */
   async #renewed(lookup: Lookup, known: KnownPreset): Promise<Answer> {
     const ageMs = monotonicMs() - known.askedAtMs;
     const isUsable = !known.isInDoubt && ageMs <= usableMs;
@@ -177,7 +177,7 @@ export class PresetCache {
     }
   }
 
-  /** The answer, however long it takes. */
+  /** The fresh answer, however long it takes. */
   async #answerFor(lookup: Lookup): Promise<Answer> {
     const cameAtMs = monotonicMs();
     for (;;) {
@@ -187,7 +187,10 @@ export class PresetCache {
     }
   }
 
-  /** The question that is under way, or a new one. Undefined if it is not the time to ask, because nobody would answer. */
+  /**
+   * The lookup in flight, or a new one. Undefined while there is no point in asking, because the service does not
+   * answer.
+   */
   #askAgain(lookup: Lookup, known: KnownPreset): Question<Answer> | undefined {
     const question = this.#questions.find(lookup.key);
     if (question) return question;
@@ -266,7 +269,7 @@ export class PresetCache {
     return this.#use(lookup, pinned, pinned, key, outcome === "hit" ? "miss" : outcome);
   }
 
-  /** `entry` is what holds the version in the cache, under this key. It becomes larger where the version is prepared. */
+  /** `entry` holds the version in the cache, under this key. It grows when the version is prepared for a dialect. */
   #use(
     { dialect, reference: { slug } }: Lookup,
     entry: KnownPreset | KnownVersion,
@@ -277,7 +280,7 @@ export class PresetCache {
     let prepared = version.preparedFor(dialect);
     if (!prepared) {
       prepared = version.prepare(dialect);
-      // Set anew, because the cache measures an entry only when it is new.
+      // Set again, because the cache measures an entry only when it is added.
       if (this.#entries.peek(key) === entry && this.#entries.delete(key)) this.#entries.set(key, entry);
     }
     this.#counts.count(outcome);
@@ -285,12 +288,12 @@ export class PresetCache {
   }
 }
 
-/** A space is in no id and in no slug. */
+/** Neither an id nor a slug contains a space. */
 function keyOf(workspaceId: string, slug: string): string {
   return `${workspaceId} ${slug}`;
 }
 
-/** Whether the error is a refusal of this caller. That a grant which has run out is not accepted is none. */
+/** Whether the error is a refusal of this caller. A service that rejects an expired grant does not count. */
 function isRefusalOf({ isStale }: InferenceCaller, error: unknown): boolean {
   return isAboutAsker(error) && !(isStale && isOfKind(error, "unauthenticated"));
 }

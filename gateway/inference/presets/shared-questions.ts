@@ -2,19 +2,19 @@ import { isOfKind } from "../../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
 import { TransientMap } from "../../../services/platform/process/transient-map.ts";
 
-/** On whose behalf a question is put. */
+/** On whose behalf a lookup is made. */
 export interface Asker {
   readonly principal: { readonly keyId: string };
-  /** Whether their grant has run out, so that a service may not take it. */
+  /** Whether its grant has expired, so that a service may reject it. */
   readonly isStale: boolean;
 }
 
-/** A question to a service. Everybody who has the same one meanwhile waits for its answer. */
+/** A lookup at a service. Everyone who needs the same one meanwhile waits for its answer. */
 export class Question<Answer> {
   readonly askedAtMs = monotonicMs();
-  /** Never rejected. */
+  /** Never rejects. */
   readonly settled: Promise<void>;
-  /** Whether what it is about was changed since: whoever comes now has to ask again. */
+  /** Whether its subject was changed since: later callers have to ask again. */
   isOutdated = false;
   #outcome: { readonly answer: Answer } | { readonly error: unknown } | undefined;
   readonly #asker: Asker;
@@ -35,7 +35,7 @@ export class Question<Answer> {
     return this.#outcome !== undefined;
   }
 
-  /** Throws why there is none. Only for one that is settled. */
+  /** The answer; throws the error if it failed. Only after it is settled. */
   answer(): Answer {
     if (!this.#outcome) throw new Error("A question is not answered yet");
     if ("error" in this.#outcome) throw this.#outcome.error;
@@ -43,8 +43,8 @@ export class Question<Answer> {
   }
 
   /**
-   * Whether it failed for a reason that need not hold for this asker: somebody else was refused, or ran out of time, who
-   * had begun to wait earlier.
+   * Whether it failed for a reason that need not apply to this caller: another caller, which had begun to wait earlier,
+   * was refused or ran out of time.
    */
   isToBeRepeatedFor({ principal, isStale }: Asker, cameAtMs: number): boolean {
     if (!this.#outcome || !("error" in this.#outcome)) return false;
@@ -53,12 +53,12 @@ export class Question<Answer> {
   }
 }
 
-/** Whether an error is about the caller, and not about what they ask for. */
+/** Whether an error is about the caller, and not about what it asks for. */
 export function isAboutAsker(error: unknown): boolean {
   return isOfKind(error, "permission_denied", "unauthenticated", "not_found", "invalid_argument");
 }
 
-/** The questions that are under way, by what they are about. */
+/** The lookups in flight, by their subject. */
 export class SharedQuestions<Answer> {
   readonly #underWay = new TransientMap<string, Question<Answer>>();
 
@@ -77,7 +77,7 @@ export class SharedQuestions<Answer> {
     return question;
   }
 
-  /** To be called after a change. An answer that is still to come may be from before it. */
+  /** To be called after a change. An answer that is still to come may predate it. */
   outdate(about: string): void {
     const question = this.#underWay.get(about);
     if (!question) return;

@@ -14,7 +14,7 @@ export const explainHeader = {
   ),
 };
 
-/** Whether the answer shall tell where each field of the request came from. */
+/** Whether the answer should report where each field of the request came from. */
 export function isExplained(headers: IncomingHttpHeaders): boolean {
   const value = headers["x-setpoint-explain"];
   if (value === undefined || value === "0") return false;

@@ -23,13 +23,13 @@ export interface MemberPlace {
 /** The ends of values and keys of at least this many bytes are remembered, so that later walks can jump over them. */
 const longValueBytes = 65_536;
 
-/** Nobody means to send more, and each takes many times its bytes in memory. */
+/** No sensible body has more, and each takes many times its bytes in memory. */
 const membersMax = 10_000;
 
 const digit0 = 0x30;
 const letterU = 0x75;
 
-/** What may come next. Their order counts: they are compared by it, which is faster than one by one. */
+/** What may come next. They are ordered so that ranges can be compared, which is faster than testing one by one. */
 const aValue = 0;
 const aValueOrEnd = 1;
 const aKey = 2;
@@ -37,13 +37,13 @@ const aKeyOrEnd = 3;
 const aColon = 4;
 const aCommaOrEnd = 5;
 const nothing = 6;
-/** Only at the beginning: the outermost value has to be an object. */
+/** Only at the beginning: the top-level value must be an object. */
 const theObject = 7;
 
 /**
- * One walk over the bytes of a body, which are known to be UTF-8. It checks that they are JSON, as strictly as JSON.parse
- * does, and finds the members of the outermost object. A body may have 32 MiB, and JSON.parse would keep everybody else
- * waiting for all of that. So it is never parsed as a whole, and the walk can be made a part at a time.
+ * Scans the bytes of a body, which are known to be UTF-8. It checks that they are JSON, as strictly as JSON.parse does,
+ * and finds the members of the top-level object. A body may have 32 MiB, for all of which JSON.parse would block
+ * everyone else. So it is never parsed as a whole, and is scanned part by part.
  */
 export class JsonScan {
   readonly members: MemberPlace[] = [];
@@ -52,9 +52,9 @@ export class JsonScan {
   readonly #bytes: Buffer;
   #at = 0;
   #next = theObject;
-  /** Where the objects and lists begin that are open. */
+  /** The start of each open object and list. */
   readonly #open: number[] = [];
-  /** Where the string begins that is being read, perhaps since an earlier part; -1 where there is none. */
+  /** Where the current string began, possibly in an earlier part; -1 if there is none. */
   #stringStart = -1;
   #keyStart = 0;
   #keyEnd = 0;
@@ -68,7 +68,7 @@ export class JsonScan {
     return this.#next === nothing && this.#at >= this.#bytes.length;
   }
 
-  /** Reads on, about this many bytes. Throws an invalid request where the text is not JSON, or exceeds a limit. */
+  /** Continues for about this many bytes. Throws an invalid request if the text is not JSON, or exceeds a limit. */
   read(count: number): void {
     const bytes = this.#bytes;
     const until = Math.min(bytes.length, this.#at + count);
@@ -94,7 +94,7 @@ export class JsonScan {
       } else if (next >= nothing) {
         if (next === nothing) throw notJson();
         if (code !== openBrace) throw noObject();
-        // The brace itself is read as a value by the next round.
+        // The brace itself is read as a value in the next round.
         this.#next = aValue;
       } else if (code === quote) {
         this.#stringStart = at;
@@ -203,7 +203,7 @@ function isHex(code: number): boolean {
 
 function numberEnd(bytes: Buffer, start: number): number {
   let at = bytes[start] === minus ? start + 1 : start;
-  // A leading zero stands alone: no digit may follow it.
+  // No digit may follow a leading zero.
   at = bytes[at] === digit0 ? at + 1 : digitsEnd(bytes, at);
   if (bytes[at] === 0x2e) at = digitsEnd(bytes, at + 1);
   if (((bytes[at] as number) | 0x20) === 0x65) {
@@ -214,7 +214,7 @@ function numberEnd(bytes: Buffer, start: number): number {
   return at;
 }
 
-/** More than any number needs. One of megabytes would be read in one turn. */
+/** More than any number needs. One of megabytes would be read in a single turn. */
 const digitsMax = 65_536;
 
 /** At least one digit must be there. */

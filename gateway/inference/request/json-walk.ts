@@ -9,10 +9,10 @@ import {
   quote,
 } from "../../../services/platform/json/json-outline.ts";
 
-// Walks through parts of a text that is known to be JSON. Long values are jumped over, so that all walks together take no
+// Walks through parts of a text that is known to be JSON. Long values are skipped, so that all walks together take no
 // longer than one through the whole text.
 
-/** JSON bytes, and where their long values end, by where they begin. */
+/** JSON bytes, and the ends of their long values, by start. */
 export interface JsonSource {
   readonly bytes: Buffer;
   readonly longValues: ReadonlyMap<number, number>;
@@ -26,12 +26,15 @@ export interface Place {
 
 const letterN = 0x6e;
 
-/** Whether the value that begins here is null: no other begins with this letter. */
+/** Whether the value that begins here is null, the only one that begins with this letter. */
 export function isNullAt({ bytes }: JsonSource, start: number): boolean {
   return bytes[start] === letterN;
 }
 
-/** What the string from `start` to `end` says; undefined if the value is no string, or has more than `bytesMax` bytes. */
+/**
+ * The content of the string from `start` to `end`; undefined if the value is not a string, or has more than `bytesMax`
+ * bytes.
+ */
 export function textAt({ bytes }: JsonSource, start: number, end: number, bytesMax: number): string | undefined {
   if (bytes[start] !== quote || end - start - 2 > bytesMax) return undefined;
   const text = bytes.toString("utf8", start + 1, end - 1);
@@ -60,12 +63,12 @@ export function valueEnd({ bytes, longValues }: JsonSource, start: number): numb
   }
 }
 
-/** More than a tool, a message or a part of one has. To read their keys takes longer than all the rest. */
+/** More than a tool, a message or a part of one has. Reading their keys takes longer than all the rest. */
 const fieldsMax = 32;
 
 /**
- * Where the values of these keys are, in the object that begins here. Of a repeated key, the last counts. Throws an invalid
- * request where the object has too many fields.
+ * Finds the values of these keys in the object that begins here. Of a repeated key, the last counts. Throws an invalid
+ * request if the object has too many fields.
  */
 export function valuesAt<Key extends string>(
   source: JsonSource,
@@ -124,14 +127,14 @@ export function elementsAt(source: JsonSource, start: number, countMax: number):
   return elements;
 }
 
-/** Outside of strings, only white space has so small a code in JSON. */
+/** Outside strings, only white space has such small codes in JSON. */
 function spaceEnd(bytes: Buffer, from: number): number {
   let at = from;
   while ((bytes[at] as number) <= 0x20) at++;
   return at;
 }
 
-/** From this length on, a search by Node is faster than a loop, although it takes longer to begin. */
+/** From this length on, Node's search is faster than a loop, despite its higher fixed cost. */
 const searchedBytes = 32;
 
 function stringEnd(bytes: Buffer, start: number): number {
@@ -148,7 +151,7 @@ function stringEnd(bytes: Buffer, start: number): number {
   }
 }
 
-/** Whether the byte is escaped, given that no escape which begins before `from` reaches beyond it. */
+/** Whether the byte is escaped, given that no escape that begins before `from` extends beyond it. */
 function isEscaped(bytes: Buffer, from: number, at: number): boolean {
   let first = at;
   while (first > from && bytes[first - 1] === backslash) first--;

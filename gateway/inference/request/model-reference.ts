@@ -7,11 +7,11 @@ import { type JsonSource, textAt } from "./json-walk.ts";
 /** The preset that a request names. */
 export interface PresetReference {
   readonly slug: string;
-  /** The version, where the request names one; undefined: the designated one. */
+  /** The version, if the request names one; undefined: the designated one. */
   readonly version: number | undefined;
 }
 
-/** What `model` says: a model, a preset, or both. */
+/** What `model` names: a model, a preset, or both. */
 export interface ModelReference {
   /** Empty if it names none. */
   readonly model: string;
@@ -26,7 +26,7 @@ export function namesPreset(model: string): boolean {
   return model.includes(presetMark);
 }
 
-/** What the member `model` says. Throws if it is no name, or where its reference to a preset is malformed. */
+/** Reads the member `model`. Throws if it is not a name, or if its reference to a preset is malformed. */
 export function modelReferenceAt(source: JsonSource, place: MemberPlace): ModelReference {
   const name = nameAt(source, place, "model");
   const at = name.indexOf(presetMark);
@@ -37,7 +37,7 @@ export function modelReferenceAt(source: JsonSource, place: MemberPlace): ModelR
   return { model: name, preset: undefined };
 }
 
-/** What the member `preset` says. Throws if it is no name, or malformed. */
+/** Reads the member `preset`. Throws if it is not a name, or malformed. */
 export function presetReferenceAt(source: JsonSource, place: MemberPlace): PresetReference {
   return referenceFrom(nameAt(source, place, "preset"), "preset");
 }

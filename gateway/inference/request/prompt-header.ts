@@ -14,7 +14,7 @@ export const promptHeader = {
   ),
 };
 
-/** Whether the request's own system prompt, where it has one, replaces that of the preset. */
+/** Whether the request's own system prompt, if it has one, replaces that of the preset. */
 export function replacesSystemPrompt(headers: IncomingHttpHeaders): boolean {
   const value = headers["x-setpoint-system-prompt"];
   if (value === undefined) return false;

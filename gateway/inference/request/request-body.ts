@@ -6,14 +6,14 @@ import { JsonScan, type MemberPlace } from "./json-scan.ts";
 import { isNullAt, type JsonSource, textAt } from "./json-walk.ts";
 import { type ModelReference, modelReferenceAt } from "./model-reference.ts";
 
-/** A member of the outermost object. */
+/** A member of the top-level object. */
 export interface BodyMember extends MemberPlace {
   readonly key: string;
   /** A `null` counts as not sent. */
   readonly isNull: boolean;
 }
 
-/** The body of an inference request as it came. Values are read from its bytes as they are needed. */
+/** The body of an inference request as it came. Values are read from its bytes on demand. */
 export class RequestBody implements JsonSource {
   readonly bytes: Buffer;
   readonly longValues: ReadonlyMap<number, number>;
@@ -30,7 +30,7 @@ export class RequestBody implements JsonSource {
     this.members = members.map((place) => this.#named(place));
   }
 
-  /** The member with this key, where it has a value. */
+  /** The member with this key, if it has a value. */
   sent(key: string): BodyMember | undefined {
     const member = this.#byKey.get(key);
     return member?.isNull ? undefined : member;
@@ -41,7 +41,7 @@ export class RequestBody implements JsonSource {
     return this.#byKey.has(key);
   }
 
-  /** What `model` says; undefined if it was not sent. Throws if it is no name, or malformed. */
+  /** What `model` names; undefined if it was not sent. Throws if it is not a name, or malformed. */
   get modelReference(): ModelReference | undefined {
     const member = this.sent("model");
     if (member) this.#modelReference ??= modelReferenceAt(this, member);
@@ -59,14 +59,19 @@ export class RequestBody implements JsonSource {
   }
 }
 
-/** Of all names together, with their quotes: many times what is needed. To tell where each field comes from takes long. */
+/**
+ * For all names together, with their quotes: many times what is needed. Reporting the origin of each field takes long.
+ */
 const nameBytesMax = 131_072;
 const namesTooLong = `must not have fields whose names are longer than ${nameBytesMax} bytes together`;
 
 /** A larger body is read in several turns of the event loop. */
 const bytesPerTurn = 65_536 * 8;
 
-/** Reads the body of an inference request, which must be UTF-8; a promise where it is long. Throws an invalid request. */
+/**
+ * Reads the body of an inference request, which must be UTF-8; returns a promise if it is long. Throws an invalid
+ * request.
+ */
 export function readRequestBody(bytes: Buffer): Promise<RequestBody> | RequestBody {
   const text = withoutMark(bytes);
   const scan = new JsonScan(text);

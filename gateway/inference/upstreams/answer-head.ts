@@ -1,31 +1,33 @@
 /** By lower-case name. A header that came several times has a list of its values. */
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What came is not HTTP/1.1, or leaves open where it ends. The message says what is wrong, and repeats nothing that came. */
+/**
+ * The answer is not HTTP/1.1, or its end is ambiguous. The message says what is wrong, and repeats nothing that came.
+ */
 export class MalformedAnswer extends Error {}
 
 /** The head of an answer. */
 export interface AnswerHead {
   readonly status: number;
   readonly headers: AnswerHeaders;
-  /** In bytes. Infinite where the body ends when the connection does. */
+  /** In bytes. Infinite if the body ends with the connection. */
   readonly bodyLength: number | "chunked";
-  /** How long its connection may be kept for another request; 0 where it may not. */
+  /** How long its connection may be kept for another request; 0 if it may not. */
   readonly idleMs: number;
 }
 
 const statusLinePattern = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-/** Without white space before the name or the colon, which is read in different ways. */
+/** Without white space before the name or the colon, which parsers treat differently. */
 const headerLinePattern = /^[\w!#$%&'*+.^`|~-]+:[\t\x20-\x7e\x80-\xff]*$/;
 const closing = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
 const idleHint = /(?:^|[,;])[\t ]*timeout=(\d{1,9})/i;
 
-/** Also where an upstream does not say how long: most close idle connections after a minute. */
+/** Also if an upstream does not say how long: most close idle connections after a minute. */
 const idleMsMax = 30_000;
-/** So that no request is on its way when the upstream closes. */
+/** So that no request is on its way when the upstream closes the connection. */
 const idleMarginMs = 2_000;
 
-/** Whether an answer may begin with this text, which may be shorter than what every answer begins with. */
+/** Whether an answer may begin with this text, which may be incomplete. */
 export function beginsAnswer(text: string): boolean {
   return "HTTP/1.".startsWith(text.slice(0, "HTTP/1.".length));
 }
@@ -42,7 +44,10 @@ export function addHeader(headers: Record<string, string | string[] | undefined>
   else before.push(value);
 }
 
-/** The rest of the line without white space around it. `trim` would also remove 0xa0, with which many letters of UTF-8 end. */
+/**
+ * The rest of the line without surrounding white space. `trim` would also remove 0xa0, with which many letters of UTF-8
+ * end.
+ */
 function trimmed(line: string, from: number): string {
   let start = from;
   let end = line.length;

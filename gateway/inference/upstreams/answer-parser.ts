@@ -9,31 +9,34 @@ import {
   type StatusLine,
 } from "./answer-head.ts";
 
-/** Of the head together with all interim ones ahead of it; and again of the trailers. */
+/** For the head together with all interim ones before it; and separately for the trailers. */
 const headBytesMax = 64 * 1024;
-/** Of what may follow the size of a chunk in its line. It is ignored. */
+/** For what may follow the size of a chunk in its line. It is ignored. */
 const extensionBytesMax = 4 * 1024;
-/** Hexadecimal digits of the size of a chunk. A number of so many is still exact. */
+/** Hexadecimal digits of the size of a chunk. A number of this length is still exact. */
 const sizeDigitsMax = 12;
 
 const [tab, lineFeed, carriageReturn, space, semicolon, deleteSign] = [0x09, 0x0a, 0x0d, 0x20, 0x3b, 0x7f];
 
 const headEnd = Buffer.from("\r\n\r\n");
 
-/** What is read next. Those that end with `-cr` or `-lf` are one byte, the one that has to come. */
+/** What is read next. Those that end with `-cr` or `-lf` are a single byte that must come. */
 type Part = "head" | "body" | "size" | "extension" | "size-lf" | "chunk" | "chunk-cr" | "chunk-lf" | "trailers";
 
-/** Reads one answer of HTTP/1.1 to a POST from the bytes of its connection, strictly: no two readers may differ on where it ends. */
+/**
+ * Parses one HTTP/1.1 answer to a POST from the bytes of its connection, strictly: no two parsers may disagree on where
+ * it ends.
+ */
 export class AnswerParser {
-  /** Undefined until all of it has come. */
+  /** Undefined until it is complete. */
   head: AnswerHead | undefined;
   isComplete = false;
   /** Whether bytes came after its end. */
   hasMore = false;
-  /** Why nothing more can be read. */
+  /** Why parsing cannot continue. */
   fault: Error | undefined;
   #part: Part = "head";
-  /** What has come of a line of the head, or of the trailers, that has no end yet. */
+  /** An incomplete line of the head or the trailers. */
   #unfinishedLine = "";
   /** How many bytes of the head, or of the trailers, have come. */
   #headBytes = 0;
@@ -41,14 +44,14 @@ export class AnswerParser {
   #statusLine: StatusLine | undefined;
   // Without a prototype: a header may have any name.
   #headers: Record<string, string | string[] | undefined> = Object.create(null);
-  /** How many bytes are still to come, of the body or of its chunk. */
+  /** How many bytes of the body, or of its current chunk, are still to come. */
   #bytesLeft = 0;
   #sizeDigits = 0;
   #extensionBytes = 0;
 
   /**
-   * Reads what has come, the first `count` bytes. Returns a copy of what they hold of the body, in one piece: to make it
-   * one, the chunks are moved together within `bytes`.
+   * Parses the first `count` bytes. Returns a copy of the part of the body in them, in one piece: for that, the chunks
+   * are moved together within `bytes`.
    */
   read(bytes: Buffer, count = bytes.length): Buffer | undefined {
     let bodyAt = 0;
@@ -78,7 +81,7 @@ export class AnswerParser {
     return bodyEnd > bodyAt ? copyOf(bytes, bodyAt, bodyEnd) : undefined;
   }
 
-  /** The connection has ended: so has a body that has no other end. */
+  /** The connection has ended, and with it a body that has no other end. */
   end(): void {
     if (this.#part === "body" && this.#bytesLeft === Number.POSITIVE_INFINITY) this.isComplete = true;
   }
@@ -90,7 +93,7 @@ export class AnswerParser {
     else this.#part = "chunk-cr";
   }
 
-  /** A head that has come in one piece, as nearly all do, is made a text in one piece. Undefined if it has not. */
+  /** A head that came in one piece, as nearly all do, is converted to text at once. Undefined if it did not. */
   #readWholeHead(bytes: Buffer, from: number, count: number): number | undefined {
     if (this.#statusLine || this.#unfinishedLine !== "") return undefined;
     const end = bytes.indexOf(headEnd, from) + headEnd.length;
@@ -148,7 +151,7 @@ export class AnswerParser {
   #endHead({ status, mayStay }: StatusLine): void {
     const headers = this.#headers;
     this.#headers = Object.create(null);
-    // Nobody asked to go on with another protocol.
+    // We never ask for another protocol.
     if (status === 101) throw new Error("It changes the protocol");
     // An interim answer: another head follows.
     if (status < 200) {
@@ -163,7 +166,7 @@ export class AnswerParser {
     this.#headBytes = 0;
   }
 
-  /** Reads what is between chunks byte by byte, for there are only a few. */
+  /** Parses what is between chunks byte by byte, because it is short. */
   #readFrame(byte: number): void {
     switch (this.#part) {
       case "size":

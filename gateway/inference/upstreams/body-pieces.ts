@@ -1,7 +1,9 @@
-/** Larger bodies go out in pieces, so that it is known how much has been sent, and an early answer is noticed. */
+/** Larger bodies are sent in pieces, so that progress is known, and an early answer is noticed. */
 const pieceBytes = 256 * 1024;
 
-/** A body in pieces. A piece that was taken is not kept: a request lives as long as its answer, which may take minutes. */
+/**
+ * A body in pieces. A piece that was taken is not kept: a request lives as long as its answer, which may take minutes.
+ */
 export class BodyPieces {
   readonly #left: Buffer[];
 

@@ -6,13 +6,13 @@ import { BodyPieces } from "./body-pieces.ts";
 import { readBeforeFailedWrite } from "./failed-writes.ts";
 import type { UpstreamRequest } from "./upstream-request.ts";
 
-/** Who has sent a request, and is told what becomes of it, until the request is aborted. */
+/** Who has sent a request, and is told its outcome, until the request is aborted. */
 export interface RequestListener {
-  /** It is sent now, over a connection that has carried so many requests before. */
+  /** It is being sent, over a connection that has carried so many requests before. */
   onRequestStart(earlierRequests: number): void;
-  /** A piece of its body was handed to the socket. */
+  /** A piece of its body was written to the socket. */
   onBodySent(): void;
-  /** All of it was. */
+  /** All of it was written. */
   onRequestSent(): void;
   onResponseStart(status: number, headers: AnswerHeaders): void;
   onResponseData(chunk: Buffer): void;
@@ -22,7 +22,7 @@ export interface RequestListener {
 
 /** Who keeps the connection while it is idle. */
 export interface ConnectionOwner {
-  /** It has read an answer to its exact end, and may be kept so long for another request. */
+  /** It has read an answer to its exact end, and may be kept this long for another request. */
   onIdle(connection: Connection, idleMs: number): void;
   onClosed(connection: Connection): void;
 }
@@ -30,10 +30,10 @@ export interface ConnectionOwner {
 /** Up to this size, a body is copied into one piece with the head, which costs less than several writes. */
 const onePieceBytes = 64 * 1024;
 
-/** All connections read into this buffer. What has come is copied out of it before another can read. */
+/** All connections read into this buffer. Data is copied out of it before another connection reads. */
 const buffer = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** One connection to an upstream, which has one request at a time. */
+/** One connection to an upstream, with one request at a time. */
 export class Connection {
   readonly #owner: ConnectionOwner;
   readonly #socket: Socket;
@@ -44,13 +44,13 @@ export class Connection {
   #parser = new AnswerParser();
   /** The request that is sent once the connection is open. */
   #waiting: { readonly head: string; readonly request: UpstreamRequest } | undefined;
-  /** What is left of a body that goes out in pieces. */
+  /** The rest of a body that is sent in pieces. */
   #pieces: BodyPieces | undefined;
   #isHeard = false;
   #isPaused = false;
   /** The upstream has closed its side. */
   #isEnded = false;
-  /** When the last answer ended that came in chunks, as streams do, and after which the connection seemed to stay open. */
+  /** When the last chunked answer (as streams are) ended after which the connection seemed to stay open. */
   #streamEndedAtMs = Number.NEGATIVE_INFINITY;
 
   /** `open` begins to open a socket, which then emits `openEvent`. */
@@ -73,14 +73,14 @@ export class Connection {
       })
       .on("close", () => {
         this.#owner.onClosed(this);
-        // The end of an answer is not told while it is paused, but by `resume`.
+        // While paused, the end of an answer is reported by `resume`.
         if (this.#isPaused && this.#isEnded && !this.#error) return;
         this.#fail(this.#error ?? new Error("closed"));
       });
     readBeforeFailedWrite(this.#socket);
   }
 
-  /** Whether anything has come since the last request was sent on it. */
+  /** Whether anything has been received since the last request was sent on it. */
   get isHeard(): boolean {
     return this.#isHeard;
   }
@@ -103,7 +103,7 @@ export class Connection {
     if (this.#isOpen) this.#sendWaiting();
   }
 
-  /** Until `resume`, reads no more than what is already on its way, and does not tell of an end. */
+  /** Until `resume`, reads only what is already on its way, and does not report an end. */
   pause(): void {
     this.#isPaused = true;
     this.#socket.pause();
@@ -115,7 +115,7 @@ export class Connection {
     this.#settle();
   }
 
-  /** Ends it together with its request. The listener is told nothing more. */
+  /** Ends it together with its request. Nothing more is reported to the listener. */
   abort(): void {
     this.#listener = undefined;
     this.close();
@@ -164,11 +164,11 @@ export class Connection {
     }
   }
 
-  /** Reads so many bytes of the buffer. Returns whether more may come at once. */
+  /** Processes so many bytes of the buffer. Returns whether more may come at once. */
   #received(count: number): boolean {
     const listener = this.#listener;
     if (!listener || this.#waiting) {
-      // Bytes that nobody has asked for.
+      // Unsolicited bytes.
       this.close();
       return false;
     }
@@ -177,7 +177,7 @@ export class Connection {
     const isBegun = parser.head !== undefined;
     const body = parser.read(buffer, count);
     if (!isBegun && parser.fault) {
-      // The listener has not been told of an answer yet, so this can still count as none.
+      // No answer has been reported to the listener yet, so this can still count as none.
       this.#fail(parser.fault);
       return false;
     }
@@ -187,7 +187,7 @@ export class Connection {
     return !this.#isPaused;
   }
 
-  /** Tells the listener of the end, if it has come, unless the answer is paused. */
+  /** Reports the end to the listener, if it has come, unless the answer is paused. */
   #settle(): void {
     const { fault, isComplete } = this.#parser;
     if (this.#isPaused || !this.#listener) return;

@@ -11,12 +11,12 @@ interface IdleConnection {
 }
 
 const sweepMs = 1_000;
-/** So that an upstream is noticed that has gone away without closing. */
+/** To notice an upstream that has gone away without closing. */
 const keepAliveMs = 60_000;
 
 /** Some upstreams (llama.cpp) close a connection after a stream without announcing it. That shows within this time. */
 const cooldownMs = 100;
-/** For how long after an upstream did so its connections cool down, each after its streams, before they are used again. */
+/** How long after such a close the upstream's connections are rested after each stream, before they are reused. */
 const cooldownsForMs = 60_000;
 
 /** The open connections to one upstream, and how many requests are under way on them. */
@@ -25,12 +25,12 @@ export class Connections implements ConnectionOwner {
   readonly #hostname: string;
   readonly #connectMs: number;
   readonly #open = new Set<Connection>();
-  /** The one that was used last is used next, so that those that are not needed expire. */
+  /** Last in, first out, so that unneeded ones expire. */
   #idle: IdleConnection[] = [];
   #sweepTimer: NodeJS.Timeout | undefined;
   #tlsSession: Buffer | undefined;
   #isRetired = false;
-  /** Until then, connections cool down after a stream. */
+  /** Until then, connections are rested after a stream. */
   #cooldownsUntilMs = Number.NEGATIVE_INFINITY;
   inFlight = 0;
 
@@ -49,13 +49,13 @@ export class Connections implements ConnectionOwner {
     return connection;
   }
 
-  /** Closes idle connections. Requests under way go on, and may also be sent again. */
+  /** Closes idle connections. Requests in flight continue, and may also be retried. */
   retire(): void {
     this.#isRetired = true;
     for (const { connection } of this.#idle.splice(0)) connection.close();
   }
 
-  /** Closes all, also those with requests under way. */
+  /** Closes all, including those with requests in flight. */
   destroy(): void {
     this.retire();
     for (const connection of this.#open) connection.close();
@@ -140,7 +140,7 @@ export class Connections implements ConnectionOwner {
   #connectTls(options: { readonly host: string; readonly port: number; readonly onread: OnReadOpts }): Socket {
     const socket = openTls({
       ...options,
-      // An address is not sent as a server name. The certificate is verified against it all the same.
+      // An address is not sent as a server name. The certificate is still verified against it.
       servername: isIP(options.host) ? "" : options.host,
       ALPNProtocols: ["http/1.1"],
       session: this.#tlsSession,

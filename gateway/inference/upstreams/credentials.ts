@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Environment } from "../../../services/platform/process/environment.ts";
 import type { CredentialSource } from "./upstreams-file.ts";
 
-/** Why there is no credential, in words that hold nothing of it. */
+/** Why there is no credential, without revealing anything of it. */
 export class CredentialFault extends Error {}
 
 /** Reads the secret that a source names. */

@@ -1,12 +1,12 @@
 const star = 0x2a;
 
-/** A secret that no answer may show, prepared for the search in all of them. */
+/** A secret that no answer may show, prepared for searching. */
 export class HiddenSecret {
   readonly text: string;
   readonly bytes: Buffer;
   /**
-   * Horspool's table: how far the search may skip ahead, by the last byte of the place that it looks at. So most bytes
-   * are never looked at, and every chunk of a stream can be searched.
+   * Horspool's table: how far the search may skip ahead, by the last byte of the current window. So most bytes are
+   * never examined, and every chunk of a stream can be searched.
    */
   readonly steps: Uint32Array;
 
@@ -24,17 +24,20 @@ export class HiddenSecret {
   }
 }
 
-/** Puts stars in place of a secret, also where it is spread over several pieces. */
+/** Masks a secret with stars, even if it is spread over several pieces. */
 export class SecretFilter {
   readonly #secret: HiddenSecret;
-  /** The end of what has come, where it may be the beginning of the secret. */
+  /** The end of what has come, if it may be the beginning of the secret. */
   #kept: Buffer | undefined;
 
   constructor(secret: HiddenSecret) {
     this.#secret = secret;
   }
 
-  /** What can be shown now; undefined if there is nothing. The piece itself may be changed. The length of all stays the same. */
+  /**
+   * What can be passed on now; undefined if there is nothing. The piece itself may be modified. The total length stays
+   * the same.
+   */
   add(piece: Buffer): Buffer | undefined {
     const bytes = this.#kept ? Buffer.concat([this.#kept, piece]) : piece;
     const end = this.#beginningFrom(this.#hide(bytes), bytes);
@@ -43,12 +46,12 @@ export class SecretFilter {
     return end === 0 ? undefined : bytes.subarray(0, end);
   }
 
-  /** What was kept back, once the text has come to its end. */
+  /** What was held back, once the text has ended. */
   rest(): Buffer | undefined {
     return this.#kept;
   }
 
-  /** Hides the secret wherever it is whole. Returns from where on there is no room for it. */
+  /** Masks the secret wherever it is complete. Returns the position from which it no longer fits. */
   #hide(bytes: Buffer): number {
     const { bytes: secret, steps } = this.#secret;
     const { length } = bytes;
@@ -56,7 +59,8 @@ export class SecretFilter {
     let at = 0;
     while (at + last < length) {
       const byte = bytes[at + last] as number;
-      // First its last and its first byte: the last alone may be a common one, and a comparison costs more than many steps.
+      // The last and the first byte are tested first: the last alone may be a common one, and a comparison costs more
+      // than many steps.
       const mayBe = byte === secret[last] && bytes[at] === secret[0];
       if (mayBe && bytes.compare(secret, 0, last, at, at + last) === 0) {
         bytes.fill(star, at, at + last + 1);
@@ -68,7 +72,7 @@ export class SecretFilter {
     return at;
   }
 
-  /** If the bytes end with a beginning of the secret, the place of that; otherwise their end. */
+  /** The position of a beginning of the secret at the end of the bytes; otherwise their end. */
   #beginningFrom(from: number, bytes: Buffer): number {
     const { bytes: secret, steps } = this.#secret;
     const { length } = bytes;

@@ -20,10 +20,10 @@ export const timeoutsSchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** How long a call of an upstream may take, by what it is at. */
+/** The time limits of a call to an upstream, by phase. */
 export interface UpstreamTimeouts {
   readonly connectMs: number;
-  /** From the request to the head of its answer: of one that is not streamed, and of one that is. */
+  /** From the request to the head of its answer: for one that is not streamed, and for one that is. */
   readonly firstByteMs: number;
   readonly firstByteStreamedMs: number;
   readonly betweenChunksMs: number;

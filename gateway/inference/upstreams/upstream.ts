@@ -4,7 +4,10 @@ import { HiddenSecret } from "./hidden-secret.ts";
 import type { UpstreamTimeouts } from "./upstream-timeouts.ts";
 import type { UpstreamDefinition } from "./upstreams-file.ts";
 
-/** Anything shorter counts as no secret: servers that check none are given any word, which may also occur in an error. */
+/**
+ * Anything shorter is not treated as a secret: servers that check none are given any word, which may also occur in an
+ * error.
+ */
 const secretLengthMin = 16;
 
 /** A server that requests are sent to. */
@@ -57,7 +60,7 @@ export class Upstream {
     return this.#definition.mayRetryAny;
   }
 
-  /** Whether it has as many requests under way as it may. */
+  /** Whether it is at its concurrency limit. */
   get isFull(): boolean {
     return this.connections.inFlight >= this.concurrencyMax;
   }
@@ -90,24 +93,24 @@ export class Upstream {
     return model.length > stripPrefix.length && model.startsWith(stripPrefix) ? model.slice(stripPrefix.length) : model;
   }
 
-  /** The header that authenticates us to the upstream. No other place knows the secret. */
+  /** The header that authenticates us to the upstream. Nothing else knows the secret. */
   get credential(): readonly [name: string, value: string] | undefined {
     const { credential } = this.#definition;
     return credential && this.#secret !== undefined ? [credential.header, credential.prefix + this.#secret] : undefined;
   }
 
-  /** What no answer may repeat of the credential; undefined if there is nothing to hide. */
+  /** The part of the credential that no answer may show; undefined if there is nothing to hide. */
   get hiddenSecret(): HiddenSecret | undefined {
     return this.#hiddenSecret;
   }
 
-  /** For the table alone: where the file of a secret has changed. */
+  /** Only for the table, when the file of a secret has changed. */
   setSecret(secret: string): void {
     this.#secret = secret;
     this.#hiddenSecret = secret.length < secretLengthMin ? undefined : new HiddenSecret(secret);
   }
 
-  /** For the table alone. */
+  /** Only for the table. */
   get definition(): UpstreamDefinition {
     return this.#definition;
   }

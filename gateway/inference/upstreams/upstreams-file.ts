@@ -24,7 +24,7 @@ export interface UpstreamDefinition {
   readonly headers: Readonly<Record<string, string>>;
   readonly credential: CredentialSource | undefined;
   readonly timeouts: UpstreamTimeouts;
-  /** Undefined: as many at once as come. */
+  /** Undefined: no limit. */
   readonly concurrencyMax: number | undefined;
   /** Whether it understands a list of `models` itself. */
   readonly hasNativeFallbacks: boolean;
@@ -79,7 +79,7 @@ const fileSchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** A table that cannot be used, and everything that is wrong with it. It never shows a value: one may be a secret. */
+/** A faulty table, and everything that is wrong with it. It never shows a value: one may be a secret. */
 export class UpstreamsFileError extends Error {
   readonly violations: readonly FieldViolation[];
 
@@ -117,7 +117,7 @@ function refuseWhere(violations: readonly FieldViolation[]): void {
   if (violations.length > 0) throw new UpstreamsFileError(violations);
 }
 
-/** They are about one connection, or are for the gateway to set. */
+/** Headers that concern a single connection, or are set by the gateway. */
 const reservedHeaders = new Set([
   "accept-encoding",
   "connection",

@@ -18,14 +18,17 @@ interface UpstreamsParts {
   readonly onCheck: (isGood: boolean) => void;
 }
 
-/** How often the file is read again. Its content is compared, because Kubernetes changes it by swapping a link above it. */
+/**
+ * How often the file is read. Its content is compared, because Kubernetes changes it by swapping a symbolic link above
+ * it.
+ */
 const pollMs = 1_000;
 
-/** The operator's table of upstreams: as the file has it now or, where that cannot be used, as it had it last. */
+/** The operator's table of upstreams: as the file has it now or, if that is faulty, as it last was. */
 export class Upstreams {
   readonly #parts: UpstreamsParts;
   #upstreams: readonly Upstream[] = [];
-  /** What was read last, good or not. */
+  /** What was last read, good or not. */
   #text = "";
   #fault: string | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -58,7 +61,7 @@ export class Upstreams {
     return this.#upstreams;
   }
 
-  /** Cuts what is still under way. */
+  /** Cuts what is still in flight. */
   close(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -131,12 +134,12 @@ export class Upstreams {
   }
 }
 
-/** Whether the connections of one can serve the other. */
+/** Whether the connections of one can be used for the other. */
 function connectsAlike(one: UpstreamDefinition, other: UpstreamDefinition): boolean {
   return one.baseUrl.origin === other.baseUrl.origin && one.timeouts.connectMs === other.timeouts.connectMs;
 }
 
-/** In words that show no value of the file. */
+/** Without showing any value of the file. */
 function faultsOf(error: unknown): readonly string[] {
   if (error instanceof UpstreamsFileError) {
     return error.violations.map(({ path, message }) => `${path || "it"} ${message}`);
