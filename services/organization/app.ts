@@ -24,12 +24,12 @@ import { updateKeysLastUsed } from "./store/keys.ts";
 import { updateSessionsLastUsed } from "./store/sessions.ts";
 import { UseRecorder } from "./store/use-recorder.ts";
 
-/** How many changes are made at once. */
+/** How many changes run at once. */
 const changesMax = 2;
 
 export const organizationMigrations = new URL("./store/migrations/", import.meta.url);
 
-/** Opens everything that the organization service is made of; the lifecycle closes it again. */
+/** Opens all parts of the organization service; the lifecycle closes them again. */
 export async function openOrganizationService(
   config: OrganizationConfig,
   logger: Logger,
@@ -39,7 +39,8 @@ export async function openOrganizationService(
   const tracer = await openTracer("organization", { ...config, logger }, lifecycle);
   const pool = openPool(config.databaseUrl, config.databasePoolSize, { metrics, isForReads: true });
   lifecycle.opened("database pool", () => pool.end());
-  // Changes of one organization wait for each other in the database; here they keep nobody else from a connection.
+  // Changes of one organization wait for each other in the database; with a pool of their own, they take no connections
+  // from others.
   const changePool = openPool(config.databaseUrl, changesMax, { metrics });
   lifecycle.opened("change pool", () => changePool.end());
   metrics.watchPools({ reads: pool, changes: changePool });

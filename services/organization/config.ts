@@ -34,7 +34,7 @@ export function readOrganizationConfig(environment: Environment): OrganizationCo
   }));
 }
 
-/** The commands beside `serve` need the database alone. */
+/** The commands other than `serve` only need the database. */
 export function readOrganizationDatabaseUrl(environment: Environment): string {
   return readConfig(environment, (reader) => readDatabaseUrl(reader, "ORGANIZATION_DATABASE_URL", databaseMeaning));
 }
@@ -43,7 +43,7 @@ export function readOrganizationMigration(environment: Environment): MigrationCo
   return readConfig(environment, (reader) => readMigration(reader, "ORGANIZATION_DATABASE_URL", databaseMeaning));
 }
 
-/** The value is a secret, so a fault shows nothing of it. */
+/** The value is a secret, so a fault reveals nothing of it. */
 function readSigningKeys(reader: EnvironmentReader): SigningKeys {
   const text = reader.optional("SIGNING_KEY");
   const file = reader.optional("SIGNING_KEY_FILE");

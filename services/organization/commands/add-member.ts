@@ -6,7 +6,7 @@ import { addMember as addStoredMember } from "../store/change-members.ts";
 import { email, name } from "./flag-rules.ts";
 import { asFlag, change, getOrganization } from "./organization.ts";
 
-/** Makes someone a member, and first a user where the address is new. */
+/** Adds a member, and also creates the user if the address is new. */
 export const addMember = defineCommand({
   name: "add-member",
   summary: "Adds a member to an organization.",

@@ -15,7 +15,10 @@ import { insertWorkspace } from "../store/workspaces.ts";
 import { email, name } from "./flag-rules.ts";
 import { refusing, timeoutMs } from "./organization.ts";
 
-/** Makes an organization with all that it needs to be used: a workspace, an admin and two keys. All of it, or nothing. */
+/**
+ * Creates an organization with everything that it needs to be used: a workspace, an admin and two keys. All of it, or
+ * nothing.
+ */
 export const bootstrap = defineCommand({
   name: "bootstrap",
   summary: "Creates an organization with a workspace, an admin and two keys, and prints the keys once.",
@@ -74,7 +77,7 @@ async function makeOrganization(pool: Pool, organizationName: string, admin: Adm
     const workspace = newWorkspace(organizationId, { name: "Default" }, undefined);
     const organization = { id: organizationId, name: organizationName, defaultWorkspaceId: workspace.id };
     if (!(await insertOrganization(connection, organization, now))) {
-      // If the answer to a commit was lost, it is an attempt of ours that has taken the name.
+      // If the answer to a commit was lost, an earlier attempt of ours has taken the name.
       const stored = await findOrganization(connection, organizationId);
       return attempted.find(({ workspace_id }) => workspace_id === stored?.defaultWorkspaceId);
     }
@@ -103,5 +106,5 @@ async function makeOrganization(pool: Pool, organizationName: string, admin: Adm
   return refusing(retryTransient(monotonicMs() + timeoutMs, () => inTransaction(pool, attempt)));
 }
 
-/** A key that has all by default. */
+/** A key with all defaults. */
 const plainKey = { workspace: "", creatorUserId: "", expiresAt: undefined, permissions: [], requestId: "" };

@@ -11,16 +11,16 @@ import { insertTicket } from "../store/sessions.ts";
 import { keyName } from "./flag-rules.ts";
 import { timeoutMs } from "./organization.ts";
 
-/** For people who may use the database, and so may do what any key may: it gives nobody more than they have. */
+/** For people with access to the database, who can do anything that a key can: it gives nobody additional rights. */
 export const createConsoleTicket = defineCommand({
   name: "create-console-ticket",
   summary: "Creates a link into the console that signs in once, within five minutes, with the rights of a key.",
   flags: { key: required(keyName, "the id of the key, as list-keys shows it, or its hash") },
   example: "--key 01a1dd18-8375-71fd-b413-5dd7ff6a119d",
   run: async ({ key: name }, pool: Pool) => {
-    // Another ticket each time: whether the one before was stored need not be known.
+    // A new ticket at each attempt: whether the previous one was stored does not matter.
     const ticket = await retryTransient(monotonicMs() + timeoutMs, () => makeTicket(pool, name));
-    // Behind a #, so that it reaches no server and no log of one until the page itself sends it.
+    // After a #, so that it reaches no server and no server's log until the page itself sends it.
     return `/console/#ticket=${ticket}`;
   },
 });

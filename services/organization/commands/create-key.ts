@@ -8,7 +8,7 @@ import { createKey as createStoredKey } from "../store/create-key.ts";
 import { count, futureTime, id, name } from "./flag-rules.ts";
 import { asFlag, change, getOrganization } from "./organization.ts";
 
-/** Makes a key in the name of a member. An API key is for by default the default workspace. */
+/** Creates a key that belongs to a member. The default for an API key is the default workspace. */
 export const createKey = defineCommand({
   name: "create-key",
   summary: "Creates a key that belongs to a member, and prints it once.",

@@ -10,7 +10,7 @@ import { listWorkspaces } from "../store/workspaces.ts";
 import { name, slug } from "./flag-rules.ts";
 import { asFlag, change, getOrganization } from "./organization.ts";
 
-/** Makes a workspace. A name is taken once in an organization, so that people can tell its workspaces apart. */
+/** Creates a workspace. Names are unique in an organization, so that people can tell its workspaces apart. */
 export const createWorkspace = defineCommand({
   name: "create-workspace",
   summary: "Creates a workspace, with its own presets and keys.",

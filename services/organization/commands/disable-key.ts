@@ -2,7 +2,7 @@ import { keyStatus } from "../domain/keys.ts";
 import { updateKey } from "../store/update-key.ts";
 import { keyCommand, nameOf, tokensOutliveKey } from "./key.ts";
 
-/** Stops a key until it is enabled again. One that is revoked or expired is told to be so. */
+/** Suspends a key until it is enabled again. For a revoked or expired key, it says so. */
 export const disableKey = keyCommand({
   name: "disable-key",
   summary: "Suspends a key until enable-key lets it work again.",

@@ -16,13 +16,13 @@ interface KeyChange {
   readonly summary: string;
   /** Undefined if there is nothing to do. If it throws, nothing is changed. */
   readonly prepare: (key: Key) => Work<Key> | undefined;
-  /** What there is to say of the key as it is then. */
+  /** What to print about the resulting key. */
   readonly tell: (key: Key) => string;
 }
 
 export const tokensOutliveKey = "access tokens that it was exchanged for work until they expire";
 
-/** A command that changes the key that its flag names. To repeat it is harmless. */
+/** A command that changes the key that its flag names. It may be repeated. */
 export function keyCommand({ name, summary, prepare, tell }: KeyChange): DatabaseCommand {
   return defineCommand({
     name,

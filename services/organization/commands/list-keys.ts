@@ -21,7 +21,7 @@ const columns: Columns<Key> = {
   rate_limit: ({ rateLimit }) => rateLimit && `${rateLimit.perSecond}/s, burst ${rateLimit.burst}`,
 };
 
-/** Shows the keys of an organization, oldest first. No secret is known, so none is shown. */
+/** Lists the keys of an organization, oldest first. No secret is stored, so none is shown. */
 export const listKeys = defineCommand({
   name: "list-keys",
   summary: "Lists the keys of an organization, oldest first; never a secret.",

@@ -16,23 +16,23 @@ export async function getOrganization(executor: Executor, name: string): Promise
   throw new CommandError(`There is no organization "${name}"; check the name, or make it with the bootstrap command`);
 }
 
-/** How long a command waits for others who change the same thing. */
+/** How long a command waits for others that change the same thing. */
 export const timeoutMs = 15_000;
 
-/** Of every command that changes something. */
+/** For every command that changes something. */
 export const asFlag = {
   as: optional(email, "the member to record in the change log; by default the oldest admin"),
 };
 
 interface ChangeOptions {
   readonly organizationId: string;
-  /** In whose name; undefined: the oldest admin's. */
+  /** The member to record; undefined: the oldest admin. */
   readonly as: string | undefined;
 }
 
 /**
- * Changes what belongs to an organization as a management key would, in the name of a member: all of it with its entries
- * in the change log, or nothing.
+ * Makes a change to an organization as a management key would, on behalf of a member: all of it with its change log
+ * entries, or nothing.
  */
 export async function change<T>(
   pool: Pool,
@@ -46,12 +46,12 @@ export async function change<T>(
   return refusing(changeOrganization(pool, organizationId, { userId, keyId: undefined }, caller, prepare(userId)));
 }
 
-/** What the rules refuse becomes a refusal of the command. */
+/** Turns a domain refusal into a refusal of the command. */
 export async function refusing<T>(changed: Promise<T>): Promise<T> {
   try {
     return await changed;
   } catch (error) {
-    // What the database is at fault for is told like any other fault of it.
+    // Faults of the database are reported like any other.
     throw error instanceof DomainError && !isOfKind(error, "unavailable") ? refusalOf(error) : error;
   }
 }

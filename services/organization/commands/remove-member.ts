@@ -7,7 +7,7 @@ import { findMemberByEmail } from "../store/members.ts";
 import { email, name } from "./flag-rules.ts";
 import { asFlag, change, getOrganization } from "./organization.ts";
 
-/** Ends a membership, and with --disable-keys the keys of the member that still work. */
+/** Removes a member and, with --disable-keys, disables the member's working keys. */
 export const removeMember = defineCommand({
   name: "remove-member",
   summary: "Removes a member who has no working keys.",

@@ -7,29 +7,29 @@ export interface AccessToken {
   readonly text: string;
   readonly expiresAt: Date;
   readonly lifeSeconds: number;
-  /** How long the key works from now on; undefined if it has no end. */
+  /** How long the key remains valid; undefined if it does not expire. */
   readonly keyLifeSeconds: number | undefined;
 }
 
 interface TokenLife {
   readonly now: Date;
   readonly ttlSeconds: number;
-  /** When the key stops working. Its tokens stop no later, but for one of its last second, which ends with that. */
+  /** When the key stops working. Its tokens expire no later, except for one issued in its last second. */
   readonly keyExpiresAt: Date | undefined;
 }
 
-/** What a token is to say, and for how long. */
+/** The claims of a token, and its lifetime. */
 interface TokenContent {
   readonly claims: object;
   readonly life: Omit<AccessToken, "text">;
 }
 
-/** Signs what a principal is and may do, for services that trust nothing else. */
+/** Signs the identity and rights of a principal, for services that trust nothing else. */
 export function mintAccessToken({ claims, life }: TokenContent, { privateKey, jwk }: SigningKey): AccessToken {
   return { text: signJwt(claims, { privateKey, kid: jwk.kid }), ...life };
 }
 
-/** A token for each, signed together: services check these faster than as many that were signed one by one. */
+/** A token for each, signed as a batch, which services verify faster than tokens signed one by one. */
 export function mintAccessTokens(
   contents: readonly TokenContent[],
   { privateKey, jwk }: SigningKey,

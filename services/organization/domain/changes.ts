@@ -16,7 +16,7 @@ export type TargetKind = "key" | "workspace" | "member";
 
 type FieldValue = string | number | boolean | readonly string[] | null;
 
-/** What of a thing the log shows, under its public names. Never a secret. */
+/** The logged fields of a thing, under their public names. Never a secret. */
 export type LoggedFields = Readonly<Record<string, FieldValue>>;
 
 /** A field before and after a change; null if there is no value. */
@@ -55,7 +55,7 @@ export interface ChangeFilter {
   readonly targetId: string | undefined;
 }
 
-/** What became of a change: its answer, and what the log says of it. Nothing to say: nothing was changed. */
+/** The outcome of a change: its answer, and the change log entries. No entries: nothing was changed. */
 export interface Changed<T> {
   readonly result: T;
   readonly changes: readonly Change[];

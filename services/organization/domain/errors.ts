@@ -1,6 +1,6 @@
 import { DomainError } from "../../platform/domain/domain-error.ts";
 
-/** One and the same answer whatever is wrong with a key, so that it tells nothing about keys that exist. */
+/** The same error whatever is wrong with a key, so that it reveals nothing about existing keys. */
 export function keyInvalid(): DomainError {
   return new DomainError("unauthenticated", {
     reason: "KEY_INVALID",
@@ -8,7 +8,7 @@ export function keyInvalid(): DomainError {
   });
 }
 
-/** The same whether a session has ended or never was. */
+/** The same whether a session has ended or never existed. */
 export function sessionInvalid(): DomainError {
   return new DomainError("unauthenticated", {
     reason: "SESSION_INVALID",
@@ -16,7 +16,7 @@ export function sessionInvalid(): DomainError {
   });
 }
 
-/** The same whether a ticket was used, is too old, or never was. */
+/** The same whether a ticket was used, is too old, or never existed. */
 export function ticketInvalid(): DomainError {
   return new DomainError("unauthenticated", {
     reason: "TICKET_INVALID",
@@ -40,7 +40,7 @@ export function workspaceNeverWas(): DomainError {
   });
 }
 
-/** The same for a key that was deleted, never was, or is another organization's. */
+/** The same for a key that was deleted, never existed or belongs to another organization. */
 export function keyNotFound(): DomainError {
   return new DomainError("not_found", {
     reason: "KEY_NOT_FOUND",
@@ -48,7 +48,7 @@ export function keyNotFound(): DomainError {
   });
 }
 
-/** The same for a workspace that was deleted, never was, or is another organization's. */
+/** The same for a workspace that was deleted, never existed or belongs to another organization. */
 export function noSuchWorkspace(): DomainError {
   return new DomainError("not_found", {
     reason: "WORKSPACE_NOT_FOUND",
@@ -56,7 +56,7 @@ export function noSuchWorkspace(): DomainError {
   });
 }
 
-/** The same for a user who never was, and one of other organizations. */
+/** The same for a user who never existed, and one of other organizations. */
 export function memberNotFound(): DomainError {
   return new DomainError("not_found", {
     reason: "MEMBER_NOT_FOUND",
@@ -147,7 +147,7 @@ interface NamedKey {
 const namedMax = 5;
 const nameShownMax = 40;
 
-/** Some keys by name and id. Error messages travel in a header, so not all, and long names are cut. */
+/** Some keys by name and id. Error messages are sent in a header, so not all, and long names are truncated. */
 function namesOf(keys: readonly NamedKey[]): string {
   const shown = keys.slice(0, namedMax).map(({ id, name }) => {
     const letters = [...name];

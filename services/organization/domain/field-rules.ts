@@ -3,8 +3,8 @@ import type { FieldViolation } from "../../platform/domain/domain-error.ts";
 const nameLengthMax = 255;
 
 /**
- * The rule for every name that people give: 1 to 255 characters, counted as people count them, not only spaces, and none
- * that breaks a line.
+ * The rule for every name that people choose: 1 to 255 characters, counted as people count them, not only spaces, and
+ * no control characters.
  */
 export function isName(text: string, lengthMax = nameLengthMax): boolean {
   return text.trim() !== "" && [...text].length <= lengthMax && !/\p{Cc}/u.test(text);

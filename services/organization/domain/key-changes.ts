@@ -12,22 +12,22 @@ export interface KeyCreation {
   readonly kind: KeyKind;
   /** Id or slug; empty: the default workspace. */
   readonly workspace: string;
-  /** Empty: who makes the key. */
+  /** Empty: the caller. */
   readonly creatorUserId: string;
   readonly expiresAt: Date | undefined;
   /** Empty: all that the kind may have. */
   readonly permissions: readonly string[];
   /** Absent: none of its own. */
   readonly rateLimit?: KeyRateLimit | undefined;
-  /** Empty: a retry makes another key. */
+  /** Empty: a retry creates another key. */
   readonly requestId: string;
   readonly secretSeed?: SecretSeed;
 }
 
-/** What the secret is made from, so that whoever holds it gets the same answer to a retry. Absent or empty: nothing. */
+/** The seed of the secret, so that whoever has it gets the same answer to a retry. Absent or empty: none. */
 type SecretSeed = Uint8Array | undefined;
 
-/** What a caller wants to change of a key. A field that is absent stays as it is. */
+/** The changes that a caller wants to make to a key. A field that is absent stays as it is. */
 export interface KeyUpdate {
   readonly name?: string;
   readonly disabled?: boolean;
@@ -46,7 +46,7 @@ export interface KeyRotation {
 
 const graceSecondsMax = 604_800;
 const seedBytes = 32;
-/** So few different bytes among 32 that are random come up less than once in 10^12 times. */
+/** Fewer than this many different bytes among 32 random ones occur less than once in 10^12 times. */
 const seedBytesDifferentMin = 16;
 
 /** Throws if the creation breaks a rule that can be checked without the organization; all violations at once. */
@@ -105,12 +105,12 @@ function permissionViolations(given: readonly string[], kind: KeyKind): FieldVio
   return [{ path: "permissions", message: `must be ${whole.join(", ")} for a management key, or be left out` }];
 }
 
-/** Those of the list, each once and in the order of the contract. None: all. */
+/** The given permissions, each once and in the order of the contract. None given: all. */
 export function orderedPermissions(given: readonly string[]): readonly Permission[] {
   return given.length === 0 ? knownPermissions : knownPermissions.filter((each) => given.includes(each));
 }
 
-/** The key after the update: the same object where every field had its value already. */
+/** The key after the update; the same object if every field already had its value. */
 export function updatedKey(key: Key, update: KeyUpdate, now: Date): Key {
   if (update.permissions && key.kind === "management") {
     throw invalidRequest([
@@ -128,7 +128,7 @@ export function updatedKey(key: Key, update: KeyUpdate, now: Date): Key {
   return isSame ? key : { ...key, name, disabled, expiresAt, permissions: allowed, updatedAt: now };
 }
 
-/** Whether a change lets a key work that did not. */
+/** Whether a change makes a key work that did not. */
 export function startsToWork(before: Key, after: Key, now: Date): boolean {
   return keyStatus(before, now) !== "active" && keyStatus(after, now) === "active";
 }
@@ -139,8 +139,8 @@ export function rotatedKey(key: Key, { hash, label }: NewSecret, graceSeconds: n
 }
 
 /**
- * Throws if the change would leave the organization without a management key that works, now or earlier than it would
- * be anyway: a key that expires soon does not stand in for one that never does.
+ * Throws if the change would leave the organization without a working management key, now or earlier than without the
+ * change: a key that expires soon is no replacement for one that never does.
  */
 export function checkManagementRemains(managementKeys: readonly Key[], changed: readonly Key[], now: Date): void {
   const after = managementKeys.map((key) => changed.find(({ id }) => id === key.id) ?? key);

@@ -14,14 +14,14 @@ export interface Key {
   readonly id: string;
   /** SHA-256 of the secret, in hexadecimal digits. */
   readonly hash: string;
-  /** The secret cut short. */
+  /** The truncated secret. */
   readonly label: string;
   readonly name: string;
   readonly kind: KeyKind;
   /** Empty for a management key, which has all of its kind. */
   readonly permissions: readonly Permission[];
   readonly organizationId: string;
-  /** Undefined for a management key, which reaches every workspace of its organization. */
+  /** Undefined for a management key, which can use every workspace of its organization. */
   readonly workspaceId: string | undefined;
   readonly creatorUserId: string;
   readonly disabled: boolean;
@@ -43,22 +43,25 @@ export interface KeyRateLimit {
   readonly burst: number;
 }
 
-/** A key and what of its organization and workspace is still there. */
+/** A key, and its organization and workspace as far as they still exist. */
 export interface KeyScope {
   readonly key: Key;
   /** Undefined if the organization is gone. */
   readonly organizationId: string | undefined;
-  /** The key's own workspace, else the requested one, else the default one. Undefined if that is gone or foreign. */
+  /**
+   * The key's own workspace, else the requested one, else the default one. Undefined if it was deleted or belongs to
+   * another organization.
+   */
   readonly workspaceId: string | undefined;
-  /** When the secret that was shown stops working where the key goes on: it was rotated, and has a grace. */
+  /** When the presented secret stops working although the key does not: it was rotated, and is in its grace period. */
   readonly secretExpiresAt: Date | undefined;
-  /** The session through which the key is used; undefined if its secret itself was shown. */
+  /** The session through which the key is used; undefined if its secret itself was presented. */
   readonly session?: SessionTimes | undefined;
 }
 
 type KeyStatus = "active" | "disabled" | "revoked" | "expired";
 
-/** A secret that nobody has yet, and what is kept of it. */
+/** A new secret, and what is stored of it. */
 export interface NewSecret {
   readonly secret: string;
   readonly hash: string;
@@ -98,7 +101,10 @@ function newKey({
   return { key: { id: newId(), hash, label, ...parts, ...fresh, rateLimit }, secret };
 }
 
-/** The secret that a request with this seed makes, whenever it is made. Nobody can choose a seed by the secret. */
+/**
+ * The secret that a request with this seed creates, whenever it is executed. Nobody can choose a seed to get a given
+ * secret.
+ */
 export function seededSecret(seed: Uint8Array, organizationId: string, requestId: string): NewSecret {
   return newSecret(createHmac("sha256", seed).update(`setpoint key\n${organizationId}\n${requestId}`).digest());
 }
@@ -144,7 +150,7 @@ export function workingKeys(keys: readonly Key[], now: Date): Key[] {
   return keys.filter((key) => keyStatus(key, now) === "active");
 }
 
-/** When a key that was shown stops working: by itself, by the end of its grace, or with the session that it is used through. */
+/** When a presented key stops working: by its own expiry, at the end of its grace period, or with its session. */
 export function scopeExpiresAt({ key, secretExpiresAt, session }: KeyScope): Date | undefined {
   const ends = [key.expiresAt, secretExpiresAt, session && sessionEnd(session)].filter((end) => end !== undefined);
   return ends.length === 0 ? undefined : new Date(Math.min(...ends.map(Number)));
@@ -154,7 +160,10 @@ export function isWorking(scope: KeyScope, now: Date): boolean {
   return keyStatus({ ...scope.key, expiresAt: scopeExpiresAt(scope) }, now) === "active";
 }
 
-/** Whom a key speaks for. A requested workspace must be one that it reaches; without one, gone is simply gone. */
+/**
+ * The principal of a key. A requested workspace must be one that it can use; without one, a deleted workspace is left
+ * empty.
+ */
 export function getPrincipal(
   scope: KeyScope | undefined,
   requestedWorkspaceId: string | undefined,

@@ -56,26 +56,28 @@ export function loggedMember(member: Member): LoggedFields {
 
 const userIdDigits = 27;
 
-/** `user_` and 160 bits of chance. */
+/** `user_` and 160 random bits. */
 export function newUserId(): string {
   return `user_${Array.from({ length: userIdDigits }, () => base62Digits.charAt(randomInt(62))).join("")}`;
 }
 
-/** Whether a text can be the id of a user at all. Others are not looked up: the column could not be compared with them. */
+/**
+ * Whether a text can be the id of a user at all. Others are not looked up: the column could not be compared with them.
+ */
 export function isUserId(text: string): boolean {
   return /^\w{1,64}$/.test(text);
 }
 
 const emailLengthMax = 320;
 
-/** Whether a text looks like an address; whether mail arrives there, only mail can tell. */
+/** Whether a text looks like an e-mail address; only sending mail shows whether it exists. */
 export function isEmail(text: string): boolean {
-  // Some characters are two or three in the key.
+  // Some characters become two or three in the key.
   const isShort = [text, emailKey(text)].every((each) => !isLongerThan(each, emailLengthMax));
   return isShort && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(text);
 }
 
-/** Two spellings of one address have the same key. */
+/** Spellings of the same address have the same key. */
 export function emailKey(email: string): string {
   return email.normalize("NFC").toLowerCase();
 }

@@ -1,7 +1,7 @@
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** How long a session lasts without being used, and in all. */
+/** How long a session lasts without being used, and in total. */
 export const sessionIdleMaxMs = 12 * hourMs;
 const sessionLifeMaxMs = 7 * 24 * hourMs;
 export const ticketLifeMs = 5 * minuteMs;
@@ -11,7 +11,7 @@ export interface SessionTimes {
   readonly lastUsedAt: Date;
 }
 
-/** When a session ends, whatever becomes of its key. */
+/** When a session ends, regardless of its key. */
 export function sessionEnd({ createdAt, lastUsedAt }: SessionTimes): Date {
   return new Date(Math.min(createdAt.getTime() + sessionLifeMaxMs, lastUsedAt.getTime() + sessionIdleMaxMs));
 }

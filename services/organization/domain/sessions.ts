@@ -8,7 +8,7 @@ import type { Member } from "./members.ts";
 import type { Organization } from "./organizations.ts";
 import type { Workspace } from "./workspaces.ts";
 
-/** Of one key; the oldest make room for new ones. */
+/** Per key; the oldest make room for new ones. */
 export const keySessionsMax = 100;
 
 /** Which key, and which secret of it, a session or a ticket stands for. */
@@ -30,7 +30,7 @@ export interface Session {
 
 const seedBytes = 32;
 
-/** A token that nobody has yet; with a seed, the same one whenever it is asked for again. */
+/** A new token; with a seed, the same one each time. */
 export function newSessionToken(seed: Uint8Array): string {
   if (seed.length === 0) return secretFromBytes("session", randomBytes(32));
   const violations: FieldViolation[] = [{ path: "secret_seed", message: `must be ${seedBytes} bytes` }];
@@ -42,7 +42,7 @@ export function newTicket(): string {
   return secretFromBytes("ticket", randomBytes(32));
 }
 
-/** Whom a session speaks for. Unlike a key, it is over once there is nothing left that it reaches. */
+/** The principal of a session. Unlike a key, a session ends once there is nothing left that it can use. */
 export function getSessionPrincipal(
   scope: KeyScope | undefined,
   requestedWorkspaceId: string | undefined,
@@ -56,7 +56,7 @@ function reachesSomething({ key, organizationId, workspaceId }: KeyScope): boole
   return organizationId !== undefined && (key.kind === "management" || workspaceId !== undefined);
 }
 
-/** When a session ends that is used now. */
+/** When a session ends that is being used now. */
 export function expiresAtWhenUsed(scope: KeyScope, now: Date): Date {
   const session = scope.session && { ...scope.session, lastUsedAt: now };
   return scopeExpiresAt({ ...scope, session }) ?? now;

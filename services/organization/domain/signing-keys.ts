@@ -7,15 +7,15 @@ export interface SigningKey {
   readonly jwk: Jwk;
 }
 
-/** The first key signs; all are published, so that tokens of the key before and of the one to come are good too. */
+/** The first key signs; all are published, so that tokens of the previous key and of the next one are valid, too. */
 export type SigningKeys = readonly [SigningKey, ...SigningKey[]];
 
-/** `openssl ecparam -genkey` writes the parameters of the curve before the key, which has them, too. */
+/** `openssl ecparam -genkey` writes the curve parameters before the key, which contains them, too. */
 const pemBlock = /-----BEGIN (?!EC PARAMETERS)[A-Z0-9 ]+-----.*?-----END [A-Z0-9 ]+-----/gs;
 
 /** The private keys of a PEM text, in order. Throws an Error that names the source and shows nothing of the text. */
 export function parseSigningKeys(pem: string, source: string): SigningKeys {
-  // A variable that must be one line often holds `\n` for its line breaks.
+  // A variable that must be one line often contains `\n` for its line breaks.
   const blocks = pem.replaceAll("\\n", "\n").match(pemBlock) ?? [];
   const [first, ...others] = blocks.map((block, index) => {
     const privateKey = privateKeyFrom(block);
@@ -30,7 +30,7 @@ export function parseSigningKeys(pem: string, source: string): SigningKeys {
 
 function signingKeyFrom(privateKey: KeyObject): SigningKey {
   const { kty, crv, x, y } = createPublicKey(privateKey).export({ format: "jwk" }) as Required<webcrypto.JsonWebKey>;
-  // RFC 7638: the required members alone, in alphabetical order, without white space.
+  // RFC 7638: only the required members, in alphabetical order, without white space.
   const kid = createHash("sha256").update(JSON.stringify({ crv, kty, x, y })).digest("base64url");
   return { privateKey, jwk: { kty, crv, x, y, kid, alg: "ES256", use: "sig" } };
 }

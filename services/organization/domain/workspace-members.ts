@@ -16,20 +16,20 @@ export interface WorkspaceMemberPage {
   readonly totalCount: number;
 }
 
-/** The members of the default workspace have no rows of their own there, so the id comes from what a membership is. */
+/** Members of the default workspace have no rows of their own there, so the id is derived from the membership. */
 export function workspaceMemberId({ workspaceId, userId }: WorkspaceMember): string {
   return v5(userId, workspaceId);
 }
 
 const userIdsMax = 100;
 
-/** Each user once, or a refusal. */
+/** Each user once; throws if there are none or too many. */
 export function distinctUserIds(userIds: readonly string[]): string[] {
   if (userIds.length >= 1 && userIds.length <= userIdsMax) return [...new Set(userIds)];
   throw invalidRequest([{ path: "user_ids", message: `must have 1 to ${userIdsMax} elements` }]);
 }
 
-/** Names every user who is no member of the organization, whether there is such a user or not. */
+/** Reports every user who is not a member of the organization, whether such a user exists or not. */
 export function checkAllMembers(userIds: readonly string[], memberIds: ReadonlySet<string>): void {
   const violations = userIds.flatMap((userId, index): FieldViolation[] =>
     memberIds.has(userId) ? [] : [{ path: `user_ids[${index}]`, message: "must be a member of the organization" }],

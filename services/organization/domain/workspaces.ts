@@ -4,7 +4,7 @@ import { lengthViolations } from "../../platform/domain/text-violations.ts";
 import type { LoggedFields } from "./changes.ts";
 import { nameViolations } from "./field-rules.ts";
 
-/** What people say of a workspace. */
+/** The descriptive fields of a workspace. */
 export interface WorkspaceFields {
   readonly name: string;
   readonly slug: string;
@@ -57,11 +57,14 @@ function slugViolations(slug: string): FieldViolation[] {
     const message = `must be 1 to ${slugLengthMax} lower-case letters and digits, with single hyphens between them`;
     return [{ path: "slug", message }];
   }
-  // If a workspace is named, an id and a slug are told apart by their form.
+  // Requests name a workspace by id or slug, which are distinguished by their form.
   return isId(slug) ? [{ path: "slug", message: "must not be a UUID" }] : [];
 }
 
-/** The slug that a name suggests, as the migration does it; what has no letter or digit of a slug gets one from an id. */
+/**
+ * The slug derived from a name, as the migration does it; a name without any usable letter or digit gets one from an
+ * id.
+ */
 export function slugFromName(name: string, id: string): string {
   const slug = name
     .toLowerCase()

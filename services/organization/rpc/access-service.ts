@@ -36,7 +36,7 @@ export function accessService({
   const findScopes = (shown: readonly ShownKey[], context: OpenContext) =>
     retryTransient(context.deadlineMs, () => findKeyScopes(pool.within(context), shown));
 
-  /** What the key is good for, or throws why it is not. */
+  /** The grant of a key; throws if it is not valid. */
   const grant = ({ hash, isSession, workspaceId }: ShownKey, scope: KeyScope | undefined) => {
     const now = new Date();
     const principal = (isSession ? getSessionPrincipal : getPrincipal)(scope, workspaceId, now);
@@ -86,7 +86,7 @@ export function accessService({
   };
 }
 
-/** What has become of one part of a batch so far: a failure of it is nobody else's. */
+/** The intermediate result of one part of a batch: its failure affects no other. */
 type Attempt<T> = { readonly value: T } | { readonly error: unknown };
 
 function attempt<T>(work: () => T): Attempt<T> {

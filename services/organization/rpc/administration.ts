@@ -8,13 +8,14 @@ import { changeOrganization, type Work } from "../store/change-organization.ts";
 import { findOrganization } from "../store/organizations.ts";
 import { type Nameable, namedRequest } from "./named-request.ts";
 
-/** How the methods of a management key reach their organization, and no other. */
+/** How the methods for management keys access their own organization, and no other. */
 export interface Administration {
-  /** What `read` sees is of one moment. */
+  /** `read` sees a consistent snapshot. */
   read<T>(call: CallContext, read: (connection: PoolConnection, organization: Organization) => Promise<T>): Promise<T>;
   /**
-   * All of the change, with its entries in the change log, or nothing. `prepare` checks what is asked for. With `repeatable`,
-   * a request that has a name gets its first answer again; without, for answers that hold a secret and must not be kept.
+   * Makes all of the change, with its change log entries, or nothing. `prepare` checks the request. With `repeatable`,
+   * a request with an id gets its first answer again; without, for answers that contain a secret and must not be
+   * stored.
    */
   change<T, O extends DescMessage>(
     call: CallContext,
@@ -26,7 +27,7 @@ export interface Administration {
 
 interface Pools {
   readonly pool: Pool;
-  /** For changes alone, which may wait for each other. */
+  /** Only for changes, which may wait for each other. */
   readonly changePool: Pool;
 }
 
@@ -37,7 +38,7 @@ export function administration({ pool, changePool }: Pools): Administration {
       const organizationId = requireOrganization(call.principal);
       const readOrganization = async (connection: PoolConnection) => {
         const organization = await findOrganization(connection, organizationId);
-        // It was deleted after the token had been given out.
+        // It was deleted after the token had been issued.
         if (!organization) throw organizationNotFound();
         return read(connection, organization);
       };

@@ -2,8 +2,8 @@ import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import { invalidRequest } from "../../platform/domain/domain-error.ts";
 
 /**
- * The fields that a mask names, each read by the function of its name; a mask that names none, or one that is not there,
- * is refused.
+ * The fields that a mask names, each read by the function of that name; a mask that names none, or an unknown one, is
+ * refused.
  */
 export function fieldsOfMask<Update extends object>(
   mask: FieldMask | undefined,

@@ -56,7 +56,7 @@ export function fromCreateKeyRequest(request: CreateKeyRequest): KeyCreation {
   };
 }
 
-/** Reads the fields that the mask names, and no others. */
+/** Reads only the fields that the mask names. */
 export function fromUpdateKeyRequest(request: UpdateKeyRequest): KeyUpdate {
   return fieldsOfMask<KeyUpdate>(request.updateMask, {
     name: () => ({ name: request.name }),
@@ -74,7 +74,7 @@ function isToCome(time: Date | undefined): time is Date {
   return time !== undefined && time.getTime() > Date.now();
 }
 
-/** A timestamp beyond the range of dates becomes one that the rules refuse, because it is not to come. */
+/** A timestamp beyond the range of dates becomes one that the rules refuse, because it is not in the future. */
 function fromTimestamp(timestamp: Timestamp): Date {
   const date = timestampDate(timestamp);
   return Number.isNaN(date.getTime()) ? new Date(0) : date;

@@ -41,7 +41,7 @@ export function fromAddMemberRequest(request: AddMemberRequest): NewMember {
   };
 }
 
-/** Reads the fields that the mask names, and no others. */
+/** Reads only the fields that the mask names. */
 export function fromUpdateMemberRequest(request: UpdateMemberRequest): MemberUpdate {
   return fieldsOfMask<MemberUpdate>(request.updateMask, {
     role: () => ({ role: fromRole(request.role) }),

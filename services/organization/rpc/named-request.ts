@@ -13,10 +13,10 @@ import { invalidRequest } from "../../platform/domain/domain-error.ts";
 import { requestIdViolations } from "../../platform/domain/text-violations.ts";
 import type { NamedRequest } from "../store/change-requests.ts";
 
-/** A request that may have a name. */
+/** A request that may have a request id. */
 export type Nameable = Message & { readonly requestId: string };
 
-/** How a repeat of the request is told from other requests, and how its answer is kept. Undefined if it has no name. */
+/** How a retry of the request is recognized, and how its answer is stored. Undefined if it has no request id. */
 export function namedRequest<I extends DescMessage, O extends DescMessage>(
   { input, output }: DescMethodUnary<I, O>,
   request: Nameable,

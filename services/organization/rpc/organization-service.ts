@@ -26,7 +26,7 @@ export function organizationService(
       const found = await retryTransient(context.deadlineMs, () =>
         listMembers(pool.within(context), organizationId, page),
       );
-      // The organization was deleted after the token had been given out.
+      // The organization was deleted after the token had been issued.
       if (!found) throw organizationNotFound();
       return { members: found.members.map(toMemberMessage), totalCount: found.totalCount };
     },

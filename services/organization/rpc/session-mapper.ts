@@ -17,7 +17,7 @@ export function fromCreateSessionRequest({ credential }: CreateSessionRequest): 
   return { kind, secret };
 }
 
-/** By which the session of a token is found. */
+/** The hash by which the session of a token is found. */
 export function fromSessionToken({ token }: { readonly token: string }): Buffer {
   if (!isSecret("session", token)) throw sessionInvalid();
   return hashKey(token);

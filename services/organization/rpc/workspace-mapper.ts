@@ -54,7 +54,7 @@ export function fromCreateWorkspaceRequest(request: CreateWorkspaceRequest): Wor
   };
 }
 
-/** Reads the fields that the mask names, and no others. */
+/** Reads only the fields that the mask names. */
 export function fromUpdateWorkspaceRequest(request: UpdateWorkspaceRequest): WorkspaceUpdate {
   return fieldsOfMask<WorkspaceUpdate>(request.updateMask, {
     name: () => ({ name: request.name }),

@@ -17,7 +17,7 @@ import {
 import { checkManagement } from "./update-key.ts";
 import { deleteMemberFromWorkspaces } from "./workspace-members.ts";
 
-/** Makes someone a member, and first a user where the address is new. */
+/** Adds a member, and also creates the user if the address is new. */
 export function addMember(given: NewMember): Work<Member> {
   checkMember(given);
   return async (connection, organization, now) => {
@@ -49,8 +49,8 @@ interface Removed {
 }
 
 /**
- * Ends a membership. The user stays, because presets and versions name their creator. Keys that still work are disabled
- * with it where that is wanted, and keep the membership otherwise.
+ * Ends a membership. The user stays, because presets and versions refer to their creator. Working keys are disabled
+ * with it if that is requested, and otherwise prevent it.
  */
 export function removeMember(userId: string, disableKeys: boolean): Work<Removed> {
   return async (connection, organization, now) => {

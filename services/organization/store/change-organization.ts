@@ -14,13 +14,13 @@ import { countChanges, findLogged, insertChanges } from "./changes.ts";
 import { findKeyById } from "./keys.ts";
 import { lockOrganization } from "./organizations.ts";
 
-/** What is to be changed of an organization, while nobody else changes anything of it. */
+/** A change to an organization, made while nobody else changes anything in it. */
 export type Work<T> = (connection: PoolConnection, organization: Organization, now: Date) => Promise<Changed<T>>;
 
 /**
- * Makes a change with its entries in the change log, or neither; one change of an organization after the other.
- * After an error nothing is stored, unless the database did not say what became of a commit until the time was up.
- * A request with a name that was carried out before gets the first answer, whichever process gave it.
+ * Makes a change together with its change log entries, or neither; changes to one organization are serialized. After an
+ * error nothing is stored, unless the database did not report the outcome of a commit before the deadline. A request
+ * with an id that was executed before gets the first answer, whichever process gave it.
  */
 export function changeOrganization<T>(
   pool: Pool,
@@ -30,7 +30,7 @@ export function changeOrganization<T>(
   work: Work<T>,
   request?: NamedRequest<T>,
 ): Promise<T> {
-  /** What each attempt would answer, by its first entry in the log. */
+  /** What each attempt would answer, by its first change log entry. */
   const attempts = new Map<string, T>();
   const makeAndLog = async (connection: PoolConnection, organization: Organization, last: number) => {
     const now = new Date();
@@ -49,28 +49,31 @@ export function changeOrganization<T>(
     const organization = await lockOrganization(connection, organizationId);
     if (!organization) throw organizationNotFound();
     const last = await countChanges(connection, organizationId, {});
-    // If a connection was lost during the commit of an attempt, the log knows whether that was stored. Not of the last
-    // one alone: a node of a cluster may apply what came through another only after it has refused a second attempt.
+    // If a connection was lost during the commit of an attempt, the change log shows whether it was stored. All
+    // attempts are checked: a cluster node may apply what came through another only after it has refused a second
+    // attempt.
     const stored = await findLogged(connection, [...attempts.keys()]);
     if (stored !== undefined) return attempts.get(stored) as T;
-    // Before anything is checked: the change may have ended the key that asks for it.
+    // Before anything is checked: the change may have ended the key that made the request.
     const answered = request && (await findAnswer(connection, organizationId, request));
     if (answered) return answered.answer;
     const result = await makeAndLog(connection, organization, last).catch(async (error: unknown) => {
-      // What may be written, and under which numbers and names, was looked up under the lock of the organization.
+      // What may be written, and under which numbers and names, was determined under the lock of the organization.
       if (isDuplicateKey(error)) throw new WrittenElsewhere(error);
-      // It may be refused by what it has done itself: through another node of a cluster, since we looked.
+      // It may be refused because of its own earlier effect: through another node of a cluster, since we looked.
       const isDone = request && error instanceof DomainError && (await findAnswer(connection, organizationId, request));
       throw isDone ? new WrittenElsewhere(error) : error;
     });
-    // The lock may have been waited for: a caller who was not answered in time must not find the change later.
+    // The lock may have taken long: a caller that was not answered in time must not find the change later.
     if (hasGivenUp(caller)) throw deadlineExceeded();
     return result;
   };
   return retryTransient(caller.deadlineMs, () => inTransaction(pool, attempt, caller));
 }
 
-/** The access tokens of a key that was ended live on for a while. They must not change anything, or make other keys. */
+/**
+ * Access tokens of a key that was ended remain valid for a while. They must not change anything, or create other keys.
+ */
 async function checkActor(connection: PoolConnection, { keyId }: Actor, now: Date): Promise<void> {
   if (keyId === undefined) return;
   const key = await findKeyById(connection, keyId);

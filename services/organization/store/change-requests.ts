@@ -3,19 +3,19 @@ import { requestKeptMs } from "../../platform/domain/limits.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { requestIdReused } from "../domain/errors.ts";
 
-/** A change that its caller has named, and how its answer is kept. */
+/** A change with a request id, and how its answer is stored. */
 export interface NamedRequest<T> {
   readonly requestId: string;
-  /** Of what was asked for. */
+  /** Of the request. */
   readonly digest: Buffer;
   readonly toBytes: (answer: T) => Uint8Array;
   readonly fromBytes: (bytes: Uint8Array) => T;
 }
 
-/** More than one, so that they go faster than they come. */
+/** More than one, so that they are deleted faster than they are added. */
 const forgottenMax = 100;
 
-/** What the request was answered, where it was carried out before. */
+/** The answer to the request, if it was executed before. */
 export async function findAnswer<T>(
   executor: Executor,
   organizationId: string,
@@ -31,7 +31,7 @@ export async function findAnswer<T>(
   return { answer: fromBytes(row.answer) };
 }
 
-/** Remembers an answer in the transaction of its change, and forgets some that are old enough. */
+/** Stores an answer in the transaction of its change, and deletes some that are old enough. */
 export async function insertAnswer<T>(
   executor: Executor,
   organizationId: string,

@@ -14,7 +14,7 @@ interface Added {
   readonly addedCount: number;
 }
 
-/** Makes members of the organization members of the workspace; those who are so already stay. */
+/** Adds members of the organization to the workspace; those who are already members stay. */
 export function addWorkspaceMembers(name: string, given: readonly string[]): Work<Added> {
   const userIds = distinctUserIds(given);
   return async (connection, organization, now) => {
@@ -30,7 +30,7 @@ export function addWorkspaceMembers(name: string, given: readonly string[]): Wor
   };
 }
 
-/** How many memberships ended. Those who are no members are passed over. */
+/** Returns how many memberships ended. Users who are not members are skipped. */
 export function removeWorkspaceMembers(name: string, given: readonly string[]): Work<number> {
   const userIds = distinctUserIds(given);
   return async (connection, organization, now) => {

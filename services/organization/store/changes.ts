@@ -4,7 +4,7 @@ import { rowChunks } from "../../platform/mysql/row-chunks.ts";
 import { repeated } from "../../platform/mysql/text-by-count.ts";
 import type { LoggedChange } from "../domain/changes.ts";
 
-/** Which rows of the log are counted together; a column that is absent: all. */
+/** Which rows of the log are numbered together; a column that is absent: all. */
 interface ChangeGroup {
   readonly action?: string | undefined;
   readonly user_id?: string | undefined;
@@ -38,9 +38,9 @@ export async function countChanges(executor: Executor, organizationId: string, g
 }
 
 /**
- * Appends to the change log, within the transaction of the changes themselves, which has locked the organization, and
- * counted `last` entries before it read anything that the changes depend on. The lock holds on one node of a cluster alone:
- * where a change came through another since then, its entry has our number, and a duplicate key tells.
+ * Appends to the change log, in the transaction of the changes, which has locked the organization and counted `last`
+ * entries before it read anything that the changes depend on. The lock holds on only one node of a cluster: if a change
+ * came through another since then, its entry has our number, and we get a duplicate key.
  */
 export async function insertChanges(
   executor: Executor,
@@ -86,10 +86,10 @@ async function insertChunk(
   );
 }
 
-/** Gives out the next number of a group. */
+/** Assigns the next number of a group. */
 type NumberOf = (group: ChangeGroup) => Promise<number>;
 
-/** What is stored is asked for once for each group; of all, it is known. */
+/** The stored number is read once for each group; that of all entries is known. */
 function numbering(executor: Executor, organizationId: string, lastOfAll: number): NumberOf {
   const last = new Map([[JSON.stringify({}), lastOfAll]]);
   return async (group) => {
@@ -100,7 +100,7 @@ function numbering(executor: Executor, organizationId: string, lastOfAll: number
   };
 }
 
-/** The one of these ids that an entry of the log has. */
+/** The one of these ids that has a change log entry. */
 export async function findLogged(executor: Executor, ids: readonly string[]): Promise<string | undefined> {
   if (ids.length === 0) return undefined;
   const [rows] = await executor.execute<RowDataPacket[]>(

@@ -10,7 +10,7 @@ import { insertKey } from "./keys.ts";
 import { findMember } from "./members.ts";
 import { findWorkspace } from "./workspaces.ts";
 
-/** Makes a key, in the name of `ownUserId` unless the creation names someone else. */
+/** Creates a key that belongs to `ownUserId` unless the creation names someone else. */
 export function createKey(creation: KeyCreation, ownUserId: string): Work<NewKey> {
   checkKeyCreation(creation, new Date());
   return async (connection, organization, now) => {
@@ -39,8 +39,8 @@ export function createKey(creation: KeyCreation, ownUserId: string): Work<NewKey
 }
 
 /**
- * The workspace of the key; a management key has none. What of the creation names something that is not in the
- * organization is refused, all of it at once.
+ * The workspace of the key; a management key has none. Everything in the creation that names something outside the
+ * organization is refused, all at once.
  */
 async function getWorkspaceId(
   executor: Executor,

@@ -10,13 +10,13 @@ import { getSession } from "./find-session.ts";
 import { findKeyScope } from "./key-scopes.ts";
 import { deleteOldSessions, hasSession, insertSession, takeTicket } from "./sessions.ts";
 
-/** What someone signs in with. */
+/** The credentials to sign in with. */
 export interface SignIn {
   readonly kind: "key" | "ticket";
   readonly secret: string;
 }
 
-/** Begins the session of this token. One that has begun is found again, so that a retry may be made. */
+/** Begins the session of this token. If it has already begun it is found again, so that a retry is possible. */
 export function createSession(pool: Pool, signIn: SignIn, token: string, caller: Deadline): Promise<Session> {
   const tokenHash = hashKey(token);
   const begin = async (connection: PoolConnection, sessionKey: SessionKey, now: Date): Promise<void> => {
@@ -30,10 +30,10 @@ export function createSession(pool: Pool, signIn: SignIn, token: string, caller:
     if (!(await hasSession(connection, tokenHash))) {
       const sessionKey = await findSessionKey(connection, signIn, now);
       if (sessionKey) await begin(connection, sessionKey, now);
-      // The ticket may have been used up for this very session since we looked.
+      // The ticket may have been used for this very session since we looked.
       else if (!(await hasSession(connection, tokenHash))) throw ticketInvalid();
     }
-    // Its key may not work, or reach nothing any more: then nothing of this is stored.
+    // Its key may no longer work, or have access to nothing: then nothing of this is stored.
     const session = await getSession(connection, tokenHash, now).catch((error: unknown) => {
       if (!isOfKind(error, "unauthenticated")) throw error;
       throw signIn.kind === "ticket" ? ticketInvalid() : keyInvalid();
@@ -44,7 +44,7 @@ export function createSession(pool: Pool, signIn: SignIn, token: string, caller:
   return retryTransient(caller.deadlineMs, () => inTransaction(pool, attempt, caller));
 }
 
-/** Undefined for a ticket that is not good, or not any more. */
+/** Undefined for a ticket that is not valid, or no longer. */
 async function findSessionKey(
   connection: PoolConnection,
   { kind, secret }: SignIn,

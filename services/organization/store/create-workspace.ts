@@ -10,7 +10,7 @@ import type { Work } from "./change-organization.ts";
 import { insertWorkspaceMembers } from "./workspace-members.ts";
 import { insertWorkspace } from "./workspaces.ts";
 
-/** Makes a workspace, whose first member is whoever makes it. */
+/** Creates a workspace. Whoever creates it is its first member. */
 export function createWorkspace(
   given: Partial<WorkspaceFields> & Pick<WorkspaceFields, "name">,
   creatorUserId: string | undefined,

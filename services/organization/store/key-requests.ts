@@ -7,13 +7,13 @@ import { keyAlreadyMade, requestIdReused } from "../domain/errors.ts";
 import { type NewKey, type NewSecret, seededSecret } from "../domain/keys.ts";
 import { findKey } from "./keys.ts";
 
-/** A request that makes a secret. */
+/** A request that creates a secret. */
 interface KeyRequest {
   readonly organizationId: string;
-  /** Empty: it has no name, and every one is another. */
+  /** Empty: it has none, and a retry is another request. */
   readonly requestId: string;
   readonly digest: Buffer;
-  /** What its seed makes of it, where it has one. */
+  /** The secret derived from its seed, if it has one. */
   readonly seeded: NewSecret | undefined;
 }
 
@@ -31,11 +31,11 @@ export function keyRequestOf(
   return { organizationId, requestId, digest, seeded };
 }
 
-/** More than one, so that they go faster than they come. */
+/** More than one, so that they are deleted faster than they are added. */
 const forgottenMax = 100;
 
 /**
- * What the request made when it was carried out before, for a repeat that knows the secret by its seed. Any other repeat is
+ * The key that the request created earlier, for a retry that can derive the secret from its seed. Any other retry is
  * refused: the secret is not stored, and cannot be shown again.
  */
 export async function findMadeKey(executor: Executor, request: KeyRequest, now: Date): Promise<NewKey | undefined> {
@@ -55,8 +55,8 @@ export async function findMadeKey(executor: Executor, request: KeyRequest, now: 
 }
 
 /**
- * For the refusal of a secret that is taken: a request that was carried out through another node of a cluster since we
- * looked is found when it is made again.
+ * For the refusal of a secret that is taken: if the request was executed through another node of a cluster since we
+ * looked, a retry finds it.
  */
 export function unlessMadeElsewhere(executor: Executor, request: KeyRequest, now: Date) {
   return async (error: unknown): Promise<never> => {
@@ -65,7 +65,7 @@ export function unlessMadeElsewhere(executor: Executor, request: KeyRequest, now
   };
 }
 
-/** Remembers a request in the transaction of what it makes, and forgets some that are old enough. */
+/** Stores a request in the transaction of what it creates, and deletes some that are old enough. */
 export async function insertKeyRequest(
   executor: Executor,
   request: KeyRequest,
@@ -78,7 +78,7 @@ export async function insertKeyRequest(
     [organizationId, keptSince(now)],
   );
   if (request.requestId === "") return;
-  // The row of the same request id that is too old to count may be among those that were left.
+  // An expired row of the same request id may be among those that were not deleted.
   await executor.execute(
     `INSERT INTO key_requests (organization_id, request_id, request_digest, key_hash, created_at) VALUES (?, ?, ?, ?, ?)
       ON DUPLICATE KEY UPDATE request_digest = VALUES(request_digest), key_hash = VALUES(key_hash),

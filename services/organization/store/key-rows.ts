@@ -29,7 +29,7 @@ export interface KeyRow extends RowDataPacket {
   readonly rate_burst: number | null;
 }
 
-/** Of a key whose secret was made before labels were kept. */
+/** For a key whose secret was created before labels were stored. */
 const unknownLabel = "sk-sp-v1-…";
 
 export function keyFromRow(row: KeyRow): Key {

@@ -3,7 +3,7 @@ import type { Executor } from "../../platform/mysql/pool.ts";
 import type { KeyScope } from "../domain/keys.ts";
 import { type KeyRow, keyColumns, keyFromRow } from "./key-rows.ts";
 
-/** A key that is shown, by the hash of its secret or of the token of a session, and the workspace that is asked for. */
+/** A presented key, by the hash of its secret or of a session's token, and the requested workspace. */
 export interface ShownKey {
   readonly hash: Buffer;
   readonly isSession?: boolean;
@@ -19,7 +19,7 @@ interface ScopeRow extends KeyRow {
   readonly reached_workspace_id: Buffer | null;
 }
 
-/** How what is shown leads to a key. */
+/** How a presented secret leads to a key. */
 interface Way {
   readonly joins: string;
   /** Whether it was the secret before the last rotation. */
@@ -50,8 +50,8 @@ export async function findKeyScope(executor: Executor, shown: ShownKey): Promise
 }
 
 /**
- * Of the keys that are shown, those that there are, and what each reaches. One statement finds those of secrets, one those
- * of sessions; another looks for secrets that are left among those that were rotated.
+ * Finds the presented keys that exist, and what each can use. One statement finds those of secrets, one those of
+ * sessions; another looks up the remaining secrets among rotated ones.
  */
 export async function findKeyScopes<Shown extends ShownKey>(
   executor: Executor,

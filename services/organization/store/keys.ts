@@ -7,7 +7,7 @@ import { keyAlreadyMade } from "../domain/errors.ts";
 import type { Key } from "../domain/keys.ts";
 import { type KeyRow, keyColumns, keyFromRow } from "./key-rows.ts";
 
-/** Revoked or not, of whatever organization. */
+/** Revoked or not, of any organization. */
 export async function findKeyById(executor: Executor, id: string): Promise<Key | undefined> {
   const [rows] = await executor.execute<KeyRow[]>(`SELECT ${keyColumns} FROM api_keys k WHERE k.id = ?`, [
     idToBytes(id),
@@ -17,19 +17,19 @@ export async function findKeyById(executor: Executor, id: string): Promise<Key |
 
 const hashPattern = /^[0-9a-f]{64}$/i;
 
-/** Whether a text can be what keys are found by. */
+/** Whether a text can be the hash or id of a key. */
 export function namesKey(text: string): boolean {
   return isId(text) || hashPattern.test(text);
 }
 
-/** The key with this hash or id, revoked or not, of whatever organization. */
+/** The key with this hash or id, revoked or not, of any organization. */
 export async function findKeyAnywhere(executor: Executor, name: string): Promise<Key | undefined> {
   const { sql, value } = namedBy(name);
   const [rows] = await executor.execute<KeyRow[]>(`SELECT ${keyColumns} FROM api_keys k WHERE ${sql}`, [value]);
   return rows[0] && keyFromRow(rows[0]);
 }
 
-/** The key of the organization with this hash or id. A revoked one is gone. */
+/** The key of the organization with this hash or id; undefined if it is revoked. */
 export async function findKey(executor: Executor, organizationId: string, name: string): Promise<Key | undefined> {
   if (!namesKey(name)) return undefined;
   const { sql, value } = namedBy(name);
@@ -73,7 +73,7 @@ export async function insertKey(executor: Executor, key: Key): Promise<void> {
   await unlessTaken(key.hash, inserted);
 }
 
-/** A secret comes up twice only where its seed does, long after the request that it was first used for. */
+/** A secret repeats only if its seed does, long after the request that it was first used for. */
 async function unlessTaken(hash: string, stored: Promise<unknown>): Promise<void> {
   try {
     await stored;
@@ -82,7 +82,7 @@ async function unlessTaken(hash: string, stored: Promise<unknown>): Promise<void
   }
 }
 
-/** Writes what can be changed of a key beside its secret. */
+/** Writes the mutable fields of a key other than its secret. */
 export async function updateKeyRow(executor: Executor, key: Key): Promise<void> {
   await executor.execute(
     `UPDATE api_keys SET name = ?, permissions = ?, disabled = ?, expires_at = ?, revoked_at = ?, updated_at = ?
@@ -108,7 +108,7 @@ export async function updateKeysDisabled(executor: Executor, keys: readonly Key[
   }
 }
 
-/** The secret that a key has until now becomes its previous one where the key has a grace, and is forgotten otherwise. */
+/** The current secret of a key becomes its previous one if there is a grace period, and is discarded otherwise. */
 export async function updateKeySecret(executor: Executor, before: Key, after: Key): Promise<void> {
   const updated = executor.execute(
     `UPDATE api_keys SET key_hash = ?, label = ?, previous_key_hash = ?, previous_expires_at = ?, updated_at = ?
@@ -125,7 +125,7 @@ export async function updateKeySecret(executor: Executor, before: Key, after: Ke
   await unlessTaken(after.hash, updated);
 }
 
-/** Writes nothing for keys that were used since `unlessSince`. */
+/** Skips keys whose use was recorded since `unlessSince`. */
 export async function updateKeysLastUsed(
   executor: Executor,
   ids: readonly string[],

@@ -25,7 +25,7 @@ interface ChangeRow extends RowDataPacket {
 
 const columns = "id, action, user_id, key_id, target_kind, target_id, target_name, fields, created_at";
 
-/** Newest first. The two statements agree where they see one moment. */
+/** Newest first. To be run in a snapshot, so that the two statements agree. */
 export function listChanges(
   executor: Executor,
   organizationId: string,
@@ -57,8 +57,9 @@ async function listNumbered(
 }
 
 /**
- * What was done to one thing is counted and walked through in its index, from the nearer end. Rows are read for the page only.
- * Without a word, servers also take the index of a user or an action, where everything else of it is in the way.
+ * Changes to one target are counted and walked through in their index, from the nearer end. Rows are read only for the
+ * page. The index is forced, because servers would otherwise also choose that of a user or an action, and walk through
+ * everything else in it.
  */
 async function listCounted(executor: Executor, organizationId: string, group: object, page: Page): Promise<ChangePage> {
   const { offset, limit } = page;

@@ -18,13 +18,13 @@ export async function listKeys(executor: Executor, organizationId: string): Prom
 
 /** Which keys of an organization; a field that is absent: all. */
 interface KeyFilter {
-  /** Those of no workspace. */
+  /** Keys of no workspace. */
   readonly kind?: "management";
   readonly workspaceId?: string;
   readonly creatorUserIds?: readonly string[];
 }
 
-/** Keys that were neither revoked nor disabled, oldest first. Whether they have expired, the caller sees. */
+/** Keys that were neither revoked nor disabled, oldest first. The caller checks whether they have expired. */
 export async function listEnabledKeys(executor: Executor, organizationId: string, filter: KeyFilter): Promise<Key[]> {
   const { kind, workspaceId, creatorUserIds } = filter;
   const [rows] = await executor.execute<KeyRow[]>(
@@ -50,7 +50,7 @@ interface KeyList {
   readonly withDisabled: boolean;
 }
 
-/** A page of the keys of a workspace, newest first. The two statements agree where they see one moment. */
+/** A page of the keys of a workspace, newest first. To be run in a snapshot, so that the two statements agree. */
 export async function listWorkspaceKeys(
   executor: Executor,
   list: KeyList,
@@ -61,7 +61,7 @@ export async function listWorkspaceKeys(
   const keysWhere = (workspace: string) =>
     `FROM api_keys FORCE INDEX (api_keys_workspace) WHERE organization_id = ? AND workspace_id ${workspace} AND revoked_at IS NULL
       ${list.withDisabled ? "" : "AND disabled = FALSE"}`;
-  // Each part is in the order of the index; with an OR, all keys would be sorted for a page.
+  // Each part is in index order; with an OR, all keys would be sorted for a page.
   const parts = [keysWhere("= ?"), ...(list.withManagementKeys ? [keysWhere("IS NULL")] : [])];
   const values = [organizationId, idToBytes(list.workspaceId), ...(list.withManagementKeys ? [organizationId] : [])];
   const [counts] = await executor.execute<RowDataPacket[]>(

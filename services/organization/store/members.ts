@@ -20,7 +20,7 @@ interface MemberRow extends RowDataPacket {
   readonly created_at: Date;
 }
 
-/** A page of members, oldest membership first; undefined if the organization is gone. */
+/** A page of members, oldest membership first; undefined if the organization was deleted. */
 export async function listMembers(
   executor: Executor,
   organizationId: string,
@@ -33,8 +33,8 @@ export async function listMembers(
 }
 
 /**
- * In the order of an index, so that nothing has to be put aside and sorted. The tables are told their order and key: by
- * statistics of an empty table the database would read all users. Empty if there is no member or no organization.
+ * In index order, so that nothing has to be sorted. Join order and index are forced: with the statistics of an empty
+ * table, the database would read all users. Empty if there is no member or no organization.
  */
 async function selectFirstPage(executor: Executor, id: Buffer, limit: number): Promise<MemberRow[]> {
   const [rows] = await executor.execute<MemberRow[]>(
@@ -50,8 +50,8 @@ async function selectFirstPage(executor: Executor, id: Buffer, limit: number): P
 }
 
 /**
- * The page is cut before users are joined, so that skipped members cost no look-up; and the organization comes first,
- * so that a page past the end still has a row that holds the count.
+ * The page is cut before users are joined, so that skipped members cost no lookup; and the organization comes first, so
+ * that a page past the end still has a row with the count.
  */
 async function selectAnyPage(executor: Executor, id: Buffer, page: Page): Promise<MemberRow[]> {
   return selectPage<MemberRow>(
@@ -114,7 +114,7 @@ export async function findMemberIds(
   return new Set(rows.map((row) => row.user_id));
 }
 
-/** False if the user is a member already. Run it in a transaction: the count changes with the rows. */
+/** False if the user is already a member. Run it in a transaction: the count changes with the rows. */
 export async function insertMembership(executor: Executor, organizationId: string, member: Member): Promise<boolean> {
   const id = idToBytes(organizationId);
   try {
@@ -164,8 +164,8 @@ async function addToMemberCount(executor: Executor, organizationId: Buffer, chan
 }
 
 /**
- * The id of the user with this address, who is made where there is none. Names, and how the address is written, belong to a
- * membership; those of a new user are kept beside it for versions before this one, which read them there.
+ * The id of the user with this address, who is created if there is none. Names, and the spelling of the address, belong
+ * to a membership; those of a new user are also stored with the user for the previous release, which reads them there.
  */
 export async function findOrInsertUser(
   executor: Executor,

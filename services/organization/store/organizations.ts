@@ -17,7 +17,10 @@ export function findOrganizationByName(executor: Executor, name: string): Promis
   return selectOrganization(executor, "name = ?", name);
 }
 
-/** Until the transaction ends, others who lock the same organization wait. Every change begins with it, so none deadlock. */
+/**
+ * Until the transaction ends, others that lock the same organization wait. Every change begins with this, so none
+ * deadlock.
+ */
 export function lockOrganization(executor: Executor, id: string): Promise<Organization | undefined> {
   return selectOrganization(executor, "id = ?", idToBytes(id), "FOR UPDATE");
 }

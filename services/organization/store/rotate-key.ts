@@ -11,7 +11,7 @@ export function rotateKey(rotation: KeyRotation): Work<NewKey> {
   checkKeyRotation(rotation);
   return async (connection, organization, now) => {
     const request = keyRequestOf(organization.id, rotation, rotationDigest(rotation));
-    // First, because a repeat may name the key by the hash that it had before.
+    // First, because a retry may name the key by its previous hash.
     const repeated = await findMadeKey(connection, request, now);
     if (repeated) return { result: repeated, changes: [] };
     const before = await getKey(connection, organization.id, rotation.key);

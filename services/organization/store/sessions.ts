@@ -4,7 +4,7 @@ import { repeated } from "../../platform/mysql/text-by-count.ts";
 import { sessionIdleMaxMs, ticketLifeMs } from "../domain/session-times.ts";
 import { keySessionsMax, type SessionKey } from "../domain/sessions.ts";
 
-/** More than one, so that they go faster than they come. */
+/** More than one, so that they are deleted faster than they are added. */
 const forgottenMax = 100;
 
 export async function hasSession(executor: Executor, tokenHash: Buffer): Promise<boolean> {
@@ -31,8 +31,8 @@ export async function deleteSession(executor: Executor, tokenHash: Buffer): Prom
 }
 
 /**
- * Deletes some of the sessions that have ended, and of the key those that are too many. One that has ended is not used any
- * more, so it is found by its last use, whichever of its times was over first.
+ * Deletes some of the expired sessions, and the excess ones of the key. An expired session is no longer used, so it is
+ * found by its last use, whichever of its time limits was reached first.
  */
 export async function deleteOldSessions(executor: Executor, keyId: string, now: Date): Promise<void> {
   await executor.execute(`DELETE FROM console_sessions WHERE last_used_at <= ? LIMIT ${forgottenMax}`, [
@@ -50,7 +50,7 @@ export async function deleteOldSessions(executor: Executor, keyId: string, now: 
   );
 }
 
-/** Writes nothing for sessions that were used since `unlessSince`. They are named by their hashes in hexadecimal digits. */
+/** Skips sessions whose use was recorded since `unlessSince`. They are named by their hashes in hexadecimal digits. */
 export async function updateSessionsLastUsed(
   executor: Executor,
   hashes: readonly string[],
@@ -64,7 +64,7 @@ export async function updateSessionsLastUsed(
   );
 }
 
-/** Stores a ticket, and forgets some that are too old. */
+/** Stores a ticket, and deletes some that are too old. */
 export async function insertTicket(
   executor: Executor,
   ticketHash: Buffer,
@@ -78,7 +78,10 @@ export async function insertTicket(
   );
 }
 
-/** What the ticket stands for, which is used up with the transaction; undefined if it is not good, or not any more. */
+/**
+ * The key that the ticket stands for; the ticket is used up in this transaction. Undefined if it is not valid, or no
+ * longer.
+ */
 export async function takeTicket(
   connection: PoolConnection,
   ticketHash: Buffer,

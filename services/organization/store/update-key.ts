@@ -14,7 +14,7 @@ import { findKey, updateKeyRow } from "./keys.ts";
 import { listEnabledKeys } from "./list-keys.ts";
 import { findMember } from "./members.ts";
 
-/** Makes all changes of an update, or none. A key whose creator is no member any more cannot be made to work again. */
+/** Makes all changes of an update, or none. A key whose owner is no longer a member cannot be enabled. */
 export function updateKey(name: string, update: KeyUpdate): Work<Key> {
   checkKeyUpdate(update, new Date());
   return async (connection, organization, now) => {
@@ -44,7 +44,7 @@ export function deleteKey(name: string): Work<Key> {
   };
 }
 
-/** Throws if what keys have become leaves their organization without a management key. */
+/** Throws if the changed keys leave their organization without a management key. */
 export async function checkManagement(connection: PoolConnection, keys: readonly Key[], now: Date): Promise<void> {
   const management = keys.filter(({ kind }) => kind === "management");
   const [first] = management;

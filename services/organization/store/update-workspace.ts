@@ -21,7 +21,10 @@ export function updateWorkspace(name: string, update: WorkspaceUpdate): Work<Wor
   };
 }
 
-/** Its presets stay, out of reach. Keys that still work are not pulled from under whoever uses them. */
+/**
+ * Its presets stay, but cannot be reached. A workspace with working keys is refused, so that nobody loses access
+ * unexpectedly.
+ */
 export function deleteWorkspace(name: string): Work<Workspace> {
   return async (connection, organization, now) => {
     const workspace = await getWorkspace(connection, organization.id, name);

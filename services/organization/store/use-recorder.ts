@@ -5,17 +5,19 @@ const intervalMs = 60_000;
 const rememberedMax = 10_000;
 const batchMax = 100;
 
-/** Writes that these were used, unless that was written since `unlessSince`. Their names are in order. */
+/** Records that these were used, unless that was recorded since `unlessSince`. Their names are sorted. */
 type UpdateLastUsed = (names: readonly string[], usedAt: Date, unlessSince: Date) => Promise<void>;
 
 /**
- * Notes when keys, or sessions, were last used, about once a minute each. Nobody waits for it: an exchange that worked must not
- * fail or slow down because of a note. While one statement is under way, uses gather for the next.
+ * Records when keys, or sessions, were last used, about once a minute each. Nobody waits for it: a successful exchange
+ * must not fail or slow down because of it. While one statement is in flight, uses are collected for the next.
  */
 export class UseRecorder {
   readonly #update: UpdateLastUsed;
   readonly #logger: Logger;
-  /** Those that this process has noted within the interval; the statement itself minds what others noted. */
+  /**
+   * Those that this process has recorded within the interval; the statement itself skips what other processes recorded.
+   */
   readonly #recent = new LRUCache<string, true>({ max: rememberedMax, ttl: intervalMs });
   #waiting: string[] = [];
   #usedAt = new Date(0);
@@ -36,10 +38,10 @@ export class UseRecorder {
 
   async #write(): Promise<void> {
     this.#isWriting = true;
-    // What is exchanged in the same turn of the event loop belongs in one statement.
+    // Exchanges of the same turn of the event loop belong in one statement.
     await new Promise(setImmediate);
     while (this.#waiting.length > 0) {
-      // In order, so that two processes which note the same ones do not wait for each other crosswise.
+      // Sorted, so that two processes that record the same ones do not deadlock.
       const names = this.#waiting.splice(0, batchMax).sort();
       try {
         await this.#update(names, this.#usedAt, new Date(this.#usedAt.getTime() - intervalMs));

@@ -15,7 +15,7 @@ interface WorkspaceMemberRow extends RowDataPacket {
   readonly created_at: Date;
 }
 
-/** Where the members of a workspace are: those of the default one are the members of the organization. */
+/** Where the members of a workspace are stored: those of the default one are the members of the organization. */
 function membersOf(organization: Organization, workspace: Workspace) {
   return workspace.id === organization.defaultWorkspaceId
     ? { rows: "FROM memberships m WHERE m.organization_id = ?", values: [idToBytes(organization.id)], createdAt: "m" }
@@ -27,7 +27,7 @@ function membersOf(organization: Organization, workspace: Workspace) {
       };
 }
 
-/** Oldest membership first. The two statements agree where they see one moment. */
+/** Oldest membership first. To be run in a snapshot, so that the two statements agree. */
 export async function listWorkspaceMembers(
   executor: Executor,
   organization: Organization,
@@ -64,7 +64,7 @@ export async function findWorkspaceMembers(
   return rows.map((row) => memberFromRow(workspace, row));
 }
 
-/** The users must be no members of the workspace yet. */
+/** The users must not be members of the workspace yet. */
 export async function insertWorkspaceMembers(
   executor: Executor,
   workspace: Workspace,
@@ -89,7 +89,7 @@ export async function deleteWorkspaceMembers(
   );
 }
 
-/** Whoever leaves an organization leaves all of its workspaces. */
+/** A member who leaves an organization leaves all of its workspaces. */
 export async function deleteMemberFromWorkspaces(
   executor: Executor,
   organizationId: string,

@@ -99,7 +99,7 @@ export async function updateWorkspaceRow(executor: Executor, workspace: Workspac
   );
 }
 
-/** The row stays, because presets name it; its slug is free again. */
+/** The row stays, because presets refer to it; its slug is free again. */
 export async function updateWorkspaceDeleted(executor: Executor, id: string, deletedAt: Date): Promise<void> {
   await executor.execute("UPDATE workspaces SET deleted_at = ?, slug = NULL WHERE id = ?", [deletedAt, idToBytes(id)]);
 }

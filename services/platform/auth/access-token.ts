@@ -12,21 +12,21 @@ import type { Principal } from "./principal.ts";
 import { VerificationKeys } from "./verification-keys.ts";
 
 const verifiedTokensMax = 20_000;
-/** Ours take some 600 characters, and twice that where they were signed together with others. */
+/** Ours take about 600 characters, and twice that if they were signed as a batch. */
 const tokenLengthMax = 4_096;
-/** Signatures of tokens that were signed together. Their tokens come soon after, and most at once. */
+/** Verified signatures of batches. The tokens of a batch are used soon after, and mostly at the same time. */
 const verifiedBatchesMax = 1_000;
-/** How often those that have expired are taken out. */
+/** How often expired entries are removed. */
 const purgeIntervalMs = 60_000;
 
 /**
- * Verifies access tokens. A verified token is remembered until it expires or a signing key is gone, because a signature
- * check costs more than the rest of a call.
+ * Verifies access tokens. A verified token is cached until it expires or a signing key is removed, because verifying a
+ * signature costs more than the rest of a call.
  */
 export class AccessTokenVerifier {
-  /** By the digest of the token, which is found as fast and takes a tenth of its memory. */
+  /** By the digest of the token, which is as fast to look up and takes a tenth of its memory. */
   readonly #verified = new LRUCache<string, { principal: Principal; expiresAtMs: number }>({ max: verifiedTokensMax });
-  /** By what was signed, which names no key: the key is looked at, too. */
+  /** By the signed content, which does not name a key: so the key is compared, too. */
   readonly #verifiedBatches = new LRUCache<string, KeyObject>({ max: verifiedBatchesMax });
   readonly #keys: VerificationKeys;
   readonly #clock: IssuerClock;
@@ -71,11 +71,11 @@ export class AccessTokenVerifier {
     if (!this.#keys.find(jwt.kid)) await this.#keys.learn();
     let claims = this.#claimsOf(jwt);
     if (this.#clock.judge(claims) !== "good") {
-      // Only the issuer can have signed it, so it may be the clocks: the key set tells by how much they differ by now.
+      // Only the issuer can have signed it, so the clocks may differ: the key set shows by how much.
       await this.#keys.refreshIfAnswered();
       claims = this.#claimsOf(jwt);
     }
-    // From here on nothing is waited for: what is remembered was verified by a key that is still there.
+    // Nothing is awaited from here on, so what is cached was verified by a key that still exists.
     this.#clock.notice(claims);
     const judgement = this.#clock.judge(claims);
     if (judgement === "early") throw invalidToken();
@@ -97,7 +97,7 @@ export class AccessTokenVerifier {
     this.#clock.check();
   }
 
-  /** What a token says, where it is one of the issuer's. */
+  /** The claims of a token, if the issuer signed it. */
   #claimsOf(jwt: SignedJwt): Claims {
     const key = this.#keys.find(jwt.kid);
     const claims = key && this.#isGenuine(jwt, key) ? readClaims(payloadOf(jwt)) : undefined;
@@ -105,14 +105,14 @@ export class AccessTokenVerifier {
     return claims;
   }
 
-  /** For what is left of its life, counted on by a clock that nobody sets. */
+  /** For the rest of its life, by the monotonic clock. */
   #remember(digest: string, principal: Principal, leftMs: number): void {
     const now = monotonicMs();
     this.#verified.set(digest, { principal, expiresAtMs: now + leftMs });
     if (now - this.#purgedAtMs >= purgeIntervalMs) this.#purge(now);
   }
 
-  /** By its own signature, or by that of the batch it was signed in. */
+  /** By its own signature, or by that of its batch. */
   #isGenuine({ content, signature, batch }: SignedJwt, key: KeyObject): boolean {
     if (!batch) return isSigned(content, signature, key);
     if (this.#verifiedBatches.get(batch.content) === key) return true;
@@ -121,7 +121,7 @@ export class AccessTokenVerifier {
     return true;
   }
 
-  /** Nobody shows an expired token again, so nothing else would take it out before the cache is full. */
+  /** Nobody presents an expired token again, so nothing else would remove it before the cache is full. */
   #purge(now: number): void {
     this.#purgedAtMs = now;
     for (const [digest, { expiresAtMs }] of this.#verified.entries()) {
@@ -138,7 +138,7 @@ function invalidToken(): DomainError {
   return unauthenticated("TOKEN_INVALID", "The access token is not valid. Exchange the key for a new one.");
 }
 
-/** Of an error that others have added to, what it began with. */
+/** The original message of an error that others have wrapped. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message : reasonOf(error.cause);

@@ -3,10 +3,13 @@ import { type KeyKind, knownPermissions, type Principal } from "./principal.ts";
 /** Says who minted a token; tokens of anyone else are refused. */
 export const accessTokenIssuer = "setpoint";
 
-/** No token lives longer, whoever signed it: it cannot be taken back before its end. */
+/** No token lives longer, whoever signed it, because it cannot be revoked. */
 export const accessTokenLifeMaxSeconds = 3_600;
 
-/** What an access token says beside its issuer. `sub` is the user; times are in seconds since 1970, by the clock of the issuer. */
+/**
+ * The claims of an access token besides its issuer. `sub` is the user; times are in seconds since 1970, by the issuer's
+ * clock.
+ */
 export interface Claims {
   readonly sub: string;
   readonly key: string;
@@ -30,7 +33,10 @@ export function claimsFromPrincipal(principal: Principal): Omit<Claims, "iat" | 
   };
 }
 
-/** The claims of a payload whose signature is good, or undefined if one is missing, of another type or size, or another issuer's. */
+/**
+ * The claims of a payload whose signature is valid, or undefined if one is missing, has a wrong type or size, or is
+ * from another issuer.
+ */
 export function readClaims(payload: unknown): Claims | undefined {
   if (typeof payload !== "object" || payload === null) return undefined;
   const claims = payload as Record<keyof Claims | "iss", unknown>;
@@ -49,7 +55,7 @@ export function readClaims(payload: unknown): Claims | undefined {
   return isSound ? (claims as unknown as Claims) : undefined;
 }
 
-/** A permission that this release does not know yet is left out: it opens nothing here. */
+/** A permission that this release does not know yet is left out: it grants nothing here. */
 export function principalFromClaims(claims: Claims): Principal {
   return {
     keyId: claims.key,

@@ -1,15 +1,15 @@
 import { type KeyObject, sign, verify } from "node:crypto";
 import { batchContent, decodeProof, encodeProof, proveBatch, rootOf } from "./token-batch.ts";
 
-/** An ES256 JWT (RFC 7519, 7518) that was taken apart. Nothing of it is trusted before its signature was checked. */
+/** A parsed ES256 JWT (RFC 7519, 7518). Nothing in it is trusted before its signature is verified. */
 export interface SignedJwt {
   readonly kid: string;
-  /** What the signature is of. */
+  /** The signed content. */
   readonly content: string;
   readonly payloadText: string;
   /** The two numbers of the signature, 32 bytes each. */
   readonly signature: Buffer;
-  /** Where it was signed together with others: what their common signature is of, which stands for its own. */
+  /** If it was signed as part of a batch: the content and signature of the batch, which can replace its own. */
   readonly batch: { readonly content: string; readonly signature: Buffer } | undefined;
 }
 
@@ -26,7 +26,7 @@ export function signJwt(payload: object, key: JwtKey): string {
   return signedJwt(encoded(JSON.stringify(payload)), key, {});
 }
 
-/** Several at once, which are checked faster where they come together. */
+/** Several at once, which can be verified faster together. */
 export function signJwts(payloads: readonly object[], key: JwtKey): string[] {
   const texts = payloads.map((payload) => encoded(JSON.stringify(payload)));
   if (texts.length < 2) return texts.map((text) => signedJwt(text, key, {}));
@@ -44,12 +44,12 @@ function signatureOf(content: string, { privateKey }: JwtKey): Buffer {
   return rawFromDer(sign("sha256", Buffer.from(content), privateKey));
 }
 
-/** Undefined for anything but a JWT that says ES256 and names its key. */
+/** Undefined for anything other than a JWT that says ES256 and names its key. */
 export function readJwt(text: string): SignedJwt | undefined {
   const [, header, payload, signature] = pattern.exec(text) ?? [];
   if (header === undefined || payload === undefined || signature === undefined) return undefined;
   const { alg, kid, crit, batch } = (parsed(decoded(header)) ?? {}) as Record<string, unknown>;
-  // An extension that must be understood is one that we do not know.
+  // `crit` lists extensions that must be understood, and we know none.
   if (alg !== "ES256" || typeof kid !== "string" || crit !== undefined) return undefined;
   return {
     kid,
@@ -90,17 +90,17 @@ function parsed(text: string): unknown {
   }
 }
 
-// OpenSSL writes a signature in DER, a JWT holds its bare numbers. `dsaEncoding: "ieee-p1363"` would translate, but takes
-// longer for it than signing does.
+// OpenSSL writes a signature in DER, a JWT contains the bare numbers. `dsaEncoding: "ieee-p1363"` would convert it, but
+// takes longer than the signing itself.
 
 function rawFromDer(der: Buffer): Buffer {
   const raw = Buffer.alloc(2 * numberBytes);
-  // Behind the head of the sequence there are two integers: 02, a length, and that many bytes.
+  // After the header of the sequence there are two integers: 02, a length, and that many bytes.
   let at = 2;
   for (const end of [numberBytes, 2 * numberBytes]) {
     const from = at + 2;
     at = from + (der[at + 1] as number);
-    // A zero in front only says that the number is positive.
+    // A leading zero only marks the number as positive.
     const digits = der.subarray(Math.max(from, at - numberBytes), at);
     digits.copy(raw, end - digits.length);
   }

@@ -2,10 +2,12 @@ import type { Logger } from "../observe/logger.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import { monotonicMs } from "../process/clock.ts";
 
-/** Clocks of two machines may differ by this much, and tokens are still taken. */
+/** The clocks of two machines may differ by this much, and tokens are still accepted. */
 const clockToleranceMs = 60_000;
 
-/** A difference that is worth a word: more than a slow answer and whole seconds make of two clocks that agree. */
+/**
+ * A difference worth reporting: more than a slow answer and rounding to seconds cause between two clocks that agree.
+ */
 const noticedMs = 5_000;
 const logIntervalMs = 60_000;
 
@@ -15,13 +17,13 @@ interface Claimed {
   readonly nbf?: number;
 }
 
-/** Holds the times of tokens, which are the issuer's, against our clock, and tells where the two clocks differ. */
+/** Compares the times of tokens, which are the issuer's, with our clock, and reports if the two clocks differ. */
 export class IssuerClock {
   readonly #logger: Logger | undefined;
   readonly #metrics: Metrics | undefined;
-  /** How far ours is ahead, when the keys were last fetched. */
+  /** How far our clock was ahead when the keys were last fetched. */
   #aheadMs = 0;
-  /** What the issuer's clock showed then, and ours that nobody sets. */
+  /** The issuer's clock and our monotonic clock at that time. */
   #told: { readonly issuerMs: number; readonly atMs: number } | undefined;
   readonly #loggedAtMs = { token: Number.NEGATIVE_INFINITY, clock: Number.NEGATIVE_INFINITY };
 
@@ -30,13 +32,13 @@ export class IssuerClock {
     this.#metrics = metrics;
   }
 
-  /** Whether a token is of now; "good" includes what the tolerance lets through. */
+  /** Whether a token is currently valid; "good" includes the tolerance. */
   judge({ iat, exp, nbf = iat }: Claimed): "good" | "early" | "expired" {
     if (exp <= iat || this.leftMs(exp) <= 0) return "expired";
     return Math.max(iat, nbf) * 1000 > Date.now() + clockToleranceMs ? "early" : "good";
   }
 
-  /** Counts a token that is not of now by our clock, taken or not. */
+  /** Counts a token that is not currently valid by our clock, whether it is accepted or not. */
   notice({ iat, exp, nbf = iat }: Claimed): void {
     const now = Date.now();
     if (Math.max(iat, nbf) * 1000 - now <= noticedMs && now - exp * 1000 < noticedMs) return;
@@ -45,8 +47,8 @@ export class IssuerClock {
   }
 
   /**
-   * How long a token is taken from now on: to its end by the issuer's clock, so that a key that was revoked does not work
-   * longer than its tokens live. If that clock is not known, as long as ours may be wrong.
+   * How long a token is accepted from now on: until it expires by the issuer's clock, so that a revoked key does not
+   * work longer than its tokens live. If that clock is not known, with the tolerance of ours.
    */
   leftMs(exp: number): number {
     const leftByOursMs = exp * 1000 + clockToleranceMs - Date.now();
@@ -55,7 +57,7 @@ export class IssuerClock {
     return Math.min(leftByOursMs, exp * 1000 + noticedMs - issuerNowMs);
   }
 
-  /** Told by the issuer itself, so no caller can make it up. Undefined: not known. */
+  /** Reported by the issuer itself, so no caller can forge it. Undefined: not known. */
   measure(issuerTimeMs: number | undefined): void {
     this.#told = issuerTimeMs === undefined ? undefined : { issuerMs: issuerTimeMs, atMs: monotonicMs() };
     this.#aheadMs = issuerTimeMs === undefined ? 0 : Date.now() - issuerTimeMs;
@@ -63,7 +65,7 @@ export class IssuerClock {
     if (Math.abs(this.#aheadMs) > noticedMs) this.#warn("clock", this.#difference());
   }
 
-  /** False if the difference is so large that good tokens are refused. */
+  /** False if the difference is so large that valid tokens are refused. */
   get agrees(): boolean {
     return Math.abs(this.#aheadMs) <= clockToleranceMs;
   }

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 
-/** What a secret is for stands in its prefix, so that none is ever taken for one of another kind. */
+/** The prefix says what a secret is for, so that none is ever taken for one of another kind. */
 const prefixes = { key: "sk-sp-v1-", session: "sess-sp-v1-", ticket: "ticket-sp-v1-" } as const;
 type SecretKind = keyof typeof prefixes;
 
@@ -22,7 +22,10 @@ export function keyFromBytes(bytes: Buffer): string {
   return secretFromBytes("key", bytes);
 }
 
-/** Whether a text can be a secret of this kind at all, so that a typo or another system's is refused without a look-up. */
+/**
+ * Whether a text can be a secret of this kind at all, so that a typo or another system's key is refused without a
+ * lookup.
+ */
 export function isSecret(kind: SecretKind, text: string): boolean {
   const prefix = prefixes[kind];
   if (!text.startsWith(prefix) || !bodyPattern.test(text.slice(prefix.length))) return false;
@@ -33,12 +36,12 @@ export function isKey(text: string): boolean {
   return isSecret("key", text);
 }
 
-/** Whether a text could give a key away, or what stands for one. */
+/** Whether a text contains a key, or a secret that stands for one. */
 export function holdsKey(text: string): boolean {
   return Object.values(prefixes).some((prefix) => text.includes(prefix));
 }
 
-/** The text with every key, and what stands for one, cut short. */
+/** The text with every key, and every secret that stands for one, truncated. */
 export function withoutKeys(text: string): string {
   return text.replaceAll(/((?:sk|sess|ticket)-sp-v1-)[A-Za-z0-9_-]+/g, "$1…");
 }

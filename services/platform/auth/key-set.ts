@@ -8,7 +8,7 @@ export interface Jwk extends webcrypto.JsonWebKey {
 /** What the organization service publishes. */
 export interface KeySet {
   readonly keys: readonly Jwk[];
-  /** What its clock showed then; undefined if it did not say. */
+  /** The time of its clock at that moment; undefined if it did not say. */
   readonly timeMs?: number | undefined;
 }
 
@@ -65,7 +65,7 @@ function publicKeyFrom(jwk: Jwk): KeyObject | undefined {
   try {
     return createPublicKey({ key: jwk, format: "jwk" });
   } catch {
-    // Not a point of the curve. The other keys of the set are none the worse.
+    // Not a point on the curve. The other keys of the set remain usable.
     return undefined;
   }
 }

@@ -2,11 +2,11 @@ import { DomainError } from "../domain/domain-error.ts";
 
 export type KeyKind = "api" | "management";
 
-/** What this release knows of. */
+/** The permissions that this release knows. */
 export const knownPermissions = ["presets:read", "presets:write", "inference"] as const;
 export type Permission = (typeof knownPermissions)[number];
 
-/** Who an access token speaks for, and what it may do. */
+/** Who an access token acts for, and what it may do. */
 export interface Principal {
   readonly keyId: string;
   readonly keyKind: KeyKind;
@@ -19,7 +19,7 @@ export interface Principal {
   readonly permissions: readonly Permission[];
 }
 
-/** One of them will do. */
+/** One of them is enough. */
 export function requirePermission(
   principal: { readonly permissions: readonly string[] },
   ...oneOf: readonly [Permission, ...Permission[]]
@@ -31,7 +31,7 @@ export function requirePermission(
   });
 }
 
-/** Without its kind: to the gateway's callers it is another one. */
+/** Without its kind, because the gateway's callers get another one. */
 export const managementKeyRefusal = {
   reason: "MANAGEMENT_KEY_REQUIRED",
   message: "This operation needs a management key; an API key cannot do it.",
@@ -56,7 +56,7 @@ export function requireOrganization(principal: Principal): string {
   throw organizationNotFound();
 }
 
-/** Gone when the key was exchanged, or since. */
+/** Deleted before or after the key was exchanged. */
 export function organizationNotFound(): DomainError {
   return new DomainError("not_found", {
     reason: "ORGANIZATION_NOT_FOUND",

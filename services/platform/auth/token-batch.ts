@@ -1,18 +1,21 @@
 import { hash } from "node:crypto";
 
-// Tokens that are signed together share a second signature beside each token's own: it is of the root of a Merkle tree, and
-// each token carries the hashes that lead from it to the root. Whoever has checked the signature of the root checks the other
-// tokens of the batch by some hashes, at a tenth of what a signature takes; anyone else sees ordinary JWTs.
+// Tokens that are signed together share a second signature in addition to each token's own: over the root of a Merkle
+// tree, with the hashes that lead from the token to the root in each token. Whoever has verified the signature of the
+// root verifies the other tokens of the batch by hashing, at a tenth of the cost of a signature; to anyone else they
+// are ordinary JWTs.
 
 const hashBytes = 32;
 /** More than a batch of exchanges can need. */
 const stepsMax = 10;
 const [leafMark, nodeMark] = [Buffer.from([0]), Buffer.from([1])];
 
-/** What leads from one payload to the root of its batch. */
+/** The path from one payload to the root of its batch. */
 type BatchProof = readonly Buffer[];
 
-/** What is signed of a batch. It holds a space and a line break, so that it can never be the content of a JWT. */
+/**
+ * The signed content of a batch. It contains a space and a line break, so that it can never be the content of a JWT.
+ */
 export function batchContent(root: Buffer): string {
   return `setpoint access tokens\n${root.toString("base64url")}`;
 }
@@ -26,7 +29,7 @@ export function proveBatch(payloads: readonly string[]): { readonly root: Buffer
     for (let at = 0; at < level.length; at += 2) {
       const [left, right] = [level[at], level[at + 1]] as [(typeof level)[0], (typeof level)[0] | undefined];
       if (!right) {
-        // One that has no neighbour goes up as it is.
+        // A node without a neighbour moves up unchanged.
         next.push(left);
         continue;
       }
@@ -43,7 +46,7 @@ export function rootOf(payload: string, proof: BatchProof): Buffer {
   return proof.reduce(nodeOf, leafOf(payload));
 }
 
-/** A proof as it stands in a token, behind the signature of its root. */
+/** A proof as encoded in a token, after the signature of its root. */
 export function encodeProof(signature: Buffer, proof: BatchProof): string {
   return Buffer.concat([signature, ...proof]).toString("base64url");
 }
@@ -62,12 +65,12 @@ export function decodeProof(
   return { signature: bytes.subarray(0, signatureBytes), proof };
 }
 
-/** Leaves and nodes are hashed apart, so that no node can be shown for a payload. */
+/** Leaves and nodes are hashed differently, so that no node can be presented as a payload. */
 function leafOf(payload: string): Buffer {
   return sha256([leafMark, Buffer.from(payload)]);
 }
 
-/** In the order of their bytes, so that a proof need not say which is left. */
+/** In byte order, so that a proof need not say which is the left one. */
 function nodeOf(a: Buffer, b: Buffer): Buffer {
   return sha256(Buffer.compare(a, b) < 0 ? [nodeMark, a, b] : [nodeMark, b, a]);
 }

@@ -4,27 +4,27 @@ import type { Logger } from "../observe/logger.ts";
 import { monotonicMs } from "../process/clock.ts";
 import { type FetchKeySet, importKeys, type KeySet } from "./key-set.ts";
 
-/** Keys are fetched again when they are this old, so that a key that is published no more stops working. */
+/** Keys are refreshed at this age, so that a key that is no longer published stops working. */
 const refreshIntervalMs = 60_000;
-/** After a fetch that failed, or while clocks differ. Nobody waits for it, because what was known stays known. */
+/** After a failed fetch, or while clocks differ. Nobody waits for it, because the known keys stay in use. */
 const retryIntervalMs = 5_000;
-/** Tokens with made-up key ids cannot make a service fetch more often than this. */
+/** Tokens with invented key ids cannot make a service fetch more often than this. */
 const fetchIntervalMinMs = 1_000;
-/** A process that was idle for this long learns the present keys before it trusts the ones it has. */
+/** A process that was idle for this long fetches the current keys before it trusts the ones it has. */
 const idleMaxMs = 300_000;
-/** While the keys cannot be fetched, the log says so this often. */
+/** How often the log says that the keys cannot be fetched. */
 const logIntervalMs = 60_000;
 
 interface Options {
   readonly fetchKeySet: FetchKeySet;
   readonly logger: Logger | undefined;
-  /** A key is gone, or another one: what it has verified must be verified again. */
+  /** A key was removed or replaced: what it has verified must be verified again. */
   readonly onKeyGone: () => void;
-  /** Returns whether that will do for a while, or is to be looked at again soon. */
+  /** Returns whether that is enough for a while, or should be checked again soon. */
   readonly onFetched: (keySet: KeySet) => boolean;
 }
 
-/** The public keys of access tokens, kept fresh by those who use them. All times are of the monotonic clock. */
+/** The public keys of access tokens, refreshed as they are used. All times are of the monotonic clock. */
 export class VerificationKeys {
   readonly #options: Options;
   #keys = new Map<string, KeyObject>();
@@ -42,7 +42,7 @@ export class VerificationKeys {
     return this.#keys.size > 0;
   }
 
-  /** Why they could not be fetched last. */
+  /** Why the last fetch failed. */
   get fault(): unknown {
     return this.#fault;
   }
@@ -51,14 +51,14 @@ export class VerificationKeys {
     return this.#keys.get(kid);
   }
 
-  /** Called for every token: sees to it that the keys are not old. Returns what must be waited for; mostly nothing. */
+  /** Called for every token: keeps the keys fresh. Returns a promise if it must be awaited; mostly it need not. */
   keepFresh(nowMs: number): Promise<void> | undefined {
     if (nowMs < this.#refreshAtMs && !this.#refreshing?.isAwaited) return undefined;
     const done = this.#refresh(nowMs);
     return this.#refreshing?.isAwaited ? done : undefined;
   }
 
-  /** Called for a key id that is not known. Throws if nobody can tell whether there is such a key. */
+  /** Called for an unknown key id. Throws if it cannot be determined whether there is such a key. */
   async learn(): Promise<void> {
     await this.refreshSoon();
     if (this.#fault !== undefined) {
@@ -66,19 +66,19 @@ export class VerificationKeys {
     }
   }
 
-  /** Fetches the keys before it is time, where there is reason to; not too often. */
+  /** Fetches the keys ahead of time if there is a reason to; not too often. */
   async refreshSoon(): Promise<void> {
     const nowMs = monotonicMs();
     if (this.#refreshing || nowMs - this.#askedAtMs > fetchIntervalMinMs) await this.#refresh(nowMs);
   }
 
-  /** The same, for a token that is refused otherwise: where nobody answered last time, it does not wait for the next. */
+  /** The same, for a token that would otherwise be refused: if the last fetch failed, it does not wait for another. */
   async refreshIfAnswered(): Promise<void> {
     const refreshed = this.refreshSoon();
     if (this.#fault === undefined) await refreshed;
   }
 
-  /** Concurrent callers share one fetch. If it fails, what was known stays known. */
+  /** Concurrent callers share one fetch. If it fails, the known keys stay. */
   #refresh(nowMs: number): Promise<void> {
     if (!this.#refreshing) {
       const done = this.#fetch().finally(() => {

@@ -15,8 +15,8 @@ import {
 } from "./field-schemas.ts";
 
 /**
- * Every field that a preset config may hold, and the values it may have, whoever sends it. A dialect of the gateway keeps
- * some of these, and may be stricter: then the rule here is the widest of those of all dialects.
+ * Every field that a preset config may contain, and its allowed values, whoever sends it. A dialect of the gateway
+ * keeps some of these, and may be stricter: then the rule here is the widest of all dialects.
  */
 export const configFields = {
   // Which model, and how a request is routed to it.

@@ -1,6 +1,6 @@
 import type { SchemaObject } from "ajv";
 
-// JSON Schema, one short word for each shape that a field may have.
+// JSON Schema, with one short name for each shape that a field may have.
 
 export function anything(): SchemaObject {
   return {};
@@ -27,7 +27,7 @@ export function oneOf(...values: readonly string[]): SchemaObject {
   return { type: "string", enum: values };
 }
 
-/** A preset that refers to a preset might never come to an end, and is refused where it is used. */
+/** A preset that refers to a preset might be circular, so it is refused. */
 export function modelName(): SchemaObject {
   return {
     type: "string",
@@ -58,7 +58,7 @@ export function mapOf(
   };
 }
 
-/** A value of any of these shapes. Their types differ, so each rule binds its own type alone. */
+/** A value of any of these shapes. Their types differ, so each rule applies to its own type only. */
 export function either(...schemas: readonly SchemaObject[]): SchemaObject {
   return { ...Object.assign({}, ...schemas), type: schemas.map((schema) => schema.type) };
 }

@@ -26,9 +26,9 @@ interface ErrorParts {
   /** For people: a sentence that says what to do. It reaches the caller, so it holds nothing internal and no secret. */
   readonly message: string;
   readonly violations?: readonly FieldViolation[];
-  /** How long to wait before trying again, where that is known. */
+  /** How long to wait before trying again, if known. */
   readonly retryAfterMs?: number | undefined;
-  /** For programs, beside the reason: what they may need of the message. It reaches the caller, too. */
+  /** For programs, in addition to the reason: values that occur in the message. It reaches the caller, too. */
   readonly metadata?: Readonly<Record<string, string>>;
   /** Kept for the log; never sent. */
   readonly cause?: unknown;
@@ -60,9 +60,12 @@ export function isOfKind(error: unknown, ...kinds: readonly ErrorKind[]): error 
   return error instanceof DomainError && kinds.includes(error.kind);
 }
 
-/** How many violations are gathered of any one kind, and told in all: a request has room for a million, and nobody reads them. */
+/**
+ * How many violations of one kind are collected, and how many are reported in total: a request has room for a million,
+ * and nobody reads them.
+ */
 export const violationsMax = 100;
-/** Paths are made of the caller's own keys, so that a hundred of them may be long. */
+/** Paths consist of the caller's own keys, so a hundred of them may be long. */
 const violationCharactersMax = 16_384;
 
 /** A request with at least one field that breaks its rule; all of them are reported together, up to a limit. */
@@ -82,17 +85,17 @@ function told(violations: readonly FieldViolation[]): readonly FieldViolation[] 
   return tooMany === -1 ? violations : violations.slice(0, tooMany);
 }
 
-/** A service or the database cannot be reached, or has too much to do. Nothing was stored. */
+/** A service or the database is out of reach or overloaded. Nothing was stored. */
 export function unavailable(message: string, cause?: unknown): DomainError {
   return new DomainError("unavailable", { reason: "UNAVAILABLE", message, cause });
 }
 
-/** Nobody waits for the answer any more, so this is told to no one. */
+/** Nobody waits for the answer any more, so nobody sees this. */
 export function canceled(): DomainError {
   return new DomainError("canceled", { reason: "CANCELED", message: "The caller has gone." });
 }
 
-/** The caller's time ran out before anything was stored. */
+/** The caller's deadline passed before anything was stored. */
 export function deadlineExceeded(): DomainError {
   return new DomainError("deadline_exceeded", {
     reason: "DEADLINE_EXCEEDED",

@@ -3,7 +3,7 @@ import { v7, validate } from "uuid";
 
 const idBytes = 16;
 
-/** Random bytes for 256 ids: asking the system for those of one at a time costs more than all the rest of an id. */
+/** Random bytes for 256 ids: asking the system for one id's at a time costs more than the rest of an id. */
 const randomBytes = Buffer.alloc(256 * idBytes);
 const randoms = Array.from({ length: 256 }, (_, n) => randomBytes.subarray(n * idBytes, (n + 1) * idBytes));
 let randomsUsed = randoms.length;
@@ -19,7 +19,8 @@ export function newId(): string {
   }
   const random = randoms[randomsUsed] as Buffer;
   randomsUsed += 1;
-  // Within a millisecond, or while the clock is set back, the sequence goes on. It begins low enough never to run over.
+  // Within a millisecond, or while the clock is set back, the sequence continues. It starts low enough never to
+  // overflow.
   const now = Date.now();
   if (now > lastMs) sequence = random.readUInt32BE(0) >>> 1;
   else sequence += 1;
@@ -31,7 +32,7 @@ export function isId(text: string): boolean {
   return validate(text);
 }
 
-// A row has several ids, and a batch many rows: digit by digit is twice as fast as cutting and joining texts.
+// A row has several ids, and a batch many rows: digit by digit is twice as fast as slicing and joining texts.
 
 /** Where the digits of each byte stand in the text. */
 const places = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];

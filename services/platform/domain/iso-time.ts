@@ -1,6 +1,6 @@
 /**
- * Writes times as ISO 8601, in UTC, with milliseconds. Those that are written one after the other are mostly the same, as
- * those of one preset, or of the same second, as those of the lines of a log: what they have in common is written once.
+ * Writes times as ISO 8601, in UTC, with milliseconds. Consecutive times are mostly the same, as within one preset, or
+ * within the same second, as in log lines: the common part is cached.
  */
 export function isoTimeWriter(): (ms: number) => string {
   let lastMs = Number.NaN;

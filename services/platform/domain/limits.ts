@@ -1,6 +1,6 @@
-// Limits that the gateway tells its callers of, and a service holds everyone to.
+// Limits that the gateway announces to its callers, and a service enforces for everyone.
 
-/** What an int32 holds: offsets and version numbers travel as one. */
+/** The largest int32, the type of offsets and version numbers. */
 export const int32Max = 2_147_483_647;
 
 export const slugPattern = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/;
@@ -12,12 +12,12 @@ export const presetNameLengthMax = 255;
 export const presetDescriptionLengthMax = 2_000;
 export const presetQueryLengthMax = 255;
 
-/** Of a config, and of a system prompt, each as it is stored. */
+/** For a config, and for a system prompt, each as stored. */
 export const contentBytesMax = 1_048_576;
 
 /** An idempotency key is the request id of its creation. */
 export const requestIdLengthMax = 255;
 export const requestIdPattern = new RegExp(`^[\\x20-\\x7e]{1,${requestIdLengthMax}}$`);
 
-/** How long a request is known by its id, at least: a repeat within that time is not carried out again. */
+/** The minimum time for which a request id is kept: a retry within it is not executed again. */
 export const requestKeptMs = 24 * 60 * 60 * 1000;

@@ -4,7 +4,7 @@ import { contentBytesMax, requestIdLengthMax, requestIdPattern } from "./limits.
 /** Lengths are counted in characters, as people count them, and not in UTF-16 units, of which a character has one or two. */
 export function isLongerThan(text: string, lengthMax: number): boolean {
   if (text.length <= lengthMax) return false;
-  // Counting takes time, and who sends megabytes for a name need not know how many.
+  // Counting takes time, and whoever sends megabytes for a name need not know the exact number.
   return text.length > 2 * lengthMax || Array.from(text).length > lengthMax;
 }
 
@@ -14,13 +14,13 @@ export function lengthViolations(path: string, text: string, lengthMax: number):
 
 /** For a config or a system prompt, as it is stored. */
 export function sizeViolations(path: string, text: string): FieldViolation[] {
-  // No UTF-16 unit takes more than three bytes, so most texts need not be counted.
+  // No UTF-16 unit takes more than three bytes, so most texts need not be measured.
   const bytes = text.length * 3 > contentBytesMax ? Buffer.byteLength(text) : 0;
   if (bytes <= contentBytesMax) return [];
   return [{ path, message: `must be at most ${contentBytesMax} bytes of UTF-8 in all, and is ${bytes}` }];
 }
 
-/** For text that becomes UTF-8, which cannot hold it. */
+/** For text that will be UTF-8, which cannot express unpaired surrogates. */
 export function surrogateViolations(path: string, text: string): FieldViolation[] {
   return text.isWellFormed() ? [] : [{ path, message: "must not contain an unpaired surrogate" }];
 }

@@ -4,19 +4,19 @@ import { monotonicMs } from "../process/clock.ts";
 import { answerHalfClosed } from "./half-open.ts";
 import { createServer } from "./node-http.ts";
 
-/** How long a connection may take, by what it is at. */
+/** The time limits of a connection, by phase. */
 export interface HttpTimeouts {
-  /** To send the headers of a request. A connection that sends nothing at all has as long. */
+  /** For the headers of a request. A connection that sends nothing at all has the same time. */
   readonly headersMs: number;
   /** To send a request, its body included. */
   readonly requestMs: number;
   /** Between two requests. */
   readonly keepAliveMs: number;
-  /** To take any part of an answer. */
+  /** For the client to read any part of an answer. */
   readonly stalledMs: number;
-  /** To send the rest of a body that is refused already. */
+  /** For the rest of a body that was already refused. */
   readonly lingerMs: number;
-  /** How often the first two are looked at. */
+  /** How often the first two are checked. */
   readonly checkMs: number;
 }
 
@@ -24,7 +24,7 @@ export const httpTimeouts: HttpTimeouts = {
   headersMs: 20_000,
   // An upload may be slow, but not forever.
   requestMs: 120_000,
-  // Longer than load balancers keep theirs, so that it is they who close.
+  // Longer than load balancers keep idle connections, so that they close first.
   keepAliveMs: 72_000,
   stalledMs: 30_000,
   lingerMs: 10_000,
@@ -37,14 +37,14 @@ interface HttpServerOptions {
   readonly timeouts?: HttpTimeouts;
   /** False if the listener refuses requests without a host itself. */
   readonly requireHostHeader?: boolean;
-  /** The youngest request in flight on a connection, where the listener knows already. */
+  /** The youngest request in flight on a connection, if the listener tracks it. */
   readonly latestRequest?: LatestRequest;
 }
 
-/** What is known of the connections of a server, for when it closes. */
+/** The connections of a server, for when it closes. */
 const connections = new WeakMap<Server, { readonly sockets: Set<Socket>; readonly latestRequest: LatestRequest }>();
 
-/** An HTTP/1.1 server on which no caller can hold a connection for ever. Close it with `closeHttpServer`. */
+/** An HTTP/1.1 server on which no caller can hold a connection forever. Close it with `closeHttpServer`. */
 export function createHttpServer(listener: RequestListener, options: HttpServerOptions = {}): Server {
   const { timeouts = httpTimeouts, requireHostHeader = true } = options;
   const server = createServer({
@@ -64,12 +64,12 @@ export function createHttpServer(listener: RequestListener, options: HttpServerO
   });
   server.on("request", listener);
   server.setTimeout(timeouts.stalledMs, (socket) => {
-    // What has come by now is read first: where there is much to do, clocks are looked at before requests that came in time.
+    // First reads what has arrived: under load, timers run before requests that arrived in time are read.
     const { bytesRead } = socket;
     setImmediate(() => {
-      // With what was read this clock has begun again. An answer to it may be under way by now, or given.
+      // The data that was read restarted the timeout. Its answer may be in progress by now, or sent.
       if (socket.bytesRead !== bytesRead) return;
-      // Whose request is being worked on, or still arrives, has other clocks.
+      // A request that is being processed, or still arriving, has other time limits.
       if (socket.writableLength > 0 || !latestRequest(socket)) socket.destroy();
     });
   });
@@ -101,7 +101,9 @@ export function bindHttpServer(server: Server, host: string, port: number, reuse
 }
 
 const sweepIntervalMs = 50;
-/** While the server closes, a caller that has not sent a whole request and is silent for this long is not waited for. */
+/**
+ * While the server closes, it does not wait for a caller that has not sent a whole request and is silent for this long.
+ */
 const silenceMs = 1_000;
 
 /** Takes no more requests, lets those in flight finish, and cuts what is left after the timeout. */
@@ -110,20 +112,22 @@ export function closeHttpServer(server: Server, timeoutMs: number): Promise<void
     const cut = setTimeout(() => server.closeAllConnections(), timeoutMs);
     const closeSilent = silentConnections(server);
     const sweep = setInterval(() => {
-      // A connection stays open after its last answer, for a next request that is not taken any more.
+      // A connection stays open after its last answer, for a next request that is no longer accepted.
       server.closeIdleConnections();
       closeSilent();
     }, sweepIntervalMs);
     server.close(() => {
       clearTimeout(cut);
       clearInterval(sweep);
-      // Connections tell of their end one turn after their server does, and whoever logs it must still be there.
+      // Connections report their end one turn after their server does, and whoever logs it must still be there.
       setImmediate(() => setImmediate(resolve));
     });
   });
 }
 
-/** Returns what closes connections that wait for their caller. Node keeps them, and has stopped its clocks. */
+/**
+ * Returns a function that closes connections that wait for their caller. Node keeps them, and has stopped its timers.
+ */
 function silentConnections(server: Server): () => void {
   const { sockets = [], latestRequest } = connections.get(server) ?? {};
   const heard = new Map<Socket, { readonly bytes: number; readonly atMs: number }>();

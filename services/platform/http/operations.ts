@@ -4,7 +4,7 @@ import type { Health } from "../process/health.ts";
 
 type Answer = () => Promise<{ status: number; contentType: string; body: string }>;
 
-/** What operators ask of every process, by path. */
+/** The endpoints that operators use on every process, by path. */
 export interface Operations {
   readonly [path: string]: Answer;
 }

@@ -12,11 +12,11 @@ import {
   wordEnd,
 } from "./json-outline.ts";
 
-// JSON.parse of Node 24 and 26 takes a key with an escape for one that it has read before, where that one looks like the
-// beginning of it: after {"t\\":1}, it reads {"t\u006f":1} as {"t\\":1}. So whoever writes such keys could have a field
-// looked at under another name than the one it is stored under. Strings outside of objects are read well.
+// JSON.parse of Node 24 and 26 mistakes a key with an escape for one that it has read before, if that one looks like
+// its beginning: after {"t\\":1}, it reads {"t\u006f":1} as {"t\\":1}. So with such keys, a caller could have a field
+// checked under another name than the one it is stored under. Strings outside objects are read correctly.
 
-/** What JSON.parse should make of a text. That it is JSON, and not nested too deep, is known. */
+/** What JSON.parse should return for a text that is known to be JSON, and not nested too deep. */
 export function parseEscapedKeys(text: string): unknown {
   return new Reader(text).value();
 }
@@ -41,10 +41,10 @@ class Reader {
     for (this.#at++; this.#code() !== closeBrace; this.#skipComma()) {
       const key = this.#string();
       this.#code();
-      // Behind the colon.
+      // After the colon.
       this.#at++;
       const value = this.value();
-      // To set this one would make the value the object's prototype.
+      // Assigning to this key would make the value the object's prototype.
       if (key === "__proto__") Object.defineProperty(object, key, { value, ...ownProperty });
       else object[key] = value;
     }

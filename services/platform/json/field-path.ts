@@ -1,8 +1,8 @@
 const keyLengthMax = 80;
 
 /**
- * The path of a member or list element, as a caller would write it: `tools[0].name`, `metadata["a b"]`.
- * Keys are the caller's own text, so a long one is cut short.
+ * The path of a member or list element, as a caller would write it: `tools[0].name`, `metadata["a b"]`. Keys are the
+ * caller's own text, so a long one is truncated.
  */
 export function fieldPath(parent: string, key: string | number): string {
   const name = String(key);

@@ -1,11 +1,11 @@
-// One walk over a JSON text before it is parsed. It bounds what parsing may cost, and finds what JSON.parse does not
-// tell. It trusts the text: whether that is JSON is for JSON.parse to say, and where it is not, what is found here has
-// no meaning. No text takes more than linear time.
+// One pass over a JSON text before it is parsed. It bounds the cost of parsing, and finds what JSON.parse does not
+// report. It trusts the text: JSON.parse decides whether it is JSON, and if it is not, the results here are
+// meaningless. Every text takes linear time.
 
-/** How deep a text may be nested; the outermost object counts as 1. */
+/** The maximum nesting; the top-level object counts as 1. */
 export const jsonDepthMax = 64;
 
-/** How many keys and values a text may hold. Parsing takes time by their number more than by their length. */
+/** The maximum number of keys and values. The cost of parsing depends on their number more than on their length. */
 export const jsonValuesMax = 75_000;
 
 /** One member: from the opening quote of its key to the comma or brace after its value. */
@@ -15,7 +15,7 @@ export interface MemberOutline {
   readonly end: number;
   /** Whether there is white space between its tokens. */
   readonly isSpaced: boolean;
-  /** How many members there are inside its value, at any depth. */
+  /** The number of members inside its value, at any depth. */
   readonly innerMembers: number;
   /** Which of the outline's long numbers are inside its value: from this index up to, but not including, the next. */
   readonly numbersFrom: number;
@@ -25,9 +25,9 @@ export interface MemberOutline {
 export interface Outline {
   /** The members of the outermost object, in the order of the text. */
   readonly members: readonly MemberOutline[];
-  /** Where the numbers begin that are long enough to be looked at again. */
+  /** The positions of numbers that are long enough to need a closer look. */
   readonly longNumbers: readonly number[];
-  /** The length of the longest key at any depth, as it stands in the text. */
+  /** The length of the longest key at any depth, as written in the text. */
   readonly keyLengthMax: number;
   /** Whether a key at any depth is written with an escape. */
   readonly hasEscapedKey: boolean;
@@ -45,12 +45,12 @@ export const closeBracket = 0x5d;
 export const openBrace = 0x7b;
 export const closeBrace = 0x7d;
 
-/** The shortest number that a double cannot hold is 1e309. */
+/** The shortest number that a double cannot represent is 1e309. */
 const longNumberLength = 5;
 
 /** The outline of a text, or what is wrong with the text as a whole. */
 export function findOutline(text: string, valuesMax = jsonValuesMax): Outline | string {
-  // More tokens, and runs of white space between them, than a JSON text has that holds no more keys and values.
+  // More tokens, and runs of white space between them, than a JSON text with this many keys and values can have.
   const stepsMax = 6 * valuesMax + 1;
   const members: MemberOutline[] = [];
   const longNumbers: number[] = [];
@@ -114,8 +114,8 @@ export function findOutline(text: string, valuesMax = jsonValuesMax): Outline | 
 const tooDeep = `must not be nested deeper than ${jsonDepthMax} levels`;
 const tooManyValues = (valuesMax: number) => `must not hold more than ${valuesMax} keys and values`;
 
-// Most runs are short, and a loop is the fastest way to their end. Of the long ones a regular expression is: a body may be
-// one number of ten million digits. None of the expressions can backtrack over more than it has read.
+// Most runs are short, and a loop is the fastest way to their end. For long ones a regular expression is faster: a body
+// may be a single number of ten million digits. None of the expressions can backtrack over more than it has read.
 
 const shortRun = 32;
 const restOfWord = /[^\0- ,\]}]*/y;
@@ -126,7 +126,7 @@ const escapes = /(?:[^"\\]*\\.){1,1000}/sy;
 export function wordEnd(text: string, start: number): number {
   for (let at = start + 1; at < start + shortRun; at++) {
     const code = text.charCodeAt(at);
-    // Past the end of the text it is NaN, which is none of these.
+    // Past the end of the text it is NaN, which matches none of these.
     if (!(code > space) || code === comma || code === closeBrace || code === closeBracket) return at;
   }
   return matchEnd(restOfWord, text, start + shortRun);
@@ -139,7 +139,7 @@ export function spaceEnd(text: string, start: number): number {
   return matchEnd(restOfSpace, text, start + shortRun);
 }
 
-/** The place of the closing quote. It is searched for, not walked to: a string may hold a whole image. */
+/** The position of the closing quote. It is searched for, not walked to: a string may contain a whole image. */
 export function stringEnd(text: string, open: number): number {
   let close = text.indexOf('"', open + 1);
   if (text.charCodeAt(close - 1) === backslash) {
@@ -150,7 +150,7 @@ export function stringEnd(text: string, open: number): number {
   return close === -1 ? text.length : close;
 }
 
-/** Where a match ends that begins here, which is here where there is none. */
+/** Where a match that begins here ends; here itself if there is none. */
 function matchEnd(sticky: RegExp, text: string, start: number): number {
   sticky.lastIndex = start;
   return sticky.test(text) ? sticky.lastIndex : start;

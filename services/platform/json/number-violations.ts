@@ -2,7 +2,10 @@ import { type FieldViolation, violationsMax } from "../domain/domain-error.ts";
 import { type MemberOutline, wordEnd } from "./json-outline.ts";
 import { pathsTo } from "./json-paths.ts";
 
-/** The numbers within these members that a double cannot hold, so that most readers of the JSON would get another one. */
+/**
+ * The numbers within these members that a double cannot represent, so that most readers of the JSON would get another
+ * number.
+ */
 export function numberViolations(
   {
     text,
@@ -28,11 +31,11 @@ export function numberViolations(
     .toArray();
 }
 
-/** The largest integer that a double holds has this many digits. */
+/** The largest integer that a double can represent has this many digits. */
 const integerDigitsMax = 309;
 
 function numberFault(literal: string): string | undefined {
-  // A fraction or an exponent says that the number is not meant to be exact.
+  // A fraction or an exponent indicates that the number is not meant to be exact.
   const isInteger = !/[.eE]/.test(literal);
   const value = isInteger && literal.length > integerDigitsMax + 1 ? Number.POSITIVE_INFINITY : Number(literal);
   if (!Number.isFinite(value)) return "must be a number that fits in a double";

@@ -12,14 +12,14 @@ import {
 } from "./json-outline.ts";
 import { pathsTo } from "./json-paths.ts";
 
-/** The keys that stand twice in one object, within these members. Which of the two counts is up to whoever reads the JSON. */
+/** Keys that occur twice in one object, within these members. Readers of the JSON differ on which of the two counts. */
 export function repetitionViolations(
   { text, path }: { readonly text: string; readonly path: string },
   members: readonly { readonly value: unknown; readonly place: MemberOutline }[],
 ): FieldViolation[] {
   const places: number[] = [];
   for (const { value, place } of members) {
-    // JSON.parse keeps one of two, so their number tells, and most texts need no closer look.
+    // JSON.parse keeps one of two, so comparing the counts is enough, and most texts need no closer look.
     if (place.innerMembers !== 0 && place.innerMembers !== countMembers(value)) findRepetitions(text, place, places);
   }
   if (places.length === 0) return [];
@@ -41,7 +41,7 @@ function countMembers(value: unknown): number {
   return count;
 }
 
-/** Adds the colons of members whose key their object has already. */
+/** Adds the colons of members whose key their object already has. */
 function findRepetitions(text: string, { keyEnd, end }: MemberOutline, places: number[]): void {
   const open: Set<string>[] = [];
   let lastString = 0;

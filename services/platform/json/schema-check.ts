@@ -6,7 +6,7 @@ import { violationsFrom } from "./schema-violations.ts";
 /** What values must be. */
 export interface SchemaCheck {
   readonly passes: (value: unknown) => boolean;
-  /** What is wrong with a value that stands at the path. */
+  /** The violations of a value at this path. */
   readonly violations: (value: unknown, path: string) => FieldViolation[];
 }
 
@@ -19,24 +19,24 @@ const checks = new Map<string, SchemaCheck>();
 
 /** The check of values against a schema. */
 export function schemaCheck(schema: SchemaObject): SchemaCheck {
-  // Bounds that are left open are undefined, and JSON Schema has no such value.
+  // Open bounds are undefined, which JSON Schema does not know.
   const json = JSON.stringify(schema);
   const check = checks.get(json) ?? compile(JSON.parse(json));
   checks.set(json, check);
   return check;
 }
 
-/** How many elements of a list are searched for every violation. */
+/** In how many elements of a list every violation is collected. */
 const elementsMax = 100;
 
 /**
- * A value may have as many faults as elements, and gathering all would take long and be read by nobody. So all errors
- * are gathered only from the first elements of a list or object, and one error where those are good.
+ * A value may have as many faults as elements; collecting all would take long, and nobody would read them. So all
+ * errors are collected only from the first elements of a list or object, and a single error if those are valid.
  */
 function compile(schema: SchemaObject): SchemaCheck {
   const isValid = untilFirstError.compile(schema);
   let isValidToEnd: ValidateFunction | undefined;
-  // Only there the caller's own keys become part of the paths that ajv makes.
+  // Only there, the caller's own keys become part of the paths that ajv builds.
   const isMap = typeof schema.additionalProperties === "object";
   const passes = isMap ? (value: unknown) => isValid(withShortKeys(value)) : isValid;
   return {
@@ -62,7 +62,7 @@ function head(value: unknown): unknown {
 /** In UTF-16 units: more than a path shows of a key, and more than two for each character that any schema allows. */
 const keyLengthMax = 200;
 
-/** Ajv takes seconds to write a path with a key of megabytes. A key that is cut short is numbered, so that none is lost. */
+/** Ajv takes seconds to write a path with a key of megabytes. A truncated key is numbered, so that none is lost. */
 function withShortKeys(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   const keys = Object.keys(value);
@@ -74,7 +74,7 @@ function withShortKeys(value: unknown): unknown {
   );
 }
 
-/** Ajv's own counts every character of a text, however long it is. */
+/** Ajv's own check counts every character of a text, however long it is. */
 function withMaxLength(ajv: Ajv): Ajv {
   const maxLength: FuncKeywordDefinition = {
     keyword: "maxLength",

@@ -3,9 +3,9 @@ import { type FieldViolation, violationsMax } from "../domain/domain-error.ts";
 import { fieldPath } from "./field-path.ts";
 
 /**
- * What a JSON Schema validator found, in our words. A `pattern` or a `const` is explained by the `description` beside it,
- * which says what the value must be; ajv shows it to us only with its `verbose` option. Putting them into words takes
- * longer than to find them, so no more are than are told.
+ * The errors of a JSON Schema validator in our own words. A `pattern` or a `const` is explained by the `description`
+ * beside it, which says what the value must be; ajv provides it only with its `verbose` option. Wording them takes
+ * longer than finding them, so only as many as are reported are worded.
  */
 export function violationsFrom(errors: readonly ErrorObject[], root = ""): FieldViolation[] {
   const listed = new Set(errors.filter(({ keyword }) => keyword === "enum").map(({ instancePath }) => instancePath));
@@ -13,7 +13,7 @@ export function violationsFrom(errors: readonly ErrorObject[], root = ""): Field
   return told.map((error) => violationFrom(error, root));
 }
 
-/** Whether an error that comes with this one says more: the rule that a key broke, or the list that a value is not in. */
+/** Whether an accompanying error says more: the rule that a key broke, or the list of allowed values. */
 function isRepetition({ keyword, instancePath }: ErrorObject, listed: ReadonlySet<string>): boolean {
   return keyword === "propertyNames" || (keyword === "type" && listed.has(instancePath));
 }
@@ -76,7 +76,7 @@ const namesOfTypes: Readonly<Record<string, string>> = {
   object: "an object",
 };
 
-/** `null` is left out: it says that a field may be absent, which is no help to someone who sent it. */
+/** `null` is left out: it means that a field may be absent, which does not help whoever sent it. */
 function typeNames(types: string | readonly string[]): string {
   return [types]
     .flat()

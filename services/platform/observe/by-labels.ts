@@ -1,4 +1,6 @@
-/** At most two, because each is looked up by itself: a text made of all would cost more than what is counted. */
+/**
+ * At most two, because each is looked up separately: building one text of all labels would cost more than the counting.
+ */
 export type LabelNames = readonly [] | readonly [string] | readonly [string, string];
 
 /** What is counted for each combination of the values of labels. */

@@ -5,15 +5,15 @@ import { Agent as HttpAgent, request as requestHttp } from "../http/node-http.ts
 import { monotonicMs } from "../process/clock.ts";
 import type { TracesConfig } from "./traces-config.ts";
 
-/** With all attempts. */
+/** For all attempts together. */
 const sendTimeoutMs = 10_000;
 const pauseFirstMs = 1_000;
 const pauseGrowth = 1.5;
 
-/** What a collector answers that may do better in a moment, as OTLP has it. */
+/** Statuses after which a collector may do better in a moment, according to OTLP. */
 const retryableStatuses = new Set([429, 502, 503, 504]);
 
-/** Why something could not be sent. Of what the collector wrote it holds nothing. */
+/** Why something could not be sent. It contains nothing that the collector wrote. */
 class CollectorFault extends Error {
   override readonly name = "CollectorFault";
   readonly code: string | number | undefined;
@@ -51,7 +51,7 @@ export class CollectorClient {
     for (let attempt = 0; ; attempt += 1) {
       const fault = await this.#post(body, deadlineMs - monotonicMs());
       if (!fault) return;
-      // No less than our own: one that says 0 with every answer would be asked without a pause.
+      // At least our own pause: a collector that says 0 with every answer would be asked without a pause.
       const ownPauseMs = pauseFirstMs * pauseGrowth ** attempt * (0.8 + 0.4 * Math.random());
       const pauseMs = Math.max(ownPauseMs, fault.retryAfterMs ?? 0);
       const hasTime = monotonicMs() + pauseMs < deadlineMs && !this.#hurrying.signal.aborted;
@@ -65,7 +65,7 @@ export class CollectorClient {
       const signal = AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs)));
       const options = { method: "POST", agent: this.#agent, headers: this.#headers, signal };
       const request = this.#request(this.#url, options, (response) => {
-        // What it says of itself is of no use to us, and may break off.
+        // Its body is of no use to us, and may break off.
         response.on("error", () => {}).resume();
         const { statusCode = 0, headers } = response;
         if (statusCode >= 200 && statusCode < 300) return resolve(undefined);
@@ -81,7 +81,7 @@ export class CollectorClient {
     });
   }
 
-  /** What is under way is tried once more at most. */
+  /** What is in flight is tried once more at most. */
   hurry(): void {
     this.#hurrying.abort();
   }
@@ -91,7 +91,7 @@ export class CollectorClient {
   }
 }
 
-/** In milliseconds. A date, which is the other form, is left to our own pause. */
+/** In milliseconds. A date, the other form, is ignored in favour of our own pause. */
 function secondsIn(retryAfter: string | undefined): number | undefined {
   return retryAfter !== undefined && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) * 1_000 : undefined;
 }

@@ -8,13 +8,16 @@ export interface SendFault {
 }
 
 /**
- * Sends to a collector from a thread of its own. A process that is a client of HTTP/1.1 as well as a server has sockets,
- * streams and parsers of more kinds, and V8 gives up code of Node that it has made fast for one kind (`--trace-deopt`
- * shows it): all requests would pay for one that is made every few seconds.
+ * Sends to a collector from a separate thread. A process that is an HTTP/1.1 client as well as a server has more kinds
+ * of sockets, streams and parsers, and V8 deoptimizes Node's code for them (`--trace-deopt` shows it): all requests
+ * would pay for one that is made every few seconds.
  */
 export class CollectorThread {
   readonly #worker: Worker;
-  /** Those that wait for an answer. Only at the end they are several, and then it does not matter which answer is whose. */
+  /**
+   * Callers that wait for an answer. There are several only at the end, and then it does not matter which answer is
+   * whose.
+   */
   readonly #waiting: ((fault: SendFault | undefined) => void)[] = [];
   #fault: SendFault | undefined;
 
@@ -27,7 +30,7 @@ export class CollectorThread {
     this.#worker.on("exit", () => this.#ended({ message: "The thread that sends traces has ended" }));
   }
 
-  /** Tells what went wrong, if anything did. */
+  /** Resolves to the fault, if there was one. */
   send(body: string): Promise<SendFault | undefined> {
     if (this.#fault) return Promise.resolve(this.#fault);
     return new Promise((resolve) => {
@@ -36,7 +39,7 @@ export class CollectorThread {
     });
   }
 
-  /** What is under way is tried once more at most. */
+  /** What is in flight is tried once more at most. */
   hurry(): void {
     this.#worker.postMessage(undefined);
   }

@@ -8,7 +8,7 @@ interface CounterOptions {
   readonly registry: Registry;
 }
 
-/** A counter as prom-client has it, and shown by its registry, for what is counted with every call: see `Histogram`. */
+/** A counter like prom-client's, shown by its registry, for what is counted with every call: see `Histogram`. */
 export class Counter {
   readonly #counts: ByLabels<Count>;
 

@@ -11,8 +11,8 @@ interface HistogramOptions {
 }
 
 /**
- * A histogram as prom-client has it, and shown by its registry. prom-client's own checks all labels and writes a text of
- * them for every value, which costs more than the rest of the metrics of a call.
+ * A histogram like prom-client's, shown by its registry. prom-client's own checks all labels and builds a text of them
+ * for every value, which costs more than the rest of the metrics of a call.
  */
 export class Histogram {
   readonly #options: HistogramOptions;
@@ -21,7 +21,7 @@ export class Histogram {
   constructor(options: HistogramOptions) {
     this.#options = options;
     this.#series = new ByLabels(options.labelNames, () => new Series(options.buckets));
-    // All that a registry asks of a metric.
+    // The part of a metric that a registry uses.
     const shown = { name: options.name, get: async () => this.#show() };
     options.registry.registerMetric(shown as unknown as Metric);
   }
@@ -53,7 +53,7 @@ export class Histogram {
 /** The values that came with one set of labels. */
 export class Series {
   readonly #bounds: readonly number[];
-  /** Of the values up to each bound that are above the one before it. */
+  /** The number of values in each bucket, not cumulative. */
   readonly counts: number[];
   count = 0;
   sum = 0;

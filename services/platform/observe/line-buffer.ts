@@ -1,13 +1,13 @@
-/** Lines are put together in pieces of this size, which is about what one write takes. */
+/** Lines are collected in pieces of this size, which is about what one write takes. */
 const pieceBytes = 64 * 1024;
 /** The most that a character takes. */
 const characterBytes = 3;
 
-/** Lines that wait to be written, put together as they come. */
+/** Lines that wait to be written, collected as they come. */
 export class LineBuffer {
   /** Pieces that have no more room, the oldest first. */
   readonly #full: Buffer[] = [];
-  /** The piece that lines are added to. What stands ahead of `#from` has been taken. */
+  /** The piece that lines are added to. What is before `#from` has been taken. */
   #piece = Buffer.allocUnsafeSlow(pieceBytes);
   #from = 0;
   #to = 0;

@@ -6,8 +6,8 @@ import { StandardOutput } from "./standard-output.ts";
 export type { Logger } from "pino";
 
 /**
- * JSON lines on standard output. Nothing that holds a key, a token, a body or a prompt may be passed to it.
- * Lines are written in the background, so that a slow reader of the log never slows a call; where it is too slow, some are
+ * JSON lines on standard output. Nothing that contains a key, a token, a body or a prompt may be passed to it. Lines
+ * are written in the background, so that a slow reader of the log never slows down a call; if it is too slow, some are
  * lost, and a line says how many.
  */
 export function createLogger(processName: string, level: LogLevel): Logger {

@@ -14,7 +14,7 @@ const refusalReasons = ["key_rate", "refused_keys", "key_inflight", "process_byt
 /** Which limit a request was refused by. */
 type RefusalReason = (typeof refusalReasons)[number];
 
-/** What nobody foresaw, as RPC code and as HTTP status. */
+/** Unexpected errors, as RPC code and as HTTP status. */
 const faults = ["INTERNAL", "500"];
 
 interface WatchedPool {
@@ -22,7 +22,9 @@ interface WatchedPool {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** The metrics of one process. Labels hold names of methods, routes and codes: never anything that a caller wrote. */
+/**
+ * The metrics of one process. Labels contain names of methods, routes and codes: never anything that a caller wrote.
+ */
 export class Metrics {
   readonly registry = new Registry();
   readonly #requests: Histogram;
@@ -45,7 +47,7 @@ export class Metrics {
       buckets: latencyBuckets,
       registry: this.registry,
     });
-    // Of what is counted for the first time Prometheus sees no increase: what an alert asks for begins at 0.
+    // Prometheus sees no increase in a counter that appears with its first event, so those that alerts use start at 0.
     this.#faults = new Counter({
       name: "setpoint_faults_total",
       help: "Calls, parts of batches and requests that failed with INTERNAL or 500.",
@@ -127,7 +129,7 @@ export class Metrics {
     };
   }
 
-  /** Shows what is in memory for requests and answers that are under way, and how much may be. */
+  /** Shows the memory of requests and answers in flight, and its limit. */
   watchInFlightBytes(max: number, read: () => number): void {
     new Gauge({
       name: "setpoint_inflight_bytes_max",
@@ -144,7 +146,7 @@ export class Metrics {
     });
   }
 
-  /** Shows what the pools of database connections are at, counted when somebody asks. */
+  /** Shows the state of the database pools, read on demand. */
   watchPools(pools: Readonly<Record<string, WatchedPool>>): void {
     const sizes = new Gauge({
       name: "setpoint_database_pool_size",
@@ -174,7 +176,7 @@ export class Metrics {
     this.#tokensOutOfTime.inc();
   }
 
-  /** Shows how many connections a server has, counted when somebody asks. */
+  /** Shows the number of a server's connections, counted on demand. */
   showConnections(server: Server): void {
     new Gauge({
       name: "setpoint_connections",

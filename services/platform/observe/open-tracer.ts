@@ -10,12 +10,12 @@ interface Parts {
   readonly logger: Logger;
 }
 
-/** What is left to send when a process ends is waited for no longer than this. */
+/** How long a process that shuts down waits for the rest to be sent. */
 const flushMaxMs = 2_000;
 
 /**
- * To be opened before all that is traced, so that it is closed after it. What records them is loaded only where traces
- * are recorded.
+ * To be opened before everything that is traced, so that it is closed after it. The recording code is loaded only if
+ * traces are recorded.
  */
 export async function openTracer(processName: string, parts: Parts, lifecycle: Lifecycle): Promise<Tracer | undefined> {
   const { traces, drainTimeoutMs, logger } = parts;

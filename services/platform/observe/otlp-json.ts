@@ -1,12 +1,13 @@
 import type { RecordedSpan } from "./recorded-span.ts";
 
-// OTLP in JSON, as https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding has it: ids in hexadecimal, enums as
-// numbers, times as text. Written piece by piece, which costs a fraction of what objects for JSON.stringify do.
+// OTLP in JSON, according to https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding: ids in hexadecimal,
+// enums as numbers, times as text. Written piece by piece, which costs a fraction of building objects for
+// JSON.stringify.
 
-/** Of what is attached to a span; longer texts are cut. */
+/** For attributes of a span; longer texts are truncated. */
 const textLengthMax = 256;
 
-/** Writes spans for a collector, after what is said of the process once. */
+/** Serializes spans for a collector, after the attributes of the process, which are serialized once. */
 export class OtlpJson {
   readonly #head: string;
 
@@ -60,7 +61,7 @@ function text(value: string): string {
   return JSON.stringify(value.length > textLengthMax ? value.slice(0, textLengthMax) : value);
 }
 
-/** As text, because it has more digits than a number holds. */
+/** As text, because it has more digits than a number can represent. */
 function unixNano(ms: number): string {
   const whole = Math.floor(ms);
   return whole + String(Math.floor((ms - whole) * 1e6)).padStart(6, "0");

@@ -10,8 +10,8 @@ import type { TracesConfig } from "./traces-config.ts";
 const recorder = { "telemetry.sdk.language": "nodejs", "telemetry.sdk.name": "setpoint" };
 
 /**
- * Records traces for a collector of OpenTelemetry. Not with its SDK, which takes longer for a span and
- * for a request that is not recorded: spans are handed on by hand here, and made by nobody but us.
+ * Records traces for an OpenTelemetry collector. Without its SDK, which takes longer for a span and for a request that
+ * is not recorded: here spans are passed on explicitly, and created only by our own code.
  */
 export class OtlpTracer implements Tracer {
   readonly #sampler: TraceSampler;
@@ -42,17 +42,20 @@ export class OtlpTracer implements Tracer {
     if (this.#sampler.takesCallers(traceId, isSampled)) {
       return RecordedSpan.serve(this.#sender.take, traceId, traceparent.slice(36, 52), tracestate);
     }
-    // It is passed on as not recorded, so that those behind us do not decide otherwise.
+    // Passed on as not sampled, so that the services behind us do not decide otherwise.
     return isSampled ? { ...parent, traceparent: unrecorded(traceId) } : parent;
   }
 
-  /** Sends what is left, as far as that takes no longer. */
+  /** Sends the rest, within this time. */
   close(timeoutMs: number): Promise<void> {
     return this.#sender.close(timeoutMs);
   }
 }
 
-/** Nearly every trace is one. Its ids are made where it is logged or passed on: of a crowd that shares a call, one is passed on. */
+/**
+ * Nearly every trace is like this. Its ids are generated when it is logged or passed on: of a crowd that shares a call,
+ * only one is passed on.
+ */
 class UnrecordedTrace implements Trace {
   readonly tracestate = undefined;
   readonly span = undefined;
@@ -79,7 +82,7 @@ function unrecorded(traceId: string): string {
   return `00-${traceId}-${newSpanId()}-00`;
 }
 
-/** Of the flags, the last bit of the last digit. */
+/** The lowest bit of the flags. */
 function isSampledBy(traceparent: string): boolean {
   return "13579bdf".includes(traceparent[54] as string);
 }

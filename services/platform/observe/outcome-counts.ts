@@ -1,6 +1,9 @@
 import { Counter, type Registry } from "prom-client";
 
-/** Shows how often each outcome came. They are counted as plain numbers, because a label costs more than what is counted. */
+/**
+ * Shows how often each outcome occurred. They are counted as plain numbers, because a label costs more than the
+ * counting.
+ */
 export function showOutcomes(
   registry: Registry,
   name: string,

@@ -13,7 +13,7 @@ export type TakeSpan = (span: RecordedSpan) => void;
 const noAttributes: Attributes = {};
 const noLinks: readonly RecordedSpan[] = [];
 
-/** A span as it is kept until it is sent: none of it is written before that. */
+/** A span until it is sent: it is serialized only then. */
 export class RecordedSpan implements Span {
   readonly traceId: string;
   readonly spanId = newSpanId();
@@ -44,7 +44,7 @@ export class RecordedSpan implements Span {
     this.tracestate = tracestate;
   }
 
-  /** Begins what is done for a caller. */
+  /** Begins the span of a request that is served. */
   static serve(take: TakeSpan, traceId: string, parentSpanId?: string, tracestate?: string): RecordedSpan {
     return new RecordedSpan(take, server, traceId, parentSpanId, tracestate);
   }

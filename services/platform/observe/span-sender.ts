@@ -8,13 +8,13 @@ import type { TracesConfig } from "./traces-config.ts";
 
 /** Spans that wait to be sent; more are dropped, however long the collector is away. */
 const waitingMax = 2_048;
-/** So few that to write them takes a moment. */
+/** Few enough to be serialized in a moment. */
 const sentTogetherMax = 256;
 const faultEveryMs = 60_000;
-/** By so much the wall clock is off only where it was set. */
+/** The wall clock is off by this much only if it was set. */
 const clockToleranceMs = 10;
 
-/** Gathers spans and sends them, one batch at a time. A collector that is away harms nobody. */
+/** Collects spans and sends them, one batch at a time. A collector that is down affects nothing else. */
 export class SpanSender {
   readonly #otlp: OtlpJson;
   readonly #collector: CollectorThread;
@@ -24,7 +24,7 @@ export class SpanSender {
   #timer: NodeJS.Timeout | undefined;
   #sending: Promise<void> | undefined;
   #isClosed = false;
-  /** The time, since 1970, that the monotonic clock is counted from. */
+  /** The time, since 1970, at which the monotonic clock is 0. */
   #originMs = performance.timeOrigin;
   #nextFaultAtMs = 0;
 
@@ -65,14 +65,14 @@ export class SpanSender {
     if (fault) this.#failed(fault, spans.length);
   }
 
-  /** Says at most once a minute that traces are lost. */
+  /** Logs at most once a minute that traces are lost. */
   #failed({ message, code }: SendFault, spans: number): void {
     if (monotonicMs() < this.#nextFaultAtMs) return;
     this.#nextFaultAtMs = monotonicMs() + faultEveryMs;
     this.#logger.warn({ reason: message || code, code, spans }, "traces could not be sent");
   }
 
-  /** Sends what is left, as far as that takes no longer. */
+  /** Sends the rest, within this time. */
   async close(timeoutMs: number): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);

@@ -2,30 +2,30 @@ import { write, writeSync } from "node:fs";
 import { LineBuffer } from "./line-buffer.ts";
 
 const descriptor = 1;
-/** So much is written at once; less waits a moment for more. */
+/** This much is written at once; less waits a moment for more. */
 const enoughBytes = 8 * 1024;
 const pauseMs = 100;
-/** What may wait to be written; lines that come while there is more are lost. */
+/** How much may wait to be written; further lines are lost. */
 const waitingBytesMax = 16 * 1024 * 1024;
 
 /**
- * Standard output for lines that nobody waits for. If they cannot be written, to a disk that is full or for a reader
- * that hangs or has gone, they wait within bounds until they can. Not pino's own destination: that keeps any number of
- * lines, throws what the disk says at the process, and then blocks it until there is room.
+ * Standard output for lines that nobody waits for. If they cannot be written, because the disk is full or the reader
+ * hangs or has gone, they wait, within bounds, until they can. Not pino's own destination: that keeps any number of
+ * lines, throws disk errors at the process, and then blocks it until there is room.
  */
 export class StandardOutput {
   readonly #lines = new LineBuffer();
-  /** What is left to write of what was taken last. */
+  /** The unwritten rest of what was taken last. */
   #begun: Buffer = Buffer.alloc(0);
-  /** After a write that failed there is a pause, however many lines wait. */
+  /** After a failed write there is a pause, however many lines wait. */
   #state: "idle" | "writing" | "failed" = "idle";
   #timer: NodeJS.Timeout | undefined;
   readonly #onFlushed: (() => void)[] = [];
-  /** Lines that were lost since the last that was not. */
+  /** Lines that were lost since the last one that was not. */
   #lost = 0;
   readonly #onLost: (lines: number) => void;
 
-  /** `onLost` may write a line about it: there is room again when it is called. */
+  /** `onLost` may write a line about it: when it is called, there is room again. */
   constructor(onLost: (lines: number) => void) {
     this.#onLost = onLost;
     process.on("exit", () => this.#writeLast());
@@ -43,7 +43,7 @@ export class StandardOutput {
     else this.#writeLater();
   }
 
-  /** Calls back once all is written, or cannot be. */
+  /** Calls back once everything is written, or cannot be. */
   flush(onDone: () => void): void {
     this.#onFlushed.push(onDone);
     if (this.#state !== "writing") this.#writeNext();
@@ -89,10 +89,10 @@ export class StandardOutput {
     for (const onDone of this.#onFlushed.splice(0)) onDone();
   }
 
-  /** In the last moment of a process nothing is done in the background any more. */
+  /** While a process exits, nothing is done in the background any more. */
   #writeLast(): void {
     try {
-      // A write that is under way is not made again: it is done even then.
+      // A write in flight is not repeated: it completes even then.
       if (this.#state !== "writing") writeWhole(this.#begun);
       for (let lines = this.#lines.take(); lines.length > 0; lines = this.#lines.take()) writeWhole(lines);
     } catch {

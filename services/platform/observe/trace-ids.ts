@@ -1,6 +1,6 @@
 import { randomFillSync } from "node:crypto";
 
-/** Drawn at once: one by one they would cost many times as much. */
+/** Drawn in bulk: one by one they would cost many times as much. */
 const pool = Buffer.alloc(4_096);
 let used = pool.length;
 
@@ -20,7 +20,7 @@ function randomHex(byteLength: number): string {
 
 const spanIdBytes = 8;
 const traceIdBytes = 16;
-/** What a trace id ends with decides whether it is recorded: as much of it as is read and compared at once. */
+/** The end of a trace id decides whether it is recorded: as many bytes as can be read and compared at once. */
 const endBytes = 6;
 const endDigits = 2 * endBytes;
 
@@ -31,12 +31,12 @@ export function newSpanId(): string {
   return randomHex(spanIdBytes);
 }
 
-/** What a new trace id is to end with. Most traces are not recorded, and need no more of it. */
+/** The end of a new trace id. Most traces are not recorded, and need no more of it. */
 export function newTraceEnd(): number {
   return pool.readUIntBE(draw(endBytes), endBytes);
 }
 
-/** Through bytes: a number this large is written ten times as slowly by itself. */
+/** Through bytes: formatting such a large number directly is ten times slower. */
 const endWritten = Buffer.alloc(endBytes);
 
 export function newTraceId(end: number): string {

@@ -1,11 +1,11 @@
 import { traceEndOf, traceEnds } from "./trace-ids.ts";
 import type { TracesConfig } from "./traces-config.ts";
 
-/** Says which traces are recorded. */
+/** Decides which traces are recorded. */
 export class TraceSampler {
   /** Whether a caller decides for us. */
   readonly #followsParent: boolean;
-  /** What a trace id ends with at least that is in our share. */
+  /** The smallest end of a trace id that is sampled. */
   readonly #recordedFrom: number;
 
   constructor(config: TracesConfig) {
@@ -13,7 +13,7 @@ export class TraceSampler {
     this.#recordedFrom = Math.round((1 - shareOf(config)) * traceEnds);
   }
 
-  /** By the end of the trace id, which is random: whoever has the same share decides alike. */
+  /** By the end of the trace id, which is random: everyone with the same ratio decides alike. */
   takesNew(traceEnd: number): boolean {
     return traceEnd >= this.#recordedFrom;
   }

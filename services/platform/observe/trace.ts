@@ -1,37 +1,37 @@
-/** What is recorded of a span beside its name. Never anything that holds a prompt, an answer, a key or a value of SQL. */
+/** The attributes of a span. Never anything that contains a prompt, an answer, a key or a value of SQL. */
 export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
-/** Where a call stands in the trace that it is part of: what is logged, and what is passed on to those that it calls. */
+/** The position of a call in its trace: what is logged, and what is passed on to the services that it calls. */
 export interface Trace {
   readonly traceId: string;
-  /** As W3C Trace Context has it. */
+  /** In the format of W3C Trace Context. */
   readonly traceparent: string;
   readonly tracestate: string | undefined;
   /** Undefined if nothing is recorded: this process records no traces, or not this one. */
   readonly span: Span | undefined;
 }
 
-/** What a caller says of its trace. */
+/** What a caller says about its trace. */
 export interface CallersTrace extends Trace {
   readonly span: undefined;
 }
 
-/** A part of a trace that is recorded. Of one that never ends nothing is seen. */
+/** A part of a trace that is recorded. A span that never ends is not sent. */
 export interface Span extends Trace {
-  /** Begins a part of this one: a call of another. `others` are those that it is made for as well. */
+  /** Begins a child span: a call to another process. `others` are further spans that it is made for. */
   beginCall(name: string, attributes: Attributes, others?: readonly Span[]): Span;
-  /** What is done for a caller has no name before. */
+  /** The span of a request has no name before its route is known. */
   nameAs(name: string): void;
   set(attributes: Attributes): void;
-  /** Says which request it belongs to. Parts that begin later say so, too. */
+  /** Sets the request that it belongs to. Child spans that begin later inherit it. */
   nameRequest(requestId: string): void;
   /** With an error: a short word of ours for it, never its message. */
   end(error?: string): void;
 }
 
-/** Records traces. There is none in a process that is not told where to send them. */
+/** Records traces. A process that is not told where to send them has none. */
 export interface Tracer {
-  /** Begins what is done for a caller, as a part of the caller's trace where there is one. */
+  /** Begins the span of a request, within the caller's trace if there is one. */
   serve(parent: CallersTrace | undefined): Trace;
 }
 
@@ -46,14 +46,14 @@ export function traceOf(
 }
 
 const ids = "(?!0{32})[\\da-f]{32}-(?!0{16})[\\da-f]{16}";
-/** A later version may have more behind the flags; what is before it is as it was. */
+/** A later version may append to the flags; what comes before stays the same. */
 const pattern = new RegExp(`^(?:00-${ids}-[\\da-f]{2}$|(?!00|ff)[\\da-f]{2}-${ids}-[\\da-f]{2}(?:-|$))`);
 
-/** What a trace is passed on with is at most this long; W3C asks for no more. */
+/** The maximum length that is passed on; W3C requires no more. */
 const tracestateLengthMax = 512;
 const tracestatePattern = /^[\x20-\x7e\t]+$/;
 
-/** What a caller says of its trace. What is not as it should be is ignored, and the rest of it with it. */
+/** What a caller says about its trace. If any of it is malformed, all of it is ignored. */
 export function traceFrom(traceparent: string, tracestate?: string | string[]): CallersTrace | undefined {
   if (!pattern.test(traceparent)) return undefined;
   const isKept =
@@ -68,7 +68,7 @@ export function traceFrom(traceparent: string, tracestate?: string | string[]): 
 
 interface Traced {
   readonly trace?: Trace | undefined;
-  /** Where it is made for several already: the spans beside its own. */
+  /** If it is already made for several: the spans in addition to its own. */
   readonly sharedBy?: readonly Span[];
 }
 

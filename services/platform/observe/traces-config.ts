@@ -16,16 +16,16 @@ export interface TracesConfig {
   /** May hold a credential. */
   readonly headers: Readonly<Record<string, string>>;
   readonly sampler: (typeof samplers)[number];
-  /** Of the samplers that take one: the share that is recorded. */
+  /** For ratio samplers: the ratio. */
   readonly samplerRatio: number;
-  /** Undefined: as the process is named. */
+  /** Undefined: the name of the process. */
   readonly serviceName: string | undefined;
   readonly resourceAttributes: Readonly<Record<string, string>>;
-  /** How long spans wait for more to be sent with. */
+  /** How long spans are collected before they are sent. */
   readonly sendEveryMs: number;
 }
 
-/** The variables that OpenTelemetry has for every program. Undefined if none says where to send traces. */
+/** OpenTelemetry's standard variables. Undefined if none says where to send traces. */
 export function readTracesConfig(reader: EnvironmentReader): TracesConfig | undefined {
   const endpoint = reader.optionalUrl("OTEL_EXPORTER_OTLP_ENDPOINT", ["http:", "https:"]);
   const config = {
@@ -48,7 +48,7 @@ function readRatio(reader: EnvironmentReader, name: string): number {
   return 1;
 }
 
-/** `a=1,b=2`, with what is special in a URL escaped as there. A value may be a secret, so a fault names only the variable. */
+/** `a=1,b=2`, percent-encoded where necessary. A value may be a secret, so a fault names only the variable. */
 function readPairs(reader: EnvironmentReader, name: string): Record<string, string> {
   const pairs: Record<string, string> = {};
   for (const pair of reader.text(name, "").split(",")) {

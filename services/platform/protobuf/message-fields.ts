@@ -7,7 +7,7 @@ import { type ValueType, wrongType } from "./value-types.ts";
 /** A message as the library has it: its fields by their names in JavaScript. */
 export type Fields = Record<string, unknown> & { $unknown?: UnknownField[] };
 
-/** How one field of a message is read and written. It belongs to the type: the message is given to it each time. */
+/** How one field of a message is read and written. It belongs to the type: the message is passed to it each time. */
 export abstract class Field {
   readonly number: number;
   protected readonly name: string;
@@ -39,7 +39,7 @@ export abstract class Field {
   }
 }
 
-/** Not written where it says nothing: where it is not there, or is zero in a field that is always there. */
+/** Not written if it is unset, or zero in a field without presence. */
 export class SingularField extends Field {
   readonly #zero: unknown;
   readonly #isBytes: boolean;
@@ -104,7 +104,7 @@ export class ListField extends Field {
   }
 }
 
-/** Numbers stand one behind the other, with one length for all of them. Those that come one by one are read, too. */
+/** Numbers are packed, with one length for all of them. Unpacked ones are read, too. */
 export class PackedListField extends ListField {
   constructor(field: DescField, type: ValueType) {
     super(field, type, WireType.LengthDelimited);

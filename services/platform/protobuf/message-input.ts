@@ -10,14 +10,14 @@ export interface UnknownField {
 const tagBytesMax = 5;
 const varintBytesMax = 10;
 
-/** Groups within groups. Nobody sends any, and the library takes less than a hundred, and less where they are further inside. */
+/** Nested groups. Nobody sends any, and the library accepts fewer than a hundred, and fewer the deeper they are. */
 const groupDepthMax = 90;
 
-/** The bytes of a message as values, one after the other. Throws if they end too early or mean nothing. */
+/** Reads values from the bytes of a message. Throws if they end too early or are invalid. */
 export class MessageInput {
   readonly #bytes: Buffer;
   #at = 0;
-  /** Of the message that is being read, which may be part of another. */
+  /** The end of the message that is being read, which may be part of another. */
   #end: number;
 
   constructor(bytes: Buffer) {
@@ -29,7 +29,7 @@ export class MessageInput {
     return this.#at < this.#end;
   }
 
-  /** A field's number and how its value is written, as they are there. */
+  /** A field's number and wire type, combined. */
   tag(): number {
     const start = this.#at;
     const tag = this.uint32();
@@ -40,7 +40,7 @@ export class MessageInput {
     return tag;
   }
 
-  /** What is longer than 32 bits is cut off, as is usual. */
+  /** More than 32 bits are truncated, as is usual. */
   uint32(): number {
     let byte = this.#byte();
     if (byte < 0x80) return byte;
@@ -59,7 +59,7 @@ export class MessageInput {
   int64(): bigint {
     let value = 0;
     let factor = 1;
-    // So many bits a number holds.
+    // As many bits as a number holds.
     for (let count = 0; count < 7; count += 1) {
       const byte = this.#byte();
       value += (byte & 0x7f) * factor;
@@ -83,12 +83,12 @@ export class MessageInput {
   text(): string {
     const start = this.#pass();
     const text = this.#bytes.toString("utf8", start, this.#at);
-    // Stands for what is not UTF-8, or was sent.
+    // The replacement character means invalid UTF-8, unless it was sent itself.
     if (text.includes("\ufffd") && !isUtf8(this.#bytes.subarray(start, this.#at))) throw unreadable();
     return text;
   }
 
-  /** Goes into what has a length of its own. Returns what is needed to leave it again. */
+  /** Enters a length-delimited value. Returns what is needed to leave it again. */
   enter(): number {
     const outerEnd = this.#end;
     const start = this.#pass();
@@ -116,7 +116,7 @@ export class MessageInput {
     return byte;
   }
 
-  /** Goes behind something of a length of its own, and returns where it begins. */
+  /** Skips a length-delimited value, and returns where it begins. */
   #pass(): number {
     const length = this.uint32();
     const start = this.#at;

@@ -1,7 +1,7 @@
 /** Room for nearly every message. */
 const bytesAtFirst = 65_536;
 
-/** Of a number of 32 bits. */
+/** Of a 32-bit number. */
 const lengthBytesMax = 5;
 
 /** A character takes three bytes at most, or two of them four. */
@@ -12,7 +12,7 @@ const longText = 16_384;
 /** Texts up to this length are written faster here than by Node's function, and their length is one byte. */
 const shortTextMax = 40;
 
-/** Values as the bytes of a message, one after the other. */
+/** Writes values as the bytes of a message. */
 export class MessageOutput {
   #bytes = Buffer.allocUnsafeSlow(bytesAtFirst);
   #at = 0;
@@ -22,7 +22,7 @@ export class MessageOutput {
     if (this.#bytes.length > bytesAtFirst) this.#bytes = Buffer.allocUnsafeSlow(bytesAtFirst);
   }
 
-  /** A copy of what was written, behind so much room. */
+  /** A copy of what was written, preceded by so much room. */
   copy(roomBytes: number): Buffer {
     const copy = Buffer.allocUnsafe(roomBytes + this.#at);
     this.#bytes.copy(copy, roomBytes, 0, this.#at);
@@ -54,7 +54,7 @@ export class MessageOutput {
 
   text(value: string): void {
     const { length } = value;
-    // To measure a text takes longer than to leave room for the worst that it can be, unless that is much.
+    // Measuring a text takes longer than reserving room for the worst case, unless that is large.
     this.#reserve(lengthBytesMax + (length < longText ? bytesOfCharacterMax * length : Buffer.byteLength(value)));
     if (length <= shortTextMax && this.#putShortAscii(value)) return;
     const guessed = byteCountOf(length);
@@ -62,7 +62,7 @@ export class MessageOutput {
     this.#putLength(byteCount, guessed);
   }
 
-  /** What follows takes a length before it, for which so much room is left. Returns what is needed to end it. */
+  /** Begins a length-delimited value, for whose length so much room is left. Returns what is needed to end it. */
   begin(roomBytes: number): number {
     this.#reserve(lengthBytesMax);
     const start = this.#at;
@@ -70,7 +70,7 @@ export class MessageOutput {
     return start;
   }
 
-  /** Returns how much room its length took, which is a good guess for the next one of its kind. */
+  /** Returns how many bytes its length took, which is a good guess for the next value of its kind. */
   end(start: number, roomBytes: number): number {
     this.#reserve(lengthBytesMax);
     const byteCount = this.#at - start - roomBytes;
@@ -78,7 +78,7 @@ export class MessageOutput {
     return this.#putLength(byteCount, roomBytes);
   }
 
-  /** Puts a length before as many bytes that stand behind the room that was left for it. */
+  /** Writes a length before as many bytes that follow the room left for it. */
   #putLength(byteCount: number, roomBytes: number): number {
     const lengthBytes = byteCountOf(byteCount);
     const start = this.#at + roomBytes;
@@ -119,7 +119,7 @@ export class MessageOutput {
   }
 }
 
-/** Of a length. */
+/** The encoded size of a length. */
 function byteCountOf(length: number): number {
   if (length < 0x80) return 1;
   if (length < 0x4000) return 2;

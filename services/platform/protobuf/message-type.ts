@@ -18,9 +18,9 @@ export function messageType(descriptor: DescMessage): MessageType {
 }
 
 class MessageType {
-  /** All fields as they are where nothing is said of them. */
+  /** All fields with their default values. */
   readonly #empty: Fields;
-  /** Those that are not shared between messages when they are empty. */
+  /** Lists, which must not be shared between messages even when empty. */
   readonly #lists: readonly string[];
   readonly #oneofs: readonly string[];
   readonly #fields: readonly Field[];
@@ -58,7 +58,7 @@ class MessageType {
   }
 
   write(output: MessageOutput, message: Fields): void {
-    // Anything else would look like a message of which no field is there.
+    // Anything else would look like a message with no field set.
     if (typeof message !== "object" || message === null || Array.isArray(message)) throw wrongType("a message");
     for (const field of this.#fields) field.write(output, message);
   }
@@ -68,7 +68,7 @@ class MessageType {
 class MessageValue implements ValueType {
   readonly wireType = WireType.LengthDelimited;
   readonly #type: MessageType;
-  /** Those of one field are mostly of about the same size. */
+  /** The messages of one field mostly have similar sizes. */
   #lengthBytes = 1;
 
   constructor(type: MessageType) {

@@ -6,9 +6,9 @@ import type { MessageOutput } from "./message-output.ts";
 /** How values of one type are read and written. */
 export interface ValueType {
   readonly wireType: WireType;
-  /** `before` is what the field holds already: messages that come in parts are put together. */
+  /** `before` is the field's current value: messages that arrive in parts are merged. */
   read(input: MessageInput, before: unknown): unknown;
-  /** Throws if the value is of another type. */
+  /** Throws if the value has another type. */
   write(output: MessageOutput, value: unknown): void;
 }
 
@@ -29,7 +29,7 @@ export const int32Type: ValueType = {
   },
 };
 
-/** Those that our messages have. */
+/** The scalar types that our messages use. */
 const scalarTypes = new Map<ScalarType, ValueType>([
   [ScalarType.INT32, int32Type],
   [
