@@ -11,7 +11,7 @@ import { InferenceMetrics } from "./inference/inference-metrics.ts";
 import { Upstreams } from "./inference/upstreams/upstreams.ts";
 import { createRestServer } from "./rest-server.ts";
 
-/** Opens everything that the gateway is made of and returns its ports; the lifecycle closes it again. */
+/** Opens all parts of the gateway and returns its ports; the lifecycle closes them again. */
 export async function openGateway(
   config: GatewayConfig,
   logger: Logger,
@@ -22,9 +22,9 @@ export async function openGateway(
   const clients = openClients(config, lifecycle, metrics);
   const health = new Health([clients.haveBeenReady], () => lifecycle.draining);
 
-  // On a port of its own: metrics are not for the public.
+  // On a separate port: metrics are not public.
   const metricsServer = createHttpServer(operationsHandler({ ...metricsPage(metrics), ...probes(health) }));
-  // A page of metrics is answered at once, so this does not wait as long as for answers of inference.
+  // A metrics page is answered at once, so this need not wait as long as for inference answers.
   const metricsDrainMs = Math.min(config.drainTimeoutMs, 1_000);
   lifecycle.opened("metrics server", () => closeHttpServer(metricsServer, metricsDrainMs));
 
@@ -52,16 +52,17 @@ export async function openGateway(
   metrics.showConnections(rest.server);
   const port = await bindHttpServer(rest.server, config.host, config.port, config.reusePort);
   lifecycle.opened("rest server", async () => {
-    // A moment before connections are cut, so that clients whose answer is still on its way are told.
+    // A moment before connections are cut, so that clients whose answer is still in progress are told.
     const stopMs = Math.max(config.drainTimeoutMs * 0.9, config.drainTimeoutMs - 1_000);
     const stop = setTimeout(() => rest.stopForwarding(), stopMs);
     await closeHttpServer(rest.server, config.drainTimeoutMs);
     clearTimeout(stop);
     await rest.close();
   });
-  // Bound last, because probes are answered there, too: where processes share a port, only there do they reach this one.
+  // Bound last, because it also answers probes: if processes share the public port, only this one reaches a particular
+  // process.
   const metricsPort = await bindHttpServer(metricsServer, config.host, config.metricsPort);
-  // Clients and balancers that keep a connection open find another gateway with their next request.
+  // Clients and load balancers that keep a connection open switch to another gateway with their next request.
   lifecycle.stopping(() => {
     rest.server.prependListener("request", (_, response) => response.setHeader("connection", "close"));
   });

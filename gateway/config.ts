@@ -17,33 +17,36 @@ export interface GatewayConfig extends ProcessConfig {
   /** gRPC targets of the services: `host:port`, or `dns:///name:port` to use every address behind a name. */
   readonly presetTarget: string;
   readonly organizationTarget: string;
-  /** Whether several gateways of a machine share the port, and the system gives each connection to one of them. */
+  /** Whether several gateways on a machine share the port; the system assigns each connection to one of them. */
   readonly reusePort: boolean;
   readonly bodyBytesMax: number;
   /** For inference requests, which carry images and long conversations. */
   readonly inferenceBodyBytesMax: number;
-  /** How long the exchange of a key may take, and the call that follows; what is not answered by then is a 503. */
+  /** How long the key exchange may take, and then the call to a service; after that, 503. */
   readonly requestTimeoutMs: number;
   readonly keyCacheMax: number;
-  /** How long a grant is good for inference after its token has expired, where the organization service is out of reach; 0: not at all. */
+  /**
+   * How long a grant remains valid for inference after its token has expired, while the organization service is out of
+   * reach; 0: not at all.
+   */
   readonly grantStaleMaxMs: number;
-  /** Of the presets that inference requests use, in memory. */
+  /** For the presets that inference requests use, in memory. */
   readonly presetCacheBytesMax: number;
-  /** How old such a preset may be where the preset service is out of reach; 0: no older than any. */
+  /** How old such a preset may be while the preset service is out of reach; 0: it is not used then. */
   readonly presetStaleMaxMs: number;
-  /** For keys that have no limit of their own; undefined: none. */
+  /** For keys without a limit of their own; undefined: none. */
   readonly keyRateLimit: RateLimit | undefined;
-  /** Credentials that are refused, for each address they come from; undefined: no limit. */
+  /** For refused credentials, by client address; undefined: no limit. */
   readonly refusedKeyRateLimit: RateLimit | undefined;
-  /** Addresses and ranges of the proxies whose `X-Forwarded-For` is believed. */
+  /** Addresses and ranges of the proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
-  /** Requests of one key that are under way at once. */
+  /** Requests in flight for one key. */
   readonly keyRequestsMax: number;
-  /** Bytes of bodies and answers that are under way at once. A key may have half of it. */
+  /** Bytes of bodies and answers in flight. One key may have half of it. */
   readonly inFlightBytesMax: number;
-  /** The table of the upstreams that inference is sent to; undefined: none. */
+  /** The table of upstreams for inference; undefined: none. */
   readonly upstreamsFile: string | undefined;
-  /** Where people open the console, such as `https://setpoint.example.com`; undefined: on this machine alone. */
+  /** Where people open the console, such as `https://setpoint.example.com`; undefined: only on this machine. */
   readonly publicOrigin: string | undefined;
   /** Where the built console is. */
   readonly consoleFolder: string;
@@ -65,7 +68,7 @@ export function readGatewayConfig(environment: Environment): GatewayConfig {
     grantStaleMaxMs: reader.integer("GRANT_STALE_MAX_MS", { default: 15 * minuteMs, min: 0, max: 24 * hourMs }),
     presetCacheBytesMax: reader.integer("PRESET_CACHE_BYTES_MAX", {
       default: 32 * mebibyte,
-      // A preset of the largest size, made ready for each dialect.
+      // A preset of the largest size, prepared for each dialect.
       min: 16 * mebibyte,
       max: 16 * 1024 * mebibyte,
     }),
@@ -88,7 +91,7 @@ export function readGatewayConfig(environment: Environment): GatewayConfig {
   }));
 }
 
-/** A key may have half of what may be in flight, and that must be enough for the largest body. */
+/** A key may have half of the bytes in flight, and that must be enough for the largest body. */
 function readByteLimits(
   reader: EnvironmentReader,
 ): Pick<GatewayConfig, "bodyBytesMax" | "inferenceBodyBytesMax" | "inFlightBytesMax"> {
@@ -104,7 +107,7 @@ function readByteLimits(
   return { bodyBytesMax, inferenceBodyBytesMax, inFlightBytesMax };
 }
 
-/** No limit where it is 0. A burst that is not given is a second's worth. */
+/** 0 means no limit. The default burst is a second's worth. */
 function readRateLimit(reader: EnvironmentReader, name: string, fallback: RateLimit): RateLimit | undefined {
   const max = 1_000_000;
   const perSecond = reader.integer(`${name}_LIMIT`, { default: fallback.perSecond, min: 0, max });
@@ -112,7 +115,7 @@ function readRateLimit(reader: EnvironmentReader, name: string, fallback: RateLi
   return perSecond === 0 ? undefined : { perSecond, burst };
 }
 
-/** HTTPS, unless on this machine: over plain HTTP, whoever is in between could read the cookie of a session. */
+/** HTTPS, except on this machine: over plain HTTP, anyone in between could read a session cookie. */
 function readPublicOrigin(reader: EnvironmentReader): string | undefined {
   const text = reader.optional("PUBLIC_ORIGIN")?.replace(/\/$/, "");
   if (text === undefined) return undefined;

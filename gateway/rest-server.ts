@@ -56,12 +56,12 @@ import { workspaceRoutes } from "./routes/workspaces.ts";
 
 declare module "fastify" {
   interface FastifyInstance {
-    /** Ends the answers of upstreams that are under way. */
+    /** Ends the upstream answers in flight. */
     stopForwarding(): void;
   }
 }
 
-/** What the REST server is made of. */
+/** The parts of the REST server. */
 interface RestParts {
   readonly config: Pick<
     GatewayConfig,
@@ -122,14 +122,14 @@ function createApp(
     genReqId: ({ headers }) => saneRequestId(headers["x-request-id"]) ?? newId(),
     routerOptions: {
       ignoreTrailingSlash: true,
-      // A slug that is too long must reach its check, so the router has no limit of its own.
+      // A slug that is too long must reach its own check, so the router has no limit.
       maxParamLength: Number.MAX_SAFE_INTEGER,
       querystringParser: parseQuery,
     },
     schemaErrorFormatter: (errors) => invalidRequest(violationsFrom(errors as ErrorObject[])),
   });
-  // Bodies and headers are checked by their handlers, and answers are text already.
-  // Their schemas are there to be read by people.
+  // Bodies and headers are checked by their handlers, and answers are already text. Their schemas are for
+  // documentation.
   app.setValidatorCompiler(({ schema, httpPart }) => {
     if (httpPart === "body" || httpPart === "headers") return () => true;
     return httpPart === "querystring" ? queryValidator(schema as TObject) : ajv.compile(schema as TObject);
@@ -166,7 +166,7 @@ async function addRoutes(app: FastifyInstance, parts: RestParts, limits: Limits,
   });
 }
 
-/** The organization service counts as out of reach where it is not heard of for so long. */
+/** The organization service counts as out of reach if nothing is heard from it for this long. */
 const organizationSilenceMaxMs = 1_000;
 
 function openAccess({ config, clients, metrics }: RestParts, limits: Limits, cookie: SessionCookie) {

@@ -3,7 +3,7 @@ import { etagHeader, isNotModified } from "../json/etag.ts";
 import { nothingAt } from "../json/http-error.ts";
 import { type Asset, chooseBody, immutableFolder, indexFile } from "./assets.ts";
 
-/** The page runs no script but its own, talks to nobody else, and stands in nobody's frame. */
+/** The page runs only its own scripts, connects to no other origin, and cannot be framed. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -17,7 +17,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Of every file: a script that is run as a worker goes by its own headers. */
+/** For every file: a script that runs as a worker follows its own headers. */
 const securityHeaders = {
   "content-security-policy": contentSecurityPolicy,
   "cross-origin-opener-policy": "same-origin",
@@ -45,7 +45,7 @@ interface Asked {
   Params: { "*"?: string };
 }
 
-/** Serves the console: its files, and its page at every path that is none of them, for the page itself knows its paths. */
+/** Serves the console: its files, and its page at every other path, because the page itself handles its paths. */
 export function assetRoutes(app: FastifyInstance, assets: ReadonlyMap<string, Asset>): void {
   const index = assets.get(indexFile);
 
@@ -54,7 +54,7 @@ export function assetRoutes(app: FastifyInstance, assets: ReadonlyMap<string, As
     const asset = assets.get(path) ?? (path.startsWith(immutableFolder) ? undefined : index);
     if (asset) return sendAsset(asset, request, reply);
     if (index) {
-      // A gateway of another release may have it: a cache that kept this would hide it.
+      // A gateway of another release may have it: a cached answer would hide it.
       reply.header("cache-control", "no-store");
       throw nothingAt(request.url);
     }
@@ -76,7 +76,7 @@ function sendAsset(asset: Asset, { headers }: FastifyRequest<Asked>, reply: Fast
     ...securityHeaders,
     "cache-control": asset.isImmutable ? "public, max-age=31536000, immutable" : "no-cache",
     etag: etagHeader(etag),
-    // A range would be of one encoding or another, and no file is so large.
+    // A range would be of one encoding or another, and no file is that large.
     "accept-ranges": "none",
     vary: "accept-encoding",
   });

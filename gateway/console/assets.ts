@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
 import { markShared } from "../limits/payload.ts";
 
-/** A file of the console in one encoding. The bytes are in memory once, however many are sent them. */
+/** A file of the console in one encoding. The bytes are in memory once, shared by all answers. */
 interface AssetBody {
   readonly bytes: Buffer;
   readonly etag: string;
@@ -15,7 +15,7 @@ export interface Asset {
   readonly type: string;
   /** Whether its name changes with its content. */
   readonly isImmutable: boolean;
-  /** The smallest first, and last the one that everybody accepts. */
+  /** Smallest first; the last is the one that everybody accepts. */
   readonly bodies: readonly AssetBody[];
 }
 
@@ -29,21 +29,20 @@ const types: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
 };
 
-/** Compressed copies that the build puts beside a file, where that is worth it; and the file itself. */
+/** Compressed copies that the build puts beside a file, if worthwhile; and the file itself. */
 const encodings: readonly (readonly [string | undefined, string])[] = [
   ["br", ".br"],
   ["gzip", ".gz"],
   [undefined, ""],
 ];
 
-/** Where the build puts what it names by its content. */
+/** Where the build puts files that are named by their content. */
 export const immutableFolder = "assets/";
 export const indexFile = "index.html";
 
 /**
- * The files of the built console by their paths, all of them in memory: what a request asks for is looked up here, and
- * nothing of it reaches the file system. Empty if the console was not built, or not all of it is there: the API is
- * served without it.
+ * The files of the built console by path, all of them in memory: requests are looked up here, and nothing of them
+ * reaches the file system. Empty if the console was not built, or is incomplete: the API is served without it.
  */
 export function readAssets(folder: string, onFault: (reason: string) => void): ReadonlyMap<string, Asset> {
   try {
@@ -85,7 +84,7 @@ function readAsset(folder: string, file: string): Asset {
   };
 }
 
-/** No browser sends a longer header, and others are not worth the work. */
+/** No browser sends a longer header, and others are not worth the effort. */
 const acceptLengthMax = 500;
 
 /** The first body that the caller accepts. */

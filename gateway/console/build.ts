@@ -7,14 +7,14 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import { build } from "vite";
 import { dialects } from "../dialects/dialects.ts";
 
-// Builds the console, unless what is there was built from the same sources: `npm start` runs this each time.
+// Builds the console, unless the existing build is from the same sources: `npm start` runs this each time.
 
 const root = join(import.meta.dirname, "../..");
 const appFolder = join(import.meta.dirname, "app");
 const dist = join(import.meta.dirname, "dist");
 const hashFile = join(dist, "sources.sha256");
 
-/** What the build is made from. The schemas of the gateway's answers are not: only their types are used. */
+/** What the build depends on. Not the schemas of the gateway's answers: only their types are used. */
 const sources = [
   "gateway/console/build.ts",
   "gateway/console/app/**/*.{ts,tsx,js,css,html,json,svg,woff2}",
@@ -51,7 +51,7 @@ async function buildInto(folder: string): Promise<void> {
       outDir: folder,
       emptyOutDir: true,
       target: "es2023",
-      // Our policy allows no data: addresses, and browsers that have light-dark() need no polyfill.
+      // Our policy allows no data: URLs, and browsers that support light-dark() need no polyfill.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
@@ -61,12 +61,18 @@ async function buildInto(folder: string): Promise<void> {
   });
 }
 
-/** The tables of the dialects check bodies, too, which is much for a browser that only asks for names. */
+/**
+ * Computed here, because the dialects' tables also check bodies, which is too much code for a browser that only needs
+ * names.
+ */
 function keptFields(): Record<string, readonly string[]> {
   return Object.fromEntries(Object.entries(dialects).map(([name, { keptKeys }]) => [name, [...keptKeys]]));
 }
 
-/** The script knows the colours that somebody chose, and nothing is to be seen without it: others would only flash up. */
+/**
+ * The script knows the colour scheme that somebody chose, and nothing is visible without it: other colours would only
+ * flash up.
+ */
 function paintAfterScript(html: string): string {
   return html.replace('<script type="module"', '<script type="module" blocking="render"');
 }
@@ -87,21 +93,21 @@ async function compressAll(folder: string): Promise<void> {
   );
 }
 
-// What tests build is kept by the next start: it is the same, and not the larger one for development.
+// A build by tests must be the same as that of the next start, and not the larger one for development.
 process.env.NODE_ENV = "production";
 
 const hash = hashOfSources();
 if (builtFrom() === hash) {
   console.log("kept");
 } else {
-  // Aside, and then in its place: whoever serves it meanwhile has the old one or the new one.
+  // Built aside, and then moved into place: whoever serves it meanwhile has the old one or the new one.
   const fresh = `${dist}.${process.pid}`;
   const old = `${fresh}.old`;
   try {
     await buildInto(fresh);
     await compressAll(fresh);
     writeFileSync(join(fresh, "sources.sha256"), hash);
-    // What somebody else has built from the same meanwhile stays in its place: it may be read right now.
+    // If somebody else has built the same meanwhile, that stays: it may be in use right now.
     if (builtFrom() !== hash) await rename(dist, old).catch(() => {});
     await rename(fresh, dist).catch((error: unknown) => {
       if (builtFrom() !== hash) throw error;

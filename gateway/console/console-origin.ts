@@ -1,20 +1,20 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 
-/** With this prefix, browsers accept it only over HTTPS and from this host, and send it to no other. */
+/** With this prefix, browsers accept the cookie only over HTTPS and from this host, and send it to no other. */
 const secureCookieName = "__Host-setpoint-session";
-/** Over plain HTTP, that prefix is not possible. This one is for a gateway on one's own machine. */
+/** Over plain HTTP, that prefix is not possible. This name is for a gateway on one's own machine. */
 const loopbackCookieName = "setpoint-session";
 
 const safeMethods = ["GET", "HEAD"];
 
-/** As much of a request as tells whether the console made it. */
+/** The part of a request that shows whether the console made it. */
 export interface ReceivedRequest {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Tells the requests that the console itself makes from those that another page has a browser make. */
+/** Distinguishes requests of the console itself from those that another page makes a browser send. */
 export class ConsoleOrigin {
   /** Where people open the console; undefined: on this machine. */
   readonly #publicOrigin: string | undefined;
@@ -23,7 +23,7 @@ export class ConsoleOrigin {
     this.#publicOrigin = publicOrigin?.startsWith("https:") ? publicOrigin : undefined;
   }
 
-  /** The cookie that counts here; undefined if none does, because it would travel in the clear. */
+  /** The cookie that is accepted here; undefined if none is, because it would be sent in clear text. */
   cookieNameFor({ host, origin }: IncomingHttpHeaders): string | undefined {
     if (this.#publicOrigin) return secureCookieName;
     // A proxy may set Host to this machine. The address that the browser opened is in its Origin.
@@ -32,9 +32,10 @@ export class ConsoleOrigin {
   }
 
   /**
-   * Whether the console made the request. Browsers say from which page a request comes, and no page can change that; where one
-   * says nothing, its Origin has to. Another port of this machine is the same site, but not the same origin. What changes
-   * something also has a header that no form and no other origin can send without being asked about it first.
+   * Whether the console made the request. Browsers report which page a request comes from, and no page can change that;
+   * if a browser does not, its Origin must match. Another port of this machine is the same site, but not the same
+   * origin. A request that changes something also needs a header that neither a form nor another origin can send
+   * without a preflight.
    */
   isOwnRequest({ method, headers }: ReceivedRequest): boolean {
     const site = headers["sec-fetch-site"];

@@ -2,7 +2,9 @@ import { isSecret } from "../../services/platform/auth/key-format.ts";
 import { HttpError } from "../json/http-error.ts";
 import type { ConsoleOrigin, ReceivedRequest } from "./console-origin.ts";
 
-/** The cookie that holds the token of a session. Scripts cannot read it, and it goes with no request from elsewhere. */
+/**
+ * The cookie with the token of a session. Scripts cannot read it, and it is not sent with requests from other sites.
+ */
 export class SessionCookie {
   readonly #origin: ConsoleOrigin;
 
@@ -10,7 +12,7 @@ export class SessionCookie {
     this.#origin = origin;
   }
 
-  /** The token of a request that the console made; undefined if there is none that counts. */
+  /** The token of a request that the console made; undefined if there is no valid one. */
   tokenOf(request: ReceivedRequest): string | undefined {
     const { cookie } = request.headers;
     if (cookie === undefined || !this.#origin.isOwnRequest(request)) return undefined;
@@ -25,17 +27,17 @@ export class SessionCookie {
     return name !== undefined && values.length === 1 && isSecret("session", token) ? token : undefined;
   }
 
-  /** The `Set-Cookie` that has the browser keep the token until it is closed. */
+  /** The `Set-Cookie` that makes the browser keep the token until it is closed. */
   keeping(request: ReceivedRequest, token: string): string {
     return `${this.#nameFor(request)}=${token}; ${this.#attributesFor(request)}`;
   }
 
-  /** The `Set-Cookie` that has the browser forget it. */
+  /** The `Set-Cookie` that makes the browser drop it. */
   forgetting(request: ReceivedRequest): string {
     return `${this.#nameFor(request)}=; ${this.#attributesFor(request)}; Max-Age=0`;
   }
 
-  /** Throws if nobody can sign in with this request. */
+  /** Throws if it is not possible to sign in with this request. */
   requireOwnRequest(request: ReceivedRequest): void {
     this.#nameFor(request);
     if (this.#origin.isOwnRequest(request)) return;

@@ -13,7 +13,7 @@ const readBody = bodyReader(
     (key === undefined) === (ticket === undefined) ? [{ path: "", message: "must have a key or a ticket" }] : [],
 );
 
-/** What someone signs in with, from the body of POST /console/session. */
+/** The credentials in the body of POST /console/session. */
 export function signInFrom(body: string | undefined) {
   const { key, ticket } = readBody(body);
   return key === undefined

@@ -10,10 +10,10 @@ import type { SessionCookie } from "./session-cookie.ts";
 import { sessionJson, signInFrom } from "./session-json.ts";
 
 const url = "/console/session";
-/** Many times what a key or a ticket takes. */
+/** Many times the size of a key or a ticket. */
 const bodyLimit = 1_024;
 
-/** Who is signed in to the console: by a key, which is exchanged for a session and is not needed again. */
+/** Who is signed in to the console: with a key, which is exchanged for a session and not needed again. */
 export function sessionRoutes(
   app: FastifyInstance,
   access: Access,
@@ -38,7 +38,7 @@ export function sessionRoutes(
     },
     async (request, reply) => {
       const credential = signInFrom(request.body);
-      // A cookie that was here before means nothing: the token is always a new one, made from these bytes.
+      // An existing cookie has no effect: the token is always a new one, derived from these bytes.
       const creation = { credential, secretSeed: randomBytes(32) };
       const { token, session } = await access.withSecret(request, reply, credential, (options) =>
         sessions.createSession(creation, options),

@@ -1,6 +1,6 @@
 import { Dialect } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 
-/** Named by the last part of their paths, which is the same in the inference APIs that they come from. */
+/** Named by the last part of their paths, as in the inference APIs that they come from. */
 export const dialectNames = ["chat/completions", "messages", "responses"] as const;
 export type DialectName = (typeof dialectNames)[number];
 
@@ -12,7 +12,7 @@ export const dialectByName = {
 
 const namesByDialect = new Map<Dialect, DialectName>(dialectNames.map((name) => [dialectByName[name], name]));
 
-/** Null if it is not known: whoever made a version did not say it, or this gateway does not know it. */
+/** Null if it is not known: the caller that created a version did not say it, or this gateway does not know it. */
 export function dialectNameOf(dialect: Dialect): DialectName | null {
   return namesByDialect.get(dialect) ?? null;
 }

@@ -10,9 +10,9 @@ type Body = Readonly<Record<string, unknown>>;
 
 /** The shape of an inference request body, and what a preset takes from it. */
 export interface Dialect {
-  /** The whole body as JSON Schema, for the document that describes the route. */
+  /** The whole body as JSON Schema, for the API description. */
   readonly bodySchema: SchemaObject;
-  /** The names of all fields that may stand in a config. */
+  /** The names of all fields that a config may contain. */
   readonly keptKeys: ReadonlySet<string>;
   /** Whether a field with this value is part of the config. */
   readonly keeps: (key: string, value: unknown) => boolean;
@@ -53,12 +53,12 @@ export function defineDialect(parts: {
   };
 }
 
-/** A schema without the bounds that are left open, which are undefined: JSON Schema has no such value. */
+/** A schema without its open bounds, which are undefined: JSON Schema has no such value. */
 function asJson(schema: SchemaObject): SchemaObject {
   return JSON.parse(JSON.stringify(schema));
 }
 
-/** What becomes of a field, to be appended to its description. */
+/** What happens to a field, to be appended to its description. */
 const notesOnUse: Readonly<Record<Field["use"], string>> = {
   config: "",
   prompt: " Only the system prompt is taken from it; the rest is not stored.",

@@ -2,17 +2,17 @@ import type { SchemaObject } from "ajv";
 import { type ConfigField, configFields } from "../../services/platform/config-fields/config-fields.ts";
 import { anything } from "../../services/platform/config-fields/field-schemas.ts";
 
-/** One row of a dialect's table: what becomes of a field, and the values it may have. */
+/** One row of a dialect's table: what happens to a field, and the values it may have. */
 export interface Field {
   readonly use: "config" | "prompt" | "none";
   readonly schema: SchemaObject;
-  /** A value that says nothing, and is not stored. */
+  /** A value that means nothing, and is not stored. */
   readonly unless?: string | undefined;
 }
 
 /**
  * The fields are stored in `config` as they were sent, except for the value `unless`. Their rules are those of every
- * config, or where this dialect is stricter, `within`.
+ * config or, if this dialect is stricter, `within`.
  */
 export function keep<Name extends ConfigField>(
   names: readonly Name[],
@@ -28,7 +28,7 @@ export function prompt(schema: SchemaObject): Field {
   return { use: "prompt", schema };
 }
 
-/** The field is known and not stored. It is checked only where it has a schema. */
+/** The field is known but not stored. It is checked only if it has a schema. */
 export function ignore(schema: SchemaObject = anything()): Field {
   return { use: "none", schema };
 }

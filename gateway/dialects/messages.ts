@@ -20,7 +20,7 @@ export const messages = defineDialect({
 
     system: prompt(either(text(), listOf(object()))),
 
-    // Must be there, but may be null.
+    // Required, but may be null.
     messages: ignore(orNull(listOf(object()))),
     stream: ignore(boolean()),
     user: ignore(text(256)),

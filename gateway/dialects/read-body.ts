@@ -17,7 +17,7 @@ interface VersionContent {
   readonly systemPrompt: string | undefined;
 }
 
-/** Reads from the text of a request body what a preset keeps. Throws an invalid request that names every violation. */
+/** Reads the parts of a request body that a preset keeps. Throws an invalid request that names every violation. */
 export function readBody(dialect: Dialect, text: string): VersionContent {
   return contentOf(dialect, parseJsonObject(text));
 }
@@ -34,7 +34,7 @@ function contentOf(dialect: Dialect, body: JsonObject): VersionContent {
   const tooLarge = sizeViolations("config", configJson);
   const violations = [
     ...dialect.findViolations(body.value),
-    // A config that is too large is not searched for what else is wrong with it.
+    // A config that is too large is not checked for other faults.
     ...(tooLarge.length > 0 ? tooLarge : ambiguities(body, kept, (key) => dialect.keptKeys.has(key))),
     ...prompt.violations,
     ...surrogateViolations("system_prompt", systemPrompt ?? ""),
@@ -44,7 +44,7 @@ function contentOf(dialect: Dialect, body: JsonObject): VersionContent {
   return { configJson, systemPrompt };
 }
 
-/** The schema and the rule for prompts may object to the same value; once is enough. */
+/** The schema and the rule for prompts may object to the same value; reporting it once is enough. */
 function firstOfEachPath(violations: readonly FieldViolation[]): FieldViolation[] {
   const first = new Map<string, FieldViolation>();
   for (const violation of violations) {

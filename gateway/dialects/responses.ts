@@ -12,14 +12,14 @@ import { ignore, keep, prompt } from "./field.ts";
 import { promptOfMessages } from "./system-prompt.ts";
 
 /**
- * The body of POST /presets/{slug}/responses. A field that is not in the table is ignored; one that the chat-completions
- * table has too must have the same schema there.
+ * The body of POST /presets/{slug}/responses. A field that is not in the table is ignored; one that is also in the
+ * chat-completions table must have the same schema there.
  */
 export const responses = defineDialect({
   required: [],
   fields: {
     ...keep(["model", "models", "provider", "route", "plugins"]),
-    // Clients send "auto" for someone who chose nothing.
+    // Clients send "auto" if nothing was chosen.
     ...keep(["service_tier"], { unless: "auto" }),
     ...keep(["cache_control", "prompt_cache_options"]),
 

@@ -1,7 +1,7 @@
 import { type FieldViolation, violationsMax } from "../../services/platform/domain/domain-error.ts";
 import { fieldPath } from "../../services/platform/json/field-path.ts";
 
-/** The texts of a body that make up its system prompt, in order, and the parts that should be text and are not. */
+/** The texts of a body that make up its system prompt, in order, and the parts that should be text but are not. */
 export interface PromptTexts {
   readonly texts: readonly string[];
   readonly violations: readonly FieldViolation[];

@@ -2,7 +2,7 @@ import type { Logger } from "../../services/platform/observe/logger.ts";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import type { Span, Trace } from "../../services/platform/observe/trace.ts";
 
-/** What is known of a request when it is over. Bytes that are no request have neither a method nor a route. */
+/** What is known about a request when it is over. Bytes that are not a request have neither a method nor a route. */
 interface AccessEntry {
   readonly method?: string;
   readonly route?: string | undefined;
@@ -10,7 +10,7 @@ interface AccessEntry {
   readonly ms: number;
   readonly requestId: string;
   readonly trace?: Trace | undefined;
-  /** Logged at the level debug only. */
+  /** Logged only at level debug. */
   readonly isQuiet?: boolean;
 }
 
@@ -34,7 +34,7 @@ export class AccessLog {
   }
 }
 
-/** Strangers may try every method on every path. Each would be another time series, which never goes away. */
+/** Strangers may try every method on every path. Each would create another time series, which never goes away. */
 function operationOf(method: string | undefined, route: string, status: number): string {
   if (method === undefined) return route;
   return `${status === methodNotAllowed ? "other" : method} ${route}`;
@@ -42,7 +42,7 @@ function operationOf(method: string | undefined, route: string, status: number):
 
 const methodNotAllowed = 405;
 
-/** The route and not the path: what a caller wrote is not recorded. */
+/** The route and not the path: nothing that a caller wrote is recorded. */
 function endSpan(span: Span, method: string | undefined, route: string, status: number): void {
   span.set({ "http.request.method": method, "http.route": route, "http.response.status_code": status });
   span.end(status >= 500 ? String(status) : undefined);

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 
-/** A caller that has sent nothing for this long is taken to wait for us. */
+/** A caller that has sent nothing for this long is assumed to wait for us. */
 const silenceMs = 500;
 const bytesMax = 64 * 1024 * 1024;
 
 /**
- * Receives what is left of a body, within bounds, and drops it: a caller who sends everything before they read would
- * otherwise see their connection reset, and never the answer. Calls `done` with whether the body came to its end.
+ * Receives the rest of a body, within bounds, and drops it: a caller that sends everything before it reads would
+ * otherwise see its connection reset, and never the answer. Calls `done` with whether the body was complete.
  */
 export function dropBody(request: IncomingMessage, durationMs: number, done: (isWhole: boolean) => void): void {
   const untilMs = monotonicMs() + durationMs;

@@ -6,15 +6,15 @@ import type { Exchanges } from "./exchanges.ts";
 /** Node's code for a request that ends too early. */
 const earlyEnd = "HPE_INVALID_EOF_STATE";
 
-/** The code of an error that stands for a request for a tunnel. */
+/** The code of an error that stands for a CONNECT request. */
 export const tunnel = "SETPOINT_TUNNEL";
 
 const methods = new Set<string | undefined>(METHODS);
 
-/** The server that callers outside connect to. */
+/** The server that outside callers connect to. */
 export function createEdgeServer(listener: RequestListener, exchanges: Exchanges, timeouts: HttpTimeouts): Server {
   const listen: RequestListener = (request, response) => {
-    // Of a request line without a version, Node also accepts methods of other protocols.
+    // In a request line without a version, Node also accepts methods of other protocols.
     if (!methods.has(request.method)) {
       server.emit("clientError", new Error("A method of another protocol"), request.socket);
       return;
@@ -27,7 +27,7 @@ export function createEdgeServer(listener: RequestListener, exchanges: Exchanges
     requireHostHeader: false,
     latestRequest: (socket) => exchanges.latest(socket)?.reply.request.raw,
   });
-  // The caller is asked for the body only once it is read, which is after the key was accepted.
+  // The caller is told to send the body only when it is read, which is after the key was accepted.
   server.on("checkContinue", (request, response) => {
     request.once("resume", () => {
       if (!response.headersSent) response.writeContinue();
@@ -38,14 +38,14 @@ export function createEdgeServer(listener: RequestListener, exchanges: Exchanges
   server.on("connect", (_request, socket) => {
     server.emit("clientError", Object.assign(new Error("A tunnel"), { code: tunnel }), socket);
   });
-  // An expectation that is not known is refused by the rules for headers.
+  // An unknown expectation is refused by the header rules.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   return server;
 }
 
 /**
- * We never upgrade to another protocol, but a client may ask for it with any request. Node then does not report a body that
- * ends too early, so the request would wait for the rest.
+ * We never upgrade to another protocol, but a client may ask for it with any request. Node then does not report a body
+ * that ends too early, so the request would wait forever for the rest.
  */
 function watchEnd(server: Server, request: IncomingMessage): void {
   const { socket } = request;

@@ -7,17 +7,17 @@ import { errorShapeOf } from "./error-shape.ts";
 import { logNamesOf } from "./log-names.ts";
 import type { Refusals } from "./refusals.ts";
 
-/** Answers whatever is thrown for a request, and requests for paths that have no route. */
+/** Answers everything that is thrown for a request, and requests for paths without a route. */
 export function answerErrors(app: FastifyInstance, refusals: Refusals, logger: Logger): void {
   app.setErrorHandler(async (thrown, request, reply) => {
-    // Fastify does not say how large it may be.
+    // Fastify's error does not contain the limit.
     const isTooLarge = thrown instanceof errorCodes.FST_ERR_CTP_BODY_TOO_LARGE;
     const error = isTooLarge ? bodyTooLarge(request.routeOptions.bodyLimit) : thrown;
-    // Nobody is left to answer: the caller hung up in the middle of their body, or while a call was made for them.
+    // Nobody is left to answer: the caller disconnected while sending its body, or during a call made for it.
     const isGone = reply.raw.destroyed || request.raw.socket.destroyed;
     if (error === request.raw.errored || (isGone && isOfKind(error, "canceled"))) return reply.hijack();
     const { status, headers, body } = errorAnswer(error, request.id, errorShapeOf(request));
-    // What is refused on purpose is counted, and need not fill the log.
+    // Deliberate refusals are counted, and need not fill the log.
     if (status >= 500 && !(error instanceof HttpError))
       logger.error({ err: error, ...logNamesOf(request), status }, "request failed");
     if (request.raw.complete) return reply.status(status).headers(headers).type("application/json").send(body);

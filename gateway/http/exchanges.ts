@@ -11,38 +11,38 @@ declare module "fastify" {
   }
 }
 
-/** A request of which at least the headers have arrived, and whose answer is not sent to its end. */
+/** A request whose headers have arrived, and whose answer has not been sent completely. */
 interface Exchange {
   readonly reply: FastifyReply;
   readonly startedAtMs: number;
-  /** The trace that all that is done for it belongs to. */
+  /** The trace that the work for it belongs to. */
   readonly trace: Trace | undefined;
   isRecorded: boolean;
-  /** Released when the exchange ends, however it does. */
+  /** Released when the exchange ends, in whatever way. */
   held?: { release(): void };
-  /** What begins the work, where the request waits for its turn. */
+  /** Starts the work, if the request waits for its turn. */
   begin?: () => void;
 }
 
 interface Connection {
-  /** In the order of arrival, which is that of the answers: more than one where requests are pipelined. */
+  /** In order of arrival, which is that of the answers: more than one if requests are pipelined. */
   readonly open: Exchange[];
   isPaused: boolean;
 }
 
 /**
- * How many requests of one connection are worked on at once. The others wait, and no more are read meanwhile. Node has no
- * such bound: a caller who reads nothing could have answers made until the memory is full.
+ * How many requests of one connection are processed at once. The others wait, and no more are read meanwhile. Node has
+ * no such limit: a caller that reads nothing could cause answers until the memory is full.
  */
 const atOnceMax = 8;
 
-/** An answer that is written after its connection broke may emit an error. Nobody can be told of it any more. */
+/** An answer that is written after its connection broke may emit an error, which is of no use to anyone. */
 const ignoreError = (): void => {};
 
-/** The status that is recorded where the caller has gone, or was not waited for any longer. */
+/** The status that is recorded if the caller disconnected, or was not waited for any longer. */
 export const clientClosedRequest = 499;
 
-/** What is in flight on which connection. Every exchange is recorded once, however it ends. */
+/** The exchanges in flight on each connection. Every exchange is recorded once, however it ends. */
 export class Exchanges {
   readonly #connections = new WeakMap<Socket, Connection>();
   readonly #accessLog: AccessLog;
@@ -53,7 +53,7 @@ export class Exchanges {
     this.#tracer = tracer;
   }
 
-  /** Calls `work` at once, or where the request has to wait, when it is its turn. */
+  /** Calls `work` at once or, if the request has to wait, when it is its turn. */
   begin(reply: FastifyReply, work: () => void): void {
     const { socket } = reply.request.raw;
     const connection = this.#connections.get(socket) ?? this.#connect(socket);
@@ -68,7 +68,7 @@ export class Exchanges {
     reply.raw.on("error", ignoreError);
     if (!reply.raw.socket) reply.raw.once("socket", () => endWhereBrokenOff(reply));
     reply.raw.on("finish", () => {
-      // Node emits this also for an answer that it could not send. That one is ended by the `close` of the socket.
+      // Node also emits this for an answer that it could not send. The `close` of the socket ends that one.
       if (!socket.destroyed) this.#finish(connection, socket);
     });
     if (connection.open.length <= atOnceMax) {
@@ -80,7 +80,7 @@ export class Exchanges {
     }
   }
 
-  /** The youngest of a connection. All others there have been received whole. */
+  /** The youngest of a connection. All others there have been received completely. */
   latest(socket: Socket): Exchange | undefined {
     return this.#connections.get(socket)?.open.at(-1);
   }
@@ -101,7 +101,7 @@ export class Exchanges {
     return connection;
   }
 
-  /** The oldest is always the first to be answered to its end. */
+  /** The oldest is always the first to be answered completely. */
   #finish(connection: Connection, socket: Socket): void {
     const { open } = connection;
     const exchange = open.shift();
@@ -136,8 +136,8 @@ export class Exchanges {
 }
 
 /**
- * Node does not end a connection for an answer that broke off before its turn had come there. Those behind it would wait
- * for ever. What there is of it is sent first, as it would be of any other.
+ * Node does not end a connection for an answer that broke off before its turn. Those behind it would wait forever. What
+ * exists of it is sent first, as for any other.
  */
 function endWhereBrokenOff({ raw }: FastifyReply): void {
   if (raw.destroyed) process.nextTick(() => raw.socket?.destroySoon());
@@ -147,9 +147,9 @@ function beginTrace(tracer: Tracer | undefined, request: FastifyRequest): Trace 
   const { traceparent, tracestate } = request.raw.headers;
   const trace = traceOf(tracer, traceparent, tracestate);
   if (!trace?.span) return trace;
-  // Only here, because fastify makes them anew each time it is asked.
+  // Only here, because Fastify recreates them at each access.
   const { routeOptions } = request;
-  // Probes are not traced: nobody's request is behind them.
+  // Probes are not traced: they belong to no caller's request.
   if (isQuiet(routeOptions)) return undefined;
   trace.span.nameAs(`${request.method} ${routeOptions.url ?? "none"}`);
   trace.span.nameRequest(request.id);

@@ -3,14 +3,15 @@ import { type FieldViolation, invalidRequest } from "../../services/platform/dom
 import { isPlainTransfer } from "../../services/platform/http/transfer-encoding.ts";
 import { HttpError } from "../json/http-error.ts";
 
-/** The one expectation that exists, by the pattern that Node has for it. */
+/** The only expectation that exists, with Node's own pattern. */
 const continueExpectation = /(?:^|\W)100-continue(?:$|\W)/i;
 
-/** What HTTP asks of the headers of any request, whatever its path. */
+/** HTTP's rules for the headers of any request, on any path. */
 export function checkHeaders({ headers, rawHeaders, httpVersion }: IncomingMessage): void {
   let hosts = 0;
   let authorizations = 0;
-  // Node keeps the first of each and is silent about the others. Lengths are compared first: this runs for every request.
+  // Node keeps the first of each and ignores the others. Lengths are compared first, because this runs for every
+  // request.
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] as string;
     if (name.length === 4 && name.toLowerCase() === "host") hosts++;
@@ -23,7 +24,7 @@ export function checkHeaders({ headers, rawHeaders, httpVersion }: IncomingMessa
   if (isModern && headers.expect !== undefined && !continueExpectation.test(headers.expect)) {
     throw new HttpError(417, "The only Expect header that is supported is `100-continue`.");
   }
-  // HTTP would have 501 here, but clients send again what is answered so.
+  // HTTP suggests 501 here, but clients retry that.
   if (!isPlainTransfer(headers["transfer-encoding"])) {
     throw invalidRequest([{ path: "Transfer-Encoding", message: "must be `chunked`, or not be given" }]);
   }

@@ -12,15 +12,17 @@ import { tunnel } from "./edge-server.ts";
 import { errorShapeOf } from "./error-shape.ts";
 import type { Exchanges } from "./exchanges.ts";
 
-/** How long a connection stays open after bytes on it were refused, so that a client that still sends can read why. */
+/**
+ * How long a connection stays open after bytes on it were refused, so that a client that is still sending can read why.
+ */
 const readMs = 1_000;
 
-/** Answers where Fastify cannot: requests whose body has not come to its end, and bytes that are no request. */
+/** Answers where Fastify cannot: requests whose body is incomplete, and bytes that are not a request. */
 export class Refusals {
   readonly #exchanges: Exchanges;
   readonly #accessLog: AccessLog;
   readonly #lingerMs: number;
-  /** Connections on which what came after the last request is refused once that is answered. */
+  /** Connections on which the bytes after the last request are refused once that is answered. */
   readonly #refusedAfterwards = new WeakSet<Socket>();
 
   constructor(exchanges: Exchanges, accessLog: AccessLog, lingerMs: number) {
@@ -29,7 +31,7 @@ export class Refusals {
     this.#lingerMs = lingerMs;
   }
 
-  /** Sends the answer at once, and receives what is left of the body after that. */
+  /** Sends the answer at once, and then receives the rest of the body. */
   refuse(reply: FastifyReply, error: unknown): void {
     const { raw: request, id } = reply.request;
     const { status, headers, body } = errorAnswer(error, id, errorShapeOf(reply.request));
@@ -54,17 +56,20 @@ export class Refusals {
     });
   }
 
-  /** Answers what Node reports of a connection: that it broke, that its bytes are not HTTP, or that they come too slowly. */
+  /**
+   * Answers what Node reports about a connection: that it broke, that its bytes are not HTTP, or that they come too
+   * slowly.
+   */
   answerClientError(error: Error & { code?: string }, socket: Socket): void {
     const latest = this.#exchanges.latest(socket)?.reply;
-    // Node reports every byte that follows the first bad one.
+    // Node reports every byte after the first bad one.
     if (socket.destroyed || socket.writableEnded || this.#refusedAfterwards.has(socket)) return;
     if (error.code === "ECONNRESET" || socket.bytesRead === 0) {
       socket.destroy();
     } else if (!latest) {
       this.#refuseBytes(socket, error.code);
     } else if (latest.request.raw.complete) {
-      // It must not be taken for the answer to the request before it, which is still being worked on.
+      // It must not be taken for the answer to the previous request, which is still being processed.
       this.#refusedAfterwards.add(socket);
       latest.raw.once("close", () => this.#refuseBytes(socket, error.code));
     } else if (!latest.raw.headersSent) {

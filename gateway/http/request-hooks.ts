@@ -21,7 +21,7 @@ export function addRequestHooks(app: FastifyInstance, exchanges: Exchanges, heal
     // While draining, a request on an open connection is still served; its answer closes the connection.
     if (health.isDraining()) reply.header("connection", "close");
     if (payload instanceof Readable) {
-      // The status has been sent by then, so this line is all that tells of it.
+      // The status has already been sent, so only this line shows it.
       payload.on("error", (error) => {
         exchanges.settle(reply, 500);
         logger.error({ err: error, ...logNamesOf(request) }, "answer broke off");

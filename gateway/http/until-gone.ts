@@ -1,6 +1,6 @@
 import type { FastifyReply } from "fastify";
 
-/** A signal that is aborted when the caller hangs up before they are answered. */
+/** A signal that is aborted when the caller disconnects before it is answered. */
 export function untilGone({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
   raw.once("close", () => {

@@ -1,4 +1,4 @@
-/** The one table from an HTTP status to the name that Anthropic's API has for such an error. */
+/** The one table from an HTTP status to Anthropic's name for such an error. */
 const typeByStatus: Readonly<Record<number, string>> = {
   401: "authentication_error",
   403: "permission_error",

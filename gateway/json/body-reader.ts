@@ -8,12 +8,14 @@ import { requireBody } from "./body.ts";
 /** Many times what the fields of such a body take, however they are written. */
 export const smallBodyBytesMax = 65_536;
 
-/** What a schema cannot say. It sees fields that the schema may have refused. */
+/** A rule that a schema cannot express. It sees fields that the schema may have refused. */
 type Rule = (fields: Readonly<Record<string, unknown>>) => readonly FieldViolation[];
 
 const noRule: Rule = () => [];
 
-/** Makes a function that reads small bodies of one shape. It tells all violations at once; an unknown field is one. */
+/**
+ * Creates a function that reads small bodies of one shape. It reports all violations at once; an unknown field is one.
+ */
 export function bodyReader<Schema extends TObject>(
   schema: Schema,
   rule = noRule,

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
 import { HttpError } from "./http-error.ts";
 
-/** The text of a request body. It is parsed where its shape is known: what is stored is cut out of the text itself. */
+/** The text of a request body. It is parsed where its shape is known: what is stored is sliced from the text itself. */
 export function bodyText(bytes: Buffer, contentEncoding: string | undefined): string {
   const text = bodyBytes(bytes, contentEncoding).toString("utf8");
   return text.startsWith("\uFEFF") ? text.slice(1) : text;
@@ -13,7 +13,7 @@ export function bodyBytes(bytes: Buffer, contentEncoding: string | undefined): B
   if (contentEncoding && !/^\s*(identity\s*)?$/i.test(contentEncoding)) {
     throw new HttpError(415, "Send the body uncompressed, without a Content-Encoding.");
   }
-  // Decoding would replace bytes that are not UTF-8 without a word.
+  // Decoding would silently replace bytes that are not UTF-8.
   if (!isUtf8(bytes)) throw invalidRequest([{ path: "", message: "must be UTF-8" }]);
   return bytes;
 }

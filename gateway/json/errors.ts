@@ -25,20 +25,20 @@ const statusByKind: Readonly<Record<ErrorKind, number>> = {
   internal: 500,
 };
 
-/** Reasons whose status is not that of their kind. */
+/** Reasons whose status differs from that of their kind. */
 const statusByReason: Readonly<Record<string, number>> = {
   ETAG_STALE: 412,
-  // Clients of OpenRouter know no 409 for workspaces.
+  // OpenRouter's clients know no 409 for workspaces.
   SLUG_TAKEN: 400,
   WORKSPACE_HAS_KEYS: 400,
   WORKSPACE_IS_DEFAULT: 400,
   WORKSPACE_MEMBER_HAS_KEYS: 400,
 };
 
-/** Fields of the services' contract that have another name here. */
+/** Fields of the services' contract that have another name in the REST API. */
 const publicPaths = new Map([["expire_time", "expires_at"]]);
 
-/** What a caller is told of an error. */
+/** What a caller is told about an error. */
 interface PublicParts {
   readonly status: number;
   readonly message: string;
@@ -54,7 +54,7 @@ interface ErrorAnswer {
   readonly body: string;
 }
 
-/** The clients of OpenAI and Anthropic repeat what is answered with 409. That only helps where a change was aborted. */
+/** The clients of OpenAI and Anthropic retry a 409. That only helps if a change was aborted. */
 const notAgain = { "x-should-retry": "false" };
 
 const headersByKind: Readonly<Partial<Record<ErrorKind, Readonly<Record<string, string>>>>> = {
@@ -63,10 +63,10 @@ const headersByKind: Readonly<Partial<Record<ErrorKind, Readonly<Record<string, 
   failed_precondition: notAgain,
 };
 
-/** `own`: our shape. `inference`: the same, where requests are sent to upstreams. `anthropic`: there, that of Anthropic's API. */
+/** `own`: our shape. `inference`: the same, on inference routes. `anthropic`: there, the shape of Anthropic's API. */
 export type ErrorShape = "own" | "inference" | "anthropic";
 
-/** The answer to anything that was thrown. Of a fault of ours, it tells nothing but the request id to look for. */
+/** The answer to anything that was thrown. For a fault of ours, it reveals nothing but the request id. */
 export function errorAnswer(thrown: unknown, requestId: string, shape: ErrorShape = "own"): ErrorAnswer {
   const told = publicParts(thrown);
   const parts = told === outOfReach && shape !== "own" ? outOfReachOfInference : told;
@@ -74,7 +74,7 @@ export function errorAnswer(thrown: unknown, requestId: string, shape: ErrorShap
   const body = isAnthropic ? anthropicBody(parts, requestId) : errorBody(parts, requestId);
   // Where Anthropic's clients look for it.
   const headers = isAnthropic ? { ...parts.headers, "request-id": requestId } : parts.headers;
-  // A message may name a path, a slug or a field that the caller made of their key.
+  // A message may contain a path, a slug or a field into which the caller has put its key.
   return { status: parts.status, headers, body: withoutKeys(body) };
 }
 
@@ -85,7 +85,7 @@ function publicParts(thrown: unknown): PublicParts {
   if (status === 500) return faultOfOurs;
   if (status === 503) return outOfReach;
   const { message, violations, metadata } = withPublicPaths(thrown);
-  // A service does not say what its limit is.
+  // A service does not report its limit.
   const headers = status === 429 ? tooManyRequests(message, nothingLeft).headers : (headersByKind[thrown.kind] ?? {});
   return { status, message, violations, headers, metadata };
 }
@@ -99,7 +99,7 @@ function withPublicPaths(error: DomainError): DomainError {
 
 const nothingLeft: Allowance = { limit: 0, remaining: 0, nextInSeconds: 1, fullInSeconds: 1 };
 
-/** What Fastify itself refuses. */
+/** Errors of Fastify itself. */
 const fastifyErrors: Readonly<Record<string, PublicParts>> = {
   FST_ERR_BAD_URL: refusal(400, "The path is not valid: check its percent-encoding.", [
     { path: "", message: "has a path that is not valid percent-encoding" },
@@ -128,7 +128,7 @@ const faultOfOurs: PublicParts = {
 };
 
 /**
- * The text of a transport names hosts and ports, so none of it is passed on. Whether anything was stored is not always
+ * Transport errors name hosts and ports, so none of their text is passed on. Whether anything was stored is not always
  * known: the last answer of a database that went away may have been lost.
  */
 const outOfReach: PublicParts = {
@@ -139,7 +139,7 @@ const outOfReach: PublicParts = {
   headers: { "retry-after": retryAfterSeconds },
 };
 
-/** Inference stores nothing, and sends a request on only when it has all that it needs. */
+/** Inference stores nothing, and forwards a request only when it has everything that it needs. */
 const outOfReachOfInference: PublicParts = {
   ...outOfReach,
   message: "The service is out of reach or overloaded. Nothing was sent to an upstream. Try again in a moment.",

@@ -5,10 +5,10 @@ const tagPattern = /^(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*?)(?:-gzip|-br)?"$/;
 const elementPattern = /(?:"[^"]*"|[^",])+/g;
 
 /**
- * What stands between the quotes of each tag; `*` stands for any tag. One that is weak, or names a coding, counts as the
- * strong one that we gave out: a proxy that compresses an answer makes its tag weak (nginx with `gzip on`) or adds how
- * (Apache with `mod_deflate`, `mod_brotli`), and what ours name is a state of the preset, however its bytes are written.
- * By RFC 9110, 13.1.1, no change would ever get through such a proxy.
+ * The text between the quotes of each tag; `*` stands for any tag. A weak tag, or one with a content coding, counts as
+ * the strong one that we issued: a proxy that compresses an answer makes its tag weak (nginx with `gzip on`) or appends
+ * the coding (Apache with `mod_deflate`, `mod_brotli`), and ours identify a state of the preset, however its bytes are
+ * encoded. Under RFC 9110, 13.1.1, no change would ever get through such a proxy.
  */
 function tagsFrom(name: string, header: string): "*" | string[] {
   if (header.trim() === "*") return "*";
@@ -21,14 +21,14 @@ function tagsFrom(name: string, header: string): "*" | string[] {
   });
 }
 
-/** The tags that `If-Match` allows, as the preset service takes them; undefined if any will do. */
+/** The tags that `If-Match` allows, as the preset service takes them; undefined if any is allowed. */
 export function etagsOfIfMatch(header: string | undefined): string[] | undefined {
   const tags = header === undefined ? "*" : tagsFrom("If-Match", header);
   return tags === "*" ? undefined : valuesOf(tags);
 }
 
 /**
- * The same for a creation, which may also make the preset. There `If-Match: *` means that the preset must exist, and
+ * The same for a creation, which may also create the preset. There `If-Match: *` means that the preset must exist, and
  * `If-None-Match: *` that it must not.
  */
 export function etagsOfCreation(ifMatch: string | undefined, ifNoneMatch: string | undefined): string[] {
@@ -42,12 +42,12 @@ export function etagsOfCreation(ifMatch: string | undefined, ifNoneMatch: string
   return tags === "*" ? ["*"] : valuesOf(tags);
 }
 
-/** In quotes `*` and `-` are no tags of ours, and mean something else to the service. */
+/** In quotes, `*` and `-` are not tags of ours, and would mean something else to the service. */
 function valuesOf(tags: readonly string[]): string[] {
   return tags.map((tag) => (tag === "*" || tag === "-" ? "" : tag));
 }
 
-/** Whether `If-None-Match` says that the caller has the current state already. */
+/** Whether `If-None-Match` says that the caller already has the current state. */
 export function isNotModified(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   const tags = tagsFrom("If-None-Match", header);

@@ -1,4 +1,4 @@
-/** A field that was changed, as both services tell it. The values are JSON already. */
+/** A changed field, as both services report it. The values are already JSON. */
 interface FieldChange {
   readonly field: string;
   readonly fromJson: string;

@@ -14,10 +14,10 @@ export class HttpError extends Error {
   }
 }
 
-/** For what may be over in a moment. */
+/** For conditions that may be over in a moment. */
 export const retryAfterSeconds = "1";
 
-/** What is left of a limit. Times are in whole seconds. */
+/** The rest of a limit. Times are in whole seconds. */
 export interface Allowance {
   readonly limit: number;
   readonly remaining: number;
@@ -26,7 +26,7 @@ export interface Allowance {
   readonly fullInSeconds: number;
 }
 
-/** The one way to answer 429, so that all of them have the same headers. */
+/** The only way to answer 429, so that all of them have the same headers. */
 export function tooManyRequests(
   message: string,
   allowance: Allowance,
@@ -52,9 +52,9 @@ export function nothingAt(url: string): HttpError {
   return new HttpError(404, `There is nothing at ${path}. ${hintFor(path)}`);
 }
 
-/** Clients append their calls to a base URL that people write, some with a `/v1` of their own and some without. */
+/** Clients append their calls to a base URL that people configure, some adding a `/v1` and some not. */
 const misplacedCall = /^(?:\/+api)?(?:\/+v1)*\/+(chat\/completions|messages|responses|models)\/?$/;
-/** What the APIs of upstreams have beside inference, such as `count_tokens`. */
+/** Further calls of upstream APIs beneath inference, such as `count_tokens`. */
 const callBehindInference = /^(\/api\/v1\/(?:chat\/completions|messages|responses))\/./;
 
 function hintFor(path: string): string {

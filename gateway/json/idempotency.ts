@@ -5,7 +5,7 @@ import { Type } from "./schema-builder.ts";
 
 const rule = `1 to ${requestIdLengthMax} printable ASCII characters`;
 
-/** Of every call that stores something. */
+/** For every call that stores something. */
 export const idempotencyHeader = {
   "Idempotency-Key": Type.Optional(
     Type.String({
@@ -15,7 +15,7 @@ export const idempotencyHeader = {
   ),
 };
 
-/** Of a call that makes a secret, which is shown once. */
+/** For a call that creates a secret, which is shown once. */
 export const secretIdempotencyHeader = {
   "Idempotency-Key": Type.Optional(
     Type.String({
@@ -25,7 +25,7 @@ export const secretIdempotencyHeader = {
   ),
 };
 
-/** The caller's own name for a request, where it has one. */
+/** The caller's own id for a request, if it has one. */
 export function idempotencyKeyFrom(headers: IncomingHttpHeaders): string | undefined {
   const key = headers["idempotency-key"];
   if (key === undefined) return undefined;

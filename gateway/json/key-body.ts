@@ -9,7 +9,7 @@ import { fixedValue, nameRule, optionalText } from "./schema-parts.ts";
 const nameLengthMax = 255;
 const graceSecondsMax = 604_800;
 
-/** A limit that is silently ignored would be dangerous. */
+/** Silently ignoring a limit would be dangerous. */
 const unmetered = {
   limit: fixedValue(null, "null: spending is not metered here, so a limit would not hold"),
   limit_reset: fixedValue(null, "null: spending is not metered here, so there is no limit to reset"),
@@ -89,7 +89,7 @@ export function keyCreationFrom(body: string | undefined) {
   };
 }
 
-/** The body of PATCH /keys/{hash}. Fields that are accepted only for the sake of clients change nothing. */
+/** The body of PATCH /keys/{hash}. Fields that are accepted only for compatibility change nothing. */
 export function keyUpdateFrom(body: string | undefined) {
   const { name, disabled, expires_at, permissions } = readUpdate(body);
   const given = { name, disabled, expire_time: expires_at, permissions };
@@ -113,7 +113,7 @@ function expireTimeOf(expiresAt: string | null | undefined) {
   return typeof expiresAt === "string" ? { expireTime: timestampFromDate(new Date(expiresAt)) } : {};
 }
 
-/** For a time that is well-formed. JavaScript takes the 30th of February for the 2nd of March. */
+/** For a well-formed time. JavaScript turns February 30 into March 2. */
 function expiryViolations({ expires_at }: Readonly<Record<string, unknown>>): FieldViolation[] {
   if (typeof expires_at !== "string" || !timePattern.test(expires_at)) return [];
   const time = new Date(expires_at);

@@ -11,7 +11,7 @@ export const kindByName = { api: KeyKind.API, management: KeyKind.MANAGEMENT } a
 
 const kindNames = new Map<number, string>(Object.entries(kindByName).map(([name, kind]) => [kind, name]));
 
-/** Spending is not metered here: nothing is used up, and nothing is limited. */
+/** Spending is not metered: nothing is used up, and nothing is limited. */
 export const spending = {
   limit: null,
   limit_remaining: null,
@@ -78,7 +78,7 @@ interface MadeKey {
   readonly secret: string;
 }
 
-/** The only answer that holds a secret: nothing on its way may keep it. */
+/** The only answer that contains a secret: no cache on the way may keep it. */
 export function sendSecret(reply: FastifyReply, { key, secret }: MadeKey): FastifyReply {
   const json = `{"data":${keyJson(present(key))},"key":${JSON.stringify(secret)}}`;
   return reply.status(201).header("cache-control", "no-store").type("application/json").send(json);

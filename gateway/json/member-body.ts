@@ -50,7 +50,7 @@ interface Names {
   readonly last_name?: string | null;
 }
 
-/** A name that is null is left out: the service removes what the mask names and the message does not hold. */
+/** A name that is null is left out: the service removes what the mask names and the message does not contain. */
 function namesOf({ first_name, last_name }: Names) {
   return {
     ...(typeof first_name === "string" ? { firstName: first_name } : {}),

@@ -2,7 +2,8 @@ import type { TSchema } from "typebox";
 import { Type } from "./schema-builder.ts";
 import { componentSchema, nullable } from "./schema-parts.ts";
 
-// The JSON that model.ts writes. What is not known of a model is null, or empty: clients of OpenRouter insist on every field.
+// The JSON that model.ts writes. What is not known about a model is null or empty: OpenRouter's clients require every
+// field.
 
 const unknown = { description: "Not known: always null." };
 const noneKnown = Type.Array(Type.String(), { maxItems: 0, description: "Not known: always empty." });

@@ -3,7 +3,7 @@ import type { Preset } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 
 /** A preset as a model that a request may name. */
 export function presetModelJson({ slug, name, description, createTime, designatedVersionNumber }: Preset): string {
-  // An older preset service does not tell the number.
+  // An older preset service does not report the number.
   const version = designatedVersionNumber > 0 ? `, version ${designatedVersionNumber}` : "";
   return modelJson({
     id: `@preset/${slug}`,
@@ -14,7 +14,7 @@ export function presetModelJson({ slug, name, description, createTime, designate
   });
 }
 
-/** A model that an upstream serves by exactly this name. Nothing else is known of it. */
+/** A model that an upstream lists under exactly this name. Nothing else is known about it. */
 export function upstreamModelJson(name: string): string {
   return modelJson({ id: name, name, created: 0, description: "Served by an upstream.", details: "/api/v1/models" });
 }
@@ -27,7 +27,7 @@ interface Model {
   readonly details: string;
 }
 
-/** With all fields that clients of OpenRouter insist on, known or not. */
+/** With all fields that OpenRouter's clients require, known or not. */
 function modelJson({ id, name, created, description, details }: Model): string {
   return JSON.stringify({
     id,

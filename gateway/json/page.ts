@@ -27,7 +27,10 @@ export function pageSchema(itemName: string): TSchema {
   });
 }
 
-/** Makes a function that writes pages as bytes, each answer once: those who ask for the same at once share one answer. */
+/**
+ * Creates a function that writes pages as bytes, each answer once: callers that ask for the same page at once share one
+ * answer.
+ */
 export function pageWriter<Answer extends { readonly totalCount: number }>(
   itemsOf: (answer: Answer) => readonly string[],
 ): (answer: Answer) => Buffer {

@@ -13,10 +13,10 @@ import { etagHeader, isNotModified } from "./etag.ts";
 import { fieldChangesJson } from "./field-change.ts";
 import { isoTime } from "./time.ts";
 
-/** Answers are kept from this size on. For smaller ones, that would cost more than it saves. */
+/** Answers are shared from this size on. For smaller ones, that would cost more than it saves. */
 const largeLength = 64 * 1024;
 
-// Answers are put together as text: a config is JSON already and goes out exactly as it was stored.
+// Answers are assembled as text: a config is already JSON and is sent exactly as it was stored.
 
 /** The public name of each status. */
 export const statusByName = {
@@ -36,7 +36,7 @@ export const presetActionByName = {
 
 const actionNames = new Map<number, string>(Object.entries(presetActionByName).map(([name, action]) => [action, name]));
 
-/** Answers with a preset and its ETag, or with 304 where `ifNoneMatch` says that the caller has it already. */
+/** Answers with a preset and its ETag, or with 304 if `ifNoneMatch` says that the caller already has it. */
 export function sendPreset(reply: FastifyReply, preset: Preset | undefined, ifNoneMatch?: string): FastifyReply {
   if (!preset) throw new Error("The preset service answered without a preset");
   reply.header("etag", etagHeader(preset.etag));
@@ -44,12 +44,12 @@ export function sendPreset(reply: FastifyReply, preset: Preset | undefined, ifNo
   return reply.type("application/json").send(presetAnswer(preset));
 }
 
-/** The answers of presets that several callers have asked for together. */
+/** The answers for presets that several callers have asked for together. */
 const largeAnswers = new WeakMap<Preset, Buffer>();
 
 /**
- * To put a large answer together takes milliseconds, and its size in memory. So it is done once for all who asked together
- * and share the preset: they are answered in one turn of the event loop.
+ * Assembling a large answer takes milliseconds, and its size in memory. So it is done once for all callers that asked
+ * together and share the preset: they are answered in one turn of the event loop.
  */
 function presetAnswer(preset: Preset): string | Buffer {
   const known = largeAnswers.get(preset);
@@ -61,7 +61,7 @@ function presetAnswer(preset: Preset): string | Buffer {
   return bytes;
 }
 
-/** A preset as it stands in lists; with what it serves, where the service was asked for that. */
+/** A preset as listed; with what it serves, if the service was asked for that. */
 export function listedPresetJson(preset: Preset): string {
   const { serving } = preset;
   return JSON.stringify({

@@ -1,15 +1,15 @@
 import { parse } from "node:querystring";
 import type { TProperties } from "typebox";
 
-/** A query as text: each name with its value, or with the list of its values where it is repeated. */
+/** A query as text: each name with its value, or with the list of its values if it is repeated. */
 export type Query = Record<string, unknown>;
 
-/** Reads every parameter. By default, the parser would silently leave out those after the first thousand. */
+/** Reads every parameter. By default, the parser would silently drop those after the first thousand. */
 export function parseQuery(query: string): Query {
   return query === "" ? {} : { ...parse(query, "&", "=", { maxKeys: 0 }) };
 }
 
-/** Nobody means to send more than this. */
+/** No sensible query has more. */
 export const parametersMax = 1_000;
 
 export function hasTooManyParameters(query: Query): boolean {
@@ -22,9 +22,9 @@ export function hasTooManyParameters(query: Query): boolean {
 }
 
 /**
- * Makes a function that turns the texts of a query into what its schema describes, in place. An integer is decimal digits
- * and nothing else: `1e2`, `+5`, `05` and an empty value stay texts, and are refused by the schema. A list may be repeated,
- * or separated by commas.
+ * Creates a function that converts the texts of a query to the types of its schema, in place. An integer is decimal
+ * digits and nothing else: `1e2`, `+5`, `05` and an empty value stay texts, and are refused by the schema. A list may
+ * be repeated, or separated by commas.
  */
 export function queryReader(properties: TProperties): (query: Query) => void {
   const namesOf = (type: string) =>

@@ -15,12 +15,12 @@ type Used =
   | "Unsafe";
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Marks a property that may be left out. Not enumerable: it is no part of the schema. */
+/** Marks a property that may be left out. Not enumerable: it is not part of the schema. */
 const optional = "~optional";
 
 /**
- * TypeBox's types, and of what it does at run time that which is used here. Its own code is some 300 modules, and was a
- * fifth of the time that the gateway takes to load.
+ * TypeBox's types, with the part of its run-time behaviour that is used here. Its own code is about 300 modules, and
+ * was a fifth of the time that the gateway takes to load.
  */
 export const Type = {
   Array: (items: Schema, options?: Schema) => ({ type: "array", items, ...options }),

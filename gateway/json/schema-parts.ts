@@ -1,7 +1,7 @@
 import type { TSchema, TSchemaOptions, TString, TUnsafe } from "typebox";
 import { Type } from "./schema-builder.ts";
 
-/** A schema that has a name in the document; openapi/description.ts says which there are. */
+/** A schema that has a name in the API description; openapi/description.ts lists them. */
 export function componentSchema(name: string): TSchema {
   return Type.Ref(`#/components/schemas/${name}`);
 }
@@ -26,7 +26,7 @@ export function nullable<Name extends keyof ValuesByType = never>(
   return Type.Unsafe({ type: [types, "null"].flat(), ...options });
 }
 
-/** The rule of every name that people give, in words that follow "must be". */
+/** The rule of every name that people choose, in words that follow "must be". */
 export function nameRule(lengthMax: number): TSchemaOptions & { readonly pattern: string } {
   return {
     pattern: `^(?=.*\\S)\\P{Cc}{1,${lengthMax}}$`,
@@ -34,12 +34,12 @@ export function nameRule(lengthMax: number): TSchemaOptions & { readonly pattern
   };
 }
 
-/** A field of a body that may be left out, or be null, which means the same or removes what there is. */
+/** A field of a body that may be left out, or be null, which means the same or removes the value. */
 export function optionalText(options: TSchemaOptions) {
   return Type.Optional(Type.Unsafe<string | null>({ type: ["string", "null"], ...options }));
 }
 
-/** A field that is taken for the sake of clients, with the one value that is true here. `reason` follows "must be". */
+/** A field that is accepted for compatibility, with the one value that is true here. `reason` follows "must be". */
 export function fixedValue(value: null | boolean | number, reason: string) {
   return Type.Optional(Type.Unsafe<typeof value>({ const: value, description: reason }));
 }

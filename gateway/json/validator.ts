@@ -4,7 +4,7 @@ import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
 import { isId } from "../../services/platform/domain/ids.ts";
 import { hasTooManyParameters, parametersMax, type Query, queryReader } from "./query.ts";
 
-/** What parameters are checked with. Nothing is coerced: what is wrong is refused, and not guessed at. */
+/** Checks parameters. Nothing is coerced: what is wrong is refused, and not guessed at. */
 export const ajv = new Ajv({ allErrors: true, useDefaults: true, verbose: true, allowUnionTypes: true });
 ajv.addFormat("uuid", isId);
 

@@ -62,7 +62,7 @@ export function workspaceCreationFrom(body: string | undefined) {
   return { name, slug, ...optionalFieldsOf(rest) };
 }
 
-/** The body of PATCH /workspaces/{workspace}. Fields that are accepted only for the sake of clients change nothing. */
+/** The body of PATCH /workspaces/{workspace}. Fields that are accepted only for compatibility change nothing. */
 export function workspaceUpdateFrom(body: string | undefined) {
   const { name, slug, ...rest } = readUpdate(body);
   const paths = Object.keys({ ...(name && { name }), ...(slug && { slug }), ...rest });
@@ -78,7 +78,7 @@ export function userIdsFrom(body: string | undefined) {
   return { userIds: readUserIds(body).user_ids };
 }
 
-/** A field that is null is left out: the service removes what the mask names and the message does not hold. */
+/** A field that is null is left out: the service removes what the mask names and the message does not contain. */
 function optionalFieldsOf({ description, default_text_model, default_image_model, default_provider_sort }: Fields) {
   return {
     ...(typeof description === "string" ? { description } : {}),

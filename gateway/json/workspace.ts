@@ -5,7 +5,10 @@ import type { Workspace, WorkspaceMember } from "../../proto/gen/setpoint/organi
 import { sendData } from "./send.ts";
 import { isoTime } from "./time.ts";
 
-/** What clients of OpenRouter may expect to switch on in a workspace, and is always off here. A body may say so, too. */
+/**
+ * Features that OpenRouter's clients may expect to switch on in a workspace, and that are always off here. A body may
+ * say so, too.
+ */
 export const switchedOff = {
   io_logging_api_key_ids: null,
   io_logging_sampling_rate: 1,
@@ -23,7 +26,7 @@ export function workspaceJson(workspace: Workspace): string {
     default_text_model: workspace.defaultTextModel ?? null,
     default_image_model: workspace.defaultImageModel ?? null,
     default_provider_sort: workspace.defaultProviderSort ?? null,
-    // There are no guardrails, but clients want the id of one: it is always the same for a workspace.
+    // There are no guardrails, but clients expect the id of one: it is always the same for a workspace.
     default_guardrail_id: v5("default_guardrail", workspace.id),
     ...switchedOff,
     created_at: isoTime(workspace.createTime),

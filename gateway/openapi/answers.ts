@@ -39,7 +39,7 @@ export function dataOf(name: string): TSchema {
 }
 
 /** The answer to a deletion. */
-export const deleted = success("It is gone.", Type.Object({ deleted: Type.Unsafe({ const: true }) }));
+export const deleted = success("It was deleted.", Type.Object({ deleted: Type.Unsafe({ const: true }) }));
 
 /** An answer without a body. */
 export function withoutBody(description: string, headers: HeaderSchemas) {
@@ -117,10 +117,10 @@ const refusals = {
 
 type RefusalStatus = keyof typeof refusals;
 
-/** What every operation may answer. */
+/** The errors that every operation may answer. */
 const everywhere = [401, 429, 500, 503] as const satisfies RefusalStatus[];
 
-/** The errors that an operation answers beside those that every operation does. */
+/** The errors of an operation, in addition to those of every operation. */
 export function refusedWith(...statuses: readonly RefusalStatus[]) {
   return Object.fromEntries(
     [...statuses, ...everywhere].map((status) => [status, { $ref: `#/components/responses/${refusalName(status)}` }]),
@@ -141,7 +141,7 @@ export function refusedInAnthropicShape(...statuses: readonly RefusalStatus[]) {
   );
 }
 
-/** The errors by their names in the document. */
+/** The errors by their names in the API description. */
 export const refusalComponents = Object.fromEntries(
   Object.entries<Refusal>(refusals).map(([status, refusal]) => [
     refusalName(status),
@@ -172,7 +172,7 @@ function refusalComponent(code: number, { when, message, issues, mayRetry, heade
   };
 }
 
-/** A header as the document has it; for the answers of a route, the plugin does this. */
+/** A header in the form of the API description; for the answers of a route, the plugin does this. */
 function header({ description, ...schema }: TSchema & { description?: string }) {
   return { description, schema };
 }

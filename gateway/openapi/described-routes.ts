@@ -1,6 +1,6 @@
 import type { FastifyInstance, RouteOptions } from "fastify";
 
-/** What the document is made from. */
+/** What the API description is generated from. */
 export type DescribedRoute = Pick<RouteOptions, "method" | "url" | "schema">;
 
 /** A list that grows with the routes that are registered from here on. A route without a tag is not part of the API. */

@@ -19,7 +19,7 @@ import { refusalComponents } from "./answers.ts";
 
 type Description = NonNullable<FastifyDynamicSwaggerOptions["openapi"]>;
 
-/** What the document says beside the operations, which come from the routes. */
+/** The API description except for the operations, which come from the routes. */
 export const description = {
   openapi: "3.1.0",
   info: {

@@ -8,7 +8,7 @@ import { InferenceMetrics } from "../inference/inference-metrics.ts";
 import { Upstreams } from "../inference/upstreams/upstreams.ts";
 import { createRestServer } from "../rest-server.ts";
 
-/** The text of `/openapi.json`, from a gateway that listens nowhere and calls nobody. */
+/** The text of `/openapi.json`, from a gateway that does not listen and calls nothing. */
 export async function openApiDocument(): Promise<string> {
   const config = readGatewayConfig({});
   const logger = pino({ level: "error" }, pino.destination(2));

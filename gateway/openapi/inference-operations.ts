@@ -23,7 +23,7 @@ const properties = {
   stream: { type: ["boolean", "null"], description: "Whether to stream the answer as events while it is generated." },
 };
 
-/** What the document says of the route that sends requests of a dialect to an upstream. */
+/** The description of the route that sends requests of a dialect to an upstream. */
 export function inferenceOperation(dialect: DialectName) {
   const answer = success(
     "The upstream's answer, as it is. If a preset was used, `x-setpoint-preset` names it and its version.",

@@ -4,7 +4,7 @@ import { type FastifyInstance, fastify } from "fastify";
 import type { DescribedRoute } from "./described-routes.ts";
 import { description } from "./description.ts";
 
-/** Serves `/openapi.json` and `/docs`. It knows the routes by their schemas alone; nobody calls them here. */
+/** Serves `/openapi.json` and `/docs`. It knows the routes only by their schemas; they are not called here. */
 export async function createReferenceServer(routes: readonly DescribedRoute[]): Promise<FastifyInstance> {
   const app = fastify({ routerOptions: { ignoreTrailingSlash: true } });
   app.setValidatorCompiler(() => () => true);
@@ -19,14 +19,14 @@ export async function createReferenceServer(routes: readonly DescribedRoute[]): 
   await app.register(swaggerUi, {
     routePrefix: "/docs",
     theme: { title: "Setpoint API reference" },
-    // Keys are not kept in the browser: the console is of the same origin, and its scripts must not find any.
+    // Keys are not kept in the browser: the console has the same origin, and its scripts must not find any.
     uiConfig: { layout: "BaseLayout", tryItOutEnabled: true, defaultModelsExpandDepth: 0 },
     staticCSP: contentSecurityPolicy,
   });
   return app;
 }
 
-/** People enter keys here, so the page talks to nobody else, and nobody can frame it. */
+/** People enter keys here, so the page may connect to no other origin, and cannot be framed. */
 const contentSecurityPolicy = {
   "default-src": "'none'",
   "script-src": "'self'",
@@ -56,7 +56,8 @@ function corrected(parts: Parameters<SwaggerTransformObject>[0]): ReturnType<Swa
   const paths = Object.values(parts.openapiObject.paths ?? {}) as Record<string, Operation>[];
   for (const { parameters = [], responses } of paths.flatMap((path) => Object.values(path))) {
     for (const parameter of parameters) {
-      // A parameter with a default is required by its schema, because defaults are filled in first. A caller may leave it out.
+      // A parameter with a default is required by its schema, because defaults are filled in first. A caller may still
+      // leave it out.
       if (parameter.schema?.default !== undefined) parameter.required = false;
     }
     for (const [status, response] of Object.entries(responses)) {

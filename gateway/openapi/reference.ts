@@ -6,7 +6,7 @@ import type { DescribedRoute } from "./described-routes.ts";
 export function referenceRoutes(app: FastifyInstance, routes: readonly DescribedRoute[]): void {
   let opening: Promise<FastifyInstance> | undefined;
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    // Loaded when somebody first asks: few ever do, and it would be a good part of the time that the gateway takes to start.
+    // Loaded on the first request: few ever ask for it, and it would be a good part of the gateway's startup time.
     opening ??= import("./reference-server.ts")
       .then(({ createReferenceServer }) => createReferenceServer(routes))
       .catch((error: unknown) => {
@@ -31,6 +31,6 @@ async function passOn(server: FastifyInstance, { url, headers }: FastifyRequest,
     if (answer.headers[name] !== undefined) reply.header(name, answer.headers[name]);
   }
   reply.status(statusCode);
-  // An answer without a body gets no type: with a 304, it would replace that of the copy that the caller has.
+  // An answer without a body gets no content type: with a 304, it would replace that of the caller's cached copy.
   return rawPayload.length === 0 ? reply.send() : reply.send(rawPayload);
 }

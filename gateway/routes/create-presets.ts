@@ -91,8 +91,8 @@ export function createPresetRoutes(
 }
 
 /**
- * What names the creation, so that no retry makes a second version: the caller's own key, which must come with the same
- * request each time, or a new one, for the retries that the gateway itself makes.
+ * Identifies the creation, so that no retry creates a second version: by the caller's own key, which must come with the
+ * same request each time, or by a new one, for the gateway's own retries.
  */
 function idempotencyOf(request: FastifyRequest<Creation>, name: DialectName, body: string) {
   const key = idempotencyKeyFrom(request.headers);

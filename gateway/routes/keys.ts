@@ -45,7 +45,7 @@ const madeKey = success(
 
 const listQuery = Type.Object({
   ...pageQuery,
-  // Clients of OpenRouter know no limit here, and would take a short page for all keys.
+  // OpenRouter's clients send no limit here, and would take a short page for all keys.
   limit: Type.Integer({ ...pageQuery.limit, default: pageLimitMax }),
   include_disabled: Type.Boolean({ default: false, description: "Whether disabled keys are listed, too." }),
   workspace_id: Type.Optional(
@@ -175,7 +175,7 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
     const signal = untilGone(reply);
     const change = (options: CallOptions): Promise<{ readonly key?: Key | undefined }> =>
       paths.length > 0 ? keys.updateKey(update, { ...options, signal }) : keys.getKey({ key: params.hash }, options);
-    // A new name does not change what a key may do.
+    // Renaming does not change what a key may do.
     const isRenamedAtMost = paths.every((path) => path === "name");
     const { key } = await (isRenamedAtMost ? caller.call(change) : changing(request, change));
     return sendKey(reply, key);
@@ -206,7 +206,10 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
   });
 }
 
-/** The seed is new for each request: a call that the gateway repeats gets the secret again, a caller's own retry does not. */
+/**
+ * The seed is new for each request: a call that the gateway retries gets the secret again, a caller's own retry does
+ * not.
+ */
 function secretRequest(headers: IncomingHttpHeaders) {
   return { requestId: idempotencyKeyFrom(headers) ?? newId(), secretSeed: randomBytes(32) };
 }

@@ -2,15 +2,15 @@ import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import type { Page } from "../../services/platform/domain/page.ts";
 
-/** As much of a page as one RPC carries. */
+/** The part of a page that one RPC carries. */
 export interface ListPart<Item> {
   readonly items: readonly Item[];
   readonly totalCount: number;
 }
 
 /**
- * The items of a page that is too large for one RPC, part by part, as they are asked for: together they may be hundreds of
- * megabytes. The first part says how many there are. Ends also where fewer turn out to be left: what is changed meanwhile
+ * The items of a page that is too large for one RPC, part by part, on demand: together they may be hundreds of
+ * megabytes. The first part says how many there are. Also ends if fewer turn out to be left: what is changed meanwhile
  * may come twice or not at all, as between two pages.
  */
 export async function* listParts<Item>(
@@ -29,7 +29,7 @@ export async function* listParts<Item>(
   }
 }
 
-/** Sends JSON as it comes. If a part fails, the status has been sent already, so the connection is cut. */
+/** Sends JSON as it comes. If a part fails, the status has already been sent, so the connection is cut. */
 export function sendParts(reply: FastifyReply, parts: AsyncIterable<string>): FastifyReply {
   // Fastify would read the stream of a HEAD to its end, for nothing.
   return reply.type("application/json").send(Readable.from(reply.request.method === "HEAD" ? [] : parts));

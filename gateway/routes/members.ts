@@ -124,7 +124,7 @@ export function memberRoutes(
       const removal = { userId: params.user_id, disableKeys: query.disable_keys, requestId: newId() };
       const signal = untilGone(reply);
       const change = caller.call((options) => organization.removeMember(removal, { ...options, signal }));
-      // Also true of keys that the user has in other organizations. Those are exchanged once more, and that is all.
+      // Also matches the user's keys in other organizations, which costs them only one more exchange.
       const isOf = (id: string | undefined) => (principal: Principal) => principal.userId === id;
       await keyChanges.watch(change, ({ member }) => isOf(member?.id), isOf(params.user_id));
       return reply.send({ deleted: true });

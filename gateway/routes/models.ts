@@ -52,7 +52,7 @@ const countSchema = {
   response: { 200: success("How many there are.", modelCountSchema), ...refusedWith(400, 404) },
 };
 
-/** The upstreams, as far as models are concerned. */
+/** The part of the upstreams that concerns models. */
 interface ModelTable {
   list(): readonly { readonly models: readonly string[] }[];
 }
@@ -77,7 +77,8 @@ export function modelRoutes(app: FastifyInstance, access: Access, { presets }: C
   ] as const) {
     app.get<{ Querystring: Static<typeof listQuery> }>(path, { schema, onRequest }, async (request, reply) => {
       const page = pageOf(request.query);
-      // To count by status takes longer the more presets there are. That is done for a page, but not for each part of all.
+      // Counting by status takes longer the more presets there are. It is done for a page, but not for each part of the
+      // whole list.
       const list = lister(request, page ? [PresetStatus.ACTIVE] : []);
       const first = await list(page ?? everything);
       return sendParts(reply, modelParts(list, page, first, namedModels(upstreams)));
@@ -90,7 +91,7 @@ export function modelRoutes(app: FastifyInstance, access: Access, { presets }: C
   });
 }
 
-/** Lists as much of a page as one call takes. */
+/** Lists as much of a page as one call returns. */
 type ListPresets = (page: Page) => Promise<ListPart<Preset>>;
 
 const everything: Page = { offset: 0, limit: Number.POSITIVE_INFINITY };
@@ -101,19 +102,19 @@ function pageOf({ offset, limit }: Static<typeof listQuery>): Page | undefined {
   return { offset: offset ?? 0, limit: limit ?? limitDefault };
 }
 
-/** A key that may neither read presets nor use them is shown none. */
+/** A key that may neither read nor use presets sees none. */
 function noneWhereNotAllowed(error: unknown): Pick<ListPresetsResponse, "presets" | "totalCount"> {
   if (isOfKind(error, "permission_denied")) return { presets: [], totalCount: 0 };
   throw error;
 }
 
-/** The models that upstreams serve by name. A pattern stands for any number of others, which nobody has listed. */
+/** The models that upstreams list by name. A pattern matches any number of others, which nobody has listed. */
 function namedModels(upstreams: ModelTable): string[] {
   const patterns = upstreams.list().flatMap(({ models }) => models);
   return [...new Set(patterns.filter((pattern) => !pattern.includes("*")))];
 }
 
-/** The answer as it comes: a workspace may have any number of presets. */
+/** The answer, part by part: a workspace may have any number of presets. */
 async function* modelParts(
   list: ListPresets,
   page: Page | undefined,

@@ -46,7 +46,7 @@ const byPartsSchema = {
   response: { 200: success("The model.", dataOf("Model")), ...refused },
 };
 
-/** The upstreams, as far as one model is concerned. */
+/** The part of the upstreams that concerns one model. */
 interface ModelTable {
   list(): readonly { servesModel(model: string): boolean }[];
 }
@@ -68,7 +68,7 @@ export function oneModelRoutes(
       if (refusal) throw refusal;
       return presetModelJson(preset);
     }
-    // The pattern of an upstream may match a reference to a preset, too.
+    // An upstream's pattern may match a reference to a preset, too.
     const isServed = !namesPreset(name) && upstreams.list().some((upstream) => upstream.servesModel(name));
     if (isServed) return upstreamModelJson(name);
     throw new HttpError(404, `There is no model ${name}. GET /api/v1/models lists what there is.`);
@@ -91,7 +91,7 @@ export function oneModelRoutes(
   );
 }
 
-/** The slug of the preset that is listed under this name; undefined if it is no such name. */
+/** The slug of the preset that is listed under this name; undefined if it is not such a name. */
 function slugOf(name: string): string | undefined {
   const slug = name.slice(presetMark.length);
   return name.startsWith(presetMark) && slugPattern.test(slug) ? slug : undefined;

@@ -4,8 +4,7 @@ import type { ErrorShape } from "../json/errors.ts";
 import { HttpError } from "../json/http-error.ts";
 
 /**
- * Registers `routes`, and then on every path that they have, for every method that they do not have there,
- * a route that answers 405 with `Allow`.
+ * Registers `routes`, and then, on each of their paths, a route for every other method that answers 405 with `Allow`.
  */
 export async function withMethodsRefused(app: FastifyInstance, routes: () => Promise<void>): Promise<void> {
   const methodsByUrl = new Map<string, Set<string>>();
@@ -27,7 +26,7 @@ export async function withMethodsRefused(app: FastifyInstance, routes: () => Pro
       method: app.supportedMethods.filter((method) => !methods.has(method)) as HTTPMethods[],
       url,
       config: { errorShape: shapeByUrl.get(url) ?? "own" },
-      // Before the body is read: what it holds does not matter here.
+      // Before the body is read: its content does not matter here.
       onRequest: async () => {
         throw new HttpError(405, `This path takes ${allow}.`, { allow });
       },

@@ -73,7 +73,7 @@ export async function resolveRoutes(
           const replaceSystemPrompt = replacesSystemPrompt(request.headers);
           const body = await readRequestBody(requireBody(request.body));
           const reference = referenceTo(request, presetReferenceOf(body));
-          // Not from the cache: this shows the preset as it is now.
+          // Not from the cache: this shows the preset as it is stored now.
           const content = await fetchPreset(request.caller, reference);
           const pinned = reference.version !== undefined;
           const merged = mergeRequest(body, preparePreset(content, dialect), dialect, { pinned, replaceSystemPrompt });

@@ -134,19 +134,19 @@ function countOn({ offset, limit }: Page, { totalCount }: ListPart<PresetVersion
 
 /** A page that is too large for one RPC, as it comes. */
 async function* versionParts(list: ListVersions, page: Page, first: ListPart<PresetVersion>): AsyncGenerator<string> {
-  // The service measures all that it is asked for, so it is asked for little more than fits.
+  // The service measures everything that it is asked for, so it is asked for little more than fits.
   const listSome = (rest: Page, lastCount: number) => list({ ...rest, limit: Math.min(rest.limit, 2 * lastCount) });
   yield '{"data":[';
   let count = 0;
   for await (const versions of listParts(page, first, listSome)) {
     for (const version of versions) yield (count++ === 0 ? "" : ",") + versionJson(version);
   }
-  // Versions do not go away, so this is a fault.
+  // Versions are never deleted, so this is a fault.
   if (count < countOn(page, first)) throw new Error("ListVersions answered with fewer versions than it had announced");
   yield `],"total_count":${first.totalCount}}`;
 }
 
-/** No preset has as many versions as an int32 holds. */
+/** No preset has more versions than an int32 can number. */
 function versionFrom(slug: string, digits: string): number {
   const version = Number(digits);
   if (version > int32Max) throw versionNotFound(slug, version);

@@ -112,7 +112,7 @@ export function workspaceMemberRoutes(app: FastifyInstance, access: Access, { wo
   );
 }
 
-/** The same reason has another status where a member of the organization is removed, so here it gets a name of its own. */
+/** The same reason has another status when a member of the organization is removed, so here it gets its own name. */
 function asWorkspaceError(error: unknown): never {
   if (!(error instanceof DomainError) || error.reason !== "MEMBER_HAS_KEYS") throw error;
   const violations = [{ path: "user_ids", message: "must name nobody whose keys of the workspace still work" }];

@@ -146,8 +146,8 @@ export function workspaceRoutes(
         ({ workspace }) =>
           (principal) =>
             principal.workspaceId === workspace?.id,
-        // The id is not known where it is named by its slug. A workspace with working keys is not deleted, so only
-        // management keys can have grants for it.
+        // The id is not known if the workspace is named by its slug. A workspace with working keys is not deleted, so
+        // only management keys can have grants for it.
         (principal) => principal.organizationId === organizationId && principal.keyKind === KeyKind.MANAGEMENT,
       );
       return reply.send({ deleted: true });

@@ -10,16 +10,19 @@ import {
   stringValue,
 } from "./json-outline.ts";
 
-/** A list or object that the walk is in. */
+/** A list or object that the walk is inside. */
 interface Open {
   readonly isList: boolean;
-  /** The index of the element, or the place of the string that came last: at a value or a colon that is its key. */
+  /** The index of the element, or the position of the last string: at a value or a colon, that is its key. */
   at: number;
-  /** The key as fieldPath takes it, once it was asked for: a long one is read once for all that is inside. */
+  /** The key in the form that fieldPath takes, once it was needed: a long one is read once for everything inside. */
   key: string | undefined;
 }
 
-/** The path of each place, which is that of a value's first character or of a member's colon. One walk finds them all. */
+/**
+ * The path of each position, which is that of a value's first character or of a member's colon. One walk finds them
+ * all.
+ */
 export function pathsTo(text: string, root: string, places: Iterable<number>): Map<number, string> {
   const paths = new Map<number, string>();
   const wanted = new Set(places);

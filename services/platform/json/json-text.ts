@@ -18,41 +18,41 @@ import {
 import { numberViolations } from "./number-violations.ts";
 import { isRepeated, repetitionViolations } from "./repetition-violations.ts";
 
-// A JavaScript object does not keep what JSON text says: it re-orders integer-like keys, reads 1.0 as 1, rounds long
-// integers and drops the first of two members of one name. So JSON that must be kept verbatim is cut out of the text
-// itself. JSON.parse alone decides whether a text is JSON.
+// A JavaScript object does not preserve JSON text: it reorders integer-like keys, reads 1.0 as 1, rounds long integers
+// and drops the first of two members with the same name. So JSON that must be kept verbatim is sliced from the text
+// itself. Only JSON.parse decides whether a text is JSON.
 
 /** A JSON object and the text it was sent as. Made by `parseJsonObject`. */
 export interface JsonObject {
-  /** What JSON.parse makes of the text: good for looking at, not for writing back. */
+  /** What JSON.parse returns for the text: for inspection, not for writing back. */
   readonly value: Readonly<Record<string, unknown>>;
   readonly text: string;
   /** In the order they were sent. Of a repeated key the last member counts, as in JSON.parse. */
   readonly members: readonly JsonMember[];
   readonly repeatedKeys: readonly string[];
   readonly longNumbers: readonly number[];
-  /** Where the object stands in the request; the path of a violation inside it begins with this. */
+  /** Where the object is in the request; the paths of violations inside it begin with this. */
   readonly path: string;
 }
 
-/** A member of a JSON object: what it says, and where it stands in the text. */
+/** A member of a JSON object: its value, and its position in the text. */
 interface JsonMember {
   readonly key: string;
   readonly value: unknown;
   readonly place: MemberOutline;
 }
 
-/** Throws an invalid request where the text is not JSON, not an object, nested too deep or of too many values. */
+/** Throws an invalid request if the text is not JSON, not an object, nested too deep or has too many values. */
 export function parseJsonObject(text: string, path = ""): JsonObject {
-  // The walk comes first: parsing millions of values only to refuse them would take seconds.
+  // The outline comes first: parsing millions of values only to refuse them would take seconds.
   const outline = outlineOf(text, path);
   return jsonObject(text, path, outline, parseJson(text, path, outline));
 }
 
-/** From this length on, reading a text may take so long that others should have their turns in between. */
+/** From this length on, reading a text may take so long that others should get a turn in between. */
 export const longTextLength = 65_536;
 
-/** The same for such a text. */
+/** The same for a long text. */
 export async function parseLongJsonObject(text: string): Promise<JsonObject> {
   await nextTurn();
   const outline = outlineOf(text, "");
@@ -62,7 +62,7 @@ export async function parseLongJsonObject(text: string): Promise<JsonObject> {
   return jsonObject(text, "", outline, value);
 }
 
-/** The same for a text that was stored, which may have been when it could hold more. */
+/** The same for a stored text, which may be from a time when the limits were higher. */
 export async function parseStoredJsonObject(text: string): Promise<JsonObject> {
   if (text.length > longTextLength) await nextTurn();
   const outline = outlineOf(text, "", Number.POSITIVE_INFINITY);
@@ -84,8 +84,8 @@ export function cutMembers(
 }
 
 /**
- * What stands in these members that some readers of JSON would read as something else: long numbers and repeated keys.
- * `isKept` says which keys of the object itself may not be repeated.
+ * Content of these members that some JSON readers would read differently: long numbers and repeated keys. `isKept` says
+ * which keys of the object itself may not be repeated.
  */
 export function ambiguities(
   object: JsonObject,
@@ -143,8 +143,8 @@ function jsonObject(text: string, path: string, outline: Outline, value: Record<
 }
 
 /**
- * The key of a member. Most are as the parser listed them, and its own string is many times faster to look anything up
- * with than a piece of the text.
+ * The key of a member. Most are as the parser listed them, and the parser's own string is many times faster in lookups
+ * than a slice of the text.
  */
 function keyAt(text: string, { start, keyEnd }: MemberOutline, listed: string | undefined): string {
   const isListed =
