@@ -156,7 +156,7 @@ describe("a retry with the same Idempotency-Key", () => {
     const { data } = await makeKey({ name }, once(name));
     const again = await call<KeyJson>("POST", "/keys", { name }, once(name));
     expect(again.status).toBe(409);
-    expect(again.json.error.message).toContain(data.hash);
+    expect(again.json.error.message).toContain(`already made the key with the hash ${data.hash}`);
     expect(again.json.error.metadata).toMatchObject({ hash: data.hash });
     const { json } = await call<KeyJson[]>("GET", "/keys");
     expect(json.data.filter((each) => each.name === name)).toHaveLength(1);

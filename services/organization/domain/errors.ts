@@ -89,7 +89,7 @@ export function lastAdmin(): DomainError {
 export function keyAlreadyMade(hash: string): DomainError {
   return new DomainError("already_exists", {
     reason: "KEY_ALREADY_MADE",
-    message: `This request was already carried out, and a secret is shown only once. It created the key with the hash ${hash}. Use the secret that was shown, or rotate the key with a new idempotency key.`,
+    message: `This request has already made the key with the hash ${hash}, and a secret is shown only once. Use the secret that was shown, or rotate the key with a new idempotency key.`,
     metadata: { hash },
   });
 }
