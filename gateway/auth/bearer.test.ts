@@ -34,13 +34,19 @@ describe("keyFromEither", () => {
     [`Bearer ${key}`, undefined],
     [undefined, key],
     [`Bearer ${key}`, key],
-  ])("finds the key in either header", (authorization, apiKey) => {
+    [`Bearer ${key}`, ""],
+    ["", key],
+    ["Bearer", key],
+    ["Bearer ", key],
+  ])("finds the key in either header: %j, %j", (authorization, apiKey) => {
     expect(keyFromEither(authorization, apiKey)).toBe(key);
   });
 
   it.each([
     [undefined, undefined, "KEY_MISSING"],
     [undefined, "", "KEY_MALFORMED"],
+    ["", "", "KEY_MALFORMED"],
+    ["Bearer", "", "KEY_MALFORMED"],
     [undefined, `${key}, ${key}`, "KEY_MALFORMED"],
     ["Basic no", key, "KEY_MALFORMED"],
     [`Bearer ${key}`, keyFromBytes(Buffer.alloc(32, 2)), "KEY_AMBIGUOUS"],

@@ -25,7 +25,10 @@ export function requireKey(text: string): string {
   );
 }
 
-/** The key of either header: Anthropic's clients send `x-api-key`. If both are sent, they must contain the same key. */
+/**
+ * The key of either header: Anthropic's clients send `x-api-key`. If both are sent, they must contain the same key; but an
+ * empty one counts as not sent, because some clients make that of an empty variable.
+ */
 export function keyFromEither(authorization: string | undefined, apiKey: string | string[] | undefined): string {
   if (apiKey === undefined && authorization === undefined) {
     throw unauthorized(
@@ -33,8 +36,9 @@ export function keyFromEither(authorization: string | undefined, apiKey: string 
       "Send your key in the header `Authorization: Bearer <key>` or `x-api-key: <key>`.",
     );
   }
-  if (apiKey === undefined) return keyFrom(authorization);
+  if (apiKey === undefined || (apiKey === "" && authorization !== undefined)) return keyFrom(authorization);
   const text = String(apiKey);
+  if (authorization !== undefined && /^(Bearer)? *$/i.test(authorization)) return requireKey(text);
   // Even if one of them is not a Setpoint key: whoever sent an upstream's key by accident would otherwise look for a
   // typo.
   if (authorization !== undefined && bearerOf(authorization) !== text) {
