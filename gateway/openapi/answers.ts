@@ -7,7 +7,7 @@ import { componentSchema } from "../json/schema-parts.ts";
 /** Headers of an answer, as a route describes them. */
 type HeaderSchemas = Readonly<Record<string, TSchema>>;
 
-const requestId = Type.String({
+export const requestId = Type.String({
   description: "Identifies the request. Taken from the caller's own `x-request-id` if that is well formed.",
 });
 const retryAfter = Type.String({ description: "How many seconds to wait before trying again." });

@@ -3,7 +3,7 @@ import { namingFields } from "../inference/body-schema.ts";
 import { explainHeader } from "../inference/request/explain-header.ts";
 import { promptHeader } from "../inference/request/prompt-header.ts";
 import { Type } from "../json/schema-builder.ts";
-import { refusedInAnthropicShape, refusedWith, success, upstreamName } from "./answers.ts";
+import { refusedInAnthropicShape, refusedWith, requestId, success, upstreamName } from "./answers.ts";
 
 const operationIds: Readonly<Record<DialectName, string>> = {
   "chat/completions": "sendChatCompletionRequest",
@@ -21,6 +21,14 @@ const examples: Readonly<Record<DialectName, object>> = {
 const properties = {
   ...namingFields,
   stream: { type: ["boolean", "null"], description: "Whether to stream the answer as events while it is generated." },
+};
+
+/** Upstreams have errors of their own, with any status and in any shape. */
+const upstreamError = {
+  description:
+    "An upstream's error, passed on with its status and its body. If it has one of the statuses above, its body is not as described there.",
+  headers: { "x-request-id": requestId, "x-setpoint-upstream": upstreamName },
+  content: { "application/json": { schema: Type.Object({}, { additionalProperties: true }) } },
 };
 
 /** The description of the route that sends requests of a dialect to an upstream. */
@@ -45,6 +53,7 @@ export function inferenceOperation(dialect: DialectName) {
         content: { ...answer.content, "text/event-stream": { schema: Type.String() } },
       },
       ...refused(400, 403, 404, 409, 413, 415, 502, 504),
+      default: upstreamError,
     },
   };
 }

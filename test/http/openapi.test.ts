@@ -96,6 +96,12 @@ describe("the OpenAPI document", () => {
     }
   });
 
+  it("has room for the errors of upstreams, and for no others of another status", () => {
+    for (const [, path, { responses, tags }] of operations()) {
+      expect("default" in responses, path).toBe(tags.includes("Inference"));
+    }
+  });
+
   it("describes every field of every body", () => {
     const bodies = operations().filter(([, , { requestBody }]) => requestBody);
     for (const [, path, { requestBody }] of bodies) {
