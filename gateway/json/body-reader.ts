@@ -1,6 +1,7 @@
 import type { Static, TObject } from "typebox";
 import { type FieldViolation, invalidRequest } from "../../services/platform/domain/domain-error.ts";
 import { surrogateViolations } from "../../services/platform/domain/text-violations.ts";
+import { fieldPath } from "../../services/platform/json/field-path.ts";
 import { ambiguities, parseJsonObject } from "../../services/platform/json/json-text.ts";
 import { schemaCheck } from "../../services/platform/json/schema-check.ts";
 import { requireBody } from "./body.ts";
@@ -33,4 +34,11 @@ export function bodyReader<Schema extends TObject>(
     if (violations.length > 0) throw invalidRequest(violations);
     return value as Static<Schema>;
   };
+}
+
+/** For a deletion. A field is not ignored: it may be meant to hold the deletion back, or to be one of the query. */
+export function requireNoFields(body: string | undefined): void {
+  const keys = body ? Object.keys(parseJsonObject(body).value) : [];
+  const message = "is not a known field: a deletion takes parameters in its query alone";
+  if (keys.length > 0) throw invalidRequest(keys.map((key) => ({ path: fieldPath("", key), message })));
 }

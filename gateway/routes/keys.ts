@@ -11,7 +11,7 @@ import type { KeyChanges } from "../auth/key-changes.ts";
 import { isOfKey, mayBeOfKey } from "../auth/named-key.ts";
 import type { Clients } from "../clients/clients.ts";
 import { untilGone } from "../http/until-gone.ts";
-import { smallBodyBytesMax } from "../json/body-reader.ts";
+import { requireNoFields, smallBodyBytesMax } from "../json/body-reader.ts";
 import { idempotencyKeyFrom, secretIdempotencyHeader } from "../json/idempotency.ts";
 import { currentKeyJson, keyJson, sendKey, sendSecret } from "../json/key.ts";
 import {
@@ -181,12 +181,17 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
     return sendKey(reply, key);
   });
 
-  app.delete<OneKey>("/api/v1/keys/:hash", { schema: deleteSchema, onRequest }, async (request, reply) => {
-    const deletion = { key: request.params.hash, requestId: newId() };
-    const signal = untilGone(reply);
-    await changing(request, (options) => keys.deleteKey(deletion, { ...options, signal }));
-    return reply.send({ deleted: true });
-  });
+  app.delete<KeyChange>(
+    "/api/v1/keys/:hash",
+    { schema: deleteSchema, onRequest, bodyLimit },
+    async (request, reply) => {
+      requireNoFields(request.body);
+      const deletion = { key: request.params.hash, requestId: newId() };
+      const signal = untilGone(reply);
+      await changing(request, (options) => keys.deleteKey(deletion, { ...options, signal }));
+      return reply.send({ deleted: true });
+    },
+  );
 
   app.post<KeyChange>(
     "/api/v1/keys/:hash/rotate",

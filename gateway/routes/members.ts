@@ -7,7 +7,7 @@ import type { Access } from "../auth/access.ts";
 import type { KeyChanges } from "../auth/key-changes.ts";
 import type { Clients } from "../clients/clients.ts";
 import { untilGone } from "../http/until-gone.ts";
-import { smallBodyBytesMax } from "../json/body-reader.ts";
+import { requireNoFields, smallBodyBytesMax } from "../json/body-reader.ts";
 import { memberJson, sendMember } from "../json/member.ts";
 import { memberCreationFrom, memberCreationSchema, memberUpdateFrom, memberUpdateSchema } from "../json/member-body.ts";
 import { pageQuery, pageSchema, pageWriter } from "../json/page.ts";
@@ -117,10 +117,11 @@ export function memberRoutes(
     },
   );
 
-  app.delete<OneMember & { Querystring: Static<typeof removeQuery> }>(
+  app.delete<OneMember & { Querystring: Static<typeof removeQuery>; Body: string | undefined }>(
     "/api/v1/organization/members/:user_id",
-    { schema: removeSchema, onRequest },
-    async ({ params, query, caller }, reply) => {
+    { schema: removeSchema, onRequest, bodyLimit },
+    async ({ params, query, body, caller }, reply) => {
+      requireNoFields(body);
       const removal = { userId: params.user_id, disableKeys: query.disable_keys, requestId: newId() };
       const signal = untilGone(reply);
       const change = caller.call((options) => organization.removeMember(removal, { ...options, signal }));

@@ -7,7 +7,7 @@ import type { Access } from "../auth/access.ts";
 import type { KeyChanges } from "../auth/key-changes.ts";
 import type { Clients } from "../clients/clients.ts";
 import { untilGone } from "../http/until-gone.ts";
-import { smallBodyBytesMax } from "../json/body-reader.ts";
+import { requireNoFields, smallBodyBytesMax } from "../json/body-reader.ts";
 import { pageQuery, pageSchema } from "../json/page.ts";
 import { Type } from "../json/schema-builder.ts";
 import { sendPage } from "../json/send.ts";
@@ -134,10 +134,11 @@ export function workspaceRoutes(
     },
   );
 
-  app.delete<OneWorkspace>(
+  app.delete<OneWorkspace & { Body: string | undefined }>(
     "/api/v1/workspaces/:workspace",
-    { schema: deleteSchema, onRequest },
-    async ({ params, caller }, reply) => {
+    { schema: deleteSchema, onRequest, bodyLimit },
+    async ({ params, body, caller }, reply) => {
+      requireNoFields(body);
       const deletion = { ...params, requestId: newId() };
       const signal = untilGone(reply);
       const { organizationId } = caller.principal;

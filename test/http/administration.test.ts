@@ -124,6 +124,27 @@ describe("administration", () => {
     },
   );
 
+  it("deletes nothing where a body asks for something else, and says where parameters stand", async () => {
+    const { call, makeKey, makeMember, makeWorkspace } = administrator(stack);
+    const [{ data }, workspace, user] = [
+      await makeKey(),
+      await makeWorkspace("kept"),
+      await makeMember("kept@example.com"),
+    ];
+    const message = "is not a known field: a deletion takes parameters in its query alone";
+    for (const path of [`/keys/${data.hash}`, `/workspaces/${workspace.id}`, `/organization/members/${user}`]) {
+      const answer = await call("DELETE", path, { dry_run: true, disable_keys: true });
+      expect(answer.status, path).toBe(400);
+      expect(answer.json.error.metadata.issues).toEqual([
+        { path: "dry_run", message },
+        { path: "disable_keys", message },
+      ]);
+      expect((await call("DELETE", path, "{")).status, path).toBe(400);
+      expect((await call("DELETE", path, "x".repeat(70_000))).status, path).toBe(413);
+      expect((await call("DELETE", path, {})).status, path).toBe(200);
+    }
+  });
+
   it("is 404 where the organization was deleted", async () => {
     const tenant = await stack.tenants.createOrganization();
     await stack.tenants.deleteOrganization(tenant);
