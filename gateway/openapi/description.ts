@@ -16,6 +16,7 @@ import {
 import { resolvedRequestSchema } from "../json/resolved-request-schema.ts";
 import { workspaceMemberSchema, workspaceSchema } from "../json/workspace-schema.ts";
 import { refusalComponents } from "./answers.ts";
+import { asBearer, securitySchemes } from "./security.ts";
 
 type Description = NonNullable<FastifyDynamicSwaggerOptions["openapi"]>;
 
@@ -39,7 +40,7 @@ Requests that are sent to an upstream are answered as the upstream answers, incl
 **Changes.** Answers with a preset carry an \`ETag\`. Send it back as \`If-Match\`, and the change is made only if nobody else has changed the preset since.`,
   },
   servers: [{ url: "/" }],
-  security: [{ key: [] }],
+  security: asBearer,
   tags: [
     { name: "Presets", description: "Create, read and change presets." },
     { name: "Versions", description: "The history of a preset: its versions, how they differ, and who changed what." },
@@ -75,8 +76,6 @@ Requests that are sent to an upstream are answered as the upstream answers, incl
       AnthropicError: anthropicErrorSchema,
     },
     responses: refusalComponents,
-    securitySchemes: {
-      key: { type: "http", scheme: "bearer", description: "An API key or a management key: `sk-sp-v1-…`." },
-    },
+    securitySchemes,
   },
 } as object as Description; // The plugin's types allow neither schemas of TypeBox nor `undefined`.

@@ -4,6 +4,7 @@ import { explainHeader } from "../inference/request/explain-header.ts";
 import { promptHeader } from "../inference/request/prompt-header.ts";
 import { Type } from "../json/schema-builder.ts";
 import { refusedInAnthropicShape, refusedWith, requestId, success, upstreamName } from "./answers.ts";
+import { inEitherHeader } from "./security.ts";
 
 const operationIds: Readonly<Record<DialectName, string>> = {
   "chat/completions": "sendChatCompletionRequest",
@@ -43,8 +44,9 @@ export function inferenceOperation(dialect: DialectName) {
     operationId: operationIds[dialect],
     summary: `Send a ${dialect} request`,
     description:
-      "Merges the preset that the request names, if any, and sends it to the first upstream that serves its model. Fields of the request override those of the preset; fields that are not listed here are sent as they are. The key may also come in the header `x-api-key`. An upstream's errors are passed on as they are.",
+      "Merges the preset that the request names, if any, and sends it to the first upstream that serves its model. Fields of the request override those of the preset; fields that are not listed here are sent as they are. An upstream's errors are passed on as they are.",
     tags: ["Inference"],
+    security: inEitherHeader,
     headers: Type.Object({ ...promptHeader, ...explainHeader }),
     body: { type: "object", properties, additionalProperties: true, examples: [examples[dialect]] },
     response: {

@@ -11,6 +11,7 @@ import { presetModelJson, upstreamModelJson } from "../json/model.ts";
 import { modelCountSchema, modelsSchema } from "../json/model-schema.ts";
 import { Type } from "../json/schema-builder.ts";
 import { refusedWith, success } from "../openapi/answers.ts";
+import { inEitherHeader } from "../openapi/security.ts";
 import { type ListPart, listParts, sendParts } from "./list-parts.ts";
 import { workspaceQuery } from "./preset-parameters.ts";
 
@@ -37,6 +38,7 @@ const listSchema = {
   description:
     "For every key: what a request may name as its model. First the active presets of the workspace, the most recently updated first, where the key may read or use them; then the models that the upstreams serve by name.",
   tags,
+  security: inEitherHeader,
   querystring: listQuery,
   response: { 200: success("Models.", modelsSchema), ...refusedWith(400, 404) },
 };
@@ -48,6 +50,7 @@ const countSchema = {
   summary: "Count models",
   description: "For every key: how many models are listed.",
   tags,
+  security: inEitherHeader,
   querystring: countQuery,
   response: { 200: success("How many there are.", modelCountSchema), ...refusedWith(400, 404) },
 };

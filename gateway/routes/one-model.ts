@@ -11,6 +11,7 @@ import { Type } from "../json/schema-builder.ts";
 import { componentSchema } from "../json/schema-parts.ts";
 import { sendData } from "../json/send.ts";
 import { dataOf, refusedWith, success } from "../openapi/answers.ts";
+import { inEitherHeader } from "../openapi/security.ts";
 import { workspaceQuery } from "./preset-parameters.ts";
 
 const nameParams = Type.Object({
@@ -26,6 +27,7 @@ const schema = {
   description:
     "For every key that may read presets or use them: one that is listed, or one that matches a pattern of an upstream. A disabled or archived preset is 409.",
   tags: ["Models"],
+  security: inEitherHeader,
   querystring: Type.Object(workspaceQuery),
 };
 const refused = refusedWith(400, 403, 404, 409);

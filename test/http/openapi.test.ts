@@ -74,6 +74,15 @@ describe("the OpenAPI document", () => {
     await promisify(execFile)("npm", ["run", "--silent", "check:openapi"]);
   }, 120_000);
 
+  it("says of every operation whether it takes a key in x-api-key", async () => {
+    for (const [method, path, { security = [] }] of operations()) {
+      const headers = { "x-api-key": stack.apiKey, "content-type": "application/json" };
+      const { status } = await fetch(stack.baseUrl + path, { method: method.toUpperCase(), headers });
+      const isTaken = security.some((scheme) => "apiKeyHeader" in scheme);
+      expect(status === 401, `${method} ${path}`).toBe(!isTaken);
+    }
+  });
+
   it("has bodies to try that are accepted", async () => {
     const tenant = await stack.tenants.createOrganization();
     const { call, makeKey, makeMember, makeWorkspace } = administrator({ ...stack, ...tenant });

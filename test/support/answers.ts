@@ -13,6 +13,8 @@ export interface Document {
 export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
+  /** Where that is other than for most. */
+  readonly security?: readonly object[];
   readonly requestBody?: {
     readonly content: { readonly "application/json": MediaType & { readonly example: unknown } };
   };
