@@ -203,6 +203,12 @@ describe("an RPC", () => {
     batchCreateVersions,
     Buffer.from(toBinary(batchCreateVersions.input, create(batchCreateVersions.input, { requests: texts }))),
   ]);
+  const unknownFields = Buffer.alloc(requestBytesMax - 16, Buffer.of(0x78, 1));
+  const group = Buffer.concat([Buffer.of(0xfb, 1), unknownFields, Buffer.of(0xfc, 1)]);
+  protobufMessages.push(["a group of fields", createVersion, group]);
+  // Says of `request_digest` that it is a number, of a field behind it that it is all the rest, and is five bytes in between.
+  const hidden = Buffer.concat([Buffer.of(0x28, 5, 0x7a, 0xf0, 0xff, 0xff, 0x07), unknownFields]);
+  protobufMessages.push(["fields that are hidden by a tag of another type", createVersion, hidden]);
 
   it.each(protobufMessages)("of gRPC does not block with %s", async (_case, method, message) => {
     expect(await longestBlock(() => callGrpc(method, message))).toBeLessThan(blockMsMax);

@@ -6,7 +6,7 @@ import { longTextLength } from "../json/json-text.ts";
 import { nextTurn } from "../process/next-turn.ts";
 import type { CallHold } from "./call-bytes.ts";
 import { holdKey } from "./connect-answers.ts";
-import { checkFieldCount, fieldsMax } from "./field-count.ts";
+import { fieldsMax, readRequest } from "./field-count.ts";
 import { overloaded, requestTooLarge, unsupportedRequest } from "./refusals.ts";
 
 // connect-node decodes anything within its size limit. So a body is read here first, and refused if decoding it would
@@ -93,7 +93,9 @@ class CheckedBody {
     this.#chunks.length = 0;
     const message = this.#isEnveloped ? this.#messageIn(body) : body;
     if (isJson(this.#call)) checkJson(message);
-    else checkFieldCount(this.#call.method.input, message);
+    // The library reads a field as its type has it, whatever its tag says: where the two differ, it would find others
+    // than were counted.
+    else readRequest(this.#call.method.input, message);
     return body;
   }
 

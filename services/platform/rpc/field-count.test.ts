@@ -37,8 +37,21 @@ describe("hasTooManyFields", () => {
     expect(hasTooManyFields(schema, bytes.subarray(0, 4 * field.length))).toBe(field.length > mebibyte);
   });
 
-  it("leaves what is no message to the reader", () => {
-    const bytes = Buffer.alloc(100_000, 0xff);
+  it.each([
+    ["once", 1],
+    ["within others", 50],
+  ])("counts the fields of a group that is opened %s", (_name, depth) => {
+    const within = (fields: Buffer) =>
+      Buffer.concat([...Array(depth).fill(Buffer.of(0x7b)), fields, ...Array(depth).fill(Buffer.of(0x7c))]);
+    const text = Buffer.concat([Buffer.of(0x0a, 0x80, 0x80, 0x08), Buffer.alloc(131_072)]);
+    expect(hasTooManyFields(ListPresetsRequestSchema, within(text))).toBe(false);
+    expect(hasTooManyFields(ListPresetsRequestSchema, within(Buffer.alloc(mebibyte, Buffer.of(0x08, 1))))).toBe(true);
+  });
+
+  it.each([
+    ["what is no message", Buffer.alloc(100_000, 0xff)],
+    ["a number without an end", Buffer.concat([Buffer.of(0x78), Buffer.alloc(100_000, 0xff)])],
+  ])("leaves %s to the reader", (_name, bytes) => {
     expect(() => hasTooManyFields(ListPresetsRequestSchema, bytes)).toThrow();
     expect(() => fromBinary(ListPresetsRequestSchema, bytes)).toThrow();
   });

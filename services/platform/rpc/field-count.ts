@@ -12,23 +12,12 @@ export const fieldsMax = 10_000;
 
 /** A message from bytes that a caller has sent. Throws what the caller may see. */
 export function readRequest(message: DescMessage, bytes: Buffer): Message {
-  checkFieldCount(message, bytes);
   try {
-    return readMessage(message, bytes);
+    if (!hasTooManyFields(message, bytes)) return readMessage(message, bytes);
   } catch {
     throw unreadableRequest(message);
   }
-}
-
-/** Throws if decoding the bytes would take long, or cannot be done at all. */
-export function checkFieldCount(message: DescMessage, bytes: Uint8Array): void {
-  let isTooMany: boolean;
-  try {
-    isTooMany = hasTooManyFields(message, bytes);
-  } catch {
-    throw unreadableRequest(message);
-  }
-  if (isTooMany) throw tooManyFields();
+  throw tooManyFields();
 }
 
 /**
@@ -48,18 +37,23 @@ function countFields(message: DescMessage, bytes: Uint8Array, most: number): num
   const fields = new Map(message.fields.map((field) => [field.number, field]));
   const reader = new BinaryReader(bytes);
   let left = most;
+  /** How many groups are open. Nothing within them is known. */
+  let groups = 0;
   while (reader.pos < reader.len && left >= 0) {
     left--;
     const [number, wireType] = reader.tag();
-    const field = fields.get(number);
-    if (wireType !== WireType.LengthDelimited || field === undefined) {
-      reader.skip(wireType, number);
-      continue;
+    // Neither is skipped as a whole: a group may hold millions of fields, and a number that has no end millions of bytes.
+    if (wireType === WireType.StartGroup) groups++;
+    else if (wireType === WireType.EndGroup) groups--;
+    else if (wireType === WireType.Varint) reader.uint32();
+    else if (wireType !== WireType.LengthDelimited) reader.skip(wireType);
+    else {
+      const value = reader.bytes();
+      const field = groups === 0 ? fields.get(number) : undefined;
+      if (field?.message) left = countFields(field.message, value, left);
+      // A packed element may be as short as a byte.
+      else if (field && !isText(field)) left -= value.length;
     }
-    const value = reader.bytes();
-    if (field.message) left = countFields(field.message, value, left);
-    // A packed element may be as short as a byte.
-    else if (!isText(field)) left -= value.length;
   }
   return left;
 }
