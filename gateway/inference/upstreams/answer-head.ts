@@ -80,9 +80,13 @@ export function answerHead(status: number, mayStay: boolean, headers: AnswerHead
 }
 
 function bodyLengthOf(status: number, headers: AnswerHeaders): number | "chunked" {
-  const { "transfer-encoding": encoding, "content-length": length } = headers;
+  // Looked at in any case: a length is passed on even of an answer that has no body.
+  const told = toldLength(headers);
+  return status === 204 || status === 304 ? 0 : told;
+}
+
+function toldLength({ "transfer-encoding": encoding, "content-length": length }: AnswerHeaders): number | "chunked" {
   if (encoding !== undefined && length !== undefined) fail("a length beside a transfer encoding");
-  if (status === 204 || status === 304) return 0;
   if (encoding !== undefined) {
     return joined(encoding).toLowerCase() === "chunked" ? "chunked" : fail("a transfer encoding that is not known");
   }

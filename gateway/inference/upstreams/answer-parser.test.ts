@@ -99,6 +99,8 @@ describe.each(steps)("an answer that comes %d bytes at a time", (step) => {
     ["with a length that is no number", `${ok}content-length: 0x5\r\n\r\n`],
     ["with a length that is empty", `${ok}content-length:\r\n\r\n`],
     ["with a length that is no exact number", `${ok}content-length: 99999999999999999999\r\n\r\n`],
+    ["without a body, with two lengths", "HTTP/1.1 304 Not Modified\r\ncontent-length: 5\r\ncontent-length: 5\r\n\r\n"],
+    ["without a body, with a length that is no number", "HTTP/1.1 304 Not Modified\r\ncontent-length: 5;a\r\n\r\n"],
     ["with an encoding that nobody asked for", `${ok}transfer-encoding: gzip, chunked\r\n\r\n`],
     ["with chunks in chunks", `${ok}transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n\r\n`],
     ["with an encoding that only looks like chunks", `${ok}transfer-encoding: xchunked\r\n\r\n`],
