@@ -1,6 +1,9 @@
 import { useMemo, useState } from "preact/hooks";
+import { DiffView } from "../../diff/diff-view.tsx";
+import { useDiff } from "../../diff/use-diff.ts";
 import { indented } from "../../json/json-pieces.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
+import { NotLoaded } from "../../ui/not-loaded.tsx";
 import { Person } from "../../ui/person.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { Draft } from "./draft.ts";
@@ -13,7 +16,7 @@ interface MergePanelProps {
   readonly apply: (draft: Draft) => void;
 }
 
-/** Somebody saved meanwhile: theirs and mine side by side, and what both touched is chosen. */
+/** Somebody saved meanwhile: theirs and mine side by side, where they differ, and what both touched is chosen. */
 export function MergePanel({ draft, meanwhile, apply }: MergePanelProps) {
   const { theirs, lastChange, etag } = meanwhile;
   const [choices, setChoices] = useState<ReadonlyMap<string, "mine" | "theirs">>(new Map());
@@ -22,6 +25,12 @@ export function MergePanel({ draft, meanwhile, apply }: MergePanelProps) {
     [draft, theirs],
   );
   const isSettled = conflicts.every(({ key }) => choices.has(key));
+  const pairs = useMemo(
+    () =>
+      conflicts.map(({ key, mine, theirs: other }) => ({ from: shownValue(key, mine), to: shownValue(key, other) })),
+    [conflicts],
+  );
+  const diffs = useDiff(pairs);
   return (
     <div class="stack">
       <div class="notice" role="alert">
@@ -54,32 +63,40 @@ export function MergePanel({ draft, meanwhile, apply }: MergePanelProps) {
       {taken.length === 0 && conflicts.length === 0 && (
         <p class="panel panel-body">What they changed does not touch the prompt or the config as you have them.</p>
       )}
-      {conflicts.map(({ key, mine, theirs: other }) => (
-        <fieldset key={key} class="panel">
-          <legend class="visually-hidden">{key}: mine or theirs</legend>
-          <div class="panel-head">
-            <h2 class="wrap">{key === promptKey ? key : <code>{key}</code>}</h2>
-            <span class="badge warn">both changed it</span>
-          </div>
-          <div class="merge-sides">
-            {(["mine", "theirs"] as const).map((side) => (
-              <label key={side} class="merge-side" data-chosen={choices.get(key) === side ? "" : undefined}>
-                <span class="choice">
+      {diffs === "not loaded" && <NotLoaded />}
+      {conflicts.map(({ key, mine, theirs: other }, index) => {
+        const diff = Array.isArray(diffs) ? diffs[index] : undefined;
+        const sides = [
+          ["mine", "Mine", mine === undefined ? "removed" : "lines with −"],
+          ["theirs", `Theirs (v${theirs.version})`, other === undefined ? "removed" : "lines with +"],
+        ] as const;
+        return (
+          <fieldset key={key} class="panel">
+            <legend class="visually-hidden">{key}: mine or theirs</legend>
+            <div class="panel-head">
+              <h2 class="wrap">{key === promptKey ? key : <code>{key}</code>}</h2>
+              <span class="badge warn">both changed it</span>
+            </div>
+            <div class="merge-sides">
+              {sides.map(([side, label, note]) => (
+                <label key={side} class="merge-side choice" data-chosen={choices.get(key) === side ? "" : undefined}>
                   <input
                     type="radio"
                     name={`merge-${key}`}
-                    aria-label={side === "mine" ? "Mine" : `Theirs (v${theirs.version})`}
+                    aria-label={label}
                     checked={choices.get(key) === side}
                     onChange={() => setChoices(new Map(choices).set(key, side))}
                   />
-                  <strong>{side === "mine" ? "Mine" : `Theirs (v${theirs.version})`}</strong>
-                </span>
-                <span class="merge-text">{shownValue(key, side === "mine" ? mine : other)}</span>
-              </label>
-            ))}
-          </div>
-        </fieldset>
-      ))}
+                  <span>
+                    <strong>{label}</strong> <span class="muted small">{note}</span>
+                  </span>
+                </label>
+              ))}
+            </div>
+            {diff && <DiffView diff={diff} label={`${key}: mine and theirs`} isWhole={false} />}
+          </fieldset>
+        );
+      })}
       <div class="row edit-actions">
         <ActionButton
           class="primary"
@@ -93,7 +110,6 @@ export function MergePanel({ draft, meanwhile, apply }: MergePanelProps) {
   );
 }
 
-function shownValue(key: string, text: string | undefined): string {
-  if (text === undefined) return "(removed)";
-  return key === promptKey ? text.slice(0, 20_000) : indented(text);
+function shownValue(key: string, text: string | undefined): string | undefined {
+  return text === undefined || key === promptKey ? text : indented(text);
 }
