@@ -1,32 +1,34 @@
 import { useState } from "preact/hooks";
+import { listedMax } from "../api/list-all.ts";
 import { reasonNotTo } from "../api/session.ts";
-import type { Key } from "../api/types.ts";
-import { pageIn, pageParameters, pageSize, useList } from "../api/use-list.ts";
-import { hrefTo } from "../shell/location.ts";
+import { pageIn, pageSize } from "../api/use-list.ts";
+import { hrefTo, navigate } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { NotYours } from "../ui/not-yours.tsx";
 import { Pager } from "../ui/pager.tsx";
+import { SearchField } from "../ui/search-field.tsx";
+import { withoutSecret } from "./keys/key-search.ts";
 import { KeyTable } from "./keys/key-table.tsx";
 import { NewKey } from "./keys/new-key.tsx";
+import { useKeys } from "./keys/use-keys.ts";
 import type { ScreenProps } from "./screen-props.ts";
 
 export function Keys({ workspace, query }: ScreenProps) {
   const reason = reasonNotTo("administer");
   const [isMaking, setMaking] = useState(false);
-  const isWhole = query.get("disabled") !== "hidden";
+  const hasDisabled = query.get("disabled") !== "hidden";
+  const q = query.get("q") ?? "";
   const page = pageIn(query);
-  const parameters = new URLSearchParams({
-    workspace_id: workspace.id,
-    include_disabled: String(isWhole),
-    ...pageParameters(page),
-  });
-  const list = useList<Key>(reason ? undefined : `/api/v1/keys?${parameters}`, ["key", "keys"]);
-  const { items, total, error, isLoading, reload } = list;
+  const { items, total, error, isLoading, reload, all, isCutShort } = useKeys(
+    reason ? undefined : { workspace, hasDisabled, q, page },
+  );
 
-  const hrefWith = (disabled: string | undefined, to = 1): string =>
-    hrefTo([workspace.slug, "keys"], { disabled, page: to > 1 ? to : undefined });
+  const hrefWith = (change: { q?: string; disabled?: string | undefined; page?: number }): string => {
+    const { page: to = 1, ...filter } = { q, disabled: hasDisabled ? undefined : "hidden", ...change };
+    return hrefTo([workspace.slug, "keys"], { ...filter, page: to > 1 ? to : undefined });
+  };
   return (
     <Page
       title="Keys"
@@ -41,35 +43,49 @@ export function Keys({ workspace, query }: ScreenProps) {
       {reason ? (
         <NotYours reason={reason} actions={["Create a key"]} />
       ) : (
-        <nav class="chips" aria-label="Which keys">
-          <a class="chip" href={hrefWith(undefined)} aria-current={isWhole ? "true" : undefined}>
-            All
-          </a>
-          <a class="chip" href={hrefWith("hidden")} aria-current={isWhole ? undefined : "true"}>
-            Enabled
-          </a>
-        </nav>
+        <div class="toolbar">
+          <SearchField
+            q={q}
+            go={(text, how) => navigate(hrefWith({ q: text }), how)}
+            clean={withoutSecret}
+            label="Search keys by name, label or creator"
+            placeholder="Search by name, label or creator"
+          />
+          <nav class="chips" aria-label="Which keys">
+            <a class="chip" href={hrefWith({ disabled: undefined })} aria-current={hasDisabled ? "true" : undefined}>
+              All
+            </a>
+            <a class="chip" href={hrefWith({ disabled: "hidden" })} aria-current={hasDisabled ? undefined : "true"}>
+              Enabled
+            </a>
+          </nav>
+        </div>
       )}
+      {isCutShort && <p class="muted">Only the newest {listedMax.toLocaleString("en")} keys are searched.</p>}
       {error && <ErrorPanel error={error} title="The keys could not be loaded" retry={reload} />}
-      {total === 0 ? (
+      {total === 0 && q ? (
+        <div class="panel empty">
+          <h2>No key fits</h2>
+          <p class="wrap">
+            No {hasDisabled ? "" : "enabled "}key of {workspace.name} has “{q}” in its name or label, or in the name of
+            its creator.
+          </p>
+          <a class="button" href={hrefTo([workspace.slug, "keys"])}>
+            Show all keys
+          </a>
+        </div>
+      ) : total === 0 ? (
         <div class="panel empty">
           <h2>No keys</h2>
           <p class="wrap">
-            {workspace.name} has no {isWhole ? "" : "enabled "}key. A program that reads, writes or uses the presets of
-            this workspace needs one.
+            {workspace.name} has no {hasDisabled ? "" : "enabled "}key. A program that reads, writes or uses the presets
+            of this workspace needs one.
           </p>
         </div>
       ) : (
         !reason &&
         (items || !error) && (
-          <KeyTable
-            keys={items}
-            isStale={isLoading}
-            // Management keys are all in one list; where it has one page, it is known which is the last.
-            isWholeList={total !== undefined && total <= pageSize}
-            workspace={workspace}
-            changed={reload}
-          />
+          <KeyTable keys={items} isStale={isLoading} all={all} workspace={workspace} changed={reload} />
         )
       )}
       {total !== undefined && total > 0 && (
@@ -78,7 +94,7 @@ export function Keys({ workspace, query }: ScreenProps) {
           pageSize={pageSize}
           total={total}
           isStale={isLoading}
-          hrefOf={(to) => hrefWith(isWhole ? undefined : "hidden", to)}
+          hrefOf={(to) => hrefWith({ page: to })}
         />
       )}
       {isMaking && <NewKey workspace={workspace} close={() => setMaking(false)} changed={reload} />}

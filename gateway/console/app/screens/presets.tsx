@@ -1,4 +1,3 @@
-import { useEffect, useRef, useState } from "preact/hooks";
 import { inWorkspace, reasonNotTo } from "../api/session.ts";
 import type { Preset, PresetStatus } from "../api/types.ts";
 import { pageIn, pageParameters, pageSize, useList } from "../api/use-list.ts";
@@ -10,7 +9,7 @@ import { ActionButton } from "../ui/action-button.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Pager } from "../ui/pager.tsx";
-import { useSettled } from "../ui/use-settled.ts";
+import { SearchField } from "../ui/search-field.tsx";
 import { FirstPreset } from "./presets/first-preset.tsx";
 import { PresetTable, stepByArrow, stepTo } from "./presets/preset-table.tsx";
 import type { ScreenProps } from "./screen-props.ts";
@@ -61,7 +60,13 @@ export function Presets({ workspace, query }: ScreenProps) {
       ) : (
         <>
           <div class="toolbar">
-            <Search q={q} go={(text, how) => navigate(hrefWith({ q: text }), how)} />
+            <SearchField
+              q={q}
+              go={(text, how) => navigate(hrefWith({ q: text }), how)}
+              label="Search presets by name or slug"
+              placeholder="Search by name or slug"
+              onKeyDown={stepByArrow}
+            />
             <nav class="chips" aria-label="Status">
               {statuses.map(([value, label]) => (
                 <a
@@ -105,55 +110,5 @@ export function Presets({ workspace, query }: ScreenProps) {
         </>
       )}
     </Page>
-  );
-}
-
-interface SearchProps {
-  readonly q: string;
-  readonly go: (text: string, how: "push" | "replace") => void;
-}
-
-/** What is typed goes into the address once one pauses. Back leads to the list as it was before the first letter. */
-function Search({ q, go }: SearchProps) {
-  const [text, setText] = useState(q);
-  const settled = useSettled(text, 180);
-  /** The step of the history that this search has made, from what it began with; undefined until its first letter. */
-  const made = useRef<{ readonly from: string; readonly to: string }>(undefined);
-  // Not when the address changes: only what is typed leads on.
-  useEffect(() => {
-    const wanted = settled.trim();
-    if (wanted === q) return;
-    const own = made.current?.to === q ? made.current : undefined;
-    if (own?.from === wanted) {
-      // It is undone by who takes back what they typed: a second step to the same list would lead nowhere.
-      made.current = undefined;
-      history.back();
-      return;
-    }
-    go(wanted, own ? "replace" : "push");
-    made.current = { from: own?.from ?? q, to: wanted };
-  }, [settled]);
-  // Where something else changed the address, such as Back. What is being typed is not overwritten.
-  useEffect(() => {
-    if (q !== settled.trim()) setText(q);
-  }, [q]);
-  return (
-    <search class="search">
-      <Icon name="search" />
-      <input
-        id="preset-search"
-        class="input"
-        type="search"
-        maxLength={255}
-        aria-label="Search presets by name or slug"
-        placeholder="Search by name or slug"
-        value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
-        onKeyDown={stepByArrow}
-        onBlur={() => {
-          made.current = undefined;
-        }}
-      />
-    </search>
   );
 }

@@ -24,7 +24,7 @@ const groups: readonly (readonly [where: string, rows: readonly Row[]])[] = [
     "Everywhere",
     [
       [[heldKey, "K"], "Search and commands"],
-      [["/"], "Search the presets"],
+      [["/"], "Search the list, or else the presets"],
       [["g"], "Go to the presets"],
       [["c"], "Create a preset"],
       [["?"], "This list"],
@@ -64,7 +64,7 @@ export function Shortcuts({ workspace }: { readonly workspace: SessionWorkspace 
     else navigate(newPresetHref(workspace));
   });
   useShortcut("/", () => {
-    const search = document.querySelector<HTMLInputElement>("#preset-search");
+    const search = document.querySelector<HTMLInputElement>("search input");
     if (search) search.focus();
     else navigate(presetsHref(workspace));
   });

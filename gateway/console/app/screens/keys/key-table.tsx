@@ -10,8 +10,8 @@ interface KeyTableProps {
   /** Undefined until the first answer. */
   readonly keys: readonly Key[] | undefined;
   readonly isStale: boolean;
-  /** Whether these are all keys that there are. */
-  readonly isWholeList: boolean;
+  /** All keys that there are, where that is known: management keys are all in one list, and the last one must stay. */
+  readonly all: readonly Key[] | undefined;
   readonly workspace: SessionWorkspace;
   readonly changed: () => void;
 }
@@ -25,7 +25,7 @@ const columns: readonly Column[] = [
   { title: "Actions", class: "column-menu", isUntitled: true },
 ];
 
-export function KeyTable({ keys, isStale, isWholeList, workspace, changed }: KeyTableProps) {
+export function KeyTable({ keys, isStale, all, workspace, changed }: KeyTableProps) {
   return (
     <div class="panel">
       <Listing
@@ -35,12 +35,7 @@ export function KeyTable({ keys, isStale, isWholeList, workspace, changed }: Key
         class="keys-table"
       >
         {keys?.map((key) => (
-          <KeyRow
-            key={key.id}
-            apiKey={key}
-            reason={isWholeList ? reasonToStay(key, keys) : undefined}
-            changed={changed}
-          />
+          <KeyRow key={key.id} apiKey={key} reason={all && reasonToStay(key, all)} changed={changed} />
         ))}
       </Listing>
     </div>
