@@ -233,6 +233,10 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     // A minute's worth of words is yet to come.
     expect(text).not.toContain("word599");
     expect(await button("Send to the model").getAttribute("aria-disabled")).toBeNull();
+    // Nobody takes half an answer for a whole one, nor begins at the top of the page again.
+    await on.page.getByText("Stopped", { exact: true }).waitFor();
+    await on.page.getByRole("status").getByText("Stopped.").waitFor();
+    expect(await on.page.evaluate("document.activeElement.textContent")).toBe("Send to the model");
     expect(await on.page.getByRole("alert").count()).toBe(0);
     expect(await on.faults()).toEqual([]);
   });
@@ -270,16 +274,21 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
 
   it.each([
     [JSON.stringify({ error: { message: "Incorrect API key provided." } }), "Incorrect API key provided."],
-    ["go away", "The upstream hostile answered with status 401."],
-  ])("signs nobody out where an upstream does not take the gateway's credential: %s", async (body, words) => {
-    const slug = freshName("unpaid");
-    await openWith(slug, "hostile/any");
-    hostile.next.push(answerWith(401, body));
-    await button("Send to the model").press("Enter");
-    await on.page.getByRole("alert").getByText(words).waitFor();
-    expect(await on.page.getByLabel("Message", { exact: true }).inputValue()).toBe("What is an invoice?");
-    expect(await on.page.getByRole("heading", { name: "Sign in" }).count()).toBe(0);
-  });
+    ["go away", "It does not say why."],
+  ])(
+    "signs nobody out where an upstream does not take the gateway's credential, and says whose words these are: %s",
+    async (body, words) => {
+      const slug = freshName("unpaid");
+      await openWith(slug, "hostile/any");
+      hostile.next.push(answerWith(401, body));
+      await button("Send to the model").press("Enter");
+      const alert = on.page.getByRole("alert");
+      await alert.getByText("The upstream hostile answered with status 401").waitFor();
+      await alert.getByText(words).waitFor();
+      expect(await on.page.getByLabel("Message", { exact: true }).inputValue()).toBe("What is an invoice?");
+      expect(await on.page.getByRole("heading", { name: "Sign in" }).count()).toBe(0);
+    },
+  );
 
   it("says of a model that no upstream serves where to choose another", async () => {
     const slug = freshName("unserved");

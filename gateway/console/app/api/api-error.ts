@@ -10,30 +10,36 @@ export class ApiError extends Error {
   readonly status: number;
   readonly issues: readonly Issue[];
   readonly requestId: string | undefined;
+  /** The upstream whose words the message is; undefined where it is the gateway's own. */
+  readonly upstream: string | undefined;
 
-  constructor(status: number, message: string, issues: readonly Issue[] = [], requestId?: string) {
+  constructor(status: number, message: string, issues: readonly Issue[] = [], requestId?: string, upstream?: string) {
     super(message);
     this.status = status;
     this.issues = issues;
     this.requestId = requestId;
+    this.upstream = upstream;
   }
 }
 
 interface ErrorBody {
   readonly error?: {
     readonly message?: string;
-    readonly metadata?: { readonly issues?: readonly Issue[] };
+    readonly metadata?: { readonly issues?: readonly Issue[]; readonly request_id?: string };
   };
 }
 
 export async function apiErrorFrom(response: Response): Promise<ApiError> {
   // Something between the browser and the gateway may have answered, with a body that is not the API's.
   const body = (await response.json().catch(() => null)) as ErrorBody | null;
-  const upstream = response.headers.get("x-setpoint-upstream");
-  const who = upstream === null ? "The gateway" : `The upstream ${upstream}`;
-  const message = body?.error?.message ?? `${who} answered with status ${response.status}.`;
+  const { message, metadata } = body?.error ?? {};
+  // What the gateway says of an upstream has a request id in it; what an upstream says is passed on as it is.
+  const asked = response.headers.get("x-setpoint-upstream") ?? undefined;
+  const upstream = metadata?.request_id === undefined ? asked : undefined;
+  const unsaid =
+    upstream === undefined ? `The gateway answered with status ${response.status}.` : "It does not say why.";
   const requestId = response.headers.get("x-request-id") ?? undefined;
-  return new ApiError(response.status, message, body?.error?.metadata?.issues ?? [], requestId);
+  return new ApiError(response.status, message ?? unsaid, metadata?.issues ?? [], requestId, upstream);
 }
 
 /** Anything that was thrown, as something that can be shown. */

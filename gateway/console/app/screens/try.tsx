@@ -1,4 +1,5 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { ApiError } from "../api/api-error.ts";
 import { designatedVersion, dialectOf, presetPath, versionContent } from "../api/presets.ts";
 import { reasonNotTo } from "../api/session.ts";
 import type { One, PresetVersion, PresetWithVersion } from "../api/types.ts";
@@ -44,6 +45,13 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
     if (isRefused) preset.reload();
   }, [isRefused]);
 
+  const form = useRef<HTMLFormElement>(null);
+  // The button that stops is gone then, and whoever uses the keyboard must not begin at the top again.
+  useEffect(() => {
+    if (!trial.asked || trial.busyWith || document.activeElement !== document.body) return;
+    form.current?.querySelector<HTMLElement>("[type=submit]")?.focus({ preventScroll: true });
+  }, [trial.busyWith]);
+
   const name = isDraft ? `a draft of ${slug}` : pinned === undefined ? slug : `${slug} v${pinned}`;
   const draftHref = editHref(workspace, slug, { from: draftFrom });
   const sendReason = reasonNotTo("infer");
@@ -83,7 +91,12 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
     </a>
   );
   const answered = trial.answer && (
-    <AnswerView key="answer" answer={trial.answer} isComing={trial.busyWith === "send"} />
+    <AnswerView
+      key="answer"
+      answer={trial.answer}
+      isComing={trial.busyWith === "send"}
+      isStopped={trial.isAnswerStopped}
+    />
   );
   const merged = trial.resolved && <ResolvedView key="merged" answer={trial.resolved} />;
   return (
@@ -124,6 +137,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
       <div class="try-columns">
         <form
           class="panel"
+          ref={form}
           onKeyDown={submitByKey}
           onSubmit={(event) => {
             event.preventDefault();
@@ -169,7 +183,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
         </form>
         <div class="stack">
           {trial.error && !(isOff && isRefused) && (
-            <ErrorPanel error={trial.error} title="That did not work">
+            <ErrorPanel error={trial.error} title={whatFailed(trial.error)}>
               {trial.error.issues.length <= 1 && (
                 <RefusalWords
                   error={trial.error}
@@ -187,4 +201,9 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
       </div>
     </Page>
   );
+}
+
+/** Somebody who reads of an API key, or of a limit, must know whose it is. */
+function whatFailed({ upstream, status }: ApiError): string {
+  return upstream === undefined ? "That did not work" : `The upstream ${upstream} answered with status ${status}`;
 }

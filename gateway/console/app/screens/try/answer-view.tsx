@@ -4,14 +4,19 @@ interface AnswerViewProps {
   readonly answer: StreamedAnswer;
   /** Whether more of it is to come. */
   readonly isComing: boolean;
+  /** Whether it was stopped before its end. */
+  readonly isStopped: boolean;
 }
 
 /** What a model answers, as it comes. */
-export function AnswerView({ answer, isComing }: AnswerViewProps) {
+export function AnswerView({ answer, isComing, isStopped }: AnswerViewProps) {
   return (
     <section class="panel" aria-labelledby="answer-title" aria-busy={isComing}>
       <div class="panel-head">
-        <h2 id="answer-title">Answer</h2>
+        <span class="row">
+          <h2 id="answer-title">Answer</h2>
+          {isStopped && <span class="badge warn">Stopped</span>}
+        </span>
         <span class="muted small">
           {answer.preset ?? "draft"} {answer.upstream && <>by {answer.upstream}</>}
         </span>

@@ -23,6 +23,7 @@ export function useTrial({ workspace, slug, pinned, isDraft }: TrialParts) {
   const [error, setError] = useState<ApiError>();
   const [asked, setAsked] = useState<"resolve" | "send">();
   const [isBusy, setBusy] = useState(false);
+  const [isAnswerStopped, setAnswerStopped] = useState(false);
   const abort = useRef<AbortController>(undefined);
   // Whoever leaves does not read on, and a model is paid by the word.
   useEffect(() => () => abort.current?.abort(), []);
@@ -51,6 +52,7 @@ export function useTrial({ workspace, slug, pinned, isDraft }: TrialParts) {
     void work("send", async (signal) => {
       const model = pinned === undefined ? `@preset/${slug}` : `@preset/${slug}@${pinned}`;
       setAnswer(undefined);
+      setAnswerStopped(false);
       await streamAnswer({
         dialect: dialectOf(content),
         body: isDraft ? draftBody(content, message) : { ...trialBody(content, message), model, stream: true },
@@ -62,9 +64,14 @@ export function useTrial({ workspace, slug, pinned, isDraft }: TrialParts) {
   return {
     resolve,
     send,
-    stop: () => abort.current?.abort(),
+    stop: () => {
+      abort.current?.abort();
+      setAnswerStopped(true);
+      announce("Stopped.");
+    },
     resolved,
     answer,
+    isAnswerStopped,
     error,
     /** What was asked for last. */
     asked,
