@@ -238,12 +238,37 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
     const slug = await createPreset();
     const { page, open } = await signedIn();
     await open(`/default/presets/${slug}/compare/1...2`);
-    await page.locator("ins").first().waitFor();
+    await page.getByText("1 change", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Next" }).click();
     await page.getByText("1 of 1", { exact: true }).waitFor();
     await page.getByRole("link", { name: "Swap the two versions" }).click();
     await page.getByRole("heading", { name: "Compare v2 with v1" }).waitFor();
-    await page.getByText("1 of 1", { exact: true }).waitFor({ state: "detached" });
+    await page.getByText("1 change", { exact: true }).waitFor();
+  });
+
+  it("shows where two prompts differ that both changed, however long they are", async () => {
+    const rules = Array.from(
+      { length: 600 },
+      (_, index) => `Rule ${index + 1} of the house: ask for the order number.`,
+    );
+    const prompt = rules.join("\n");
+    const slug = await createPreset([prompt]);
+    const { page, open, axeViolations } = await signedIn();
+    await open(`/default/presets/${slug}/edit?from=1`);
+    await page.locator(".cm-content").waitFor();
+    await page.locator("textarea").fill(`${prompt}\nBe brief.`);
+    const messages = [{ role: "system", content: `${prompt}\nBe kind.` }];
+    expect((await underTest.stack.create(slug, { messages })).status).toBe(200);
+    await page.getByRole("button", { name: "Review the changes" }).click();
+    await page.getByRole("button", { name: "Save new version" }).click();
+    await page.getByText("Somebody changed this preset meanwhile").waitFor();
+    await page.locator("del", { hasText: "Be brief." }).waitFor();
+    await page.locator("ins", { hasText: "Be kind." }).waitFor();
+    await page.getByRole("button", { name: "597 unchanged lines" }).waitFor();
+    expect(await axeViolations()).toEqual([]);
+    await page.getByRole("radio", { name: "Theirs (v2)" }).check();
+    await page.getByRole("button", { name: "Merge and review" }).click();
+    await page.getByText("No difference").waitFor();
   });
 
   it("loads a version to try again when asked to", async () => {

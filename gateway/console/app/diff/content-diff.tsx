@@ -1,4 +1,4 @@
-import { useMemo } from "preact/hooks";
+import { useLayoutEffect, useMemo } from "preact/hooks";
 import { indented, membersOf } from "../json/json-pieces.ts";
 import { NotLoaded } from "../ui/not-loaded.tsx";
 import { DiffView } from "./diff-view.tsx";
@@ -15,6 +15,8 @@ interface ContentDiffProps {
   readonly to: Content;
   /** Whether what stayed the same is shown, too. */
   readonly isWhole: boolean;
+  /** Is told when the differences are on the page. */
+  readonly shown?: () => void;
 }
 
 interface FieldPair extends DiffPair {
@@ -23,9 +25,12 @@ interface FieldPair extends DiffPair {
 }
 
 /** What differs between two versions: the prompt line by line, and each field of the config. */
-export function ContentDiff({ from, to, isWhole }: ContentDiffProps) {
+export function ContentDiff({ from, to, isWhole, shown }: ContentDiffProps) {
   const pairs = useMemo(() => pairsOf(from, to, isWhole), [from.config, from.prompt, to.config, to.prompt, isWhole]);
   const diffs = useDiff(pairs);
+  useLayoutEffect(() => {
+    if (diffs) shown?.();
+  }, [diffs]);
   if (pairs.length === 0) {
     return (
       <div class="panel empty">

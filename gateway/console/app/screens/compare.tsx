@@ -1,4 +1,4 @@
-import { useMemo, useRef } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { presetPath, versionContent, versionCountPath } from "../api/presets.ts";
 import type { ListPage, One, PresetChange, PresetVersion, PresetWithVersion } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
@@ -8,7 +8,7 @@ import { Page } from "../shell/page.tsx";
 import { compareHref, presetHref, presetsHref } from "../shell/preset-hrefs.ts";
 import { ContentSkeleton } from "../ui/content-skeleton.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
-import { ChangeSteps } from "./compare/change-steps.tsx";
+import { ChangeSteps, shownChanges } from "./compare/change-steps.tsx";
 import { ComparedVersions } from "./compare/compared-versions.tsx";
 import type { PresetScreenProps } from "./screen-props.ts";
 
@@ -35,6 +35,7 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
     changes: log.answer?.json.data ?? [],
   };
 
+  const [changeCount, setChangeCount] = useState<number>();
   const isReady = before && after && (preset.answer || preset.error);
   // At first it comes with what is below it, so that nothing moves; then it stays, for another version is chosen there.
   const isSettled = useRef(false);
@@ -75,10 +76,13 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
             { label: "To", version: to, content: after, hrefOf: (version) => hrefOf(from, version) },
           ]}
         >
-          <ChangeSteps
-            key={`${from}...${to}`}
-            reason={isSame ? "There is no change to go to: the two say the same." : undefined}
-          />
+          {!error && (
+            <ChangeSteps
+              key={`${from}...${to}`}
+              count={changeCount}
+              reason={isSame ? "There is no change to go to: the two say the same." : undefined}
+            />
+          )}
         </ComparedVersions>
       )}
       {error && (
@@ -100,7 +104,13 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
         </ErrorPanel>
       )}
       {isReady ? (
-        <ContentDiff key="diff" from={before} to={after} isWhole={isWhole} />
+        <ContentDiff
+          key="diff"
+          from={before}
+          to={after}
+          isWhole={isWhole}
+          shown={() => setChangeCount(shownChanges().length)}
+        />
       ) : (
         !error && <ContentSkeleton key="skeleton" />
       )}

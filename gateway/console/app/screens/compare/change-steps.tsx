@@ -4,28 +4,44 @@ import { useShortcut } from "../../shell/use-shortcut.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 
-/** Steps from change to change: runs of changed lines that stand together. */
-export function ChangeSteps({ reason }: { readonly reason: string | undefined }) {
-  const [text, setText] = useState("");
+interface ChangeStepsProps {
+  /** How many changes are shown; undefined until they are. */
+  readonly count: number | undefined;
+  /** Why there is nowhere to step to. */
+  readonly reason: string | undefined;
+}
+
+/** Where each change begins that is shown: a run of changed lines that stand together. */
+export function shownChanges(): NodeListOf<HTMLElement> {
+  return document.querySelectorAll<HTMLElement>("[data-change]:not([data-change] + [data-change])");
+}
+
+/** Steps from change to change. */
+export function ChangeSteps({ count, reason }: ChangeStepsProps) {
+  const [place, setPlace] = useState<string>();
   const at = useRef(-1);
   const step = (by: 1 | -1): void => {
     if (reason) announce(reason);
-    const starts = document.querySelectorAll<HTMLElement>("[data-change]:not([data-change] + [data-change])");
+    const starts = shownChanges();
     if (starts.length === 0) return;
     at.current = at.current === -1 && by === -1 ? starts.length - 1 : (at.current + by + starts.length) % starts.length;
     const row = starts[at.current];
     row?.setAttribute("tabindex", "-1");
     row?.focus({ preventScroll: true });
     row?.scrollIntoView({ block: "center" });
-    const place = `${at.current + 1} of ${starts.length}`;
-    setText(place);
-    announce(`Change ${place}`);
+    const reached = `${at.current + 1} of ${starts.length}`;
+    setPlace(reached);
+    announce(`Change ${reached}`);
   };
   useShortcut("n", () => step(1));
   useShortcut("p", () => step(-1));
   return (
     <div class="change-steps">
-      <span class="muted small change-count">{reason ? "" : text}</span>
+      {!reason && (
+        <span class="muted small change-count">
+          {place ?? (count !== undefined && `${count} ${count === 1 ? "change" : "changes"}`)}
+        </span>
+      )}
       <ActionButton
         class="small"
         run={() => step(-1)}
