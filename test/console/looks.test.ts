@@ -134,6 +134,41 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect(await on.shifts()).toEqual([]);
   });
 
+  it.each([390, 768, 1280])("moves nothing where the names of people come late, %i px wide", async (width) => {
+    const { makeMember, makeKey, call } = administrator(underTest.stack);
+    const creator_user_id = await makeMember(`leopoldine-${width}@example.com`);
+    const name = { first_name: "Leopoldine Wilhelmine", last_name: "von Hohenstaufen-Württemberg-Lichtenstein" };
+    await call("PATCH", `/organization/members/${creator_user_id}`, name);
+    const { key } = await makeKey({ name: `Named late ${width}`, creator_user_id });
+    const slug = `named-late-${width}`;
+    for (const temperature of [0, 1])
+      await underTest.stack.create(slug, { model: "a", temperature, messages: [] }, { key });
+    const on = await signedIn({ width });
+    for (const [path, complete] of [
+      [`presets/${slug}`, "text=Serves v2"],
+      [`presets/${slug}/compare/1...2`, ".diff"],
+      ["keys", `text=Named late ${width}`],
+      ["activity", ".page"],
+    ] as const) {
+      let letThrough = () => {};
+      const held = new Promise<void>((resolve) => {
+        letThrough = resolve;
+      });
+      await on.page.route("**/organization/members?**", async (route) => {
+        await held;
+        await route.continue();
+      });
+      await on.open(`/default/${path}`);
+      await on.page.locator(complete).first().waitFor();
+      await on.page.waitForTimeout(300);
+      letThrough();
+      await on.page.getByText("Leopoldine").locator("visible=true").first().waitFor();
+      expect(await on.shifts(), path).toEqual([]);
+      await on.page.unrouteAll({ behavior: "wait" });
+    }
+    await on.context.close();
+  });
+
   it("has an editor that is as high as what is written in it, within bounds", async () => {
     const on = await signedIn({});
     const { page } = on;
@@ -244,7 +279,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     await open("/default/keys");
     const cell = page.locator("tbody tr", { hasText: "Key 11" }).locator(".two-lines").first();
     await cell.waitFor();
-    expect(await cell.innerText()).toMatch(/API key · presets:read, presets:write, inference · .+ · never used$/);
+    expect(await cell.innerText()).toMatch(/API key · presets:read, presets:write, inference · never used\n.+$/);
     const lines = await cell.evaluate((block) => {
       const style = block.ownerDocument.defaultView?.getComputedStyle(block);
       return block.getBoundingClientRect().height / Number.parseFloat(style?.lineHeight ?? "");
@@ -313,6 +348,25 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
       }
       await context.close();
     }
+  });
+
+  it("breaks a line that stayed at the same words on both sides of a comparison", async () => {
+    const stayed = "word and more ".repeat(60);
+    for (const end of ["Be brief.", "Be kind."])
+      await underTest.stack.create("long-lined", {
+        model: "a",
+        messages: [{ role: "system", content: `${stayed}\n${end}` }],
+      });
+    const { page, open, context } = await signedIn({});
+    await open("/default/presets/long-lined/compare/1...2");
+    const texts = page.locator(".diff-row").first().locator(".diff-text");
+    await texts.first().waitFor();
+    for (let width = 1000; width < 1020; width++) {
+      await page.setViewportSize({ width, height: 800 });
+      const [left, right] = await texts.evaluateAll((each) => each.map((text) => text.getBoundingClientRect().width));
+      expect(left, `${width}`).toBe(right);
+    }
+    await context.close();
   });
 
   it("uses a wide screen: two prompts, or a prompt and its config, have room beside each other", async () => {

@@ -6,10 +6,27 @@ import type { Member } from "./types.ts";
 /** Members by their id. Only a management key may ask for them. */
 const members = signal<ReadonlyMap<string, Member>>(new Map());
 
+/** The key in whose name the members are being loaded for the first time. */
+const loadingFor = signal<string>();
+/** What is to be shown with names does not wait longer for them. */
+const namesWaitMs = 2_000;
+
 /** Loads the names of members for whoever is signed in now; nothing stays of the one before. */
 export async function loadNames(): Promise<void> {
   members.value = new Map();
-  if (session.value?.key.kind === "management") await listMembers();
+  const asker = session.value?.key;
+  loadingFor.value = asker?.kind === "management" ? asker.id : undefined;
+  if (loadingFor.value === undefined) return;
+  const settle = (): void => {
+    if (loadingFor.value === asker?.id) loadingFor.value = undefined;
+  };
+  setTimeout(settle, namesWaitMs);
+  await listMembers().finally(settle);
+}
+
+/** Whether names are on their way, and worth waiting for. */
+export function areNamesComing(): boolean {
+  return loadingFor.value !== undefined;
 }
 
 /** All members, whose names are known from then on. Whoever is not among them is shown by their id. */

@@ -1,3 +1,4 @@
+import { areNamesComing } from "../api/people.ts";
 import { reasonNotTo } from "../api/session.ts";
 import type { SessionWorkspace } from "../api/types.ts";
 import type { Loading } from "../api/use-loading.ts";
@@ -86,7 +87,16 @@ export function Activity({ workspace, query }: ScreenProps) {
           </a>
         </p>
       )}
-      {names.length > 0 && <ActivityPage {...loading} workspace={workspace} filter={filter} hrefWith={hrefWith} />}
+      {names.length > 0 && (
+        <ActivityPage
+          {...loading}
+          // Each entry begins with a name: what is below it would move when that comes.
+          value={areNamesComing() ? undefined : loading.value}
+          workspace={workspace}
+          filter={filter}
+          hrefWith={hrefWith}
+        />
+      )}
     </Page>
   );
 }

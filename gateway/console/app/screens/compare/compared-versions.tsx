@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { areNamesComing } from "../../api/people.ts";
 import type { VersionContent } from "../../api/presets.ts";
 import { reasonNotTo } from "../../api/session.ts";
 import type { One, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
@@ -65,7 +66,7 @@ export function ComparedVersions({ workspace, slug, preset, known, sides, childr
             {content?.version === version && (
               <>
                 {version === served && <ServedBadge isOff={data?.status !== "active"} />}
-                <span class="compared-by">
+                <span class="compared-by" data-coming={areNamesComing() ? "" : undefined}>
                   <span class="cut">
                     <Person id={content.creatorId} />
                   </span>

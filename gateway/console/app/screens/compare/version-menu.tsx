@@ -1,9 +1,8 @@
 import type { PresetChange } from "../../api/types.ts";
 import { navigate } from "../../shell/location.ts";
+import { ByLine } from "../../ui/by-line.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Menu } from "../../ui/menu.tsx";
-import { Person } from "../../ui/person.tsx";
-import { Time } from "../../ui/time.tsx";
 import { madeVersion } from "../preset/change-list.tsx";
 
 export interface KnownVersions {
@@ -44,9 +43,7 @@ export function VersionMenu({ label, value, known: { newest, changes }, hrefOf }
               aria-current={version === value ? "true" : undefined}
             >
               <span class="menu-version">v{version}</span>
-              <span class="muted small">
-                <Person id={change.user_id} /> · <Time at={change.created_at} />
-              </span>
+              <ByLine id={change.user_id} at={change.created_at} />
               {version === value && <Icon name="done" />}
             </a>
           );

@@ -66,7 +66,7 @@ function KeyRow({ apiKey, reason, changed }: KeyRowProps) {
           </span>
           <span class="mono muted cut">{label}</span>
           <span class="only-narrow muted small wrap">
-            {kindName} · {permissions.join(", ")} · <Person id={creator_user_id} /> ·{" "}
+            {kindName} · {permissions.join(", ")} ·{" "}
             {last_used_at === null ? (
               "never used"
             ) : (
@@ -83,6 +83,9 @@ function KeyRow({ apiKey, reason, changed }: KeyRowProps) {
                 </span>
               </>
             )}
+          </span>
+          <span class="only-narrow muted small cut">
+            <Person id={creator_user_id} />
           </span>
         </div>
       </td>

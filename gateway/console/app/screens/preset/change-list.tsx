@@ -1,9 +1,8 @@
 import type { ComponentChildren } from "preact";
 import type { PresetChange, PresetStatus, SessionWorkspace } from "../../api/types.ts";
 import { compareHref, presetHref } from "../../shell/preset-hrefs.ts";
+import { ByLine } from "../../ui/by-line.tsx";
 import { capitalized } from "../../ui/capitalized.ts";
-import { Person } from "../../ui/person.tsx";
-import { Time } from "../../ui/time.tsx";
 import { ServedBadge } from "./served-badge.tsx";
 import { statusVerb } from "./status-words.ts";
 
@@ -54,9 +53,7 @@ export function ChangeList(props: ChangeListProps) {
             {changedFields && made !== undefined && made > 1 && (
               <p class="small cut changed-fields">{changedFields.get(made)}</p>
             )}
-            <p class="muted small">
-              <Person id={change.user_id} /> · <Time at={change.created_at} />
-            </p>
+            <ByLine id={change.user_id} at={change.created_at} />
           </li>
         );
       })}

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { areNamesComing } from "../../api/people.ts";
 import type { VersionContent } from "../../api/presets.ts";
 import type { SessionWorkspace } from "../../api/types.ts";
 import { indented } from "../../json/json-pieces.ts";
@@ -61,13 +62,19 @@ export function VersionView({ content, query, workspace, slug }: VersionViewProp
           <ConfigTable config={config} />
         )}
         <p class="panel-foot muted small">
-          v{version} · made by <Person id={creatorId} /> <Time at={createdAt} />
-          {dialect && (
-            <>
-              {" "}
-              from a <code>{dialect}</code> request
-            </>
-          )}
+          {/* The name comes last, for it may come late, and may be cut. */}
+          <span class="version-made">
+            v{version}
+            {dialect && (
+              <>
+                , from a <code>{dialect}</code> request
+              </>
+            )}{" "}
+            · made <Time at={createdAt} /> by{" "}
+            <span data-coming={areNamesComing() ? "" : undefined}>
+              <Person id={creatorId} />
+            </span>
+          </span>
         </p>
       </section>
     </>

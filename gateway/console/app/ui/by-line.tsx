@@ -1,0 +1,22 @@
+import { areNamesComing } from "../api/people.ts";
+import { Person } from "./person.tsx";
+import { Time } from "./time.tsx";
+
+interface ByLineProps {
+  readonly id: string | null;
+  readonly at: string;
+}
+
+/** Who did something, and when. It is one line, seen once the name is known, so that nothing moves when that comes. */
+export function ByLine({ id, at }: ByLineProps) {
+  return (
+    <span class="by-line muted small" data-coming={areNamesComing() ? "" : undefined}>
+      <span class="cut">
+        <Person id={id} />
+      </span>{" "}
+      <span>
+        · <Time at={at} />
+      </span>
+    </span>
+  );
+}
