@@ -238,4 +238,47 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, (
     expect(await other.axeViolations()).toEqual([]);
     await other.context.close();
   });
+
+  it("are found by name and by whose they are, wherever in the list, and Back leads to the list", async () => {
+    const { makeKey, makeMember, call } = administrator(underTest.stack);
+    const creator_user_id = await makeMember("hedwig@example.com");
+    await call("PATCH", `/organization/members/${creator_user_id}`, { first_name: "Hedwig", last_name: "Kiesler" });
+    const name = freshName("long ago");
+    await makeKey({ name, creator_user_id });
+    // More than a page of newer ones, so that it is not among those that are loaded.
+    for (let count = 0; count < 51; count++) await makeKey({ name: freshName("newer") });
+    await openKeys(on);
+    const { page } = on;
+    expect(await page.getByText(name).count()).toBe(0);
+    await page.keyboard.press("/");
+    for (const q of [name.toUpperCase(), "hedwig"]) {
+      await page.getByRole("searchbox", { name: "Search keys" }).fill(q);
+      await page.getByText("1–1 of 1").waitFor();
+      await page.locator(".keys-table").getByText(name).waitFor();
+      await expect.poll(() => new URL(page.url()).searchParams.get("q")).toBe(q);
+    }
+    await page.getByRole("status").getByText("1 key").waitFor();
+    await choose(name, /^Disable/);
+    await page.locator(".keys-table").getByText("Disabled", { exact: true }).waitFor();
+    await page.getByRole("link", { name: "Enabled", exact: true }).click();
+    await page.getByText("No key fits").waitFor();
+    expect(await on.axeViolations()).toEqual([]);
+    await page.goBack();
+    await page.locator(".keys-table").getByText(name).waitFor();
+    await page.goBack();
+    await page.getByText(/^1–50 of/).waitFor();
+  });
+
+  it("are found by all of a secret, of which nothing but the label stays", async () => {
+    const name = freshName("pasted");
+    const { key } = await administrator(underTest.stack).makeKey({ name });
+    await openKeys(on);
+    const { page } = on;
+    await page.getByRole("searchbox").fill(key);
+    await page.getByText("1–1 of 1").waitFor();
+    await page.locator(".keys-table").getByText(name).waitFor();
+    const label = (await keyNow(name))?.label ?? "";
+    expect(await page.getByRole("searchbox").inputValue()).toBe(label);
+    expect(new URL(page.url()).searchParams.get("q")).toBe(label);
+  });
 });
