@@ -47,7 +47,7 @@ async function isAccepted(key) {
 
 const workspace = await getWorkspace("examples");
 const expiresAt = new Date(Date.now() + 3_600_000);
-// The secret is in this answer alone. Here it goes to whoever is to use it, and nowhere else.
+// Only this answer contains the secret. Pass it on to whoever will use it, and store it nowhere else.
 const made = await management.apiKeys.create({
   requestBody: { name: "An example", workspaceId: workspace.id, expiresAt },
 });

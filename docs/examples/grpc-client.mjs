@@ -22,7 +22,7 @@ function call(client, method, request, metadata = new grpc.Metadata()) {
   });
 }
 
-// A key is exchanged once for an access token, which is good for a minute and the only credential that services take.
+// A key is exchanged for an access token, which is valid for a minute and the only credential that services accept.
 const access = new setpoint.organization.v1.AccessService(organization_grpc, grpc.credentials.createInsecure());
 const { accessToken } = await call(access, "exchangeKey", { key });
 

@@ -118,7 +118,7 @@ function expiryViolations({ expires_at }: Readonly<Record<string, unknown>>): Fi
   if (typeof expires_at !== "string" || !timePattern.test(expires_at)) return [];
   const time = new Date(expires_at);
   if (Number.isNaN(time.getTime()) || time.toISOString().slice(0, 19) !== expires_at.slice(0, 19)) {
-    return [{ path: "expires_at", message: "must be a date and time that exist" }];
+    return [{ path: "expires_at", message: "must be a valid date and time" }];
   }
   return time.getTime() > Date.now() ? [] : [{ path: "expires_at", message: "must be in the future" }];
 }
