@@ -85,6 +85,40 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     }
   });
 
+  it("has the steps through a comparison in reach on a phone, wherever one is, and nothing over them", async () => {
+    for (const word of ["brief", "kind"]) {
+      const lines = Array.from({ length: 90 }, (_, index) => (index % 30 === 7 ? `Be ${word}.` : `Line ${index}`));
+      await underTest.stack.create("stepped", {
+        model: "a",
+        messages: [{ role: "system", content: lines.join("\n") }],
+      });
+    }
+    const on = await signedIn({ width: 390, height: 844, isTouched: true });
+    const { page } = on;
+    await on.open("/default/presets/stepped/compare/2...1");
+    const next = page.getByRole("button", { name: "Next change" });
+    await page.getByText("3 changes").waitFor();
+    for (const place of ["1 of 3", "2 of 3", "3 of 3", "1 of 3"]) {
+      await next.tap();
+      await page.getByText(place, { exact: true }).waitFor();
+      const box = await page.locator(":focus").boundingBox();
+      expect(box?.y).toBeGreaterThan(0);
+      expect((box?.y ?? 1e6) + (box?.height ?? 0)).toBeLessThan((await next.boundingBox())?.y ?? 0);
+    }
+    await page.getByRole("button", { name: "Roll back to v1" }).tap();
+    await page.getByText("stepped now serves v1.").waitFor();
+    await next.tap();
+    await page.getByText("2 of 3", { exact: true }).waitFor();
+    // The notice with Undo stays on the next screen, too.
+    await page.getByRole("link", { name: "stepped" }).tap();
+    await page.getByRole("button", { name: /^Edit v/ }).tap();
+    await page.locator("#prompt").fill("Be both.");
+    await page.getByRole("button", { name: "Undo" }).waitFor();
+    await page.getByRole("button", { name: "Review the changes" }).tap();
+    await page.getByRole("button", { name: "Save new version" }).waitFor();
+    expect(await on.axeViolations()).toEqual([]);
+  });
+
   it("has the buttons of a dialog in sight on a phone that lies on its side", async () => {
     const on = await signedIn({ width: 844, height: 390, isTouched: true });
     const { page } = on;
