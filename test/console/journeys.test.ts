@@ -189,7 +189,8 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     expect((await items.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " "))[2]).toMatch(/^v1 .+ · just now$/);
     expect(await page.getByLabel(/^Another/).count()).toBe(0);
     expect(await on.axeViolations()).toEqual([]);
-    await page.keyboard.press("ArrowUp");
+    // From the one that is chosen to the one before it.
+    await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await page.waitForURL(/compare\/1\.\.\.3$/);
 
@@ -283,7 +284,8 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
   });
 
   it("is shown the server's issues at their field", { timeout: journeyTimeoutMs }, async () => {
-    await create("faulty", { model: "a" }, "Be brief.");
+    // The config is below all that is seen at once.
+    await create("faulty", { model: "a" }, "Be brief.\n".repeat(100));
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     await on.open("/default/presets/faulty/edit?from=1");
     await on.page.locator(".cm-content").focus();
@@ -293,6 +295,10 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     await press(on, "Save new version");
     await press(on, "Show the fault in the editor", "link");
     await on.page.locator(".cm-lint-marker-error").waitFor();
+    await expect.poll(() => on.page.locator(".cm-activeLine").innerText()).toContain("temperature");
+    const line = await on.page.locator(".cm-activeLine").boundingBox();
+    expect((line?.y ?? 1e6) + (line?.height ?? 0)).toBeLessThan(800);
+    await on.page.keyboard.press("Control+Home");
     await press(on, /temperature must be at most 2/);
     await expect.poll(() => on.page.locator(".cm-activeLine").innerText()).toContain("temperature");
     expect(await on.faults()).toEqual([]);

@@ -18,7 +18,11 @@ export function Menu({ label, title, buttonClass = "button", children }: MenuPro
   const menu = useRef<HTMLDivElement>(null);
   // Before it is shown, so that the browser itself moves the focus as it shows it: a key pressed next is for that item.
   const chooseFocus = (event: { readonly newState: string }): void => {
-    if (event.newState === "open") menu.current?.querySelector("a, button, input")?.setAttribute("autofocus", "");
+    if (event.newState !== "open" || !menu.current) return;
+    menu.current.querySelector("[autofocus]")?.removeAttribute("autofocus");
+    // What is chosen already is in sight, however long the menu is.
+    const first = menu.current.querySelector("[aria-current]") ?? menu.current.querySelector("a, button, input");
+    first?.setAttribute("autofocus", "");
   };
   const putInPlace = (event: { readonly newState: string }): void => {
     button.current?.setAttribute("aria-expanded", String(event.newState === "open"));

@@ -16,9 +16,13 @@ interface ContentFieldsProps {
 
 /** The prompt and the config of a version that is being written, with what is wrong with them at its place. */
 export function ContentFields({ dialect, prompt, config, configFault, issues, change }: ContentFieldsProps) {
-  const [wanted, setWanted] = useState<{ path: string; round: number }>();
   const promptIssues = issues.filter(isAboutPrompt);
   const configIssues = useMemo(() => issues.filter((issue) => !isAboutPrompt(issue)), [issues]);
+  // Who comes back to faults comes to the first of them, which may be far below a long prompt.
+  const [wanted, setWanted] = useState(() => {
+    const [first] = promptIssues.length > 0 ? [] : configIssues;
+    return first && { path: first.path, round: 0 };
+  });
   return (
     <div class="content-fields">
       <div class="panel">
