@@ -94,6 +94,14 @@ describe("a connection is ended by", () => {
       errorCodes.enhanceYourCalm,
     ],
     [
+      "settings that change the windows of thousands of streams again and again",
+      () => [
+        ...Array.from({ length: 4_000 }, (_, index) => headers(2 * index + 1, request(), endHeaders)),
+        ...Array.from({ length: 50 }, (_, index) => settingsFrame({ initialWindowSize: index })),
+      ],
+      errorCodes.enhanceYourCalm,
+    ],
+    [
       "streams that are reset all the time",
       () =>
         Array.from({ length: 1_100 }, (_, index) => [

@@ -25,6 +25,8 @@ const side = {
  */
 const nuisancesMax = 1_000;
 const nuisancesPerSecond = 33;
+/** Settings may change the window of every stream: to do that for so many is as much work as a nuisance is. */
+const streamsPerNuisance = 100;
 
 interface ServerListener {
   /** To receive the rest of the request, set the stream's `listener`. */
@@ -60,7 +62,7 @@ export class ServerConnection extends Http2Connection {
   override onGoaway(): void {}
 
   override onSettings(values: ReadonlyMap<number, number>): void {
-    this.onNuisance();
+    this.onNuisance(1 + this.streams.size / streamsPerNuisance);
     super.onSettings(values);
   }
 
@@ -100,11 +102,11 @@ export class ServerConnection extends Http2Connection {
     else this.reset(stream, errorCodes.none);
   }
 
-  protected override onNuisance(): void {
+  protected override onNuisance(count = 1): void {
     const nowMs = monotonicMs();
     const regained = ((nowMs - this.#countedAtMs) / 1_000) * nuisancesPerSecond;
     this.#countedAtMs = nowMs;
-    this.#nuisancesLeft = Math.min(nuisancesMax, this.#nuisancesLeft + regained) - 1;
+    this.#nuisancesLeft = Math.min(nuisancesMax, this.#nuisancesLeft + regained) - count;
     if (this.#nuisancesLeft < 0) throw new ConnectionError(errorCodes.enhanceYourCalm, "Too much work for nothing");
   }
 
