@@ -129,12 +129,15 @@ describe("requests in flight, over gRPC", () => {
     expect(await statusOf(send(sessions[2], opened, checkPath, Buffer.alloc(0)))).toBe(0);
   });
 
-  it("count from their headers on, also where nothing else ever comes", async () => {
+  it.each([
+    ["some with large headers", 200, { "x-large": "x".repeat(50_000) }],
+    ["thousands with small headers", 3_000, {}],
+  ])("count from their headers on, also where nothing else ever comes: %s", async (_name, count, headers) => {
     const { opened } = await openHeld(2 * mebibyte);
     const session = newSession(opened);
-    const streams = Array.from({ length: 200 }, () => {
+    const streams = Array.from({ length: count }, () => {
       const path = { ":method": "POST", ":path": creationPath, "content-type": "application/grpc" };
-      const stream = session.request({ ...path, "x-large": "x".repeat(50_000) }, { endStream: false });
+      const stream = session.request({ ...path, ...headers }, { endStream: false });
       return stream.on("error", () => {});
     });
     await expect.poll(() => streams.filter(({ closed }) => closed).length).toBeGreaterThan(100);

@@ -18,6 +18,12 @@ import type { Answer, ServedMethod } from "./service.ts";
 /** A caller's clock starts before ours, so it gives up this much earlier. */
 const headStartMs = 10;
 
+/**
+ * More than a call takes in memory beside its headers and messages. Beginning one costs its caller a dozen bytes, and
+ * thousands may be open on a connection without ever continuing.
+ */
+const overheadBytes = 2_048;
+
 /** The server's side of one call: reads a message, runs the method, and reports the outcome. */
 export class GrpcServerCall implements IncomingCall, StreamListener {
   readonly rpcSystem = "grpc";
@@ -72,7 +78,7 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
     callMoments.received.publish(undefined);
     this.#stream.listener = this;
     // Held as long as the call, which may never continue.
-    this.hold.received(headerBytes(this.#fields));
+    this.hold.received(overheadBytes + headerBytes(this.#fields));
     if (this.#bytes.isFlooded) this.#stream.reset(errorCodes.enhanceYourCalm);
   }
 
