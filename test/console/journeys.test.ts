@@ -149,7 +149,7 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     const [older, newer] = [0, 1].map((index) => on.page.locator(".compared-version").nth(index));
     await newer?.getByText("Serving").waitFor();
     const wordsOf = async (side: Locator | undefined) => (await side?.innerText())?.replaceAll(/\s+/g, " ");
-    expect(await wordsOf(newer)).toMatch(/^To v3 Serving .+ just now Open$/);
+    await expect.poll(() => wordsOf(newer)).toMatch(/^To v3 Serving .+ just now Open 1 change$/);
     expect(await wordsOf(older)).toMatch(/^From v2 .+ just now Roll back to v2 Open$/);
     expect(await on.shifts()).toEqual([]);
     // Each is named where it is chosen, and in the heading.

@@ -130,6 +130,8 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
     await on.page.getByRole("button", { name: /^Workspace:/ }).press("Enter");
     await on.page.getByRole("link", { name }).and(on.page.locator(".menu-item")).press("Enter");
     await on.page.waitForURL(`**/console/${slug}/team`);
+    // Tabs of several workspaces are told apart.
+    await expect.poll(() => on.page.title()).toBe(`Team · ${name} · Setpoint`);
     expect(await on.faults()).toEqual([]);
   });
 

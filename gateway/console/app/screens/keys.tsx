@@ -49,7 +49,7 @@ export function Keys({ workspace, query }: ScreenProps) {
             go={(text, how) => navigate(hrefWith({ q: text }), how)}
             clean={withoutSecret}
             label="Search keys by name, label or creator"
-            placeholder="Search by name, label or creator"
+            placeholder="Name, label or creator"
           />
           <nav class="chips" aria-label="Which keys">
             <a class="chip" href={hrefWith({ disabled: undefined })} aria-current={hasDisabled ? "true" : undefined}>

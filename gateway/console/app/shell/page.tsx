@@ -1,6 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { session } from "../api/session.ts";
 import { announce } from "./announcer.tsx";
+import { place } from "./location.ts";
 
 interface PageProps {
   readonly title: string;
@@ -16,9 +18,10 @@ let isFirstPage = true;
 /** What every screen has: a title, a heading that takes the focus when one comes here, and ways back. */
 export function Page({ title, heading, crumbs, actions, children }: PageProps) {
   const head = useRef<HTMLHeadingElement>(null);
+  const where = workspaceToTell();
   useLayoutEffect(() => {
-    document.title = `${title} · Setpoint`;
-  }, [title]);
+    document.title = [title, where, "Setpoint"].filter(Boolean).join(" · ");
+  }, [title, where]);
   // Only when one comes here, not when the title changes; and before the next key, which would go to another place.
   useLayoutEffect(() => {
     // At the first page the browser's own order stands.
@@ -50,4 +53,10 @@ export function Page({ title, heading, crumbs, actions, children }: PageProps) {
       {children}
     </main>
   );
+}
+
+/** What tells tabs of several workspaces apart. */
+function workspaceToTell(): string | undefined {
+  const { workspaces } = session.value ?? { workspaces: [] };
+  return workspaces.length > 1 ? workspaces.find(({ slug }) => slug === place.value.parts[0])?.name : undefined;
 }
