@@ -151,7 +151,7 @@ describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 
     const nobody = json.data.at(-1)?.id ?? "";
     await page.getByLabel("Who", { exact: true }).selectOption(nobody);
     await page.waitForURL((url) => url.searchParams.get("user") === nobody);
-    await page.getByText("No change fits this filter.").waitFor();
+    await page.getByText("No change matches this filter.").waitFor();
     expect(await on.axeViolations()).toEqual([]);
     expect(await on.faults()).toEqual([]);
   });

@@ -215,7 +215,7 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     await on.page.getByRole("button", { name: "Roll back to v1" }).waitFor();
     await stack.request("PATCH", `/presets/${slug}`, { key: stack.apiKey, body: { designated_version: 2 } });
     await press(on, "Roll back to v1");
-    await on.page.getByText("Somebody changed this preset meanwhile").waitFor();
+    await on.page.getByText("Someone else changed this preset").waitFor();
     await on.page.getByText("Rolled back v3 → v2").first().waitFor();
     await press(on, "Serve v1 anyway");
     await on.page.getByText(`${slug} now serves v1.`).waitFor();
@@ -248,7 +248,7 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     await other.page.getByText("This is your draft from before").waitFor();
     await press(other, "Review the changes");
     await press(other, "Save new version");
-    await other.page.getByText("Somebody changed this preset meanwhile").waitFor();
+    await other.page.getByText("Someone else changed this preset").waitFor();
     await press(other, "Mine", "radio");
     await other.page.keyboard.press("ArrowDown");
     expect(await other.page.getByRole("radio", { name: "Theirs (v2)" }).isChecked()).toBe(true);

@@ -85,7 +85,7 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, (
     await dialog().getByText("cannot be reached").waitFor();
     await page.unroute("**/api/v1/keys");
     await dialog().getByRole("button", { name: "Create" }).click();
-    await dialog().getByText(`An earlier try made “${name}”`).waitFor();
+    await dialog().getByText(`An earlier attempt made “${name}”`).waitFor();
     await dialog().getByText("rotate it to get a new secret").waitFor();
     expect((await keysNow()).filter((each) => each.name === name)).toHaveLength(1);
     await page.keyboard.press("Escape");
@@ -261,7 +261,7 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, (
     await choose(name, /^Disable/);
     await page.locator(".keys-table").getByText("Disabled", { exact: true }).waitFor();
     await page.getByRole("link", { name: "Enabled", exact: true }).click();
-    await page.getByText("No key fits").waitFor();
+    await page.getByText("No key matches").waitFor();
     expect(await on.axeViolations()).toEqual([]);
     await page.goBack();
     await page.locator(".keys-table").getByText(name).waitFor();

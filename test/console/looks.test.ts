@@ -279,7 +279,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     await open("/default/presets/~new");
     const dialect = page.locator(".choice", { hasText: "Messages" });
     const name = await dialect.getByText("Messages").first().boundingBox();
-    const whose = await dialect.getByText("As Anthropic has it.").boundingBox();
+    const whose = await dialect.getByText("Anthropic.", { exact: true }).boundingBox();
     expect(whose?.y).toBeGreaterThan((name?.y ?? 0) + (name?.height ?? 0) / 4);
     expect(whose?.x).toBe(name?.x);
   });
@@ -418,7 +418,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect(await page.evaluate("document.documentElement.scrollHeight")).toBeLessThanOrEqual(900);
     await open("/default/presets/support-bot/try");
     const form = await page.locator("main form").boundingBox();
-    const place = await page.getByText("What comes of the message is shown here.").boundingBox();
+    const place = await page.getByText("The result is shown here.").boundingBox();
     expect(place?.y).toBe(form?.y);
   });
 

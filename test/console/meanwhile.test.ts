@@ -261,7 +261,7 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
     expect((await underTest.stack.create(slug, { messages })).status).toBe(200);
     await page.getByRole("button", { name: "Review the changes" }).click();
     await page.getByRole("button", { name: "Save new version" }).click();
-    await page.getByText("Somebody changed this preset meanwhile").waitFor();
+    await page.getByText("Someone else changed this preset").waitFor();
     await page.locator("del", { hasText: "Be brief." }).waitFor();
     await page.locator("ins", { hasText: "Be kind." }).waitFor();
     await page.getByRole("button", { name: "597 unchanged lines" }).waitFor();

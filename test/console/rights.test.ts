@@ -64,7 +64,7 @@ describe.skipIf(!browserPath)("the console of somebody with few rights", { timeo
     await open("/default/presets/support-bot");
     const author = page.getByRole("complementary", { name: "History" }).getByTitle(userId);
     expect(await author.innerText()).toBe(`Colleague ${userId.slice(5, 9)}`);
-    expect(await author.getAttribute("title")).toContain("Names of colleagues are shown to who has a management key");
+    expect(await author.getAttribute("title")).toContain("Names of colleagues are shown only with a management key");
   });
 
   it("calls somebody who has left a former member", async () => {

@@ -21,7 +21,7 @@ describe.skipIf(!browserPath)("the console", () => {
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     await on.page.getByText("No presets yet").waitFor();
     const ways = on.page.getByRole("heading", { level: 3 });
-    expect(await ways.allInnerTexts()).toEqual(["Write it here", "Or send a request that you have already"]);
+    expect(await ways.allInnerTexts()).toEqual(["Write it here", "Or send a request that you already have"]);
     expect(await on.axeViolations()).toEqual([]);
     await on.page.getByRole("button", { name: "Copy the command" }).click();
     const copied = async () => String(await on.page.evaluate("navigator.clipboard.readText()"));

@@ -46,5 +46,8 @@ export async function apiErrorFrom(response: Response): Promise<ApiError> {
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   console.error(error);
-  return new ApiError(0, "The console has a fault here. Reload the page, and tell what you did where it stays.");
+  return new ApiError(
+    0,
+    "Something went wrong in the console. Reload the page; if it happens again, report what you did.",
+  );
 }

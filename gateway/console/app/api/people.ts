@@ -60,8 +60,8 @@ export function personName(userId: string | null): string {
 /** Why somebody has no name here; undefined if they have one, or it is still on its way. */
 export function whyNameless(userId: string): string | undefined {
   if (userId === session.value?.user_id || members.value.has(userId)) return undefined;
-  if (areAllKnown()) return "Who has left the organization is in no list of members";
-  if (session.value?.key.kind !== "management") return "Names of colleagues are shown to who has a management key";
+  if (areAllKnown()) return "This person has left the organization";
+  if (session.value?.key.kind !== "management") return "Names of colleagues are shown only with a management key";
   return undefined;
 }
 

@@ -35,8 +35,8 @@ export async function request<T>(path: string, parts: RequestParts = {}): Promis
 
 /** What programs are told in terms of headers and bodies, for somebody who sees neither. */
 const wordsByStatus: Readonly<Record<number, string>> = {
-  413: "This is more than can be sent at once. Shorten the prompt or the config.",
-  429: "Too much was asked for with your key in a short time. Wait a few seconds, then try again.",
+  413: "This is too large to send. Shorten the prompt or the config.",
+  429: "Too many requests with your key in a short time. Wait a few seconds, then try again.",
   503: "The service is out of reach or overloaded. Try again in a moment.",
 };
 

@@ -35,7 +35,7 @@ export function ContentDiff({ from, to, isWhole, shown }: ContentDiffProps) {
     return (
       <div class="panel empty">
         <h2>No difference</h2>
-        <p>The prompt and every field of the config say the same.</p>
+        <p>The prompt and every field of the config are the same.</p>
       </div>
     );
   }

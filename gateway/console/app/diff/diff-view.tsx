@@ -22,8 +22,8 @@ export function DiffView({ diff, label, isWhole }: DiffViewProps) {
     <>
       {diff.isCoarse && (
         <p class="panel-foot muted small">
-          The texts are too large and too different to be compared line by line in time: all of the old one is followed
-          by all of the new one.
+          These texts are too large and too different to compare line by line: first comes the whole old text, then the
+          whole new one.
         </p>
       )}
       <ol class={diff.rows.length === 1 ? "diff has-one-line" : "diff"} aria-label={label}>

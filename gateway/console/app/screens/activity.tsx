@@ -114,8 +114,8 @@ function ActivityPage({ value: page, error, isLoading, reload, workspace, filter
       {error && <ErrorPanel error={error} title="The changes could not be loaded" retry={reload} />}
       {page?.total === 0 ? (
         <div class="panel empty">
-          <h2>Nothing happened</h2>
-          <p>{isFiltered ? "No change fits this filter." : "What is changed from now on is listed here."}</p>
+          <h2>No changes</h2>
+          <p>{isFiltered ? "No change matches this filter." : "Changes will be listed here."}</p>
           {isFiltered && (
             <a class="button" href={hrefWith({ action: "", user: "", target: "" })}>
               Show everything

@@ -80,7 +80,7 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
             <ChangeSteps
               key={`${from}...${to}`}
               count={changeCount}
-              reason={isSame ? "There is no change to go to: the two say the same." : undefined}
+              reason={isSame ? "There are no changes: the two versions are the same." : undefined}
             />
           )}
         </ComparedVersions>

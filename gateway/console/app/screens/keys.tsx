@@ -65,7 +65,7 @@ export function Keys({ workspace, query }: ScreenProps) {
       {error && <ErrorPanel error={error} title="The keys could not be loaded" retry={reload} />}
       {total === 0 && q ? (
         <div class="panel empty">
-          <h2>No key fits</h2>
+          <h2>No key matches</h2>
           <p class="wrap">
             No {hasDisabled ? "" : "enabled "}key of {workspace.name} has “{q}” in its name or label, or in the name of
             its creator.

@@ -14,8 +14,8 @@ export function NothingHere({ session, workspace }: NothingHereProps) {
         {workspace ? (
           <>
             <p>
-              This address leads to no screen, or to a workspace of {session.organization.name} that your key does not
-              reach.
+              There is nothing at this address, or it is in a workspace of {session.organization.name} that your key has
+              no access to.
             </p>
             <a class="button" href={presetsHref(workspace)}>
               Go to the presets of {workspace.name}

@@ -49,7 +49,7 @@ export function SignIn({ ticketError }: { readonly ticketError: ApiError | undef
         </div>
         {hasEnded.value && !error && (
           <p class="notice" role="status">
-            Your session has ended. Sign in to go on where you were: drafts are kept.
+            Your session has ended. Sign in to continue where you were: drafts are kept.
           </p>
         )}
         {error && <ErrorPanel error={error} />}

@@ -162,7 +162,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
             id="message"
             class="prompt-field"
             rows={4}
-            placeholder="What somebody would ask"
+            placeholder="What a user would ask"
             value={message}
             onInput={(event) => {
               setMessage(event.currentTarget.value);
@@ -194,9 +194,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
           )}
           {/* What was asked for last is where one looks, however long the other is. */}
           {trial.asked === "resolve" ? [merged, answered] : [answered, merged]}
-          {!trial.answer && !trial.resolved && !trial.error && (
-            <p class="panel try-empty">What comes of the message is shown here.</p>
-          )}
+          {!trial.answer && !trial.resolved && !trial.error && <p class="panel try-empty">The result is shown here.</p>}
         </div>
       </div>
     </Page>

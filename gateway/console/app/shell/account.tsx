@@ -6,7 +6,7 @@ import { type Theme, theme } from "./preferences.ts";
 import { openShortcuts } from "./shortcuts.tsx";
 
 const themes: readonly (readonly [Theme, string])[] = [
-  ["system", "As the system"],
+  ["system", "Same as the system"],
   ["light", "Light"],
   ["dark", "Dark"],
 ];

@@ -139,7 +139,7 @@ function PaletteDialog({ session, workspace }: PaletteProps) {
       </div>
       {choices.length === 0 && (answer || error) && (
         <p class="menu-note" role="status">
-          Nothing is called that.
+          Nothing matches.
         </p>
       )}
     </dialog>

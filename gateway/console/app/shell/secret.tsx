@@ -51,7 +51,11 @@ function SecretDialog({ title, note, secret }: ShownSecret) {
         <span>I stored it</span>
       </label>
       <div class="dialog-actions">
-        <ActionButton class="primary" reason={isStored ? undefined : "Say first that you stored it."} run={close}>
+        <ActionButton
+          class="primary"
+          reason={isStored ? undefined : "Confirm first that you have stored it."}
+          run={close}
+        >
           Done
         </ActionButton>
       </div>

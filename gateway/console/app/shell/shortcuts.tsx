@@ -24,7 +24,7 @@ const groups: readonly (readonly [where: string, rows: readonly Row[]])[] = [
     "Everywhere",
     [
       [[heldKey, "K"], "Search and commands"],
-      [["/"], "Search the list, or else the presets"],
+      [["/"], "Search the list, or the presets"],
       [["g"], "Go to the presets"],
       [["c"], "Create a preset"],
       [["?"], "This list"],
@@ -33,25 +33,25 @@ const groups: readonly (readonly [where: string, rows: readonly Row[]])[] = [
   [
     "In the list of presets",
     [
-      [["j"], "The next one"],
-      [["k"], "The one before"],
+      [["j"], "Next preset"],
+      [["k"], "Previous preset"],
     ],
   ],
   [
     "On a preset",
     [
-      [["e"], "Edit the version that is shown"],
-      [["t"], "Try the version that is shown"],
+      [["e"], "Edit the shown version"],
+      [["t"], "Try the shown version"],
     ],
   ],
   [
     "In a comparison",
     [
-      [["n"], "The next change"],
-      [["p"], "The change before"],
+      [["n"], "Next change"],
+      [["p"], "Previous change"],
     ],
   ],
-  ["While writing a version or a message", [[[heldKey, "Enter"], "Go on with it"]]],
+  ["While writing a version or a message", [[[heldKey, "Enter"], "Continue: review or send it"]]],
 ];
 
 /** The shortcuts that hold everywhere, and the list of all of them. */

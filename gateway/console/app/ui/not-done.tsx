@@ -12,10 +12,10 @@ interface NotDoneProps {
 export function NotDone({ error, done, way }: NotDoneProps) {
   if (error.message !== unreachable) return <ErrorPanel error={error} title={`Nothing was ${done}`} way={way} />;
   return (
-    <ErrorPanel error={error} title="No answer came">
+    <ErrorPanel error={error} title="No answer arrived">
       <p>
-        The gateway cannot be reached, or was lost on the way: it may have been {done}. Check the connection, then try
-        again. It is {done} once, however often you try.
+        The gateway could not be reached, or the connection was lost: it may have been {done}. Check the connection,
+        then try again. It is {done} once, however often you try.
       </p>
     </ErrorPanel>
   );

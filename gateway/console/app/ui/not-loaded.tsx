@@ -3,6 +3,6 @@ import { ErrorPanel } from "./error-panel.tsx";
 
 /** Stands for a part of the console whose file is gone: a gateway that was brought up to date since has other files. */
 export function NotLoaded() {
-  const error = new ApiError(0, "This part of the console could not be loaded. Load the page again.");
+  const error = new ApiError(0, "This part of the console could not be loaded. Reload the page.");
   return <ErrorPanel error={error} retry={() => location.reload()} />;
 }

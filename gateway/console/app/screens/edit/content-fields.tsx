@@ -36,7 +36,7 @@ export function ContentFields({ dialect, prompt, config, configFault, issues, ch
           id="prompt"
           class="prompt-field"
           rows={8}
-          placeholder="What the model is told ahead of every conversation"
+          placeholder="Instructions for the model before every conversation"
           value={prompt}
           aria-invalid={promptIssues.length > 0 ? "true" : undefined}
           aria-describedby={promptIssues.length > 0 ? "prompt-faults" : undefined}

@@ -42,7 +42,7 @@ export function DraftEditor(props: DraftEditorProps) {
   const fault = useMemo(() => configFaultOf(draft.config), [draft.config]);
   const isChanged =
     draft.prompt !== (base.prompt ?? "") || fault !== undefined || compact(draft.config) !== base.config;
-  const unchanged = isChanged ? undefined : "Nothing is changed yet.";
+  const unchanged = isChanged ? undefined : "Nothing has changed yet.";
   const unready = fault ?? unchanged;
   // At once, and not when the page has time for it: a reload may come at any moment.
   const keep = (changed: Draft): void => {
@@ -92,9 +92,9 @@ export function DraftEditor(props: DraftEditorProps) {
       <CannotSave isArchived={isArchived} />
       {isKept && isChanged && draft === start && (
         <div class="notice row">
-          <p>This is your draft from before; nothing of it was lost.</p>
+          <p>This is your earlier draft; nothing was lost.</p>
           <button type="button" class="button small" onClick={discard}>
-            Discard it and start anew from v{base.version}
+            Discard it and start over from v{base.version}
           </button>
         </div>
       )}

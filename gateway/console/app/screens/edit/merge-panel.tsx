@@ -34,7 +34,7 @@ export function MergePanel({ draft, meanwhile, apply }: MergePanelProps) {
   return (
     <div class="stack">
       <div class="notice" role="alert">
-        <h2>Somebody changed this preset meanwhile</h2>
+        <h2>Someone else changed this preset</h2>
         <p>
           {lastChange && (
             <>
@@ -44,13 +44,13 @@ export function MergePanel({ draft, meanwhile, apply }: MergePanelProps) {
               , <Time at={lastChange.created_at} />.{" "}
             </>
           )}
-          It serves <strong>v{theirs.version}</strong> now. Nothing of yours was saved, and nothing of it is lost.
+          It serves <strong>v{theirs.version}</strong> now. Your changes have not been saved, and none of them are lost.
         </p>
       </div>
       {taken.length > 0 && (
         <div class="panel panel-body">
           <p>
-            Taken over from v{theirs.version}, for you did not touch it:{" "}
+            Taken from v{theirs.version}, because you did not change it:{" "}
             {taken.map((key, index) => (
               <>
                 {index > 0 && ", "}
@@ -61,7 +61,7 @@ export function MergePanel({ draft, meanwhile, apply }: MergePanelProps) {
         </div>
       )}
       {taken.length === 0 && conflicts.length === 0 && (
-        <p class="panel panel-body">What they changed does not touch the prompt or the config as you have them.</p>
+        <p class="panel panel-body">Their change does not affect your prompt or config.</p>
       )}
       {diffs === "not loaded" && <NotLoaded />}
       {conflicts.map(({ key, mine, theirs: other }, index) => {

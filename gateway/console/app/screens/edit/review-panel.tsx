@@ -27,11 +27,11 @@ export function ReviewPanel({ draft, reason, save, editorHref }: ReviewPanelProp
     <>
       <p>
         {reason ? (
-          <>Nothing is changed against v{base.version}.</>
+          <>Nothing has changed since v{base.version}.</>
         ) : (
           <>
-            What changes against <strong>v{ancestor.version}</strong>, which is served. The new version takes its place
-            as soon as it is saved.
+            What changes from <strong>v{ancestor.version}</strong>, which is served. The new version takes its place as
+            soon as it is saved.
           </>
         )}
       </p>

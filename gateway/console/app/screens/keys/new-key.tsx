@@ -55,8 +55,8 @@ export function NewKey({ workspace, close, changed }: NewKeyProps) {
       explain={({ status }) =>
         status === 409 && (
           <p class="wrap">
-            An earlier try made “{name.trim()}”, but its secret did not arrive here, and it is shown only once. The key
-            is in the list: rotate it to get a new secret.
+            An earlier attempt made “{name.trim()}”, but its secret did not arrive here, and it is shown only once. The
+            key is in the list: rotate it to get a new secret.
           </p>
         )
       }

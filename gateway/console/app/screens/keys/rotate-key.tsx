@@ -36,7 +36,7 @@ export function RotateKey({ apiKey, isOwn, close, changed }: RotateKeyProps) {
     const label = graces.find(([seconds]) => seconds === grace)?.[1];
     showSecret({
       title: "New secret",
-      note: `“${apiKey.name}” has a new secret. ${grace === 0 ? "The old one does not work any more." : `The old one works for another ${label}.`}`,
+      note: `“${apiKey.name}” has a new secret. ${grace === 0 ? "The old one no longer works." : `The old one works for another ${label}.`}`,
       secret: json.key,
     });
     changed();
@@ -50,7 +50,7 @@ export function RotateKey({ apiKey, isOwn, close, changed }: RotateKeyProps) {
       explain={({ status }) =>
         status === 409 && (
           <p>
-            An earlier try made a new secret, but it did not arrive here, and it is shown only once. Close this and
+            An earlier attempt made a new secret, but it did not arrive here, and it is shown only once. Close this and
             rotate the key again.
           </p>
         )
@@ -63,8 +63,8 @@ export function RotateKey({ apiKey, isOwn, close, changed }: RotateKeyProps) {
             {apiKey.disabled && " It stays disabled."}
           </p>
           <Field
-            label="How long the old secret goes on working"
-            hint="Long enough for every program to be given the new one."
+            label="How long the old secret keeps working"
+            hint="Allow enough time to give every program the new one."
             fault={faultOf("grace_seconds")}
           >
             {(ids) => (

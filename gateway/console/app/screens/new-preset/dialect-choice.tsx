@@ -1,9 +1,9 @@
 import type { Dialect } from "../../api/types.ts";
 
 const dialects: readonly (readonly [Dialect, label: string, meaning: string])[] = [
-  ["chat/completions", "Chat completions", "As OpenAI and most others have it."],
-  ["messages", "Messages", "As Anthropic has it."],
-  ["responses", "Responses", "As OpenAI’s newer API has it."],
+  ["chat/completions", "Chat completions", "OpenAI and most other providers."],
+  ["messages", "Messages", "Anthropic."],
+  ["responses", "Responses", "OpenAI’s newer API."],
 ];
 
 interface DialectChoiceProps {

@@ -55,7 +55,7 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
 
   const slugFault = creation.isTaken ? (
     <>
-      There is a preset of this slug already: <a href={presetHref(workspace, draft.slug)}>look at {draft.slug}</a>, or
+      A preset with this slug already exists: <a href={presetHref(workspace, draft.slug)}>look at {draft.slug}</a>, or
       choose another.
     </>
   ) : (
@@ -78,9 +78,9 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
       <CannotSave />
       {kept === draft && !isUntouched(draft) && (
         <div class="notice row">
-          <p>This is your draft from before; nothing of it was lost.</p>
+          <p>This is your earlier draft; nothing was lost.</p>
           <button type="button" class="button small" onClick={discard}>
-            Discard it and start anew
+            Discard it and start over
           </button>
         </div>
       )}
@@ -90,8 +90,8 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
           label="Slug"
           hint={
             <>
-              Programs name it <code class="wrap">@preset/{draft.slug || "…"}</code>, which cannot be changed later. A
-              name and a description for people can be given in its settings once it is there.
+              Programs name it <code class="wrap">@preset/{draft.slug || "…"}</code>, which cannot be changed later.
+              Once it exists, you can give it a name and a description in its settings.
             </>
           }
           fault={slugFault}

@@ -21,10 +21,10 @@ interface MeanwhileDialogProps {
 export function MeanwhileDialog({ workspace, slug, meanwhile, close, designateAnyway }: MeanwhileDialogProps) {
   const { wanted, served, changes } = meanwhile;
   return (
-    <Dialog title="Somebody changed this preset meanwhile" close={close}>
+    <Dialog title="Someone else changed this preset" close={close}>
       <p>
-        Nothing was changed for you. <strong>{slug}</strong> serves <strong>v{served}</strong> now. What happened since
-        you loaded it:
+        Your change was not made. <strong>{slug}</strong> serves <strong>v{served}</strong> now. What happened since you
+        loaded it:
       </p>
       <ChangeList changes={changes} workspace={workspace} slug={slug} />
       <div class="dialog-actions">

@@ -27,7 +27,7 @@ export function NotLoadable({ workspace, slug, version, presetError, versionErro
   return (
     <ErrorPanel error={versionError} title={`There is no v${version}`}>
       <p>
-        The history of <a href={presetHref(workspace, slug)}>the preset</a> tells which versions there are.
+        The history of <a href={presetHref(workspace, slug)}>the preset</a> shows which versions there are.
       </p>
     </ErrorPanel>
   );

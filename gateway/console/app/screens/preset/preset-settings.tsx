@@ -53,8 +53,8 @@ export function PresetSettings({ preset, etag, workspace, startStatus, close, ch
       explain={({ status: refusal }) =>
         refusal === 412 && (
           <p>
-            Somebody changed the preset while you had this open. What you entered is still here: save again to have it
-            on top of theirs.
+            Someone else changed the preset while you had this open. What you entered is still here: save again to apply
+            it on top of their change.
           </p>
         )
       }

@@ -25,19 +25,17 @@ export function FirstPreset({ workspace, look }: FirstPresetProps) {
   return (
     <div class="panel empty">
       <h2>No presets yet</h2>
-      <p>
-        A preset is the configuration of a model request under a name, kept in versions. It is made in one of two ways.
-      </p>
+      <p>A preset is a named, versioned configuration of a model request. There are two ways to create one.</p>
       <h3>Write it here</h3>
-      <p>With “New preset”, above. All that it needs is a slug and a model.</p>
-      <h3>Or send a request that you have already</h3>
+      <p>With “New preset”, above. All it needs is a slug and a model.</p>
+      <h3>Or send a request that you already have</h3>
       <p>
         It needs an <a href={hrefTo([workspace.slug, "keys"])}>API key of this workspace</a> first, in{" "}
-        <code>SETPOINT_API_KEY</code>. What can be kept of the request becomes version 1.
+        <code>SETPOINT_API_KEY</code>. Its settings and system prompt become version 1.
       </p>
       <CodeSample text={command} what="the command" />
       <p role="status">
-        <span class="pulse" aria-hidden="true" /> This page waits for it, and shows it as soon as it is there.
+        <span class="pulse" aria-hidden="true" /> This page is waiting for it, and shows it as soon as it is there.
       </p>
     </div>
   );

@@ -48,7 +48,7 @@ export function AddToWorkspace({ name, path, close, add }: AddToWorkspaceProps) 
     <FormDialog
       title={`Add members to ${name}`}
       action={chosen.length === 0 ? "Choose someone" : `Add ${chosen.length}`}
-      reason={chosen.length > 0 ? undefined : "Choose somebody first."}
+      reason={chosen.length > 0 ? undefined : "Choose someone first."}
       close={close}
       submit={submit}
     >
@@ -77,7 +77,7 @@ export function AddToWorkspace({ name, path, close, add }: AddToWorkspaceProps) 
             ))}
             {shown?.length === 0 && (
               <p class="muted" role="status">
-                Nobody is called that.
+                Nobody matches.
               </p>
             )}
           </fieldset>

@@ -51,7 +51,7 @@ export function MemberForm({ member, reason, close, changed }: MemberFormProps) 
           {!member && (
             <TextField
               label="E-mail address"
-              hint="No mail is sent. Who they are is known by this address."
+              hint="No mail is sent. This address identifies the member."
               fault={faultOf("email")}
               value={email}
               change={setEmail}

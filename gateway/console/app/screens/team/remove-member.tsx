@@ -58,7 +58,7 @@ export function RemoveMember({ member, close, changed }: RemoveMemberProps) {
             />
             <span>
               Disable their keys, too{" "}
-              <span class="choice-meaning">Someone with keys that work cannot be removed without it.</span>
+              <span class="choice-meaning">Someone with working keys cannot be removed without this.</span>
             </span>
           </label>
           {member.id === session.value?.user_id && <p>This is you: with your keys disabled you are signed out.</p>}
