@@ -245,7 +245,7 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     await write(other, '{"model": "b", "temperature": 0.9, "top_p": 0.5}');
     // A draft is there again after a reload.
     await other.page.reload();
-    await other.page.getByText("This is your draft from before").waitFor();
+    await other.page.getByText("This is your earlier draft").waitFor();
     await press(other, "Review the changes");
     await press(other, "Save new version");
     await other.page.getByText("Someone else changed this preset").waitFor();
@@ -272,10 +272,7 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     for (const name of ["Previous change", "Next change"]) {
       await tabTo(on, name, "button");
       expect(await on.page.getByRole("button", { name }).getAttribute("aria-disabled")).toBe("true");
-      await on.page
-        .getByRole("tooltip", { name: "There is no change to go to" })
-        .and(on.page.locator(":visible"))
-        .waitFor();
+      await on.page.getByRole("tooltip", { name: "There are no changes" }).and(on.page.locator(":visible")).waitFor();
     }
     await on.open(`/default/presets/${slug}/compare/1...2`);
     await press(on, "Next change");

@@ -78,7 +78,7 @@ describe.skipIf(!browserPath)("somebody who makes a preset in the console, by ke
     await page.keyboard.insertText("Greet people.");
     // A draft is there again after a reload.
     await page.reload();
-    await page.getByText("This is your draft from before").waitFor();
+    await page.getByText("This is your earlier draft").waitFor();
     expect(await page.getByLabel("Slug").inputValue()).toBe(slug);
     await writeConfig(on, '{"model": "m", "max_tokens": 7, "temperature": 1.0, "seed": 3}');
     await press(on, "Create preset");
@@ -117,7 +117,7 @@ describe.skipIf(!browserPath)("somebody who makes a preset in the console, by ke
     await page.locator(".cm-content").waitFor();
     await writeSlug(on, "taken");
     await press(on, "Create preset");
-    await page.getByText("There is a preset of this slug already").waitFor();
+    await page.getByText("A preset with this slug already exists").waitFor();
     await expect
       .poll(() => page.getByLabel("Slug").evaluate((input) => input === input.ownerDocument.activeElement))
       .toBe(true);
@@ -172,7 +172,7 @@ describe.skipIf(!browserPath)("somebody who makes a preset in the console, by ke
     await tabTo(on, "System prompt", "textbox");
     await page.keyboard.insertText("Changed: ");
     await page.reload();
-    await page.getByText("This is your draft from before").waitFor();
+    await page.getByText("This is your earlier draft").waitFor();
     await on.open(path);
     expect(await page.getByLabel("System prompt").inputValue()).toBe("");
     await page.goBack();

@@ -32,7 +32,7 @@ const screens: Readonly<Record<string, readonly [path: string, complete: string]
   "members of a workspace": ["/default/team/default", "table .two-lines"],
   activity: ["/default/activity", ".activity-table .two-lines"],
   "activity of the organization": ["/default/activity?log=organization", ".activity-table .two-lines"],
-  "no screen": ["/default/nothing", "text=This address leads to no screen"],
+  "no screen": ["/default/nothing", "text=There is nothing at this address"],
 };
 
 let underTest: ConsoleUnderTest;

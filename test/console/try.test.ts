@@ -322,7 +322,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     const alert = on.page.getByRole("alert");
     await alert.getByText("That did not work").waitFor();
     await alert.getByText(/^Request /).waitFor();
-    expect(await alert.innerText()).not.toContain("The console has a fault");
+    expect(await alert.innerText()).not.toContain("Something went wrong in the console");
     expect(await answer().innerText()).toContain("Half an");
   });
 

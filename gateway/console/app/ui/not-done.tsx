@@ -14,8 +14,8 @@ export function NotDone({ error, done, way }: NotDoneProps) {
   return (
     <ErrorPanel error={error} title="No answer arrived">
       <p>
-        The gateway could not be reached, or the connection was lost: it may have been {done}. Check the connection,
-        then try again. It is {done} once, however often you try.
+        The gateway cannot be reached, or the connection was lost: it may have been {done}. Check the connection, then
+        try again. It is {done} once, however often you try.
       </p>
     </ErrorPanel>
   );
