@@ -3,14 +3,14 @@ export interface Issue {
   readonly message: string;
 }
 
-/** A refusal of the API, or a request that did not reach it. */
+/** A request that the API refused, or that did not reach it. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
-  /** The HTTP status; 0 where there was no answer. */
+  /** The HTTP status; 0 if there was no response. */
   readonly status: number;
   readonly issues: readonly Issue[];
   readonly requestId: string | undefined;
-  /** The upstream whose words the message is; undefined where it is the gateway's own. */
+  /** The upstream that the message comes from; undefined if it is the gateway's own. */
   readonly upstream: string | undefined;
 
   constructor(status: number, message: string, issues: readonly Issue[] = [], requestId?: string, upstream?: string) {
@@ -30,10 +30,10 @@ interface ErrorBody {
 }
 
 export async function apiErrorFrom(response: Response): Promise<ApiError> {
-  // Something between the browser and the gateway may have answered, with a body that is not the API's.
+  // A proxy between the browser and the gateway may have answered, with a body that is not the API's.
   const body = (await response.json().catch(() => null)) as ErrorBody | null;
   const { message, metadata } = body?.error ?? {};
-  // What the gateway says of an upstream has a request id in it; what an upstream says is passed on as it is.
+  // The gateway's own errors about an upstream carry a request id; an upstream's errors are passed on unchanged.
   const asked = response.headers.get("x-setpoint-upstream") ?? undefined;
   const upstream = metadata?.request_id === undefined ? asked : undefined;
   const unsaid =
@@ -42,7 +42,7 @@ export async function apiErrorFrom(response: Response): Promise<ApiError> {
   return new ApiError(response.status, message ?? unsaid, metadata?.issues ?? [], requestId, upstream);
 }
 
-/** Anything that was thrown, as something that can be shown. */
+/** Turns anything that was thrown into an error that can be shown. */
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   console.error(error);

@@ -1,8 +1,8 @@
 import { useRef } from "preact/hooks";
 
 /**
- * The header that names what a form sends: the same for as long as the body is the same, so that a second try after a lost
- * answer does not do it twice.
+ * The idempotency header for a form. It stays the same as long as the body does, so that a retry after a lost response
+ * does not do the same thing twice.
  */
 export function useIdempotencyKey(): (body: object) => { readonly "idempotency-key": string } {
   const last = useRef<{ readonly body: string; readonly key: string } | undefined>(undefined);

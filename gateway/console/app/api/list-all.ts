@@ -1,10 +1,10 @@
 import { request } from "./request.ts";
 import type { ListPage } from "./types.ts";
 
-/** Nobody chooses among more. */
+/** Nobody picks from a longer list. */
 export const listedMax = 1_000;
 
-/** The items of all pages of a list, up to a thousand. */
+/** The items of all pages of a list, up to `listedMax`. */
 export async function listAll<T>(path: string, filter: Readonly<Record<string, string>> = {}): Promise<readonly T[]> {
   const found: T[] = [];
   for (let offset = 0; offset < listedMax; offset += 100) {

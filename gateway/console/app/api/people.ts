@@ -3,15 +3,15 @@ import { listAll, listedMax } from "./list-all.ts";
 import { session } from "./session.ts";
 import type { Member } from "./types.ts";
 
-/** Members by their id. Only a management key may ask for them. */
+/** Members by id. Only a management key may list them. */
 const members = signal<ReadonlyMap<string, Member>>(new Map());
 
-/** The key in whose name the members are being loaded for the first time. */
+/** The key that the members are being loaded with for the first time. */
 const loadingFor = signal<string>();
-/** What is to be shown with names does not wait longer for them. */
+/** The longest that anything shown with names waits for them. */
 const namesWaitMs = 2_000;
 
-/** Loads the names of members for whoever is signed in now; nothing stays of the one before. */
+/** Loads the members' names for whoever is signed in now, and forgets those loaded for the previous session. */
 export async function loadNames(): Promise<void> {
   members.value = new Map();
   const asker = session.value?.key;
@@ -24,16 +24,16 @@ export async function loadNames(): Promise<void> {
   await listMembers().finally(settle);
 }
 
-/** Whether names are on their way, and worth waiting for. */
+/** Whether names are being loaded and are worth waiting for. */
 export function areNamesComing(): boolean {
   return loadingFor.value !== undefined;
 }
 
-/** All members, whose names are known from then on. Whoever is not among them is shown by their id. */
+/** Lists all members and remembers their names. A user who is not among them is shown by id. */
 export async function listMembers(): Promise<readonly Member[]> {
   const asker = session.value?.key.id;
   const found = await listAll<Member>("/api/v1/organization/members");
-  // Somebody else may have signed in meanwhile.
+  // Somebody else may have signed in by now.
   if (session.value?.key.id === asker) members.value = new Map(found.map((member) => [member.id, member]));
   return found;
 }
@@ -47,7 +47,7 @@ export function nameOf({ first_name, last_name, email }: Member): string {
   return [first_name, last_name].filter(Boolean).join(" ") || email;
 }
 
-/** The name of a user, as far as it is known; else the beginning of their id, which tells them from others. */
+/** The name of a user if it is known; otherwise the start of their id, which sets them apart from others. */
 export function personName(userId: string | null): string {
   if (userId === null) return "An operator";
   const own = session.value;
@@ -57,7 +57,7 @@ export function personName(userId: string | null): string {
   return `${areAllKnown() ? "Former member" : "Colleague"} ${userId.replace(/^user_/, "").slice(0, 4)}`;
 }
 
-/** Why somebody has no name here; undefined if they have one, or it is still on its way. */
+/** Why no name is shown for a user; undefined if there is one, or if it is still being loaded. */
 export function whyNameless(userId: string): string | undefined {
   if (userId === session.value?.user_id || members.value.has(userId)) return undefined;
   if (areAllKnown()) return "This person has left the organization";
@@ -65,12 +65,15 @@ export function whyNameless(userId: string): string | undefined {
   return undefined;
 }
 
-/** Whether somebody who is not among the members is none. */
+/** Whether all members are known, so that anybody else is not a member. */
 function areAllKnown(): boolean {
   return members.value.size > 0 && members.value.size < listedMax;
 }
 
-/** What tells people of one name apart: their address, and their id where that is their name already, or not known. */
+/**
+ * Tells people with the same name apart: their email address, or their id if that address is unknown or serves as their
+ * name.
+ */
 export function personNote(userId: string): string {
   const email = members.value.get(userId)?.email;
   return email === undefined || email === personName(userId) ? userId : email;

@@ -3,7 +3,7 @@ import type { Answer } from "./request.ts";
 import { inWorkspace } from "./session.ts";
 import type { Dialect, One, PresetVersion, PresetWithVersion, SessionWorkspace } from "./types.ts";
 
-/** A version, with its config as the text that is stored. */
+/** A version, with its config as the stored text. */
 export interface VersionContent {
   readonly version: number;
   readonly config: string;
@@ -13,17 +13,17 @@ export interface VersionContent {
   readonly createdAt: string;
 }
 
-/** The dialect that a version is edited and tried in: chat completions where it is not known which it came from. */
+/** The dialect in which a version is edited and tried: chat completions if its own is unknown. */
 export function dialectOf({ dialect }: Pick<VersionContent, "dialect">): Dialect {
   return dialect ?? "chat/completions";
 }
 
-/** The path of the API for a preset, and what is below it. */
+/** The API path of a preset, or of something below it. */
 export function presetPath(workspace: SessionWorkspace, slug: string, below = ""): string {
   return inWorkspace(`/api/v1/presets/${encodeURIComponent(slug)}${below}`, workspace);
 }
 
-/** How many versions there are is asked for with a page behind the last: versions may be large. */
+/** Counts the versions by asking for a page past the last one, because versions may be large. */
 export function versionCountPath(workspace: SessionWorkspace, slug: string): string {
   return presetPath(workspace, slug, "/versions?limit=1&offset=2147483647");
 }
@@ -47,7 +47,7 @@ function contentFrom(version: PresetVersion, config: string): VersionContent {
   };
 }
 
-/** The body of an inference request that becomes a version with this content. `config` is the text of an object. */
+/** The body of an inference request that becomes a version with this content. `config` is the text of a JSON object. */
 export function creationBody(dialect: Dialect, config: string, prompt: string): string {
   const text = prompt === "" ? undefined : JSON.stringify(prompt);
   const members = membersOf(config).map(({ key, text: value }) => `${JSON.stringify(key)}:${value}`);

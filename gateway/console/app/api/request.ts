@@ -1,6 +1,6 @@
 import { ApiError, apiErrorFrom } from "./api-error.ts";
 
-/** An answer with its text: what JSON.parse makes of a config is not what is stored (`1.0`, long integers). */
+/** A response with its text: after JSON.parse, a config is no longer what is stored (`1.0`, long integers). */
 export interface Answer<T> {
   readonly json: T;
   readonly text: string;
@@ -9,7 +9,7 @@ export interface Answer<T> {
 
 export interface RequestParts {
   readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
-  /** A value, or JSON text that must be sent as it stands. */
+  /** A value, or JSON text that must be sent unchanged. */
   readonly body?: object | string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -17,12 +17,12 @@ export interface RequestParts {
 
 let onRefusal = (): void => {};
 
-/** Sets what is called where the API no longer knows the caller: the session has ended, or its key was disabled. */
+/** Sets what is called when the API no longer knows the caller: the session has ended, or its key was disabled. */
 export function whenRefused(tell: () => void): void {
   onRefusal = tell;
 }
 
-/** Calls the API in the name of who is signed in. Throws an ApiError where it does not succeed. */
+/** Calls the API as whoever is signed in. Throws an ApiError if that fails. */
 export async function request<T>(path: string, parts: RequestParts = {}): Promise<Answer<T>> {
   const response = await send(path, parts);
   const text = await reached(response.text(), parts.signal);
@@ -33,7 +33,7 @@ export async function request<T>(path: string, parts: RequestParts = {}): Promis
   };
 }
 
-/** What programs are told in terms of headers and bodies, for somebody who sees neither. */
+/** The API's messages speak of headers and bodies. These are for people, who see neither. */
 const wordsByStatus: Readonly<Record<number, string>> = {
   413: "This is too large to send. Shorten the prompt or the config.",
   429: "Too many requests with your key in a short time. Wait a few seconds, then try again.",
@@ -45,7 +45,7 @@ function inOtherWords(path: string, error: ApiError): ApiError {
   return words === undefined ? error : new ApiError(error.status, words, error.issues, error.requestId);
 }
 
-/** The same, with the answer as it comes. */
+/** Like `request`, but returns the response before its body is read. */
 export async function send(path: string, { method = "GET", body, headers, signal }: RequestParts): Promise<Response> {
   const init: RequestInit = {
     method,
@@ -61,16 +61,16 @@ export async function send(path: string, { method = "GET", body, headers, signal
   const response = await reached(fetch(path, init), signal);
   if (response.ok) return response;
   const error = await apiErrorFrom(response);
-  // An upstream that does not take the gateway's credential refuses nobody who is here, and speaks for itself.
+  // If an upstream rejects the gateway's credential, nobody here is signed out, and its own message is shown.
   if (response.headers.has("x-setpoint-upstream")) throw error;
   if (error.status === 401) onRefusal();
   throw inOtherWords(path, error);
 }
 
-/** Of a request that was not answered. It may have been carried out all the same. */
+/** The message for a request without a response. The request may have been carried out nevertheless. */
 export const unreachable = "The gateway cannot be reached. Check the connection, then try again.";
 
-/** What came over the network; an ApiError where the connection is lost before, or on the way. */
+/** Waits for the network; throws an ApiError if the connection cannot be made or is lost. */
 function reached<T>(coming: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   return coming.catch((error: unknown) => {
     if (signal?.aborted) throw error;

@@ -6,7 +6,7 @@ import type { One, Session, SessionWorkspace } from "./types.ts";
 /** Who is signed in: undefined until that is known, null if nobody is. */
 export const session = signal<Session | null | undefined>(undefined);
 
-/** Whether the last session ended without being asked to. */
+/** Whether the last session ended without a sign-out. */
 export const hasEnded = signal(false);
 
 whenRefused(() => {
@@ -17,7 +17,7 @@ whenRefused(() => {
 
 const path = "/console/session";
 
-/** Tabs have one cookie: who signs in or out in one of them does so in all. */
+/** All tabs share one cookie, so signing in or out in one of them applies to all. */
 const otherTabs = new BroadcastChannel("setpoint-session");
 
 export function followOtherTabs(): void {
@@ -38,14 +38,14 @@ export async function loadSession(): Promise<void> {
 
 const personItem = "setpoint-person";
 
-/** Drafts are the person's own: who signs in next in this tab, once a session has ended, does not see them. */
+/** Drafts belong to one person. Whoever signs in next in this tab after a session has ended does not see them. */
 function forgetOthers({ organization, user_id }: Session): void {
   const person = `${organization.id}/${user_id}`;
   if (sessionStorage.getItem(personItem) !== person) sessionStorage.clear();
   sessionStorage.setItem(personItem, person);
 }
 
-/** Signs in with a key that was pasted, or with the ticket of a link. */
+/** Signs in with a pasted key, or with the ticket from a link. */
 export async function signIn(credential: { readonly key: string } | { readonly ticket: string }): Promise<void> {
   await request(path, { method: "POST", body: credential });
   otherTabs.postMessage(null);
@@ -59,7 +59,7 @@ export async function signOut(): Promise<void> {
   session.value = null;
 }
 
-/** The path of the API, for the workspace that the page is about. */
+/** The API path for the workspace that the page is about. */
 export function inWorkspace(path: string, workspace: SessionWorkspace): string {
   // An API key has one workspace and may not name another.
   if (session.value?.key.kind !== "management") return path;
@@ -68,7 +68,7 @@ export function inWorkspace(path: string, workspace: SessionWorkspace): string {
 
 const permissions = { read: "presets:read", write: "presets:write", infer: "inference" } as const;
 
-/** Why the one who is signed in may not do something; undefined if they may. */
+/** Why the person who is signed in may not do something; undefined if they may. */
 export function reasonNotTo(action: keyof typeof permissions | "administer"): string | undefined {
   const key = session.value?.key;
   if (!key) return "Sign in first.";

@@ -20,7 +20,7 @@ export type PresetWithVersion = Preset & { readonly designated_version: PresetVe
 export type PresetStatus = Preset["status"];
 export type VersionDiff = Static<typeof diffSchema>;
 export type PresetChange = Static<typeof changeSchema>;
-/** A change of a preset, among those of all presets of a workspace. */
+/** A change of one preset, in the log of all presets of a workspace. */
 export type WorkspaceChange = Static<typeof workspaceChangeSchema>;
 export type OrganizationChange = Static<typeof organizationChangeSchema>;
 export type Key = Static<typeof keySchema>;
@@ -40,7 +40,7 @@ export interface One<T> {
   readonly data: T;
 }
 
-/** Who is signed in: the answer of `GET /console/session`. */
+/** Who is signed in: the response of `GET /console/session`. */
 export interface Session {
   readonly user_id: string;
   readonly name: string | null;

@@ -3,11 +3,11 @@ import { type Answer, request } from "./request.ts";
 import { type Loading, useLoading } from "./use-loading.ts";
 
 export interface Loaded<T> extends Omit<Loading<Answer<T>>, "value"> {
-  /** The last answer, which stays while the next one is on its way. */
+  /** The last response, which stays while the next one is being loaded. */
   readonly answer: Answer<T> | undefined;
 }
 
-/** Loads a path of the API, again whenever it changes, and where `pollMs` is given, again and again. */
+/** Loads an API path whenever it changes, and every `pollMs` if that is given. */
 export function useLoaded<T>(path: string | undefined, pollMs?: number): Loaded<T> {
   const known = useMemo(() => seenAt<T>(path), [path]);
   const { value, ...state } = useLoading(path, load<T>, { known, pollMs });
@@ -21,10 +21,10 @@ async function load<T>(path: string, signal: AbortSignal): Promise<Answer<T>> {
 }
 
 const answersMax = 40;
-/** What was seen last at a path, so that going back shows it at once. */
+/** The last response for each path, so that going back shows it at once. */
 const seen = new Map<string, Answer<unknown>>();
 
-/** After a change, and for another person, nothing that was seen before may be shown. */
+/** Nothing cached may be shown after a change, or to another person. */
 export function forgetAnswers(): void {
   seen.clear();
 }
@@ -35,7 +35,7 @@ function seenAt<T>(path: string | undefined): Answer<T> | undefined {
 
 function remember(path: string, answer: Answer<unknown>): void {
   seen.delete(path);
-  // A prompt may be a megabyte, and a page of versions a hundred of them.
+  // A prompt may be a megabyte, and a page may hold a hundred versions.
   if (answer.text.length > 262_144) return;
   seen.set(path, answer);
   const [oldest] = seen.keys();

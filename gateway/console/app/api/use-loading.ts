@@ -2,12 +2,14 @@ import { useEffect, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "./api-error.ts";
 
 export interface Loading<T> {
-  /** The last value, which stays while the next one is on its way; beside an error, only one of this address. */
+  /** The last value, which stays while the next one is being loaded. Beside an error, only a value of this address. */
   readonly value: T | undefined;
   readonly error: ApiError | undefined;
-  /** Whether the answer for this address has not come yet: the value, if any, is of another one or from before. */
+  /**
+   * Whether nothing has arrived for this address yet: the value, if any, is an earlier one or that of another address.
+   */
   readonly isLoading: boolean;
-  /** Loads it again; what went wrong before is not shown meanwhile. */
+  /** Loads the address again, and hides the last error meanwhile. */
   reload(): void;
 }
 
@@ -18,13 +20,13 @@ interface State<T> {
 }
 
 interface LoadingOptions<T> {
-  /** What is shown of this address until it is loaded. */
+  /** Shown for this address until it is loaded. */
   readonly known?: T | undefined;
-  /** How often it is loaded again; undefined: not by itself. */
+  /** How often the address is loaded again; undefined: never by itself. */
   readonly pollMs?: number | undefined;
 }
 
-/** Loads what an address stands for, again whenever that changes; undefined stands for nothing. */
+/** Loads whatever an address stands for, and again whenever the address changes. Undefined loads nothing. */
 export function useLoading<T>(
   address: string | undefined,
   load: (address: string, signal: AbortSignal) => Promise<T>,
@@ -33,7 +35,7 @@ export function useLoading<T>(
   const [state, setState] = useState<State<T>>({ address: undefined, value: undefined, error: undefined });
   const [round, setRound] = useState(0);
   const isLoading = state.address !== address;
-  // Of another address nothing stays that could be taken for what is asked for and cannot be loaded.
+  // If this address fails to load, the value of another one must not be taken for it.
   const ownValue = isLoading ? known : state.value;
 
   // A new round loads the same address again.
@@ -58,11 +60,11 @@ export function useLoading<T>(
     setState((old) => ({ ...old, error: undefined }));
     loadAgain();
   };
-  // What went wrong at another address says nothing of this one.
+  // An error at another address says nothing about this one.
   return { value: ownValue ?? state.value, error: isLoading ? undefined : state.error, isLoading, reload };
 }
 
-/** Does something again and again while somebody looks. */
+/** Runs something at an interval, but only while the page is visible. */
 export function usePolling(run: () => void, everyMs: number | undefined): void {
   useEffect(() => {
     if (everyMs === undefined) return;
@@ -71,7 +73,7 @@ export function usePolling(run: () => void, everyMs: number | undefined): void {
   }, [everyMs]);
 }
 
-/** Nobody has to ask for what could not be reached: it is there again as soon as it can be. */
+/** Retries by itself after a lost connection, so that nobody has to reload. */
 export function useRetry(error: ApiError | undefined, load: () => void): void {
   useEffect(() => {
     if (error?.status !== 0) return;

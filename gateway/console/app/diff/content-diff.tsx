@@ -4,7 +4,7 @@ import { NotLoaded } from "../ui/not-loaded.tsx";
 import { DiffView } from "./diff-view.tsx";
 import { type DiffPair, useDiff } from "./use-diff.ts";
 
-/** What is compared: the text of a config and a prompt. */
+/** What is compared: the text of a config, and a prompt. */
 export interface Content {
   readonly config: string;
   readonly prompt: string | null;
@@ -13,9 +13,9 @@ export interface Content {
 interface ContentDiffProps {
   readonly from: Content;
   readonly to: Content;
-  /** Whether what stayed the same is shown, too. */
+  /** Whether unchanged parts are shown, too. */
   readonly isWhole: boolean;
-  /** Is told when the differences are on the page. */
+  /** Called when the differences are on the page. */
   readonly shown?: () => void;
 }
 
@@ -24,7 +24,7 @@ interface FieldPair extends DiffPair {
   readonly isSame: boolean;
 }
 
-/** What differs between two versions: the prompt line by line, and each field of the config. */
+/** The differences between two versions: the prompt line by line, and each field of the config. */
 export function ContentDiff({ from, to, isWhole, shown }: ContentDiffProps) {
   const pairs = useMemo(() => pairsOf(from, to, isWhole), [from.config, from.prompt, to.config, to.prompt, isWhole]);
   const diffs = useDiff(pairs);
@@ -40,7 +40,7 @@ export function ContentDiff({ from, to, isWhole, shown }: ContentDiffProps) {
     );
   }
   if (diffs === "not loaded") return <NotLoaded key="not-loaded" />;
-  // All at once, so that nothing moves when the last part is there.
+  // Everything is shown at once, so that nothing moves when the last part arrives.
   if (!diffs) {
     return (
       <p key="wait" class="panel panel-body muted" role="status">

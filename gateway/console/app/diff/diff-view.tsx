@@ -3,17 +3,17 @@ import type { DiffRow, LineDiff, Side } from "./line-diff.ts";
 
 const contextLines = 3;
 const foldedLinesMin = 5;
-/** What is laid out at once. */
+/** How many rows are rendered at first. */
 const rowsAtFirst = 500;
 
 interface DiffViewProps {
   readonly diff: LineDiff;
   readonly label: string;
-  /** Whether lines that stayed are all shown. */
+  /** Whether all unchanged lines are shown. */
   readonly isWhole: boolean;
 }
 
-/** Lines side by side; on a narrow page one below the other. What differs is told by signs and not by colour alone. */
+/** Lines side by side, or one below the other on a narrow page. Signs mark the differences, not only colours. */
 export function DiffView({ diff, label, isWhole }: DiffViewProps) {
   const [rowsMax, setRowsMax] = useState(rowsAtFirst);
   const parts = foldUnchanged(diff.rows, isWhole);
@@ -51,7 +51,7 @@ interface Fold {
   readonly rows: readonly DiffRow[];
 }
 
-/** The rows, with long runs of unchanged ones folded away. */
+/** The rows, with long runs of unchanged ones folded. */
 function foldUnchanged(rows: readonly DiffRow[], isWhole: boolean): (DiffRow[] | Fold)[] {
   if (isWhole) return [[...rows]];
   const isNear = new Uint8Array(rows.length);
@@ -63,7 +63,7 @@ function foldUnchanged(rows: readonly DiffRow[], isWhole: boolean): (DiffRow[] |
     let end = at;
     while (end < rows.length && isNear[end] === isNear[at]) end++;
     const part = rows.slice(at, end);
-    // A few lines are read sooner than unfolded.
+    // A few lines are quicker to read than to unfold.
     parts.push(isNear[at] || part.length < foldedLinesMin ? part : { at, rows: part });
     at = end;
   }
@@ -112,7 +112,7 @@ function Row({ row }: { readonly row: DiffRow }) {
 interface CellProps {
   readonly side: Side | undefined;
   readonly sign: " " | "+" | "−";
-  /** Whether it says what the cell beside it says: read once, and on a narrow page seen once. */
+  /** Whether the cell repeats its neighbour: then screen readers skip it, and narrow pages hide it. */
   readonly isTwin?: boolean;
 }
 

@@ -1,7 +1,7 @@
 import { diffLines } from "./line-diff.ts";
 import type { DiffPair } from "./use-diff.ts";
 
-/** All of a comparison together. */
+/** For all pairs of one comparison together. */
 const timeoutMs = 1_500;
 
 addEventListener("message", ({ data: pairs }: MessageEvent<readonly DiffPair[]>) => {

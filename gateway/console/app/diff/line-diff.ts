@@ -1,18 +1,18 @@
 import { diffArrays, diffWordsWithSpace } from "diff";
 
-/** A piece of a line: whether it differs from the other side. */
+/** A piece of a line, and whether it differs from the other side. */
 export interface Run {
   readonly text: string;
   readonly isChanged: boolean;
 }
 
 export interface Side {
-  /** The number of the line, from 1. */
+  /** The line number, from 1. */
   readonly line: number;
   readonly runs: readonly Run[];
 }
 
-/** A line of both texts, or of one. If both are there and differ, one became the other. */
+/** A line of one or both texts. If both are given and differ, the line was changed from one to the other. */
 export interface DiffRow {
   readonly from?: Side;
   readonly to?: Side;
@@ -21,19 +21,19 @@ export interface DiffRow {
 
 export interface LineDiff {
   readonly rows: readonly DiffRow[];
-  /** Whether looking for what stayed was given up, because the texts are too large and too different. */
+  /** Whether the search for common lines was given up, because the texts are too large and too different. */
   readonly isCoarse: boolean;
 }
 
-/** Words are looked at only in lines that people can read. */
+/** Longer lines are not compared word by word: nobody can read them. */
 const wordDiffLengthMax = 4_000;
 
-/** The lines of both texts side by side. It takes no longer than about the time that it is given. */
+/** Puts the lines of both texts side by side. Takes about `timeoutMs` at most. */
 export function diffLines(from: string | undefined, to: string | undefined, timeoutMs: number): LineDiff {
   const deadline = performance.now() + timeoutMs;
   const before = linesOf(from);
   const after = linesOf(to);
-  // What is the same at both ends costs nothing to find, and is most of it as a rule.
+  // What both texts share at their start and end is cheap to find, and is usually most of them.
   let head = 0;
   while (head < before.length && head < after.length && before[head] === after[head]) head++;
   let tail = 0;
@@ -104,7 +104,7 @@ function pairOf(
     (sum, { added, removed, value }) => sum + (added || removed ? 0 : value.trim().length),
     0,
   );
-  // Two lines that share only a few letters are two lines, and not one that was changed.
+  // Two lines that share only a few letters are shown as two lines, not as one that was changed.
   if (sameLength * 2 < Math.min(from.length, to.length)) return [whole(from), whole(to)];
   const runs = (side: "added" | "removed"): Run[] =>
     words
@@ -113,7 +113,7 @@ function pairOf(
   return [joined(runs("removed")), joined(runs("added"))];
 }
 
-/** A space between two changed words that the other side happens to have, too, does not part them. */
+/** A space between two changed words does not separate them, even if the other side happens to have it, too. */
 function joined(runs: readonly Run[]): Run[] {
   const found: Run[] = [];
   runs.forEach((run, index) => {

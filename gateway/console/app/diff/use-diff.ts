@@ -15,15 +15,15 @@ interface TrustedTypes {
   createPolicy(name: string, rules: ScriptUrls): ScriptUrls;
 }
 
-/** The only script address that is made here: that of the worker, which the build knows. */
+/** The only script URL that is created here is that of the worker, which the build provides. */
 const scriptUrls: ScriptUrls = (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes?.createPolicy(
   "setpoint-worker",
   { createScriptURL: (url) => url },
 ) ?? { createScriptURL: (url) => url };
 
 /**
- * The differences of each pair, found by a worker so that the page never stands still; undefined until then, and
- * "not loaded" where there is no worker. `pairs` must be the same object as long as it says the same.
+ * Compares each pair in a worker, so that the page never freezes. Undefined until that is done; "not loaded" if the
+ * worker could not be loaded. `pairs` must be the same object as long as its contents are the same.
  */
 export function useDiff(pairs: readonly DiffPair[]): readonly LineDiff[] | "not loaded" | undefined {
   const [answer, setAnswer] = useState<{ pairs: readonly DiffPair[]; diffs: readonly LineDiff[] }>();

@@ -14,16 +14,16 @@ import {
   wordEnd,
 } from "../../../../services/platform/json/json-outline.ts";
 
-// What is stored is shown and sent as it stands: JSON.parse would turn 1.0 into 1 and round long integers.
+// Stored JSON is shown and sent as it is written: JSON.parse would turn 1.0 into 1 and round long integers.
 
-/** A member of an object, with the text of its value and where that begins. */
+/** A member of an object: the text of its value, and where that text begins. */
 export interface Piece {
   readonly key: string;
   readonly text: string;
   readonly at: number;
 }
 
-/** The members of an object, in the order of its text, which must be JSON. */
+/** The members of an object, in the order of its text. The text must be valid JSON. */
 export function membersOf(text: string): Piece[] {
   const outline = findOutline(text, Number.POSITIVE_INFINITY);
   if (typeof outline === "string") return [];
@@ -34,17 +34,17 @@ export function membersOf(text: string): Piece[] {
   });
 }
 
-/** The text of a value inside objects, by their keys. */
+/** The text of a nested value, by the keys that lead to it. */
 export function pieceAt(text: string, keys: readonly string[]): string {
   return keys.reduce((inner, key) => membersOf(inner).find((member) => member.key === key)?.text ?? "null", text);
 }
 
-/** The members as the text of an object again, one to a line. */
+/** The text of an object with these members, one per line. */
 export function objectFrom(members: readonly Pick<Piece, "key" | "text">[]): string {
   return indented(`{${members.map(({ key, text }) => `${JSON.stringify(key)}:${text}`).join(",")}}`);
 }
 
-/** The same JSON with line breaks and indents. Every string and number stays as it is written. */
+/** The same JSON with line breaks and indentation. Strings and numbers stay as they are written. */
 export function indented(text: string): string {
   let out = "";
   let depth = 0;

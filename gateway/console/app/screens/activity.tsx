@@ -22,19 +22,19 @@ const chips = [
 
 const bothLogs: readonly LogName[] = ["organization", "presets"];
 
-/** Who changed what: of the presets of the workspace, and of what belongs to the organization. */
+/** Who changed what: in the presets of the workspace, and in the organization. */
 export function Activity({ workspace, query }: ScreenProps) {
   const reason = reasonNotTo("administer");
   const log = query.get("log") ?? "";
   const allowed = bothLogs.filter((name) => name === "presets" || !reason);
-  // None where only what may not be seen is asked for.
+  // Empty if the address asks only for a log that this key may not read.
   const names = allowed.filter((name) => log === name || !bothLogs.some((each) => each === log));
   const actions = actionsOf(names);
   const action = query.get("action") ?? "";
   const filter: Filter = {
     action: actions.some(([known]) => known === action) ? action : "",
     user: query.get("user") ?? "",
-    // A preset has a page that shows its changes.
+    // Presets are not a target here: each has a page of its own with its changes.
     target: (names.includes("organization") && query.get("target")) || "",
   };
   const logs = logsThatFit(names, filter, workspace);
@@ -90,7 +90,7 @@ export function Activity({ workspace, query }: ScreenProps) {
       {names.length > 0 && (
         <ActivityPage
           {...loading}
-          // Each entry begins with a name: what is below it would move when that comes.
+          // Each entry begins with a name. If that came later, everything below would move.
           value={areNamesComing() ? undefined : loading.value}
           workspace={workspace}
           filter={filter}

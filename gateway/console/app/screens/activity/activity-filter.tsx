@@ -7,17 +7,17 @@ import type { Filter } from "./entries.ts";
 interface ActivityFilterProps {
   readonly filter: Filter;
   readonly actions: readonly (readonly [action: string, label: string])[];
-  /** The ids of those who are on the page: who may not see the members can choose among these. */
+  /** The ids of the users on the page: without access to the members, one can choose among these. */
   readonly seen: readonly string[];
   readonly change: (part: Partial<Filter>) => void;
 }
 
 export function ActivityFilter({ filter, actions, seen, change }: ActivityFilterProps) {
-  // Colleagues may have come since the names were loaded.
+  // Colleagues may have joined since the names were loaded.
   useEffect(() => {
     if (!reasonNotTo("administer")) listMembers().catch(() => {});
   }, []);
-  // Who has left is in no list, and what they did is still there.
+  // People who have left are in no list of members, but their changes are still in the log.
   const people = new Map([
     ...[filter.user, ...seen].map((id) => [id, personName(id)] as const),
     ...knownMembers().map((member) => [member.id, nameOf(member)] as const),
@@ -45,7 +45,7 @@ export function ActivityFilter({ filter, actions, seen, change }: ActivityFilter
 
 interface ChoiceProps {
   readonly label: string;
-  /** What it is called that nothing is chosen. */
+  /** The label for no choice. */
   readonly all: string;
   readonly value: string;
   readonly choices: readonly (readonly [value: string, label: string])[];

@@ -13,23 +13,23 @@ export interface Entry {
   readonly id: string;
   readonly created_at: string;
   readonly user_id: string | null;
-  /** Between who and what: "created the key". */
+  /** Stands between the person and the target: "created the key". */
   readonly verb: string;
   readonly target: {
     readonly kind: OrganizationChange["target"]["kind"] | "preset";
-    /** What is asked for to see only this: the id, of a preset the slug. */
+    /** Filters for this target: its id, or the slug of a preset. */
     readonly id: string;
     readonly name: string;
   };
   readonly changes: readonly FieldChange[];
   readonly isNew?: boolean;
-  /** The versions between which it went, where these can be compared. */
+  /** The versions before and after, if they can be compared. */
   readonly versions?: readonly [from: number, to: number] | undefined;
 }
 
 /** A log of the API. */
 export interface Log {
-  /** With its filters; it has a query. */
+  /** With its filters, and therefore with a query. */
   readonly path: string;
   readonly read: (change: never) => Entry;
 }
@@ -38,7 +38,7 @@ type Action = OrganizationChange["action"] | WorkspaceChange["action"];
 
 type ActionTable<A extends Action> = Readonly<Record<A, readonly [verb: string, label: string]>>;
 
-/** What each action is called: as a sentence goes, and in a list to choose from. */
+/** The name of each action: within a sentence, and in a list to choose from. */
 const organizationActions: ActionTable<OrganizationChange["action"]> = {
   key_created: ["created the key", "Key created"],
   key_updated: ["changed the key", "Key changed"],
@@ -60,14 +60,14 @@ const presetActions: ActionTable<WorkspaceChange["action"]> = {
   preset_updated: ["changed the preset", "Preset changed"],
 };
 
-/** Which entries are shown; an empty field: all. */
+/** Which entries are shown. An empty field matches all. */
 export interface Filter {
   readonly action: string;
   readonly user: string;
   readonly target: string;
 }
 
-/** The logs that there are, by the name that an address has for each. */
+/** The logs, by their names in the address. */
 const logs = {
   organization: {
     actions: organizationActions,
@@ -87,14 +87,14 @@ const logs = {
 
 export type LogName = keyof typeof logs;
 
-/** What can be asked for of these logs, and how it is called. */
+/** The actions that can be filtered for in these logs, with their labels. */
 export function actionsOf(names: readonly LogName[]): readonly (readonly [action: string, label: string])[] {
   return names.flatMap((name) =>
     Object.entries(logs[name].actions).map(([action, [, label]]) => [action, label] as const),
   );
 }
 
-/** Those of the logs that may have something that fits: each action, and whatever has an id here, is of one log alone. */
+/** The logs that may have matching entries: each action, and each target with an id, belongs to only one log. */
 export function logsThatFit(names: readonly LogName[], filter: Filter, workspace: SessionWorkspace): readonly Log[] {
   return names
     .filter((name) => filter.action === "" || Object.hasOwn(logs[name].actions, filter.action))
@@ -106,7 +106,7 @@ function given(parameters: Readonly<Record<string, string>>): URLSearchParams {
   return new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== ""));
 }
 
-/** What an update of one field alone is called, and whether that says all of it. */
+/** The verb for an update of a single field, and whether it says everything. */
 interface Update {
   readonly verb: string;
   readonly isAll?: boolean;
@@ -128,7 +128,7 @@ function fromOrganizationChange(change: OrganizationChange): Entry {
   const { action, target, user_id, changes } = change;
   const update = action.endsWith("_updated") ? updateOf(target.kind, changes) : undefined;
   const isNew = action.endsWith("_created") || action === "member_added";
-  // What a new thing is called and who made it is said already, and what is false was never otherwise.
+  // A new thing's name and creator are shown already, and a false flag is not worth mentioning.
   const said: readonly unknown[] = [target.name, user_id, false];
   return {
     ...change,
@@ -138,7 +138,7 @@ function fromOrganizationChange(change: OrganizationChange): Entry {
   };
 }
 
-/** Of a workspace, each member that came or went is a change of its own: they are one list. */
+/** Each member added to or removed from a workspace is a change of its own. They are shown as one list. */
 function withOneList(changes: readonly FieldChange[]): readonly FieldChange[] {
   if (!changes.some(({ field }) => field === "member")) return changes;
   const members = (side: "from" | "to") => changes.map((change) => change[side]).filter((id) => id !== null);
@@ -155,7 +155,7 @@ function fromWorkspaceChange(change: WorkspaceChange): Entry {
     id: `${preset_id} ${revision}`,
     verb: update?.verb ?? presetActions[action][0],
     target: { kind: "preset", id: preset_slug, name: preset_name },
-    // A new preset serves its first version, as every one does.
+    // Every new preset serves its first version, so that is not shown.
     changes: action === "preset_created" || update?.isAll ? [] : changes,
     versions: isBetween ? [Number(served.from), Number(served.to)] : undefined,
   };

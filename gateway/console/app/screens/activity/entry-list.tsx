@@ -8,7 +8,7 @@ import type { Entry } from "./entries.ts";
 import { FieldChanges } from "./field-changes.tsx";
 
 interface EntryListProps {
-  /** Undefined until the first answer: then there are rows without content. */
+  /** Undefined until the first response; until then, empty rows are shown. */
   readonly entries: readonly Entry[] | undefined;
   readonly isStale: boolean;
   readonly workspace: SessionWorkspace;
@@ -16,7 +16,7 @@ interface EntryListProps {
 
 const skeletonRows = 8;
 
-/** Day by day: what happened since yesterday is seen at once, and how long ago the rest was needs no pointer. */
+/** Grouped by day, so that recent changes stand out and the age of the others is visible without hovering. */
 export function EntryList({ entries, isStale, workspace }: EntryListProps) {
   return (
     <div class={`panel activity-table ${entries && isStale ? "is-stale" : ""}`} aria-busy={isStale}>
@@ -83,7 +83,7 @@ function EntryRow({ entry, workspace }: { readonly entry: Entry; readonly worksp
   );
 }
 
-/** A preset is shown itself; of anything else, all that happened to it, for it may be gone. */
+/** Presets link to their own page; anything else links to its entries here, because it may be deleted. */
 function hrefOf({ target }: Entry, workspace: SessionWorkspace): string {
   if (target.kind === "preset") return presetHref(workspace, target.id);
   return hrefTo([workspace.slug, "activity"], { log: "organization", target: target.id });

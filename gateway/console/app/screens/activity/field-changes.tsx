@@ -4,7 +4,7 @@ import { personName } from "../../api/people.ts";
 import { session } from "../../api/session.ts";
 import type { Entry } from "./entries.ts";
 
-/** What of something was changed: each field, from what to what. */
+/** The changed fields, each with its old and new value. */
 export function FieldChanges({ changes, isNew = false }: Pick<Entry, "changes" | "isNew">) {
   if (changes.length === 0) return null;
   return (
@@ -30,7 +30,7 @@ const labels: Readonly<Record<string, string>> = {
   previous_expires_at: "old secret works until",
 };
 
-/** What people call a field of the API: `creator_user_id` is the creator. */
+/** The everyday name of an API field: `creator_user_id` is the creator. */
 function labelOf(field: string): string {
   return labels[field] ?? field.replace(/(_user)?_id$/, "").replaceAll("_", " ");
 }
@@ -52,10 +52,10 @@ interface ListChangeProps {
   readonly to: readonly unknown[];
 }
 
-/** A hundred members may come into a workspace at once. */
+/** A hundred members may be added to a workspace at once. */
 const itemsAtFirst = 8;
 
-/** Of a list, what came and what went. */
+/** The items that were added to and removed from a list. */
 function ListChange({ field, from, to }: ListChangeProps) {
   const gone = from.filter((each) => !to.includes(each));
   const come = to.filter((each) => !from.includes(each));
@@ -92,7 +92,7 @@ function isList(value: unknown): value is readonly unknown[] {
 
 const moments = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
 
-/** A value as people say it: ids of people and workspaces are shown as their names. Undefined: there is none. */
+/** A value in words, with the names of people and workspaces in place of their ids. Undefined if there is none. */
 function shown(field: string, value: unknown): string | undefined {
   if (value === null) return field === "expires_at" ? "never" : undefined;
   const text = String(value);

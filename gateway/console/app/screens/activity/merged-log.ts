@@ -1,35 +1,35 @@
-/** An entry of a log, as far as merging goes. */
+/** What merging needs of an entry. */
 export interface Timed {
   readonly created_at: string;
 }
 
-/** What was asked of a log that only grows, newest first, and what came. */
+/** A part of a log that only grows, newest entry first. */
 export interface LogWindow<E extends Timed> {
-  /** How many entries the log has. */
+  /** How many entries the log has in all. */
   readonly total: number;
-  /** How many newer ones there are than the first of `entries`. */
+  /** How many entries are newer than the first of `entries`. */
   readonly offset: number;
   readonly entries: readonly E[];
 }
 
 /**
- * Where a page of the merged log begins: how many entries of each log are in it or older than it. New entries do not change
- * that, so an address shows the same entries for as long as it lives.
+ * Where a page of the merged log begins: for each log, how many of its entries are on the page or older. New entries do
+ * not change these numbers, so an address always shows the same entries.
  */
 export type Position = readonly number[];
 
 export interface MergedPage<E extends Timed> {
   readonly entries: readonly E[];
-  /** How many entries are newer than the page, and how many there are in all. */
+  /** How many entries are newer than this page, and how many there are in all. */
   readonly newerCount: number;
   readonly total: number;
-  /** Where the page before it begins; "newest" where that is the first one; undefined if this is. */
+  /** Where the previous page begins: "newest" if that is the first page; undefined if this one is. */
   readonly newer: Position | "newest" | undefined;
   /** Where the next page begins; undefined if there is none. */
   readonly older: Position | undefined;
 }
 
-/** What must be asked of a log for a page: as much on either side of its beginning. */
+/** The part of a log that a page needs: a page's length on either side of its beginning. */
 export function windowOf(
   total: number,
   start: number,
@@ -40,7 +40,7 @@ export function windowOf(
   return { offset, limit: newer - offset + size };
 }
 
-/** Merges windows of several logs into the page that begins at a position. Each log keeps its own order. */
+/** Merges parts of several logs into the page that begins at a position. Each log keeps its own order. */
 export function mergePage<E extends Timed>(
   windows: readonly LogWindow<E>[],
   position: Position,
@@ -69,7 +69,9 @@ export function mergePage<E extends Timed>(
   };
 }
 
-/** The first entries of all lists, taken from their heads. Of two of one time, the one of the earlier list is the newer. */
+/**
+ * Takes the first entries from the heads of all lists. At equal times, the entry of the earlier list counts as newer.
+ */
 function merge<E extends Timed>(
   lists: readonly (readonly E[])[],
   size: number,
@@ -94,7 +96,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
 }
 
-/** A position in an address: `37.120`. Undefined if it is not one of so many logs. */
+/** Reads a position from an address, such as `37.120`. Undefined if it is none for this number of logs. */
 export function positionFrom(text: string | null, logs: number): Position | undefined {
   if (text === null || !/^\d{1,9}(\.\d{1,9})*$/.test(text)) return undefined;
   const position = text.split(".").map(Number);

@@ -7,9 +7,9 @@ import { type LogWindow, type MergedPage, mergePage, type Position, windowOf } f
 export const activityPageSize = 50;
 const pollMs = 15_000;
 
-/** A page of several logs as one, where there are any; the newest one, kept up to date, where no position is given. */
+/** A page of several logs merged into one. Without a position, it is the newest page and is kept up to date. */
 export function useActivity(logs: readonly Log[], position: Position | undefined): Loading<MergedPage<Entry>> {
-  // Whatever is asked for is in the address.
+  // The address holds everything that the request depends on.
   const address = logs.length === 0 ? undefined : JSON.stringify([logs.map(({ path }) => path), position]);
   const loadPage = async (_address: string, signal: AbortSignal): Promise<MergedPage<Entry>> => {
     const windows = await Promise.all(logs.map((log, index) => loadWindow(log, position?.[index], signal)));
@@ -18,10 +18,12 @@ export function useActivity(logs: readonly Log[], position: Position | undefined
   return useLoading(address, loadPage, { pollMs: position ? undefined : pollMs });
 }
 
-/** How long each log was when it was last seen. */
+/** The length of each log when it was last loaded. */
 const totals = new Map<string, number>();
 
-/** The API counts from the newest entry, and a position from the oldest: so it is asked again where the log has grown. */
+/**
+ * The API counts from the newest entry, but a position counts from the oldest. If the log has grown, it is asked again.
+ */
 async function loadWindow(log: Log, start: number | undefined, signal: AbortSignal): Promise<LogWindow<Entry>> {
   if (start === undefined) return load(log, 0, activityPageSize, signal);
   let total = totals.get(log.path) ?? (await load(log, 0, 1, signal)).total;
