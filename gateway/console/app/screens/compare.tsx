@@ -37,7 +37,8 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
 
   const [changeCount, setChangeCount] = useState<number>();
   const isReady = before && after && (preset.answer || preset.error);
-  // At first it comes with what is below it, so that nothing moves; then it stays, for another version is chosen there.
+  // Shown first together with the comparison below it, so that nothing moves. From then on it stays, because other
+  // versions are chosen there.
   const isSettled = useRef(false);
   if (isReady || error) isSettled.current = true;
 

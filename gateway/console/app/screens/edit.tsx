@@ -12,7 +12,7 @@ import { DraftEditor } from "./edit/draft-editor.tsx";
 import { NotLoadable } from "./preset/not-loadable.tsx";
 import type { PresetScreenProps } from "./screen-props.ts";
 
-/** A new version, made from one that is there. */
+/** A new version, based on an existing one. */
 export function Edit({ workspace, query, slug }: PresetScreenProps) {
   const from = Number(query.get("from")) || undefined;
   const [kept] = useState(() => (from === undefined ? undefined : findDraft(workspace, slug, from)));
@@ -24,7 +24,7 @@ export function Edit({ workspace, query, slug }: PresetScreenProps) {
   );
   const served = preset.answer && designatedVersion(preset.answer);
   useEffect(() => {
-    // The address names the version, so that a reload finds the draft again.
+    // Puts the version into the address, so that a reload finds the draft again.
     if (from === undefined && served) navigate(editHref(workspace, slug, { from: served.version }), "replace");
   }, [from, served?.version]);
   useEffect(() => {

@@ -9,7 +9,7 @@ import { draftLike, newDraft } from "./new-preset/new-draft.ts";
 import { NewPresetForm } from "./new-preset/new-preset-form.tsx";
 import type { ScreenProps } from "./screen-props.ts";
 
-/** A new preset, from nothing or as a copy of a version. */
+/** A new preset, from scratch or as a copy of a version. */
 export function NewPreset({ workspace, query }: ScreenProps) {
   const [slug, version] = [query.get("like"), query.get("v") ?? "1"];
   const { answer, error, reload } = useLoaded<One<PresetVersion>>(

@@ -39,12 +39,12 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
   const etag = answer?.etag;
   const { designate, isBusy, dialog } = useDesignation({ workspace, slug, etag, revision, changed: reloadAll });
 
-  // All at once, so that nothing moves when the last part comes.
+  // Everything is shown at once, so that nothing moves when the last part arrives.
   const isReady = shown.content && (count.answer || count.error) && (changes.answer || changes.error);
   const preset = isReady ? answer?.json.data : undefined;
   const title = preset?.name || slug;
   const isMissing = error?.status === 404;
-  // It has a number by the time that anything is shown.
+  // The number is known by the time that anything is shown.
   const { wanted, version = 1 } = shown;
   return (
     <Page
@@ -133,7 +133,7 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
   );
 }
 
-/** What was served before a version is, where one of these changes tells; the newest of them comes first. */
+/** The version that was served before this one, if these changes tell. They are ordered newest first. */
 function servedBefore(changes: readonly PresetChange[], served: number): number | undefined {
   const designations = changes.flatMap(({ changes: fields }) =>
     fields.filter(({ field }) => field === "designated_version"),

@@ -1,6 +1,6 @@
 import type { SessionWorkspace } from "../api/types.ts";
 
-/** What every screen is about: a workspace, and what the address says behind the question mark. */
+/** What every screen gets: a workspace, and the query of the address. */
 export interface ScreenProps {
   readonly workspace: SessionWorkspace;
   readonly query: URLSearchParams;

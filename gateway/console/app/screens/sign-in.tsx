@@ -9,7 +9,7 @@ export function SignIn({ ticketError }: { readonly ticketError: ApiError | undef
   const [isBusy, setBusy] = useState(false);
   const [isShown, setShown] = useState(false);
   const field = useRef<HTMLInputElement>(null);
-  // Before anything is painted: whoever sees the field may paste.
+  // Before the first paint, because whoever sees the field may paste.
   useLayoutEffect(() => {
     document.title = "Sign in · Setpoint";
     field.current?.focus();

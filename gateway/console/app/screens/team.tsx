@@ -7,7 +7,7 @@ import type { ScreenProps } from "./screen-props.ts";
 import { Members } from "./team/members.tsx";
 import { Workspaces } from "./team/workspaces.tsx";
 
-/** Who belongs to the organization, and its workspaces. */
+/** The members of the organization, and its workspaces. */
 export function Team({ workspace, query }: ScreenProps) {
   const reason = reasonNotTo("administer");
   const path = `/api/v1/organization/members?${new URLSearchParams(pageParameters(pageIn(query)))}`;
@@ -16,7 +16,7 @@ export function Team({ workspace, query }: ScreenProps) {
     <Page
       title="Team"
       actions={
-        // Below a long list nobody would look for it.
+        // Below a long list, nobody would look for the workspaces.
         members.total !== undefined &&
         members.total > 10 && (
           <a class="button" href="#workspaces-title">
@@ -30,7 +30,7 @@ export function Team({ workspace, query }: ScreenProps) {
       ) : (
         <>
           <Members list={members} workspace={workspace} query={query} />
-          {/* Not before the list above it has its length, so that nothing moves. */}
+          {/* Only once the list above has its final height, so that nothing moves. */}
           {(members.items || members.error) && <Workspaces workspace={workspace} query={query} />}
         </>
       )}

@@ -20,7 +20,10 @@ import { RefusalWords } from "./try/refusal-words.tsx";
 import { ResolvedView } from "./try/resolved-view.tsx";
 import { useTrial } from "./try/use-trial.ts";
 
-/** What a preset makes of a request, and what a model answers to it; or to a draft, which no caller gets yet. */
+/**
+ * Shows the request that a preset produces, and what a model answers to it. Also works for a draft, which no caller
+ * gets yet.
+ */
 export function Try({ workspace, query, slug }: PresetScreenProps) {
   const pinned = Number(query.get("v")) || undefined;
   const draftFrom = Number(query.get("draft")) || undefined;
@@ -39,14 +42,14 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
   const trial = useTrial({ workspace, slug, pinned, isDraft });
   const status = isDraft ? undefined : preset.answer?.json.data.status;
   const isOff = status !== undefined && status !== "active";
-  // It may have been disabled or archived since it was loaded.
+  // The preset may have been disabled or archived since it was loaded.
   const isRefused = !isDraft && trial.error?.status === 409;
   useEffect(() => {
     if (isRefused) preset.reload();
   }, [isRefused]);
 
   const form = useRef<HTMLFormElement>(null);
-  // The button that stops is gone then, and whoever uses the keyboard must not begin at the top again.
+  // The Stop button is gone by then, and keyboard users must not start again at the top of the page.
   useEffect(() => {
     if (!trial.asked || trial.busyWith || document.activeElement !== document.body) return;
     form.current?.querySelector<HTMLElement>("[type=submit]")?.focus({ preventScroll: true });
@@ -61,7 +64,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
       ? "Write a message first."
       : undefined;
   const isBusy = trial.busyWith !== undefined || !content;
-  // One comes here for an answer, where one may have it.
+  // An answer is what one comes here for, so that is the main action if it is permitted.
   const sendButton = (
     <ActionButton
       key="send"
@@ -192,7 +195,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
               )}
             </ErrorPanel>
           )}
-          {/* What was asked for last is where one looks, however long the other is. */}
+          {/* The last result comes first, however long the other one is. */}
           {trial.asked === "resolve" ? [merged, answered] : [answered, merged]}
           {!trial.answer && !trial.resolved && !trial.error && <p class="panel try-empty">The result is shown here.</p>}
         </div>
@@ -201,7 +204,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
   );
 }
 
-/** Somebody who reads of an API key, or of a limit, must know whose it is. */
+/** Whoever reads of an API key or of a limit must know whose it is. */
 function whatFailed({ upstream, status }: ApiError): string {
   return upstream === undefined ? "That did not work" : `The upstream ${upstream} answered with status ${status}`;
 }

@@ -33,7 +33,7 @@ interface WorkspaceMembersProps extends ScreenProps {
   readonly slug: string;
 }
 
-/** Who belongs to a workspace. */
+/** The members of a workspace. */
 export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceMembersProps) {
   const [isAdding, setAdding] = useState(false);
   const [refusal, setRefusal] = useState<{ error: ApiError; userId: string; working: readonly KeyInPlace[] }>();
@@ -66,13 +66,13 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
       });
     } catch (thrown) {
       const error = asApiError(thrown);
-      // The API names the keys that still work by ids that nobody sees here.
+      // The API names the keys that still work, but by ids that are not shown here.
       const mayBeForKeys = error.status === 400 && shown;
       const working = mayBeForKeys ? await listWorkingKeys([shown], userId).catch(() => []) : [];
       setRefusal({ error, userId, working });
     }
   };
-  // In a toast, because the screen may have been left by then.
+  // Reported in a toast, because one may have left the screen by then.
   const addAgain = (userId: string, person: string): Promise<void> =>
     change("add", [userId]).catch((thrown: unknown) =>
       showToast(`${person} was not added again: ${asApiError(thrown).message}`),
@@ -143,7 +143,7 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
           hrefOf={(to) => hrefTo([current.slug, "team", slug], { page: to > 1 ? to : undefined })}
         />
       )}
-      {/* Not before the list above it has its length, so that nothing moves. */}
+      {/* Only once the list above has its final height, so that nothing moves. */}
       {everybody && items && <p class="muted">{everybody}</p>}
       {isAdding && (
         <AddToWorkspace

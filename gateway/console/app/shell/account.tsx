@@ -11,7 +11,7 @@ const themes: readonly (readonly [Theme, string])[] = [
   ["dark", "Dark"],
 ];
 
-/** Who is signed in, and what they have set for themselves. */
+/** Who is signed in, and their preferences. */
 export function Account({ session }: { readonly session: Session }) {
   const { key, name, email } = session;
   return (

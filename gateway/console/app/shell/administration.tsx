@@ -8,7 +8,10 @@ type Screens = typeof import("../screens/administration.tsx");
 
 let loaded: Screens | undefined;
 
-/** The screens about the organization, whose script is loaded with the first of them: most people come for presets. */
+/**
+ * The screens about the organization. Their script is loaded when the first of them opens, because most people come for
+ * presets.
+ */
 export function Administration(props: AdministrationProps) {
   const [screens, setScreens] = useState(loaded);
   const [hasFailed, setFailed] = useState(false);
@@ -39,7 +42,7 @@ export function Administration(props: AdministrationProps) {
   );
 }
 
-/** Whether a path behind the workspace leads to one of them. */
+/** Whether a path below the workspace leads to one of them. */
 export function isAdministrationPath([section, detail, ...rest]: readonly string[]): boolean {
   if (rest.length > 0) return false;
   if (section === "team") return true;

@@ -3,13 +3,13 @@ import { useEffect } from "preact/hooks";
 
 const announcement = signal("");
 
-/** Tells those who do not see the page what has come of something. */
+/** Announces to screen readers what has happened. */
 export function announce(text: string): void {
-  // The same words twice in a row are read twice only where the text changes.
+  // Screen readers repeat the same words only if the text changes.
   announcement.value = announcement.value === text ? `${text}\u00a0` : text;
 }
 
-/** Tells how many there are to those who do not see it, once that is known. */
+/** Announces a total to screen readers once it is known. */
 export function useAnnouncedTotal(total: number | undefined, isLoading: boolean, one: string, many: string): void {
   useEffect(() => {
     if (total !== undefined && !isLoading) announce(`${total} ${total === 1 ? one : many}`);

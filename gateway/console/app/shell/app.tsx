@@ -11,10 +11,10 @@ import { Frame } from "./frame.tsx";
 import { Secret } from "./secret.tsx";
 import { clearToasts, Toasts } from "./toasts.tsx";
 
-/** The link that `npm start` prints carries a ticket that signs in once. */
+/** The link that `npm start` prints carries a ticket that is good for one sign-in. */
 function takeTicket(): string | undefined {
   const ticket = new URLSearchParams(location.hash.slice(1)).get("ticket") ?? undefined;
-  // Gone from the address before anything else happens: what is used once need not stay in the history.
+  // Removed from the address before anything else happens: a used ticket need not stay in the history.
   if (ticket) history.replaceState(null, "", location.pathname + location.search);
   return ticket;
 }
@@ -35,7 +35,7 @@ export function App() {
     });
   }, []);
 
-  // What is shown stays until it can be opened.
+  // The error stays on the page until the console can be opened.
   useRetry(error, () => {
     loadSession().then(
       () => setError(undefined),
@@ -45,11 +45,11 @@ export function App() {
 
   const userId = session.value?.user_id;
   const keyId = session.value?.key.id;
-  // Another person sees nothing of the one before.
+  // Nothing loaded for one person is shown to another.
   useEffect(() => {
     forgetAnswers();
     clearToasts();
-    // Names are a comfort: without them the ids are shown.
+    // Names are optional: without them, ids are shown.
     if (session.value) loadNames().catch(() => {});
   }, [userId, keyId]);
 

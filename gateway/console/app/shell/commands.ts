@@ -1,18 +1,18 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-/** Something to do that is found in the palette. */
+/** An action that the palette offers. */
 export interface Command {
   readonly id: string;
   readonly label: string;
   readonly note?: string;
-  /** The single key that does the same. */
+  /** The single-key shortcut for the same action. */
   readonly shortcut?: string;
   readonly run: () => void;
 }
 
 const offers = new Set<() => readonly Command[]>();
 
-/** Offers what can be done here for as long as this is shown. */
+/** Offers these commands for as long as the component is mounted. */
 export function useCommands(commands: readonly Command[]): void {
   const latest = useRef(commands);
   latest.current = commands;

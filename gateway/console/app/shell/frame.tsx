@@ -35,7 +35,7 @@ export function Frame({ session }: { readonly session: Session }) {
   );
 }
 
-/** Where one begins: the workspace of the key, else the first there is. */
+/** The workspace to start in: that of the key, otherwise the first one. */
 function startOf({ workspaces, workspace_id }: Session): SessionWorkspace | undefined {
   return workspaces.find(({ id }) => id === workspace_id) ?? workspaces[0];
 }

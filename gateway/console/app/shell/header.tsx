@@ -18,7 +18,7 @@ interface HeaderProps {
 
 export function Header({ session, workspace, section }: HeaderProps) {
   const nav = useRef<HTMLElement>(null);
-  // If the links do not fit, the one of this screen is in sight. The page itself stays where it is.
+  // If the links do not fit, the one for this screen is scrolled into view. The page itself does not scroll.
   useEffect(() => {
     const link = nav.current?.querySelector<HTMLElement>("[aria-current]");
     if (nav.current && link)

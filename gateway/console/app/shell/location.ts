@@ -1,9 +1,9 @@
 import { signal } from "@preact/signals";
 import { currentAddress, leaveAt, returnTo } from "./scroll-position.ts";
 
-/** Where the console is: everything that it shows follows from this. */
+/** The location within the console, which decides everything that is shown. */
 export interface Place {
-  /** Decoded parts of the path behind `/console/`. */
+  /** Decoded parts of the path after `/console/`. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;
 }
@@ -27,7 +27,7 @@ function decoded(part: string): string {
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
-/** The address of a place in the console. Empty parameters are left out. */
+/** The address of a location in the console. Empty parameters are left out. */
 export function hrefTo(parts: readonly string[], query: Query = {}): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
@@ -37,7 +37,7 @@ export function hrefTo(parts: readonly string[], query: Query = {}): string {
   return `${base}${parts.map(encodeURIComponent).join("/")}${search}`;
 }
 
-/** The address of what is shown, which Back has changed before anybody hears of it. */
+/** The address of what is shown. After Back, the browser has changed its own address before the event arrives. */
 let address = currentAddress();
 
 function arrive(): void {
@@ -55,10 +55,10 @@ export function navigate(href: string, how: "push" | "replace" = "push"): void {
   if (!isSamePath) scrollTo(0, 0);
 }
 
-/** Links are plain; a click on one that stays in the console loads no page. */
+/** Links are ordinary links, but a click on one that stays in the console does not reload the page. */
 export function followLinks(): void {
   addEventListener("popstate", () => {
-    // A link within the page, such as the one to its content: the browser goes there.
+    // A link within the page, such as the one to its content, is left to the browser.
     if (currentAddress() === address) return;
     leaveAt(address);
     arrive();
@@ -72,7 +72,7 @@ export function followLinks(): void {
       return;
     event.preventDefault();
     navigate(link.href);
-    // Another page of a list is read from its beginning; the link to it is at the end.
+    // The link to another page of a list is at its end, but one reads from the beginning.
     if (link.rel === "next" || link.rel === "prev") link.closest("section, main")?.scrollIntoView();
   });
 }

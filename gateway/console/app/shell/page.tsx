@@ -6,7 +6,7 @@ import { place } from "./location.ts";
 
 interface PageProps {
   readonly title: string;
-  /** What the heading says, where it is more than the title. */
+  /** The heading, if it is more than the title. */
   readonly heading?: ComponentChildren;
   readonly crumbs?: readonly (readonly [label: string, href: string])[];
   readonly actions?: ComponentChildren;
@@ -15,16 +15,16 @@ interface PageProps {
 
 let isFirstPage = true;
 
-/** What every screen has: a title, a heading that takes the focus when one comes here, and ways back. */
+/** What every screen has: a title, a heading that takes the focus on arrival, and breadcrumbs. */
 export function Page({ title, heading, crumbs, actions, children }: PageProps) {
   const head = useRef<HTMLHeadingElement>(null);
   const where = workspaceToTell();
   useLayoutEffect(() => {
     document.title = [title, where, "Setpoint"].filter(Boolean).join(" · ");
   }, [title, where]);
-  // Only when one comes here, not when the title changes; and before the next key, which would go to another place.
+  // Only on arrival, not when the title changes; and before the next keystroke, which would go elsewhere.
   useLayoutEffect(() => {
-    // At the first page the browser's own order stands.
+    // On the first page, the browser's own focus order applies.
     if (!isFirstPage && document.activeElement?.closest("main") === null) {
       head.current?.focus({ preventScroll: true });
     }
@@ -55,7 +55,7 @@ export function Page({ title, heading, crumbs, actions, children }: PageProps) {
   );
 }
 
-/** What tells tabs of several workspaces apart. */
+/** The name that tells tabs of several workspaces apart. */
 function workspaceToTell(): string | undefined {
   const { workspaces } = session.value ?? { workspaces: [] };
   return workspaces.length > 1 ? workspaces.find(({ slug }) => slug === place.value.parts[0])?.name : undefined;

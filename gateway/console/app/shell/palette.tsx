@@ -25,9 +25,9 @@ interface PaletteProps {
 
 type Group = readonly [title: string, choices: readonly Command[]];
 
-/** Ctrl-K: what can be done to the preset at hand, presets by name, and the places of the console. */
+/** Ctrl-K: actions on the current preset, presets by name, and the pages of the console. */
 export function Palette(props: PaletteProps) {
-  // As soon as the page is shown: a key may come at once.
+  // As soon as the page is shown, because the first keystroke may follow at once.
   useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey)
@@ -58,7 +58,7 @@ function PaletteDialog({ session, workspace }: PaletteProps) {
     ["Go to", placeChoices(workspace).filter(({ label }) => fits(label, text))],
     ["Workspaces", workspaceChoices(session, workspace).filter(({ label }) => fits(label, text))],
   ];
-  // Nothing before the first answer, so that nothing moves under the pointer of whoever chooses.
+  // Nothing is listed before the first response, so that nothing moves under the pointer.
   const groups = answer || error ? all.filter(([, ofGroup]) => ofGroup.length > 0) : [];
   const choices = groups.flatMap(([, ofGroup]) => ofGroup);
   const chosen = Math.min(at, choices.length - 1);
@@ -147,7 +147,7 @@ function PaletteDialog({ session, workspace }: PaletteProps) {
 }
 
 function presetChoices(presets: readonly Preset[], workspace: SessionWorkspace, text: string): Command[] {
-  // The answer may be to what was typed before, and Enter must never open what nobody asked for.
+  // The response may belong to an earlier text, and Enter must never open something that nobody asked for.
   const fitting = presets.filter(({ name, slug }) => fits(name, text) || fits(slug, text));
   return fitting.map(({ id, name, slug }) => ({
     id,

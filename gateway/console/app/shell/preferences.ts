@@ -10,7 +10,7 @@ export const theme = signal<Theme>((localStorage.getItem(themeName) as Theme | n
 /** Single-key shortcuts get in the way of speech input and some keyboards, so they can be switched off. */
 export const hasShortcuts = signal(localStorage.getItem(shortcutsName) !== "off");
 
-/** What programs of this person are written with: the sample that is shown first. */
+/** The label of the sample that is shown first: the language that this person uses. */
 export const sampleLabel = signal(localStorage.getItem(sampleName) ?? "");
 
 export function keepPreferences(): void {

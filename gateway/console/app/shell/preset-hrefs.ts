@@ -1,12 +1,12 @@
 import { hrefTo, type Query } from "./location.ts";
 
-// The addresses of presets and their screens, which `screens.tsx` leads back from.
+// The addresses of presets and their screens. `screens.tsx` does the reverse.
 
 interface InWorkspace {
   readonly slug: string;
 }
 
-/** Stands where a slug would; none begins like this. */
+/** Stands in the position of a slug. No slug begins like this. */
 export const newPresetPart = "~new";
 
 export function presetsHref(workspace: InWorkspace, query?: Query): string {

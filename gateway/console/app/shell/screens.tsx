@@ -14,7 +14,7 @@ import { Page } from "./page.tsx";
 import { newPresetPart } from "./preset-hrefs.ts";
 import { sectionLabel } from "./sections.ts";
 
-/** The screen of a path behind the workspace; undefined if there is none. Each is new where its path is another. */
+/** The screen for a path below the workspace; undefined if there is none. Another path mounts a new screen. */
 export function findScreen(
   parts: readonly string[],
   query: URLSearchParams,
@@ -37,7 +37,7 @@ export function findScreen(
   return findPresetScreen({ ...common, slug }, rest);
 }
 
-/** The screen of a path behind a preset. */
+/** The screen for a path below a preset. */
 function findPresetScreen(props: PresetScreenProps & { readonly key: string }, parts: readonly string[]) {
   const [part, detail] = parts;
   if (part === undefined) return <Preset {...props} />;
@@ -45,6 +45,6 @@ function findPresetScreen(props: PresetScreenProps & { readonly key: string }, p
   if (part === "try" && detail === undefined) return <Try {...props} />;
   const [, from, to] = (part === "compare" && /^([1-9]\d{0,9})\.\.\.([1-9]\d{0,9})$/.exec(detail ?? "")) || [];
   if (!from || !to) return undefined;
-  // One for all pairs of versions, so that what is seen stays while others are loaded.
+  // One key for all pairs of versions, so that the content stays while other versions are being loaded.
   return <Compare {...props} key={`${props.workspace.id}/${props.slug}/compare`} from={Number(from)} to={Number(to)} />;
 }

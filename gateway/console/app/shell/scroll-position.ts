@@ -1,14 +1,14 @@
 const storageName = "setpoint-scroll";
-/** Whoever waits longer for a list does something else by then. */
+/** Whoever waits longer for a list is doing something else by then. */
 const waitMsMax = 10_000;
 
-/** How far down each address was left. */
+/** The scroll position of each address when it was left. */
 const tops = new Map<string, number>();
 let stopWaiting = (): void => {};
 
 /**
- * Back and a reload lead to where one was. Browsers try that too, but while a list is on its way the page is too short:
- * they stay at its top, or keep in sight what is below the list, and end up there.
+ * Back and a reload return to the old scroll position. Browsers try that too, but while a list is being loaded the page
+ * is too short: they stay at the top, or hold on to what is below the list and end up there.
  */
 export function keepScrollPosition(): void {
   history.scrollRestoration = "manual";
@@ -24,13 +24,13 @@ export function currentAddress(): string {
   return location.pathname + location.search;
 }
 
-/** Before another page takes the place of this one. */
+/** To be called before another page replaces this one. */
 export function leaveAt(address: string): void {
   stopWaiting();
   tops.set(address, scrollY);
 }
 
-/** Once the page that was left there is in its place again. */
+/** To be called once the page at this address is shown again. */
 export function returnTo(address: string): void {
   scrollWhenLongEnough(tops.get(address) ?? 0);
 }
@@ -46,10 +46,10 @@ function scrollWhenLongEnough(top: number): void {
     observer.disconnect();
     listening.abort();
   };
-  // Whoever has begun to read or to type is not moved.
+  // Whoever has started to read or to type is not moved.
   for (const event of ["wheel", "touchstart", "pointerdown", "keydown"])
     addEventListener(event, stopWaiting, { signal: listening.signal, passive: true });
   setTimeout(stopWaiting, waitMsMax);
-  // Observing calls it once in any case, after what is there now was laid out.
+  // Observing always triggers one call, after the current content is laid out.
   observer.observe(document.body);
 }

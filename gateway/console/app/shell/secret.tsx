@@ -6,7 +6,7 @@ import { Dialog } from "../ui/dialog.tsx";
 
 interface ShownSecret {
   readonly title: string;
-  /** What the secret is for, and until when another one works. */
+  /** What the secret is for, and how long an old one keeps working. */
   readonly note: string;
   readonly secret: string;
 }
@@ -14,8 +14,8 @@ interface ShownSecret {
 const shown = signal<ShownSecret | undefined>(undefined);
 
 /**
- * Shows the secret of a key, which nothing can show again. It belongs to no screen: it outlives Back, and a session that
- * ended because its own key was rotated.
+ * Shows the secret of a key, which cannot be shown again. It belongs to no screen: it survives Back, and the end of a
+ * session whose own key was rotated.
  */
 export function showSecret(secret: ShownSecret): void {
   shown.value = secret;

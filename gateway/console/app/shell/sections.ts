@@ -1,4 +1,4 @@
-/** The parts of the console, by their path behind the workspace. */
+/** The sections of the console, by their path below the workspace. */
 export const sections = [
   ["presets", "Presets"],
   ["activity", "Activity"],

@@ -10,7 +10,7 @@ import { useShortcut } from "./use-shortcut.ts";
 
 const isOpen = signal(false);
 
-/** The key that is held for the palette, as the keyboard of this machine has it. */
+/** The name of the modifier key for the palette on this platform. */
 export const heldKey = /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘" : "Ctrl";
 
 export function openShortcuts(): void {
@@ -54,7 +54,7 @@ const groups: readonly (readonly [where: string, rows: readonly Row[]])[] = [
   ["While writing a version or a message", [[[heldKey, "Enter"], "Continue: review or send it"]]],
 ];
 
-/** The shortcuts that hold everywhere, and the list of all of them. */
+/** The shortcuts that work everywhere, and the list of all shortcuts. */
 export function Shortcuts({ workspace }: { readonly workspace: SessionWorkspace }) {
   useShortcut("?", openShortcuts);
   useShortcut("g", () => navigate(presetsHref(workspace)));

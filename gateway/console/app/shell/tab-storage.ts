@@ -1,11 +1,12 @@
-// What was written in a tab outlives a reload. Two tabs are two drafts, and whoever signs in next sees none of it.
+// What was written in a tab survives a reload. Each tab has its own drafts, and whoever signs in next sees none of
+// them.
 
 export function findKept<T>(name: string): T | undefined {
   const text = sessionStorage.getItem(name);
   return text === null ? undefined : (JSON.parse(text) as T);
 }
 
-/** Returns whether the browser had room for it: what it has not lives as long as the page. */
+/** Returns whether the browser had room. If not, the value lasts only as long as the page. */
 export function keep(name: string, value: unknown): boolean {
   try {
     sessionStorage.setItem(name, JSON.stringify(value));

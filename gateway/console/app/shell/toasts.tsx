@@ -7,7 +7,7 @@ import { place } from "./location.ts";
 interface Toast {
   readonly id: number;
   readonly text: string;
-  /** The path that it was shown at. */
+  /** The path at which it was shown. */
   readonly path: string;
   readonly action?: { readonly label: string; readonly run: () => void } | undefined;
 }
@@ -15,10 +15,10 @@ interface Toast {
 const toasts = signal<readonly Toast[]>([]);
 let lastId = 0;
 
-/** Shows a sentence until it is dismissed; one that asks for nothing goes with the screen that it is about. */
+/** Shows a message until it is dismissed. One without an action disappears together with its screen. */
 export function showToast(text: string, action?: Toast["action"]): void {
   lastId++;
-  // Two are enough to see what came of the last steps; more would cover the page.
+  // Two are enough to follow the last steps; more would cover the page.
   toasts.value = [...toasts.value.slice(-1), { id: lastId, text, path: location.pathname, action }];
 }
 
@@ -36,7 +36,7 @@ export function Toasts() {
     const stays = ({ action, path }: Toast): boolean => action !== undefined || path === location.pathname;
     if (!toasts.value.every(stays)) toasts.value = toasts.value.filter(stays);
   }, [current]);
-  /** What had the focus before a toast did. */
+  /** The element that had the focus before a toast took it. */
   const before = useRef<EventTarget | null>(null);
   const close = (id: number): void => {
     dismiss(id);

@@ -1,9 +1,9 @@
 import { useLayoutEffect } from "preact/hooks";
 import { hasShortcuts } from "./preferences.ts";
 
-/** Runs something for a single key, unless one is typing, a dialog is open, or such keys are switched off. */
+/** Runs something on a single key, unless somebody is typing, a dialog is open, or shortcuts are switched off. */
 export function useShortcut(key: string, run: () => void): void {
-  // As soon as the page is shown: a key may come at once.
+  // As soon as the page is shown, because the first keystroke may follow at once.
   useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key !== key || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
@@ -17,7 +17,7 @@ export function useShortcut(key: string, run: () => void): void {
 }
 
 function isTyping(event: KeyboardEvent): boolean {
-  // The first of the path, for an editor may be in a shadow tree.
+  // The first target in the path, because an editor may be in a shadow tree.
   const target = event.composedPath()[0];
   return (
     target instanceof HTMLElement && (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))

@@ -4,22 +4,22 @@ import { placeBelow } from "./place-below.ts";
 
 interface ActionButtonProps {
   readonly children: ComponentChildren;
-  /** Not needed where the form that it submits does it. */
+  /** Not needed if the button submits a form. */
   readonly run?: (() => void) | undefined;
   /**
-   * Why it cannot be used; undefined if it can. The button stays in the order of the keyboard, and the reason is seen
-   * as soon as the button has the focus or a pointer is on it.
+   * Why it cannot be used; undefined if it can. The button stays in the tab order, and the reason is shown while the
+   * button has the focus or is hovered.
    */
   readonly reason?: string | undefined;
   readonly isBusy?: boolean;
   readonly isSubmit?: boolean;
   readonly class?: string;
   readonly label?: string;
-  /** What a pointer is told where it can be used, such as its shortcut. */
+  /** The tooltip while the button can be used, such as its shortcut. */
   readonly title?: string;
 }
 
-/** A button for something that not everybody may do at any time. */
+/** A button for something that is not always possible, or not for everybody. */
 export function ActionButton(props: ActionButtonProps) {
   const { children, run, reason, isBusy = false, isSubmit = false, class: extra = "", label, title } = props;
   const id = useId();
@@ -33,7 +33,7 @@ export function ActionButton(props: ActionButtonProps) {
   };
   const hide = (): void => void bubble.current?.togglePopover(false);
   return (
-    // Around both, so that a pointer may rest on the reason.
+    // Around both, so that the pointer can rest on the reason.
     <span
       class="action"
       onPointerEnter={show}

@@ -7,7 +7,9 @@ interface ByLineProps {
   readonly at: string;
 }
 
-/** Who did something, and when. It is one line, seen once the name is known, so that nothing moves when that comes. */
+/**
+ * Who did something, and when. The line is shown once the name is known, so that nothing moves when the name arrives.
+ */
 export function ByLine({ id, at }: ByLineProps) {
   return (
     <span class="by-line muted small" data-coming={areNamesComing() ? "" : undefined}>

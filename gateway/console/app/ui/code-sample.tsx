@@ -1,6 +1,6 @@
 import { CopyButton } from "./copy-button.tsx";
 
-/** Text that is made to be copied. */
+/** Text that is meant to be copied. */
 export function CodeSample({ text, what }: { readonly text: string; readonly what: string }) {
   return (
     <div class="code-sample">

@@ -1,4 +1,4 @@
-/** Stands where the content of a version will be. */
+/** The placeholder for the content of a version. */
 export function ContentSkeleton() {
   return (
     <div class="panel version-skeleton" aria-busy="true">

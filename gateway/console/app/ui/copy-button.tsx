@@ -4,9 +4,9 @@ import { Icon } from "./icon.tsx";
 
 interface CopyButtonProps {
   readonly text: string | (() => string);
-  /** What is copied, in words that follow "Copy". */
+  /** What is copied, as the words after "Copy". */
   readonly what: string;
-  /** Whether only the drawing is seen. */
+  /** Whether only the icon is visible. */
   readonly isBare?: boolean;
 }
 

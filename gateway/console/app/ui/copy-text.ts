@@ -1,7 +1,7 @@
 import { announce } from "../shell/announcer.tsx";
 import { showToast } from "../shell/toasts.tsx";
 
-/** Copies a text, and returns whether the browser let that be done. `what` follows "Copied". */
+/** Copies a text, and returns whether the browser allowed that. `what` follows "Copied". */
 export async function copyText(text: string, what: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -13,7 +13,7 @@ export async function copyText(text: string, what: string): Promise<boolean> {
   return true;
 }
 
-/** The same for what is no button that could show that it is done. */
+/** The same, confirmed by a toast, for an action without a button that could show success. */
 export async function copyAndTell(text: string, what: string): Promise<void> {
   if (await copyText(text, what)) showToast(`Copied ${what}.`);
 }

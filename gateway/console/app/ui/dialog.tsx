@@ -5,7 +5,7 @@ import { useModal } from "./use-modal.ts";
 interface DialogProps {
   readonly title: string;
   readonly close: () => void;
-  /** Whether Escape and a click beside it close it. Not where that would lose something. */
+  /** Whether Escape or a click outside closes it. False if that would lose something. */
   readonly isEasyToClose?: boolean;
   readonly children: ComponentChildren;
 }
@@ -20,7 +20,7 @@ export function Dialog({ title, close, isEasyToClose = true, children }: DialogP
       class="dialog"
       ref={dialog}
       aria-labelledby={titleId}
-      // A second Escape closes a dialog whatever its cancel event says, unless no key closes it at all.
+      // A second Escape closes a dialog whatever its cancel handler does, unless `closedby` is "none".
       closedby={isEasyToClose ? "closerequest" : "none"}
       onKeyDown={(event) => {
         if (event.key === "Escape" && !isEasyToClose) event.preventDefault();
@@ -33,7 +33,7 @@ export function Dialog({ title, close, isEasyToClose = true, children }: DialogP
         isTouched.current = true;
       }}
       onMouseDown={(event) => {
-        // A click that missed does not cost what was written.
+        // A click that misses must not discard what was written.
         if (isEasyToClose && !isTouched.current && event.target === dialog.current) close();
       }}
     >

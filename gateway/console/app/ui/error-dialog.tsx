@@ -7,11 +7,11 @@ interface ErrorDialogProps {
   readonly title: string;
   readonly error: ApiError;
   readonly close: () => void;
-  /** What it means for whoever sees it, in place of its message. */
+  /** An explanation for the reader, in place of the error's message. */
   readonly children?: ComponentChildren;
 }
 
-/** What has become of a click that was not carried out. */
+/** Says that an action was not carried out, and why. */
 export function ErrorDialog({ title, error, close, children }: ErrorDialogProps) {
   return (
     <Dialog title={title} close={close}>

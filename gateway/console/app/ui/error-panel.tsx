@@ -5,16 +5,16 @@ import { Icon } from "./icon.tsx";
 
 interface ErrorPanelProps {
   readonly error: ApiError;
-  /** Leads the message, such as "The presets could not be loaded". */
+  /** Precedes the message, such as "The presets could not be loaded". */
   readonly title?: string;
   readonly retry?: (() => void) | undefined;
-  /** Where one goes on from it: what the link says, and where it leads. */
+  /** A way to go on: the label of the link, and its address. */
   readonly way?: readonly [label: string, href: string] | undefined;
-  /** What it means for whoever sees it, in place of its message. */
+  /** An explanation for the reader, in place of the error's message. */
   readonly children?: ComponentChildren;
 }
 
-/** What went wrong, all of it, and what can be done about it. */
+/** Everything that went wrong, and what can be done about it. */
 export function ErrorPanel({ error, title, retry, way, children }: ErrorPanelProps) {
   return (
     <div class="error-panel" role="alert">
@@ -47,7 +47,7 @@ export function ErrorPanel({ error, title, retry, way, children }: ErrorPanelPro
 
 function Message({ error: { issues, message } }: Pick<ErrorPanelProps, "error">) {
   if (issues.length <= 1) return <p>{message}</p>;
-  // All that the message says, and more.
+  // The list contains everything that the message says, and more.
   return (
     <ul>
       {issues.map(({ path, message: rule }) => (

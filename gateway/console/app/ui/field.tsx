@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
-/** What ties a control to its words. */
+/** Connects a control to its label, hint and error. */
 export interface ControlIds {
   readonly id: string;
   readonly "aria-describedby": string | undefined;

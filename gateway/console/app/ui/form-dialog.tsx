@@ -7,21 +7,21 @@ import { ErrorPanel } from "./error-panel.tsx";
 
 interface FormDialogProps {
   readonly title: string;
-  /** What the button says that does it. */
+  /** The label of the submit button. */
   readonly action: string;
   readonly isDangerous?: boolean;
-  /** Why it cannot be done yet; undefined if it can. */
+  /** Why it cannot be submitted yet; undefined if it can. */
   readonly reason?: string | undefined;
   readonly close: () => void;
-  /** Throws if it did not come about; what it says is shown, and the form stays as it is. */
+  /** Throws if it failed; the error is shown, and the form stays as it is. */
   readonly submit: () => Promise<void>;
-  /** What a refusal means here, where the API's own words are for programs; undefined if those will do. */
+  /** What an error means here, if the API's own message is meant for programs; undefined if that message will do. */
   readonly explain?: (error: ApiError) => ComponentChildren;
-  /** Gets what is wrong with the field at a path of the body. */
+  /** Receives a function that returns what is wrong with the field at a path of the body. */
   readonly children: (faultOf: (path: string) => string | undefined) => ComponentChildren;
 }
 
-/** A form, or a question, in a dialog. */
+/** A form, or a confirmation, in a dialog. */
 export function FormDialog(props: FormDialogProps) {
   const { title, action, isDangerous = false, reason, close, submit, explain, children } = props;
   const [error, setError] = useState<ApiError>();

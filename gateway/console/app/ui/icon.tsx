@@ -12,7 +12,7 @@ const paths = {
   person: "M8 2.5a2.75 2.75 0 1 1 0 5.5 2.75 2.75 0 0 1 0-5.5zM2.75 13.5a5.25 5.25 0 0 1 10.5 0",
 } as const;
 
-/** A drawing that adds nothing to the words beside it, or to the label of its button. */
+/** A decorative icon: it adds nothing to the words beside it, or to the label of its button. */
 export function Icon({ name }: { readonly name: keyof typeof paths }) {
   return (
     <svg class={`icon icon-${name}`} viewBox="0 0 16 16" aria-hidden="true" focusable="false">

@@ -11,7 +11,7 @@ interface ListPanelProps<T> {
   readonly columns: readonly Column[];
   readonly list: List<T>;
   readonly row: (item: T) => VNode;
-  /** What adds to the list, and how that is called. */
+  /** The button that adds to the list: its label and its action. */
   readonly add: readonly [label: string, run: () => void];
   readonly page: number;
   readonly hrefOf: (page: number) => string;
@@ -19,7 +19,7 @@ interface ListPanelProps<T> {
   readonly children: ComponentChildren;
 }
 
-/** A list that can be added to, with a title of its own. It has pages where it is longer than one. */
+/** A list that can be added to, with a heading of its own. It has pages if it is longer than one. */
 export function ListPanel<T>({ title, caption, columns, list, row, add, page, hrefOf, children }: ListPanelProps<T>) {
   const titleId = `${title.toLowerCase()}-title`;
   const { items, total, error, isLoading, reload } = list;

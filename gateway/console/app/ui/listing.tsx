@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 export interface Column {
   readonly title: string;
   readonly class?: string;
-  /** Whether the title is for those only who do not see the column. */
+  /** Whether the title of the column is for screen readers only. */
   readonly isUntitled?: boolean;
 }
 
@@ -12,7 +12,7 @@ interface ListingProps {
   readonly columns: readonly Column[];
   readonly isStale: boolean;
   readonly class?: string;
-  /** The rows; undefined until the first answer: then there are rows of the same height without content. */
+  /** The rows; undefined until the first response: until then, empty rows of the same height are shown. */
   readonly children: ComponentChildren;
 }
 

@@ -3,12 +3,12 @@ import type { ComponentChildren } from "preact";
 interface MenuActionProps {
   readonly children: ComponentChildren;
   readonly run: () => void;
-  /** Why it cannot be done; undefined if it can. */
+  /** Why it is not possible; undefined if it is. */
   readonly reason?: string | undefined;
   readonly isDangerous?: boolean;
 }
 
-/** Something to do in a menu. What cannot be done stays there, with the reason. */
+/** An action in a menu. One that is not possible stays there, with the reason. */
 export function MenuAction({ children, run, reason, isDangerous = false }: MenuActionProps) {
   return (
     <button

@@ -5,22 +5,22 @@ import { placeBelow } from "./place-below.ts";
 
 interface MenuProps {
   readonly label: ComponentChildren;
-  /** What the button is called where its label is a drawing. */
+  /** The accessible name of the button if its label is an icon. */
   readonly title?: string;
   readonly buttonClass?: string;
   readonly children: ComponentChildren;
 }
 
-/** A button that shows a few links and buttons below it. */
+/** A button that opens a few links and buttons below it. */
 export function Menu({ label, title, buttonClass = "button", children }: MenuProps) {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const menu = useRef<HTMLDivElement>(null);
-  // Before it is shown, so that the browser itself moves the focus as it shows it: a key pressed next is for that item.
+  // Runs before the menu opens, so that the browser itself focuses the item as it opens: the next keystroke goes there.
   const chooseFocus = (event: { readonly newState: string }): void => {
     if (event.newState !== "open" || !menu.current) return;
     menu.current.querySelector("[autofocus]")?.removeAttribute("autofocus");
-    // What is chosen already is in sight, however long the menu is.
+    // The current choice is visible, however long the menu is.
     const first = menu.current.querySelector("[aria-current]") ?? menu.current.querySelector("a, button, input");
     first?.setAttribute("autofocus", "");
   };
@@ -40,16 +40,16 @@ export function Menu({ label, title, buttonClass = "button", children }: MenuPro
     const element = menu.current;
     const opener = button.current;
     const hideAfterChoice = (event: Event): void => {
-      // What cannot be chosen says why, in the menu.
+      // An item that cannot be chosen says why, so the menu stays open.
       if ((event.target as Element).closest("a, button:not([aria-disabled])")) element?.hidePopover();
     };
-    // Before the choice is carried out: a dialog that it opens gives the focus back to what had it, the button.
+    // Runs before the action: a dialog that opens returns the focus to where it was, which must be the button.
     element?.addEventListener("click", hideAfterChoice, { capture: true });
     element?.addEventListener("keydown", moveFocus);
     return () => {
       element?.removeEventListener("click", hideAfterChoice, { capture: true });
       element?.removeEventListener("keydown", moveFocus);
-      // It goes with what it is about, such as a key that was deleted here.
+      // The button is removed together with its subject, such as a key that was deleted here.
       if (opener === document.activeElement) focusHeading();
     };
   }, []);

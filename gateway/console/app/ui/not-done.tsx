@@ -8,7 +8,7 @@ interface NotDoneProps {
   readonly way?: readonly [label: string, href: string] | undefined;
 }
 
-/** Why something was not stored; where no answer came, that nobody knows yet, and that another try is safe. */
+/** Why something was not stored. If no response came, says that the outcome is unknown and that a retry is safe. */
 export function NotDone({ error, done, way }: NotDoneProps) {
   if (error.message !== unreachable) return <ErrorPanel error={error} title={`Nothing was ${done}`} way={way} />;
   return (

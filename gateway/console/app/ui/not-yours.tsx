@@ -3,11 +3,11 @@ import { leave } from "../shell/leave.ts";
 
 interface NotYoursProps {
   readonly reason: string;
-  /** What could be done here with another key. */
+  /** What one could do here with another key. */
   readonly actions: readonly string[];
 }
 
-/** Stands where a list would be that the key one is signed in with may not have. */
+/** Shown in place of a list that the current key may not read. */
 export function NotYours({ reason, actions }: NotYoursProps) {
   const reasonId = useId();
   return (

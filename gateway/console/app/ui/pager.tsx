@@ -6,14 +6,14 @@ interface PagerProps {
   readonly page: number;
   readonly pageSize: number;
   readonly total: number;
-  /** Whether the total is that of another list, which is shown until this one is there. */
+  /** Whether the total belongs to another list, which is shown until this one is loaded. */
   readonly isStale: boolean;
   readonly hrefOf: (page: number) => string;
 }
 
 export function Pager({ page, pageSize, total, isStale, hrefOf }: PagerProps) {
   const pages = Math.max(1, Math.ceil(total / pageSize));
-  // An old link, or the list has become shorter: a page behind the last would be blank.
+  // An old link, or the list has become shorter: a page past the end would be blank.
   const isBehind = page > pages && !isStale;
   useEffect(() => {
     if (isBehind) navigate(hrefOf(pages), "replace");

@@ -1,6 +1,6 @@
 /**
- * Puts something of the top layer below a control, or above it where there is no room, always inside the window. Where the
- * control is on the right half of the window, both end at the same right edge.
+ * Places an element of the top layer below a control, or above it if there is no room, always inside the window. If the
+ * control is in the right half of the window, their right edges are aligned.
  */
 export function placeBelow(element: HTMLElement, control: HTMLElement, gap: number): void {
   const { top, bottom, left, right } = control.getBoundingClientRect();

@@ -10,12 +10,12 @@ const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["minute", 60],
 ];
 
-/** How long ago, or how long until then, in words. */
+/** How long ago, or how long from now, in words. */
 export function relativeTime(iso: string, nowMs: number): string {
   const seconds = (Date.parse(iso) - nowMs) / 1_000;
   for (const [unit, length] of units) {
     if (Math.abs(seconds) < length) continue;
-    // 47 hours ago may be yesterday or the day before: days have names, so they are those of the calendar.
+    // 47 hours ago may be yesterday or the day before. Days have names, so calendar days are counted.
     if (unit === "day") return named.format(daysUntil(Date.parse(iso), nowMs), unit);
     return counted.format(Math.trunc(seconds / length), unit);
   }
@@ -25,7 +25,7 @@ export function relativeTime(iso: string, nowMs: number): string {
 const weekdays = new Intl.DateTimeFormat("en", { weekday: "long", month: "long", day: "numeric" });
 const dates = new Intl.DateTimeFormat("en", { dateStyle: "long" });
 
-/** The day of a moment, as a heading says it. */
+/** The day of a moment, as a heading. */
 export function dayName(iso: string, nowMs: number): string {
   const moment = new Date(iso);
   const days = daysUntil(moment.getTime(), nowMs);
@@ -37,13 +37,13 @@ export function dayName(iso: string, nowMs: number): string {
 
 const clock = new Intl.DateTimeFormat("en", { timeStyle: "short" });
 
-/** A moment below the heading of its day, which has said already how many days ago it was. */
+/** A moment below the heading of its day, which already says how many days ago it was. */
 export function timeInDay(iso: string, nowMs: number): string {
   const moment = new Date(iso);
   return daysUntil(moment.getTime(), nowMs) === 0 ? relativeTime(iso, nowMs) : clock.format(moment);
 }
 
-/** How many midnights lie between now and then. Rounded, because a day may be an hour longer or shorter. */
+/** The number of midnights between now and then. Rounded, because a day may be an hour longer or shorter. */
 function daysUntil(thenMs: number, nowMs: number): number {
   return Math.round((new Date(thenMs).setHours(0, 0, 0, 0) - new Date(nowMs).setHours(0, 0, 0, 0)) / 86_400_000);
 }

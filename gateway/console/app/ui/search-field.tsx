@@ -3,34 +3,34 @@ import { Icon } from "./icon.tsx";
 import { useSettled } from "./use-settled.ts";
 
 interface SearchFieldProps {
-  /** What the address asks for. */
+  /** The search text in the address. */
   readonly q: string;
-  /** Shows what fits a text. */
+  /** Shows what matches a text. */
   readonly go: (text: string, how: "push" | "replace") => void;
   /** What is searched, and by what. */
   readonly label: string;
   readonly placeholder: string;
-  /** What becomes of a text before it is shown or asked for. */
+  /** Applied to the text before it is shown or searched for. */
   readonly clean?: (text: string) => string;
   readonly onKeyDown?: (event: KeyboardEvent) => void;
 }
 
 /**
- * Searches a list. What is typed goes into the address once one pauses. Back leads to the list as it was before the
- * first letter.
+ * Searches a list. The text goes into the address after a pause in typing. Back returns to the list as it was before
+ * the first letter.
  */
 export function SearchField({ q, go, label, placeholder, clean = (text) => text, onKeyDown }: SearchFieldProps) {
   const [text, setText] = useState(q);
   const settled = useSettled(text, 180);
-  /** The step of the history that this search has made, from what it began with; undefined until its first letter. */
+  /** The history entry that this search has added, with the text before it; undefined until the first letter. */
   const made = useRef<{ readonly from: string; readonly to: string }>(undefined);
-  // Not when the address changes: only what is typed leads on.
+  // Does not run when the address changes: only typing navigates.
   useEffect(() => {
     const wanted = settled.trim();
     if (wanted === q) return;
     const own = made.current?.to === q ? made.current : undefined;
     if (own?.from === wanted) {
-      // It is undone by who takes back what they typed: a second step to the same list would lead nowhere.
+      // Deleting what was typed goes back in the history: a second entry for the same list would lead nowhere.
       made.current = undefined;
       history.back();
       return;
@@ -38,7 +38,7 @@ export function SearchField({ q, go, label, placeholder, clean = (text) => text,
     go(wanted, own ? "replace" : "push");
     made.current = { from: own?.from ?? q, to: wanted };
   }, [settled]);
-  // Where something else changed the address, such as Back. What is being typed is not overwritten.
+  // For when something else changed the address, such as Back. What is being typed is not overwritten.
   useEffect(() => {
     if (q !== settled.trim()) setText(q);
   }, [q]);

@@ -1,4 +1,4 @@
-/** Ctrl or Cmd with Enter does what the main button of a form does: Enter alone is a new line in what is written there. */
+/** Ctrl or Cmd with Enter presses the main button of a form: Enter alone starts a new line in its text fields. */
 export function submitByKey(event: KeyboardEvent): void {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.defaultPrevented) return;
   event.preventDefault();

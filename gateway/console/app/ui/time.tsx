@@ -6,9 +6,9 @@ setInterval(() => {
   ticked.value = Date.now();
 }, 20_000);
 
-/** The time, for words that are to stay true: who uses it is drawn again as time goes by. */
+/** The time for texts that must stay up to date: a component that reads it is rendered again as time passes. */
 export function nowMs(): number {
-  // An answer that has just come is younger than the clock that ticks here.
+  // A response that has just arrived may be newer than the last tick.
   return Math.max(ticked.value, Date.now());
 }
 
@@ -16,7 +16,7 @@ const exact = new Intl.DateTimeFormat("en", { dateStyle: "full", timeStyle: "lon
 
 interface TimeProps {
   readonly at: string;
-  /** How it is said. */
+  /** How the time is put into words. */
   readonly inWords?: (iso: string, nowMs: number) => string;
 }
 

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 
 /**
- * Finds which fields of something were changed in a form since it was opened. Only these are sent, so that what a colleague
- * changed meanwhile stays, also where it is known here by now.
+ * Finds which fields were changed in a form since it was opened. Only these are sent, so that a colleague's changes
+ * stay, even if the console has learned of them by now.
  */
 export function useOwnChanges<T extends object>(shown: T | undefined): (fields: Partial<T>) => Partial<T> {
   const [opened] = useState(shown);
@@ -12,7 +12,7 @@ export function useOwnChanges<T extends object>(shown: T | undefined): (fields: 
   };
 }
 
-/** Values of the API, which may be lists. */
+/** Compares values of the API, which may be lists. */
 function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

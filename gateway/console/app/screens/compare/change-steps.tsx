@@ -7,16 +7,16 @@ import { Icon } from "../../ui/icon.tsx";
 interface ChangeStepsProps {
   /** How many changes are shown; undefined until they are. */
   readonly count: number | undefined;
-  /** Why there is nowhere to step to. */
+  /** Why there is no change to step to. */
   readonly reason: string | undefined;
 }
 
-/** Where each change begins that is shown: a run of changed lines that stand together. */
+/** The start of each change on the page: a run of adjacent changed lines. */
 export function shownChanges(): NodeListOf<HTMLElement> {
   return document.querySelectorAll<HTMLElement>("[data-change]:not([data-change] + [data-change])");
 }
 
-/** Steps from change to change. */
+/** Buttons that step from change to change. */
 export function ChangeSteps({ count, reason }: ChangeStepsProps) {
   const [place, setPlace] = useState<string>();
   const at = useRef(-1);

@@ -17,9 +17,9 @@ import { type KnownVersions, VersionMenu } from "./version-menu.tsx";
 interface Side {
   readonly label: string;
   readonly version: number;
-  /** What was loaded last, which may be of another version still. */
+  /** The last loaded content, which may still be that of another version. */
   readonly content: VersionContent | undefined;
-  /** Where this side has another version. */
+  /** The address of the comparison with another version on this side. */
   readonly hrefOf: (version: number) => string;
 }
 
@@ -29,13 +29,13 @@ interface ComparedVersionsProps {
   readonly preset: Loaded<One<PresetWithVersion>>;
   readonly known: KnownVersions;
   readonly sides: readonly Side[];
-  /** What goes through the changes. */
+  /** The controls that step through the changes. */
   readonly children: ComponentChildren;
 }
 
 /**
- * Which versions they are and whose, each above its column, and which of them is served: the other can be, once it is
- * read.
+ * Shows which versions are compared and who made them, each above its column, and which one is served. The other can be
+ * served from here, too, once it is loaded.
  */
 export function ComparedVersions({ workspace, slug, preset, known, sides, children }: ComparedVersionsProps) {
   const { changes, revision } = usePresetChanges(workspace, slug, 1, preset.reload);
@@ -52,7 +52,7 @@ export function ComparedVersions({ workspace, slug, preset, known, sides, childr
     },
   });
   const group = useRef<HTMLDivElement>(null);
-  // The button that was pressed is gone then, and whoever uses the keyboard must not begin at the top again.
+  // The button that was pressed is gone by then, and keyboard users must not start again at the top of the page.
   useEffect(() => {
     if (document.activeElement === document.body) group.current?.focus({ preventScroll: true });
   }, [served]);

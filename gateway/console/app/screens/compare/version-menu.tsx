@@ -7,7 +7,7 @@ import { madeVersion } from "../preset/change-list.tsx";
 
 export interface KnownVersions {
   readonly newest: number;
-  /** Which tell who made a version, and when; the newest first. */
+  /** Tell who made each version, and when; newest first. */
   readonly changes: readonly PresetChange[];
 }
 
@@ -18,7 +18,7 @@ interface VersionMenuProps {
   readonly hrefOf: (version: number) => string;
 }
 
-/** A version to choose by who made it and when; by its number where the log does not reach back to it. */
+/** A menu of versions, by creator and time, or by number alone if the log does not reach back that far. */
 export function VersionMenu({ label, value, known: { newest, changes }, hrefOf }: VersionMenuProps) {
   const made = changes.filter((change) => madeVersion(change) !== undefined);
   return (

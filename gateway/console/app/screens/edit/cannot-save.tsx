@@ -4,7 +4,7 @@ interface CannotSaveProps {
   readonly isArchived?: boolean;
 }
 
-/** Said before anybody writes, not when they want to save. */
+/** Shown before anybody starts to write, rather than when they try to save. */
 export function CannotSave({ isArchived = false }: CannotSaveProps) {
   const reason = reasonNotTo("write") ?? (isArchived ? archivedReason : undefined);
   return reason ? <p class="notice">{reason} What you write here cannot be saved.</p> : null;

@@ -5,12 +5,12 @@ import type { JsonEditor } from "./json-editor.ts";
 interface ConfigEditorProps {
   readonly text: string;
   readonly issues: readonly Issue[];
-  /** The path of an issue that was asked for, and a number that is another each time. */
+  /** The path of the issue to go to, and a number that changes with each request. */
   readonly wanted: { readonly path: string; readonly round: number } | undefined;
   readonly change: (text: string) => void;
 }
 
-/** The editor comes when it is needed: it is larger than all the rest. */
+/** The editor is loaded only when it is needed: it is larger than everything else together. */
 export function ConfigEditor({ text, issues, wanted, change }: ConfigEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<JsonEditor>();
@@ -35,7 +35,7 @@ export function ConfigEditor({ text, issues, wanted, change }: ConfigEditorProps
       made?.destroy();
     };
   }, []);
-  // Before the next key comes, which would be undone by a text that is older than it.
+  // Runs before the next keystroke, which an older text would otherwise undo.
   useLayoutEffect(() => editor?.setText(text), [editor, text]);
   useEffect(() => editor?.setIssues(issues), [editor, issues]);
   useEffect(() => {
@@ -43,7 +43,7 @@ export function ConfigEditor({ text, issues, wanted, change }: ConfigEditorProps
   }, [editor, wanted]);
 
   if (hasFailed) {
-    // A plain field can do the same, with less comfort.
+    // A plain text field does the same, less comfortably.
     return (
       <textarea
         class="input mono"

@@ -1,4 +1,4 @@
-/** What keeps a text from being a config; undefined if nothing does. */
+/** Why a text is not a valid config; undefined if it is. */
 export function configFaultOf(config: string): string | undefined {
   try {
     const value: unknown = JSON.parse(config);

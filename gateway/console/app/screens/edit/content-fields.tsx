@@ -7,18 +7,18 @@ interface ContentFieldsProps {
   readonly dialect: Dialect;
   readonly prompt: string;
   readonly config: string;
-  /** What is wrong with the text of the config, where it is. */
+  /** What is wrong with the text of the config, if anything. */
   readonly configFault: string | undefined;
-  /** What the API says is wrong, by paths of the body that was sent. */
+  /** What the API says is wrong, by paths in the body that was sent. */
   readonly issues: readonly Issue[];
   readonly change: (change: { readonly prompt?: string; readonly config?: string }) => void;
 }
 
-/** The prompt and the config of a version that is being written, with what is wrong with them at its place. */
+/** The prompt and the config of a version that is being written, each with its errors beside it. */
 export function ContentFields({ dialect, prompt, config, configFault, issues, change }: ContentFieldsProps) {
   const promptIssues = issues.filter(isAboutPrompt);
   const configIssues = useMemo(() => issues.filter((issue) => !isAboutPrompt(issue)), [issues]);
-  // Who comes back to faults comes to the first of them, which may be far below a long prompt.
+  // Whoever comes back to errors is taken to the first one, which may be far below a long prompt.
   const [wanted, setWanted] = useState(() => {
     const [first] = promptIssues.length > 0 ? [] : configIssues;
     return first && { path: first.path, round: 0 };

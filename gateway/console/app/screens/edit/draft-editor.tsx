@@ -20,20 +20,20 @@ import { useSave } from "./use-save.ts";
 
 interface DraftEditorProps {
   readonly start: Draft;
-  /** Whether the draft was here before. */
+  /** Whether the draft was restored from an earlier visit. */
   readonly isKept: boolean;
   readonly workspace: SessionWorkspace;
   readonly slug: string;
-  /** Whether that is known of the preset: not where the draft was here before. */
+  /** Whether the preset is known to be archived. That is not known of a restored draft. */
   readonly isArchived: boolean;
   readonly isReview: boolean;
   readonly startAnew: () => void;
 }
 
-// The same each time, so that the editor is told of issues only where there are others.
+// One object for every render, so that the editor is notified only when the issues differ.
 const noIssues: readonly Issue[] = [];
 
-/** A draft on its way to a version: written, merged where a colleague was faster, reviewed, saved. */
+/** A draft on its way to becoming a version: written, merged if a colleague saved first, reviewed, saved. */
 export function DraftEditor(props: DraftEditorProps) {
   const { start, isKept, workspace, slug, isArchived, isReview, startAnew } = props;
   const [draft, setDraft] = useState(start);
@@ -44,7 +44,7 @@ export function DraftEditor(props: DraftEditorProps) {
     draft.prompt !== (base.prompt ?? "") || fault !== undefined || compact(draft.config) !== base.config;
   const unchanged = isChanged ? undefined : "Nothing has changed yet.";
   const unready = fault ?? unchanged;
-  // At once, and not when the page has time for it: a reload may come at any moment.
+  // Saved at once rather than when the page is idle: a reload may come at any moment.
   const keep = (changed: Draft): void => {
     setDraft(changed);
     setRoom(keepDraft(workspace, slug, changed));
@@ -63,7 +63,7 @@ export function DraftEditor(props: DraftEditorProps) {
     navigate(editorHref, "replace");
   };
 
-  // Below a long editor one would land in the middle of what changes.
+  // Without this, after scrolling down a long editor one would land in the middle of the changes.
   const seen = useRef(isReview);
   useLayoutEffect(() => {
     scrollTo(0, 0);
@@ -112,7 +112,7 @@ export function DraftEditor(props: DraftEditorProps) {
         <a class="button only-wide" href={presetHref(workspace, slug)}>
           Back to the preset
         </a>
-        {/* A new version is served as soon as it is saved: this is how one sees before what it does. */}
+        {/* A new version is served as soon as it is saved. This shows what it does before that. */}
         <ActionButton
           run={() => navigate(tryHref(workspace, slug, { draft: base.version }))}
           reason={reasonNotTo("infer") ?? unready ?? (hasRoom ? undefined : "The draft is too large to be kept.")}

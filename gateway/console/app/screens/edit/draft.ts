@@ -4,16 +4,16 @@ import type { SessionWorkspace } from "../../api/types.ts";
 import { membersOf, objectFrom } from "../../json/json-pieces.ts";
 import { dropKept, findKept, keep } from "../../shell/tab-storage.ts";
 
-/** What somebody is about to make of a version. It outlives a reload, and no answer of the API changes it. */
+/** A new version that is being written. It survives a reload, and no response of the API changes it. */
 export interface Draft {
-  /** The version that it began with. */
+  /** The version that it is based on. */
   readonly base: VersionContent;
-  /** What was served when it began: what colleagues change is told by this. */
+  /** The version that was served when the draft was started; changes made by colleagues are found against it. */
   readonly ancestor: VersionContent;
   readonly etag: string | undefined;
   readonly config: string;
   readonly prompt: string;
-  /** The last body that was sent, with its key: sent again, it makes no second version. */
+  /** The last body that was sent, with its idempotency key: sending it again makes no second version. */
   readonly sent?: { readonly body: string; readonly idempotencyKey: string };
 }
 
@@ -25,7 +25,7 @@ export function findDraft(workspace: SessionWorkspace, slug: string, from: numbe
   return findKept(nameOf(workspace, slug, from));
 }
 
-/** What would become of a draft as it is: a preset keeps the fields of its dialect alone. */
+/** What saving the draft would store: a preset keeps only the fields of its dialect. */
 export function contentOf({ base, config, prompt }: Draft): VersionContent {
   const kept = membersOf(config).filter(
     ({ key, text }) => keptFields[dialectOf(base)].includes(key) && text !== "null",
@@ -33,7 +33,7 @@ export function contentOf({ base, config, prompt }: Draft): VersionContent {
   return { ...base, config: objectFrom(kept), prompt: prompt || null };
 }
 
-/** Returns whether the browser had room for it. */
+/** Returns whether the browser had room for the draft. */
 export function keepDraft(workspace: SessionWorkspace, slug: string, draft: Draft): boolean {
   return keep(nameOf(workspace, slug, draft.base.version), draft);
 }

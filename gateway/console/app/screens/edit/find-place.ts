@@ -8,7 +8,7 @@ export function stepsOf(path: string): (string | number)[] {
   });
 }
 
-/** Where a path leads to in the tree of a JSON text, as far as there is something. */
+/** Finds a path in the syntax tree of a JSON text, as far as the path exists. */
 export function findPlace(
   root: SyntaxNode,
   textOf: (node: SyntaxNode) => string,

@@ -22,7 +22,7 @@ export interface JsonEditor {
 }
 
 interface JsonEditorParts {
-  /** In a shadow tree the editor's styles need no exception of our content policy. */
+  /** Inside a shadow tree, the editor's styles need no exception from our content security policy. */
   readonly root: ShadowRoot;
   readonly text: string;
   readonly label: string;
@@ -38,7 +38,7 @@ const colors = HighlightStyle.define([
 const look = EditorView.theme({
   "&": { fontSize: "var(--size-code)", color: "var(--text)", backgroundColor: "var(--surface)", height: "100%" },
   "&.cm-focused": { outline: "none" },
-  // Above the gutter, which would hide an outline.
+  // Drawn above the gutter, which would cover an outline.
   "&.cm-focused::after": {
     content: '""',
     position: "absolute",
@@ -59,7 +59,7 @@ const look = EditorView.theme({
     border: "1px solid var(--line)",
     borderRadius: "var(--radius)",
   },
-  // The drawings of the library are data: addresses, which our content policy does not allow.
+  // The library's own images are data: URLs, which our content security policy does not allow.
   ".cm-lintRange-error": { backgroundImage: "none", textDecoration: "underline wavy var(--bad)" },
   ".cm-lint-marker-error": {
     content: "normal",
@@ -102,7 +102,7 @@ export function createJsonEditor({ root, text, label, onChange }: JsonEditorPart
         linter(findFaults, { delay: 300 }),
         keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap]),
         EditorView.lineWrapping,
-        // What scrolls is reached by the keyboard, and says so.
+        // A scrollable area must be reachable by keyboard, and have a name.
         EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
         look,
         EditorView.updateListener.of((update) => {

@@ -16,7 +16,10 @@ interface MergePanelProps {
   readonly apply: (draft: Draft) => void;
 }
 
-/** Somebody saved meanwhile: theirs and mine side by side, where they differ, and what both touched is chosen. */
+/**
+ * Somebody else saved first: shows both sides where they conflict, and lets one choose for each field that both
+ * changed.
+ */
 export function MergePanel({ draft, meanwhile, apply }: MergePanelProps) {
   const { theirs, lastChange, etag } = meanwhile;
   const [choices, setChoices] = useState<ReadonlyMap<string, "mine" | "theirs">>(new Map());

@@ -1,7 +1,7 @@
 import type { Content } from "../../diff/content-diff.tsx";
 import { compact, membersOf, objectFrom } from "../../json/json-pieces.ts";
 
-/** The key under which the prompt stands among the fields; no field of a config is called so. */
+/** The key of the prompt among the fields; no config field has this name. */
 export const promptKey = "System prompt";
 
 export interface Conflict {
@@ -12,15 +12,15 @@ export interface Conflict {
 }
 
 export interface Merge {
-  /** What only they changed, and is taken over. */
+  /** Fields that only they changed; these are taken over. */
   readonly taken: readonly string[];
-  /** What both changed, each in another way. */
+  /** Fields that both changed in different ways. */
   readonly conflicts: readonly Conflict[];
-  /** The outcome, where each conflict is settled for one of the two. */
+  /** The result, with each conflict settled for one side. */
   settle(choices: ReadonlyMap<string, "mine" | "theirs">): { readonly config: string; readonly prompt: string };
 }
 
-/** Merges two changes of one version, field by field. Fields that only one of them touched need no question. */
+/** Merges two changes of one version field by field. A field that only one side changed is no conflict. */
 export function merge(ancestor: Content, mine: Content, theirs: Content): Merge {
   const [before, own, other] = [ancestor, mine, theirs].map(fieldsOf) as [Fields, Fields, Fields];
   const taken: string[] = [];

@@ -9,17 +9,17 @@ import type { Save } from "./use-save.ts";
 
 interface ReviewPanelProps {
   readonly draft: Draft;
-  /** Why it cannot be saved; undefined if it can. */
+  /** Why the draft cannot be saved; undefined if it can. */
   readonly reason: string | undefined;
   readonly save: Save;
   readonly editorHref: string;
 }
 
-/** What a draft changes of what is served: seen before it is saved. */
+/** The differences between a draft and the served version, shown before it is saved. */
 export function ReviewPanel({ draft, reason, save, editorHref }: ReviewPanelProps) {
   const { base, ancestor } = draft;
   const issueCount = save.error?.issues.length ?? 0;
-  // It is saved from anywhere in the comparison, and told at its top why it was not.
+  // Saving works from anywhere in the comparison, but an error is shown at its top.
   useEffect(() => {
     if (save.error) scrollTo(0, 0);
   }, [save.error]);

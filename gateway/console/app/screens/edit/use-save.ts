@@ -11,7 +11,7 @@ import { archivedReason } from "./cannot-save.tsx";
 import { type Draft, dropDraft } from "./draft.ts";
 import { droppedFieldsNote } from "./dropped-fields.tsx";
 
-/** What became of the preset since the draft began. */
+/** The state of the preset after somebody else changed it. */
 export interface Meanwhile {
   readonly theirs: VersionContent;
   readonly etag: string | undefined;
@@ -29,13 +29,13 @@ export interface Save {
   run(): void;
   readonly isBusy: boolean;
   readonly error: ApiError | undefined;
-  /** Where somebody changed the preset meanwhile: what is to be merged first. */
+  /** Set if somebody else changed the preset since the draft was started: merge first. */
   readonly meanwhile: Meanwhile | undefined;
-  /** The draft is another one now, of which neither is known. */
+  /** To be called when the draft changes: neither applies to the new one. */
   forgetError(): void;
 }
 
-/** Saves a draft as a new version, unless somebody changed the preset meanwhile. */
+/** Saves a draft as a new version, unless somebody else has changed the preset meanwhile. */
 export function useSave({ workspace, slug, draft, keep }: SaveParts): Save {
   const [error, setError] = useState<ApiError>();
   const [meanwhile, setMeanwhile] = useState<Meanwhile>();

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { Field } from "../../ui/field.tsx";
 
 interface ExpiryFieldProps {
-  /** ISO 8601; null: never. */
+  /** ISO 8601; null means never. */
   readonly value: string | null;
   readonly change: (value: string | null) => void;
   readonly fault: string | undefined;
@@ -20,7 +20,7 @@ export function ExpiryField({ value, change, fault }: ExpiryFieldProps) {
   const [choice, setChoice] = useState(value === null ? "never" : "date");
   const choose = (to: string): void => {
     setChoice(to);
-    // Computed now and not when it is sent: what is sent again must be the same.
+    // Computed now rather than when it is sent, because a retry must send the same value.
     const days = to === "date" ? 30 : Number(to);
     change(to === "never" ? null : new Date(Date.now() + days * dayMs).toISOString());
   };
@@ -60,7 +60,7 @@ export function ExpiryField({ value, change, fault }: ExpiryFieldProps) {
   );
 }
 
-/** As `datetime-local` takes it: the hour that a clock on the wall shows. */
+/** In the format of `datetime-local`, which is local time. */
 function localTime(iso: string): string {
   const time = new Date(iso);
   return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);

@@ -10,7 +10,7 @@ import { PermissionChoice } from "./permission-choice.tsx";
 
 interface KeyEditorProps {
   readonly apiKey: Key;
-  /** Why it must go on working. */
+  /** Why the key must keep working. */
   readonly reason: string | undefined;
   readonly close: () => void;
   readonly changed: () => void;

@@ -14,12 +14,12 @@ import { RotateKey } from "./rotate-key.tsx";
 
 interface KeyMenuProps {
   readonly apiKey: Key;
-  /** Why it must go on working. */
+  /** Why the key must keep working. */
   readonly reason: string | undefined;
   readonly changed: () => void;
 }
 
-/** What can be done to a key. Disabling can be undone, so it is one click; deleting cannot, so it asks. */
+/** The actions on a key. Disabling takes one click because it can be undone; deleting cannot, so it asks first. */
 export function KeyMenu({ apiKey, reason, changed }: KeyMenuProps) {
   const [open, setOpen] = useState<"edit" | "rotate" | "disable" | "delete">();
   const [error, setError] = useState<ApiError>();
@@ -31,11 +31,11 @@ export function KeyMenu({ apiKey, reason, changed }: KeyMenuProps) {
   const setDisabled = async (to: boolean): Promise<void> => {
     await request(path, { method: "PATCH", body: { disabled: to } });
     changed();
-    // Whoever disables the key that they are here with is signed out, and cannot undo it here.
+    // Whoever disables the key that they are signed in with is signed out, and cannot undo it here.
     const undo = { label: to ? "Enable again" : "Disable again", run: () => void setBack(!to) };
     showToast(`“${name}” is ${to ? "disabled" : "enabled"}.`, isOwn ? undefined : undo);
   };
-  // The row, and all that it could show, may be gone by then.
+  // Reported in a toast: by then the row may be gone, and with it any place to show an error.
   const setBack = (to: boolean): Promise<void> =>
     setDisabled(to).catch((thrown: unknown) => showToast(`“${name}” was not changed: ${asApiError(thrown).message}`));
   const tryToSet = (to: boolean): Promise<void> =>

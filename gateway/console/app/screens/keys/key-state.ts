@@ -8,19 +8,19 @@ export function hasExpired({ expires_at }: Pick<Key, "expires_at">, nowMs = Date
 
 const soonMs = 7 * 86_400_000;
 
-/** Whether a key that works will not in a week, so that its programs are to be given another. */
+/** Whether a working key expires within a week, so that it is time to replace it. */
 export function expiresSoon(key: Pick<Key, "disabled" | "expires_at">, nowMs = Date.now()): boolean {
   if (key.disabled || key.expires_at === null || hasExpired(key, nowMs)) return false;
   return Date.parse(key.expires_at) - nowMs < soonMs;
 }
 
-/** Until when a key works; minus infinity where it does not work now. */
+/** Until when a key works; minus infinity if it does not work now. */
 function worksUntil(key: KeyLife, nowMs: number): number {
   if (key.disabled || hasExpired(key, nowMs)) return Number.NEGATIVE_INFINITY;
   return key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at);
 }
 
-/** Why a key can be neither disabled nor deleted, where these are all keys of the organization's default workspace. */
+/** Why a key can be neither disabled nor deleted. `all` must be all keys of the organization's default workspace. */
 export function reasonToStay(key: KeyLife, all: readonly KeyLife[], nowMs = Date.now()): string | undefined {
   const until = worksUntil(key, nowMs);
   if (key.kind !== "management" || until === Number.NEGATIVE_INFINITY) return undefined;

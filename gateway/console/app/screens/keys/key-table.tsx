@@ -7,10 +7,10 @@ import { KeyMenu } from "./key-menu.tsx";
 import { expiresSoon, hasExpired, reasonToStay } from "./key-state.ts";
 
 interface KeyTableProps {
-  /** Undefined until the first answer. */
+  /** Undefined until the first response. */
   readonly keys: readonly Key[] | undefined;
   readonly isStale: boolean;
-  /** All keys that there are, where that is known: management keys are all in one list, and the last one must stay. */
+  /** All existing keys, if they are known: management keys are all in one list, and the last one must stay. */
   readonly all: readonly Key[] | undefined;
   readonly workspace: SessionWorkspace;
   readonly changed: () => void;

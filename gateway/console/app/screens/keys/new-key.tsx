@@ -41,7 +41,7 @@ export function NewKey({ workspace, close, changed }: NewKeyProps) {
       showSecret({ title: "Key created", note: `“${body.name}” is ready, ${place}.`, secret: json.key });
       changed();
     } catch (error) {
-      // A key that was made by a try whose answer was lost is in the list.
+      // An earlier attempt whose response was lost did create the key, so it is in the list.
       if (error instanceof ApiError && error.status === 409) changed();
       throw error;
     }

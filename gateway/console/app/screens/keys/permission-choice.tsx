@@ -29,7 +29,7 @@ export function PermissionChoice({ chosen, change, fault }: PermissionChoiceProp
             checked={chosen.includes(permission)}
             onChange={(event) => {
               const isIn = event.currentTarget.checked;
-              // In the order of the API, whichever way they were clicked.
+              // In the API's order, whatever the order of the clicks.
               change(allPermissions.filter((each) => (each === permission ? isIn : chosen.includes(each))));
             }}
           />

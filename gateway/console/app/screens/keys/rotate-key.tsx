@@ -8,7 +8,7 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 
 interface RotateKeyProps {
   readonly apiKey: Key;
-  /** Whether one is signed in with it. */
+  /** Whether it is the key that one is signed in with. */
   readonly isOwn: boolean;
   readonly close: () => void;
   readonly changed: () => void;

@@ -14,16 +14,16 @@ interface KeysWanted {
 }
 
 export interface ListedKeys extends List<Key> {
-  /** All keys of the workspace that may be listed; undefined where only some of them are known. */
+  /** All keys of the workspace that may be listed; undefined if only some of them are known. */
   readonly all: readonly Key[] | undefined;
-  /** Whether there may be keys that were not searched. */
+  /** Whether there may be more keys than were searched. */
   readonly isCutShort: boolean;
 }
 
 const pollMs = 30_000;
 const path = "/api/v1/keys";
 
-/** A page of keys; undefined asks for none. The API knows no search of them, so that is done here, among all of them. */
+/** One page of keys; undefined loads none. The API cannot search keys, so all of them are loaded and searched here. */
 export function useKeys(wanted: KeysWanted | undefined): ListedKeys {
   const { workspace, hasDisabled = true, q = "", page = 1 } = wanted ?? {};
   const filter = { workspace_id: workspace?.id ?? "", include_disabled: String(hasDisabled) };
@@ -48,7 +48,7 @@ export function useKeys(wanted: KeysWanted | undefined): ListedKeys {
   const { error, isLoading } = searched;
   const isCutShort = all !== undefined && all.length >= listedMax;
   return {
-    // Until all are there, what was listed stays.
+    // The previous list stays until all keys are loaded.
     items: found ? found.slice((page - 1) * pageSize, page * pageSize) : error ? undefined : paged.items,
     total: found ? found.length : error ? undefined : paged.total,
     error,

@@ -11,7 +11,7 @@ interface DialectChoiceProps {
   readonly change: (dialect: Dialect) => void;
 }
 
-/** Whose fields the config has. */
+/** Chooses the dialect whose fields the config has. */
 export function DialectChoice({ chosen, change }: DialectChoiceProps) {
   return (
     <fieldset class="stack-tight">

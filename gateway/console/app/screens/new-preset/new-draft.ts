@@ -4,17 +4,17 @@ import { indented } from "../../json/json-pieces.ts";
 import { newPresetPart } from "../../shell/preset-hrefs.ts";
 import { dropKept, findKept, keep } from "../../shell/tab-storage.ts";
 
-/** What somebody is about to make a preset of. It outlives a reload. */
+/** A preset that is being written. It survives a reload. */
 export interface NewDraft {
   readonly slug: string;
   readonly dialect: Dialect;
   readonly config: string;
   readonly prompt: string;
-  /** The last request that was sent, with its key: sent again, it makes no second version. */
+  /** The last request that was sent, with its idempotency key: sending it again makes no second version. */
   readonly sent?: { readonly request: string; readonly idempotencyKey: string };
 }
 
-/** What a request of each dialect begins with. The model is the one that every first start serves. */
+/** The initial config for each dialect. The model is one that every fresh installation serves. */
 const configs: Readonly<Record<Dialect, object>> = {
   "chat/completions": { model: "echo/small", temperature: 0.2 },
   messages: { model: "echo/small", max_tokens: 1000, temperature: 0.2 },
@@ -25,7 +25,7 @@ export function newDraft(slug: string, dialect: Dialect = "chat/completions"): N
   return { slug, dialect, config: JSON.stringify(configs[dialect], null, 2), prompt: "" };
 }
 
-/** A copy of a version; what it is to be called is only a proposal. */
+/** A copy of a version. The slug is only a suggestion. */
 export function draftLike(slug: string, content: VersionContent): NewDraft {
   return {
     slug: `${slug.slice(0, 123)}-copy`,
@@ -35,20 +35,20 @@ export function draftLike(slug: string, content: VersionContent): NewDraft {
   };
 }
 
-/** Whether nothing of its content was written by hand. */
+/** Whether none of the content was written by hand. */
 export function isUntouched({ slug, dialect, config, prompt }: NewDraft): boolean {
   return prompt === "" && config === newDraft(slug, dialect).config;
 }
 
-/** Where a draft is kept. A copy has one of its own: it takes the place of nothing else that was written. */
+/** Where a draft is stored. A copy has a place of its own, so that it replaces nothing else that was written. */
 export interface DraftPlace {
   readonly workspace: SessionWorkspace;
-  /** The version that it is a copy of, such as `support-reply@3`; empty: of none. */
+  /** The version that it is a copy of, such as `support-reply@3`; empty if it is no copy. */
   readonly like: string;
 }
 
 function nameOf({ workspace, like }: DraftPlace): string {
-  // Where the drafts of versions have a slug.
+  // In the position where the names of other drafts have a slug.
   return `setpoint-draft/${workspace.id}/${newPresetPart}/${like}`;
 }
 

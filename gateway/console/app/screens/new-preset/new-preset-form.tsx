@@ -22,11 +22,11 @@ import { useCreate } from "./use-create.ts";
 
 interface NewPresetFormProps {
   readonly place: DraftPlace;
-  /** What one begins with, unless something was written before. */
+  /** The initial content, unless there is a stored draft. */
   readonly start: NewDraft;
 }
 
-/** A preset that is not there yet: its slug, its dialect, and version 1. */
+/** The form for a new preset: its slug, its dialect, and its first version. */
 export function NewPresetForm({ place, start }: NewPresetFormProps) {
   const { workspace } = place;
   const [kept] = useState(() => findNewDraft(place));
@@ -48,7 +48,7 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
   };
 
   const form = useRef<HTMLFormElement>(null);
-  // Where something must be done, and what it is told by.
+  // Moves the focus to the field that must be changed, which also says why.
   useEffect(() => {
     if (creation.isTaken) form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
   }, [creation.isTaken]);
@@ -125,7 +125,7 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
   );
 }
 
-/** What keeps a text from being a slug, in the words of the API; undefined if nothing does, or nothing was typed yet. */
+/** Why a text is not a valid slug, in the API's words; undefined if it is valid or empty. */
 function slugFaultOf(slug: string): string | undefined {
   if (slug === "" || /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/.test(slug)) return undefined;
   return "It may have letters, digits and . _ ~ -, and begins with a letter or digit.";

@@ -16,7 +16,7 @@ interface CreateParts {
   readonly keep: (draft: NewDraft) => void;
 }
 
-/** Makes a preset of a draft, and never a version of one that is there. */
+/** Creates a preset from a draft. It never adds a version to an existing preset. */
 export function useCreate({ place, draft, keep }: CreateParts) {
   const { workspace } = place;
   const [refusal, setRefusal] = useState<ApiError>();
@@ -52,10 +52,10 @@ export function useCreate({ place, draft, keep }: CreateParts) {
   const isTaken = refusal?.status === 412;
   return {
     run: () => void run(),
-    /** Whether there is a preset of this slug. */
+    /** Whether a preset with this slug exists already. */
     isTaken,
     error: isTaken ? undefined : refusal,
-    // The same each time, so that the editor is told of issues only where there are others.
+    // The same array until the issues change, so that the editor is notified only then.
     contentIssues: useMemo(() => refusal?.issues ?? [], [refusal]),
     isBusy,
     forgetError: () => setRefusal(undefined),

@@ -13,11 +13,11 @@ interface ChangeListProps {
   readonly isOff?: boolean;
   readonly served?: number | undefined;
   readonly shown?: number | undefined;
-  /** What each version changed, as far as that is known; undefined if nobody asks. */
+  /** The fields that each version changed, as far as they are known; undefined if they are not to be shown. */
   readonly changedFields?: ReadonlyMap<number, string>;
 }
 
-/** Who changed what of a preset, and when; the newest first. */
+/** Who changed what in a preset, and when; newest first. */
 export function ChangeList(props: ChangeListProps) {
   const { changes, workspace, slug, isOff = false, served, shown, changedFields } = props;
   return (
@@ -61,7 +61,7 @@ export function ChangeList(props: ChangeListProps) {
   );
 }
 
-/** The number of the version that a change made; undefined if it made none. */
+/** The number of the version that a change created; undefined if it created none. */
 export function madeVersion({ action, changes }: PresetChange): number | undefined {
   if (action === "preset_updated") return undefined;
   const to = changes.find(({ field }) => field === "designated_version")?.to;

@@ -35,7 +35,7 @@ export function ConfigTable({ config }: { readonly config: string }) {
 
 const shortLength = 64;
 const linesAtFirst = 12;
-/** What is longer than this may wrap into more lines than are seen at once. */
+/** A longer text may wrap into more lines than are visible at once. */
 const lengthAtFirst = 600;
 
 export function ConfigValue({ text }: Pick<Piece, "text">) {
@@ -59,11 +59,11 @@ export function ConfigValue({ text }: Pick<Piece, "text">) {
 }
 
 function JsonText({ text }: Pick<Piece, "text">) {
-  // A prompt in it is read by its lines.
+  // A prompt inside it is readable only with line breaks.
   return <TextValue text={text.replaceAll(/\\./g, (pair) => (pair === "\\n" ? "\\n\n" : pair))} />;
 }
 
-/** A string as it is read, with its lines. */
+/** A string as plain text, with its line breaks. */
 export function StringValue({ text }: Pick<Piece, "text">) {
   return text.includes("\n") ? <TextValue text={text} /> : <code class="wrap">{text}</code>;
 }
@@ -71,7 +71,7 @@ export function StringValue({ text }: Pick<Piece, "text">) {
 function TextValue({ text }: Pick<Piece, "text">) {
   const mayScroll = text.length > lengthAtFirst || text.split("\n").length > linesAtFirst;
   return (
-    // What scrolls must be reached by the keyboard.
+    // A scrollable area must be reachable by keyboard.
     <pre class="config-value" tabIndex={mayScroll ? 0 : undefined}>
       {text}
     </pre>

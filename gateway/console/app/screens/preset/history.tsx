@@ -7,14 +7,14 @@ import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { ChangeList, madeVersion } from "./change-list.tsx";
 import { useChangedFields } from "./use-changed-fields.ts";
 
-/** As many changes as the API lists at once. */
+/** The most changes that the API lists at once. */
 export const historyMax = 100;
 
 interface HistoryProps {
   readonly workspace: SessionWorkspace;
   readonly preset: PresetWithVersion;
   readonly loaded: Loaded<ListPage<PresetChange>>;
-  /** The version that is looked at. */
+  /** The version on the page. */
   readonly shown: number;
   readonly showMore: () => void;
 }
@@ -30,7 +30,7 @@ export function History({ workspace, preset, loaded, shown, showMore }: HistoryP
 
   const panel = useRef<HTMLElement>(null);
   const shownBefore = useRef<number>(undefined);
-  // The button is gone then, and what one asked for is above the place where it was.
+  // The button is gone by then, and the entries that it loaded begin above its place.
   useEffect(() => {
     if (shownBefore.current === undefined) return;
     const first = panel.current?.querySelectorAll<HTMLElement>(".change")[shownBefore.current];

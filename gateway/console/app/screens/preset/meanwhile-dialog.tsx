@@ -2,7 +2,7 @@ import type { PresetChange, SessionWorkspace } from "../../api/types.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { ChangeList } from "./change-list.tsx";
 
-/** What became of a preset since it was loaded, for who wants another version served. */
+/** How a preset has changed since it was loaded, for somebody who wants another version to be served. */
 export interface Meanwhile {
   readonly wanted: number;
   readonly served: number;

@@ -7,13 +7,13 @@ interface NotLoadableProps {
   readonly workspace: SessionWorkspace;
   readonly slug: string;
   readonly version: number | undefined;
-  /** Why the preset is not there, and why the version is not. */
+  /** Why the preset or the version could not be loaded. */
   readonly presetError: ApiError | undefined;
   readonly versionError: ApiError | undefined;
   readonly retry: () => void;
 }
 
-/** Stands where something is done with a version that cannot be had. What is not there is not asked for again. */
+/** Shown in place of a version that could not be loaded. It offers no retry for what does not exist. */
 export function NotLoadable({ workspace, slug, version, presetError, versionError, retry }: NotLoadableProps) {
   if (presetError)
     return presetError.status === 404 ? (

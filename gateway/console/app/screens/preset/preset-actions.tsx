@@ -17,11 +17,11 @@ interface PresetActionsProps {
   readonly etag: string | undefined;
   readonly workspace: SessionWorkspace;
   readonly changed: () => void;
-  /** The version that is looked at. */
+  /** The version on the page. */
   readonly shown: number;
 }
 
-/** What can be done to a preset as a whole. */
+/** The actions on a preset as a whole. */
 export function PresetActions({ preset, etag, workspace, changed, shown }: PresetActionsProps) {
   const isServed = shown === preset.designated_version.version;
   /** The status that the settings open with; undefined if they are closed. */
@@ -81,7 +81,7 @@ export function PresetActions({ preset, etag, workspace, changed, shown }: Prese
   );
 }
 
-/** What may become of a preset of each status; the dots say that it is asked first. */
+/** The status changes that are possible from each status. An ellipsis means that a dialog opens first. */
 const nextStatuses: Readonly<Record<PresetStatus, readonly (readonly [PresetStatus, label: string])[]>> = {
   active: [
     ["disabled", "Disable …"],

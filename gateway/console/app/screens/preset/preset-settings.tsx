@@ -12,7 +12,7 @@ interface PresetSettingsProps {
   readonly preset: PresetWithVersion;
   readonly etag: string | undefined;
   readonly workspace: SessionWorkspace;
-  /** The status that is chosen when it opens. */
+  /** The status that is selected when the dialog opens. */
   readonly startStatus: PresetStatus;
   readonly close: () => void;
   readonly changed: () => void;
@@ -39,7 +39,7 @@ export function PresetSettings({ preset, etag, workspace, startStatus, close, ch
       close();
       showToast("The settings were saved.");
     } finally {
-      // After a refusal, too: the next try is about the state that is there now.
+      // After an error, too: the next attempt applies to the current state.
       forgetAnswers();
       changed();
     }

@@ -1,4 +1,4 @@
-/** As much room as most presets take. It is replaced as a whole, so that nothing moves. */
+/** Takes as much room as most presets do, and is replaced as a whole, so that nothing moves. */
 export function PresetSkeleton() {
   return (
     <div class="stack" aria-busy="true">

@@ -1,4 +1,4 @@
-/** Beside the version that is designated. A preset that is out of use serves nobody. */
+/** Marks the designated version. A disabled or archived preset serves nobody. */
 export function ServedBadge({ isOff }: { readonly isOff: boolean }) {
   return <span class={isOff ? "badge" : "badge good"}>{isOff ? "Designated" : "Serving"}</span>;
 }

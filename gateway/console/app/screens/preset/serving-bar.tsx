@@ -12,24 +12,24 @@ interface ServingBarProps {
   readonly preset: PresetWithVersion;
   /** Undefined if it could not be loaded. */
   readonly newest: number | undefined;
-  /** What was served before, as far as that is known. */
+  /** The version that was served before, if it is known. */
   readonly before: number | undefined;
-  /** The version that is looked at. */
+  /** The version on the page. */
   readonly shown: number;
   readonly isBusy: boolean;
   readonly designate: (version: number) => void;
 }
 
-/** What the preset serves, always in sight, and what one looks at where that is something else. */
+/** Always shows which version the preset serves, and which one is on the page if that is another. */
 export function ServingBar({ workspace, preset, newest, before, shown, isBusy, designate }: ServingBarProps) {
   const { slug, status } = preset;
   const served = preset.designated_version.version;
   const isOff = status !== "active";
   const hasNewer = newest !== undefined && newest > served;
-  // Whoever comes for what is served may want to go on to the newest; from the newest, back to what was served before.
+  // From another served version, one may want to move on to the newest; from the newest, back to the one before.
   const next = newest === served ? before : newest;
   const reason = reasonNotTo("write");
-  // What it can be compared with, and serve instead.
+  // The version to compare with, or to serve instead.
   const other = shown === served ? next : shown;
   const [older, newer] = [Math.min(served, other ?? served), Math.max(served, other ?? served)];
   useCommands(
@@ -47,7 +47,7 @@ export function ServingBar({ workspace, preset, newest, before, shown, isBusy, d
         ],
   );
   const text = useRef<HTMLParagraphElement>(null);
-  // The button that was pressed is gone then, and whoever uses the keyboard must not begin at the top again.
+  // The button that was pressed is gone by then, and keyboard users must not start again at the top of the page.
   useEffect(() => {
     if (document.activeElement === document.body) text.current?.focus({ preventScroll: true });
   }, [served, shown]);
@@ -85,7 +85,7 @@ export function ServingBar({ workspace, preset, newest, before, shown, isBusy, d
           <a class="button small only-wide" href={compareHref(workspace, slug, older, newer)}>
             Compare with v{next}
           </a>
-          {/* A button of its own for each version: whoever presses Enter twice does not undo the first. */}
+          {/* A separate button for each version, so that pressing Enter twice does not undo the first press. */}
           <ActionButton key={next} class="small" run={() => designate(next)} reason={reason} isBusy={isBusy}>
             {designationLabel(next, served)}
           </ActionButton>

@@ -1,6 +1,9 @@
 export type Snippet = readonly [label: string, make: (model: string, origin: string) => string];
 
-/** How a program asks for a model, such as a preset, at an origin. The key is a name only: nothing secret is ever in what is copied. */
+/**
+ * How a program calls a model, such as a preset, at an origin. The key is only a variable name: what is copied never
+ * contains a secret.
+ */
 export const snippets: readonly [Snippet, ...Snippet[]] = [
   [
     "curl",

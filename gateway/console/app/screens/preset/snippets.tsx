@@ -2,12 +2,12 @@ import { sampleLabel } from "../../shell/preferences.ts";
 import { CodeSample } from "../../ui/code-sample.tsx";
 import { type Snippet, snippets } from "./snippet-texts.ts";
 
-/** The one of what this person's programs are written with. */
+/** The snippet in the language that this person uses. */
 export function chosenSnippet(): Snippet {
   return snippets.find(([label]) => label === sampleLabel.value) ?? snippets[0];
 }
 
-/** How a program uses the preset. */
+/** Shows how a program uses the preset. */
 export function Snippets({ slug, version }: { readonly slug: string; readonly version: number | undefined }) {
   const model = version === undefined ? `@preset/${slug}` : `@preset/${slug}@${version}`;
   const [label, make] = chosenSnippet();

@@ -4,8 +4,8 @@ import { request } from "../../api/request.ts";
 import type { One, SessionWorkspace, VersionDiff } from "../../api/types.ts";
 
 /**
- * What each of these versions changed of the one before it, as far as that is known. They are asked for one after the
- * other, for nobody waits for them; where one cannot be had, the history goes without.
+ * The fields that each of these versions changed, compared with the one before it, as far as they are known. They are
+ * loaded one after another, because nobody waits for them. If one fails to load, the history does without it.
  */
 export function useChangedFields(
   workspace: SessionWorkspace,

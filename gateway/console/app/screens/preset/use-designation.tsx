@@ -11,13 +11,16 @@ import { type Meanwhile, MeanwhileDialog } from "./meanwhile-dialog.tsx";
 interface DesignationParts {
   readonly workspace: SessionWorkspace;
   readonly slug: string;
-  /** The state of the preset that is seen, and the last change that is known of it. */
+  /** The state of the preset on the page, and its last known change. */
   readonly etag: string | undefined;
   readonly revision: number | undefined;
   readonly changed: () => void;
 }
 
-/** A rollback: one click, and Undo where it was a mistake. It never undoes what a colleague did meanwhile unseen. */
+/**
+ * Changes the served version: one click, with Undo for mistakes. It never overwrites a colleague's change that one has
+ * not seen.
+ */
 export function useDesignation({ workspace, slug, etag, revision, changed }: DesignationParts) {
   const [isBusy, setBusy] = useState(false);
   const [meanwhile, setMeanwhile] = useState<Meanwhile>();
@@ -55,7 +58,7 @@ export function useDesignation({ workspace, slug, etag, revision, changed }: Des
     });
 
   const tellWhyNot = async (thrown: unknown, version: number): Promise<void> => {
-    // Undo outlives the screen, and a dialog of the screen would not be seen.
+    // Undo outlives the screen, and a dialog of that screen would not be seen.
     if (isGone.current) showToast(`${slug} was not changed: ${asApiError(thrown).message}`);
     else if (thrown instanceof ApiError && thrown.status === 412) await lookWhatChanged(version);
     else setError(asApiError(thrown));
@@ -93,7 +96,7 @@ export function useDesignation({ workspace, slug, etag, revision, changed }: Des
   return { designate: (version: number, before: number) => void designate(version, before), isBusy, dialog };
 }
 
-/** What the button says that has a version served instead of another. */
+/** The label of the button that serves one version instead of another. */
 export function designationLabel(version: number, served: number): string {
   return version < served ? `Roll back to v${version}` : `Serve v${version}`;
 }

@@ -3,7 +3,7 @@ import { presetPath, type VersionContent, versionContent } from "../../api/prese
 import type { One, PresetVersion, SessionWorkspace } from "../../api/types.ts";
 import { useLoaded } from "../../api/use-loaded.ts";
 
-/** The version that the address names, else the one that is served. */
+/** The version that the address names, otherwise the one that is served. */
 export function useShownVersion(
   workspace: SessionWorkspace,
   slug: string,
@@ -17,14 +17,14 @@ export function useShownVersion(
   );
   const otherContent = other.answer && versionContent(other.answer);
   const loaded = isServed ? served : otherContent?.version === wanted ? otherContent : undefined;
-  // The version before stays while the next one is on its way, so that nothing moves.
+  // The previous version stays while the next one is being loaded, so that nothing moves.
   const last = useRef(loaded);
   if (loaded) last.current = loaded;
   const error = loaded ? undefined : other.error;
   return {
     wanted,
     isServed,
-    // Of a version that cannot be shown, the rest of the preset still is.
+    // If a version cannot be shown, the rest of the preset still is.
     content: last.current ?? (error && served),
     version: error ? served?.version : wanted,
     isLoading: !loaded && !error,

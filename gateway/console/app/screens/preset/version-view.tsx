@@ -62,7 +62,7 @@ export function VersionView({ content, query, workspace, slug }: VersionViewProp
           <ConfigTable config={config} />
         )}
         <p class="panel-foot muted small">
-          {/* The name comes last, for it may come late, and may be cut. */}
+          {/* The name comes last, because it may arrive late or be truncated. */}
           <span class="version-made">
             v{version}
             {dialect && (
@@ -81,7 +81,7 @@ export function VersionView({ content, query, workspace, slug }: VersionViewProp
   );
 }
 
-/** What is laid out at once. A megabyte would hold up the page, and nobody reads so far. */
+/** How much text is rendered at first. A megabyte would block the page, and nobody reads that far. */
 const shownAtFirst = 20_000;
 
 function LongText({ text, label }: { readonly text: string; readonly label: string }) {

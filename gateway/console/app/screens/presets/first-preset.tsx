@@ -5,13 +5,13 @@ import { CodeSample } from "../../ui/code-sample.tsx";
 
 interface FirstPresetProps {
   readonly workspace: SessionWorkspace;
-  /** Looks whether there is one by now. */
+  /** Checks whether there is a preset by now. */
   readonly look: () => void;
 }
 
-/** What an empty workspace shows: how to make the first preset, in words that can be pasted. */
+/** Shown in an empty workspace: how to create the first preset, with a command to paste. */
 export function FirstPreset({ workspace, look }: FirstPresetProps) {
-  // The page of somebody who is about to make the first preset fills itself.
+  // The first preset appears on the page by itself.
   usePolling(look, 2_000);
   const body = {
     model: "echo/small",

@@ -4,7 +4,7 @@ import { StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 
 interface PresetTableProps {
-  /** Undefined until the first answer: then there are rows of the same height without content. */
+  /** Undefined until the first response; until then, empty rows of the same height are shown. */
   readonly presets: readonly Preset[] | undefined;
   readonly isStale: boolean;
   readonly workspace: SessionWorkspace;
@@ -43,14 +43,14 @@ export function PresetTable({ presets, isStale, workspace, rows }: PresetTablePr
   );
 }
 
-/** Moves the focus among the presets of the list; from anywhere else to the first of them. */
+/** Moves the focus among the presets of the list; from elsewhere, to the first one. */
 export function stepTo(by: 1 | -1): void {
   const links = [...document.querySelectorAll<HTMLElement>(".preset-table .row-link")];
   const at = links.indexOf(document.activeElement as HTMLElement);
   links[at === -1 ? 0 : at + by]?.focus();
 }
 
-/** For what has the focus in the list, or above it. */
+/** Handles arrow keys while the focus is in the list or above it. */
 export function stepByArrow(event: KeyboardEvent): void {
   const by = ({ ArrowDown: 1, ArrowUp: -1 } as const)[event.key];
   if (!by) return;

@@ -10,16 +10,16 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 
 interface AddToWorkspaceProps {
   readonly name: string;
-  /** Where the API lists who is in it. */
+  /** The API path that lists its members. */
   readonly path: string;
   readonly close: () => void;
   readonly add: (userIds: readonly string[]) => Promise<void>;
 }
 
-/** As many as the API takes at once. */
+/** The most that the API accepts at once. */
 const chosenMax = 100;
 
-/** Members of the organization to choose from; behind them, those who are in the workspace already. */
+/** Chooses among the members of the organization. Those who are in the workspace already come last. */
 export function AddToWorkspace({ name, path, close, add }: AddToWorkspaceProps) {
   const [members, setMembers] = useState<readonly Member[]>();
   const [inside, setInside] = useState<ReadonlySet<string>>(new Set());

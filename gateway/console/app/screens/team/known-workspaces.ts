@@ -4,14 +4,14 @@ import type { One, SessionWorkspace } from "../../api/types.ts";
 import { useLoaded } from "../../api/use-loaded.ts";
 import { hrefTo, navigate, place } from "../../shell/location.ts";
 
-/** The id of the organization's default workspace, which a management key acts on where it names none. */
+/** The id of the organization's default workspace, which a management key acts on unless it names another. */
 export function useDefaultWorkspace(): string | undefined {
   const isAllowed = session.value?.key.kind === "management";
   const { answer } = useLoaded<One<{ readonly workspace_id: string | null }>>(isAllowed ? "/api/v1/key" : undefined);
   return answer?.json.data.workspace_id ?? undefined;
 }
 
-/** Tells the switcher of a workspace that is new or has another name. Whoever is in it stays there under its new slug. */
+/** Adds a new or renamed workspace to the switcher. Whoever is in it stays there, under its new slug. */
 export function rememberWorkspace({ id, slug, name }: SessionWorkspace, current: SessionWorkspace): void {
   change(
     (workspaces) => {
@@ -24,7 +24,7 @@ export function rememberWorkspace({ id, slug, name }: SessionWorkspace, current:
   );
 }
 
-/** Whoever is in the workspace that was deleted goes on in the first of the others. */
+/** Whoever is in the deleted workspace is taken to the first of the others. */
 export function forgetWorkspace(workspaceId: string, current: SessionWorkspace): void {
   const start = session.value?.workspaces.find(({ id }) => id !== workspaceId);
   change(
@@ -33,7 +33,7 @@ export function forgetWorkspace(workspaceId: string, current: SessionWorkspace):
   );
 }
 
-/** At once with the address, so that it never names a workspace that is not there. */
+/** Changes the list together with the address, so that the address never names a workspace that does not exist. */
 function change(to: (workspaces: readonly SessionWorkspace[]) => readonly SessionWorkspace[], slug: string): void {
   const { value } = session;
   if (!value) return;

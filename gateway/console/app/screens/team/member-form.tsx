@@ -8,7 +8,7 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { useOwnChanges } from "../../ui/use-own-changes.ts";
 
 interface MemberFormProps {
-  /** Absent: someone who is to become one. */
+  /** Absent for a new member. */
   readonly member?: Member;
   /** Why the role cannot be changed. */
   readonly reason?: string | undefined;

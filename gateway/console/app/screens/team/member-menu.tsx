@@ -14,7 +14,7 @@ import { RemoveMember } from "./remove-member.tsx";
 
 interface MemberMenuProps {
   readonly member: Member;
-  /** Why they must stay what they are. */
+  /** Why the member can be neither demoted nor removed. */
   readonly reason: string | undefined;
   readonly changed: () => void;
 }
@@ -44,7 +44,7 @@ export function MemberMenu({ member, reason, changed }: MemberMenuProps) {
         ) : (
           <MenuAction run={() => void setRole("org:admin")}>Make an admin</MenuAction>
         )}
-        {/* Who calls the API names people by it. */}
+        {/* Callers of the API identify people by this id. */}
         <MenuAction run={() => void copyAndTell(member.id, "the user id")}>Copy the user id</MenuAction>
         <hr />
         <MenuAction isDangerous reason={reason} run={() => setOpen("remove")}>

@@ -32,7 +32,7 @@ export function Members({ list, workspace, query }: MembersProps) {
     listMembers().catch(() => {});
   };
   const admins = items?.filter(({ role }) => role === "org:admin").length;
-  // If all of them are on this page, it is known who is the last admin.
+  // Only if all members are on this page is it known who the last admin is.
   const isLastAdmin = total !== undefined && total <= pageSize && admins === 1;
   return (
     <ListPanel

@@ -14,7 +14,10 @@ interface RemoveMemberProps {
   readonly changed: () => void;
 }
 
-/** A member whose keys still work stays, unless the keys are disabled with them: a refusal leads to these. */
+/**
+ * A member with working keys cannot be removed unless the keys are disabled as well. If the API refuses, these keys are
+ * listed.
+ */
 export function RemoveMember({ member, close, changed }: RemoveMemberProps) {
   const [isDisabling, setDisabling] = useState(false);
   const [working, setWorking] = useState<readonly KeyInPlace[]>([]);
@@ -68,7 +71,7 @@ export function RemoveMember({ member, close, changed }: RemoveMemberProps) {
   );
 }
 
-/** Why somebody cannot be removed; none where it is because nobody else is an admin. */
+/** The keys that prevent a removal; none if the reason is that nobody else is an admin. */
 async function keysInTheWay(member: Member): Promise<readonly KeyInPlace[]> {
   const members = await listMembers();
   const hasAdmin = members.some(({ id, role }) => id !== member.id && role === "org:admin");

@@ -9,7 +9,7 @@ export interface KeyInPlace {
   readonly workspace: SessionWorkspace;
 }
 
-/** The keys that work, of everybody or of one member: the API lists those of one workspace at a time. */
+/** The working keys of everybody or of one member. The API lists the keys of one workspace at a time. */
 export async function listWorkingKeys(
   workspaces: readonly SessionWorkspace[],
   userId?: string,
@@ -29,13 +29,13 @@ const keysNamedMax = 5;
 
 interface WorkingKeysProps {
   readonly keys: readonly KeyInPlace[];
-  /** Who has them. */
+  /** Whose keys they are. */
   readonly owner: ComponentChildren;
   /** What to do about them. */
   readonly children: ComponentChildren;
 }
 
-/** The keys that are in the way of something, each a link to where it is seen to. */
+/** The keys that prevent something, each with a link to the page where it is managed. */
 export function WorkingKeys({ keys, owner, children }: WorkingKeysProps) {
   return (
     <>

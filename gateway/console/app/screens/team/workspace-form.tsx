@@ -10,9 +10,9 @@ import { useOwnChanges } from "../../ui/use-own-changes.ts";
 import { rememberWorkspace } from "./known-workspaces.ts";
 
 interface WorkspaceFormProps {
-  /** The one to change. Absent: a new one. */
+  /** The workspace to change; absent for a new one. */
   readonly shown?: Workspace;
-  /** The one that the console is in. */
+  /** The workspace that the console is in. */
   readonly current: SessionWorkspace;
   readonly close: () => void;
   readonly changed: (workspace: Workspace) => void;
@@ -80,7 +80,7 @@ export function WorkspaceForm({ shown, current, close, changed }: WorkspaceFormP
   );
 }
 
-/** What a name suggests, until one types another. */
+/** The slug suggested by a name, until somebody types another. */
 function slugFrom(name: string): string {
   return name
     .normalize("NFKD")

@@ -15,9 +15,9 @@ import { WorkspaceForm } from "./workspace-form.tsx";
 
 interface WorkspaceMenuProps {
   readonly shown: Workspace;
-  /** Whether it is the one of the organization that always is. */
+  /** Whether it is the organization's default workspace, which always exists. */
   readonly isDefault: boolean;
-  /** The one that the console is in. */
+  /** The workspace that the console is in. */
   readonly current: SessionWorkspace;
   readonly changed: () => void;
 }
@@ -31,7 +31,7 @@ export function WorkspaceMenu({ shown, isDefault, current, changed }: WorkspaceM
     try {
       await request(`/api/v1/workspaces/${shown.id}`, { method: "DELETE" });
     } catch (refusal) {
-      // The API names some of them, by ids that nobody sees here.
+      // The API names some of the keys, but by ids that are not shown here.
       if (refusal instanceof ApiError && refusal.status === 400)
         setWorking(await listWorkingKeys([shown]).catch(() => []));
       throw refusal;

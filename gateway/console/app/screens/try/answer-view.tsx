@@ -2,13 +2,13 @@ import type { StreamedAnswer } from "./stream-answer.ts";
 
 interface AnswerViewProps {
   readonly answer: StreamedAnswer;
-  /** Whether more of it is to come. */
+  /** Whether there is more to come. */
   readonly isComing: boolean;
   /** Whether it was stopped before its end. */
   readonly isStopped: boolean;
 }
 
-/** What a model answers, as it comes. */
+/** The answer of a model, as it streams in. */
 export function AnswerView({ answer, isComing, isStopped }: AnswerViewProps) {
   return (
     <section class="panel" aria-labelledby="answer-title" aria-busy={isComing}>

@@ -1,7 +1,8 @@
 import type { SessionWorkspace } from "../../api/types.ts";
 import { findKept, keep } from "../../shell/tab-storage.ts";
 
-// The message that a preset was last tried with in this tab: after the next edit it is tried with the same.
+// The message that a preset was last tried with in this tab, so that it can be tried with the same one after the next
+// edit.
 
 function nameOf(workspace: SessionWorkspace, slug: string): string {
   return `setpoint-trial/${workspace.id}/${slug}`;

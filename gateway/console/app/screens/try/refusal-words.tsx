@@ -2,7 +2,7 @@ import type { ApiError } from "../../api/api-error.ts";
 
 interface RefusalWordsProps {
   readonly error: ApiError;
-  /** Where another model is chosen. */
+  /** The address of the editor, where another model can be chosen. */
   readonly editorHref: string;
 }
 
@@ -10,7 +10,7 @@ const unserved = /^No upstream serves the model (.+) in (\S+)\. /;
 const noUpstreams = /^This gateway has no upstreams/;
 const waiting = / Wait as long as Retry-After says\.$/;
 
-/** What a refusal of the gateway means to somebody at a screen; it is told to programs and to who runs it. */
+/** Explains a refusal by the gateway to somebody at a screen; the API's message is meant for programs and operators. */
 export function RefusalWords({ error: { message }, editorHref }: RefusalWordsProps) {
   const [, model, dialect] = unserved.exec(message) ?? [];
   if (model !== undefined)

@@ -89,11 +89,11 @@ const looks: Readonly<Record<string, string>> = { preset: "accent", merged: "goo
 interface OriginProps {
   readonly origins: Origins;
   readonly pointer: string;
-  /** What it is a part of, whose origin it has where it has none of its own. */
+  /** The pointer of the enclosing field, whose origin applies to parts without one of their own. */
   readonly within?: string;
 }
 
-/** The origin of a field, and of the parts of it that have one of their own. */
+/** The origin of a field, and of those of its parts that have their own. */
 function Origin({ origins, pointer, within = pointer }: OriginProps) {
   const own = Object.entries(origins).filter(([path]) => path === pointer || path.startsWith(`${pointer}/`));
   const inherited = Object.entries(origins).filter(([path]) => path === within);
@@ -122,7 +122,7 @@ interface Message {
   readonly content: string;
 }
 
-/** The messages of a conversation, to be read as such. Undefined for anything that is more than roles and plain texts. */
+/** The messages of a conversation, for a readable layout. Undefined for anything beyond roles and plain text. */
 function messagesIn(text: string): readonly Message[] | undefined {
   const value: unknown = JSON.parse(text);
   return Array.isArray(value) && value.length > 0 && value.every(isPlainMessage) ? value : undefined;

@@ -4,7 +4,7 @@ import type { Dialect } from "../../api/types.ts";
 
 export interface StreamedAnswer {
   readonly text: string;
-  /** Which version it was, and who answered, as the gateway tells. */
+  /** The version that was used, and the upstream that answered, according to the gateway. */
   readonly preset: string | null;
   readonly upstream: string | null;
 }
@@ -16,7 +16,7 @@ interface StreamParts {
   readonly onProgress: (answer: StreamedAnswer) => void;
 }
 
-/** An event of any of the three dialects, as far as it is looked at. */
+/** The parts that are read of an event, in any of the three dialects. */
 interface StreamEvent {
   readonly type?: string;
   readonly choices?: readonly { readonly delta?: { readonly content?: string | null } }[];
@@ -26,7 +26,7 @@ interface StreamEvent {
   readonly response?: { readonly error?: { readonly message?: string } | null };
 }
 
-/** Sends a request and shows the text of the answer as it comes. */
+/** Sends a request and reports the text of the answer as it streams in. */
 export async function streamAnswer({ dialect, body, signal, onProgress }: StreamParts): Promise<void> {
   const response = await send(`/api/v1/${dialect}`, { method: "POST", body, signal });
   const head = {
@@ -44,7 +44,7 @@ export async function streamAnswer({ dialect, body, signal, onProgress }: Stream
       onProgress({ ...head, text });
     }
   } catch (error) {
-    // A connection that is lost, or an event that was cut short with it.
+    // The connection was lost, or an event was cut off with it.
     throw signal.aborted || error instanceof ApiError ? error : brokenOff();
   }
 }
@@ -63,7 +63,7 @@ function textOf({ type, choices, delta }: StreamEvent): string {
   return type === "response.output_text.delta" && typeof delta === "string" ? delta : "";
 }
 
-/** The events of a stream, each from its `data:` lines. */
+/** The events of a stream, each read from its `data:` lines. */
 async function* eventsOf(response: Response): AsyncGenerator<StreamEvent> {
   if (!response.body) return;
   let rest = "";

@@ -1,7 +1,7 @@
 import type { VersionContent } from "../../api/presets.ts";
 import { membersOf, objectFrom } from "../../json/json-pieces.ts";
 
-/** Models that speak messages want to be told how much they may say. */
+/** The messages dialect requires a maximum. */
 const tokensMax = 1_024;
 
 /** A request with one message, in the dialect of the version. */
@@ -13,7 +13,7 @@ export function trialBody({ dialect, config }: VersionContent, message: string):
   return hasMax ? { messages } : { messages, max_tokens: tokensMax };
 }
 
-/** The same request with the content itself in place of a preset: what no version holds yet cannot be named. */
+/** The same request with the content itself in place of a preset: a draft has no version that could be named. */
 export function draftBody(content: VersionContent, message: string): string {
   const { dialect, prompt } = content;
   const body: Record<string, unknown> = { ...trialBody(content, message), stream: true };

@@ -10,13 +10,13 @@ import { draftBody, trialBody } from "./trial-body.ts";
 interface TrialParts {
   readonly workspace: SessionWorkspace;
   readonly slug: string;
-  /** The version that is asked for by its number; undefined: whichever is served. */
+  /** The version number that is asked for; undefined for whichever is served. */
   readonly pinned: number | undefined;
   /** Whether it is a draft, which no caller gets yet. */
   readonly isDraft: boolean;
 }
 
-/** Tries a preset with a message: what it makes of the request, and what a model answers to that. One of them at a time. */
+/** Tries a preset with a message: resolves the merged request, or sends it to a model. One at a time. */
 export function useTrial({ workspace, slug, pinned, isDraft }: TrialParts) {
   const [resolved, setResolved] = useState<Answer<One<ResolvedRequest>>>();
   const [answer, setAnswer] = useState<StreamedAnswer>();
@@ -25,7 +25,7 @@ export function useTrial({ workspace, slug, pinned, isDraft }: TrialParts) {
   const [isBusy, setBusy] = useState(false);
   const [isAnswerStopped, setAnswerStopped] = useState(false);
   const abort = useRef<AbortController>(undefined);
-  // Whoever leaves does not read on, and a model is paid by the word.
+  // Nobody reads the rest of the answer after leaving, and models are paid by the token.
   useEffect(() => () => abort.current?.abort(), []);
 
   const work = async (what: "resolve" | "send", run: (signal: AbortSignal) => Promise<void>): Promise<void> => {
@@ -73,7 +73,7 @@ export function useTrial({ workspace, slug, pinned, isDraft }: TrialParts) {
     answer,
     isAnswerStopped,
     error,
-    /** What was asked for last. */
+    /** What was requested last. */
     asked,
     busyWith: isBusy ? asked : undefined,
   };
