@@ -54,7 +54,7 @@ export function assetRoutes(app: FastifyInstance, assets: ReadonlyMap<string, As
     const asset = assets.get(path) ?? (path.startsWith(immutableFolder) ? undefined : index);
     if (asset) return sendAsset(asset, request, reply);
     if (index) {
-      // A gateway of another release may have it: a cached answer would hide it.
+      // A gateway of another release may have the file, and a cached answer would hide it.
       reply.header("cache-control", "no-store");
       throw nothingAt(request.url);
     }
@@ -76,7 +76,7 @@ function sendAsset(asset: Asset, { headers }: FastifyRequest<Asked>, reply: Fast
     ...securityHeaders,
     "cache-control": asset.isImmutable ? "public, max-age=31536000, immutable" : "no-cache",
     etag: etagHeader(etag),
-    // A range would be of one encoding or another, and no file is that large.
+    // A range would depend on the encoding, and no file is large enough to need one.
     "accept-ranges": "none",
     vary: "accept-encoding",
   });

@@ -7,15 +7,15 @@ import { markShared } from "../limits/payload.ts";
 interface AssetBody {
   readonly bytes: Buffer;
   readonly etag: string;
-  /** Undefined: as it is. */
+  /** Undefined: not compressed. */
   readonly encoding: string | undefined;
 }
 
 export interface Asset {
   readonly type: string;
-  /** Whether its name changes with its content. */
+  /** Whether the file name changes with the content. */
   readonly isImmutable: boolean;
-  /** Smallest first; the last is the one that everybody accepts. */
+  /** Smallest first. The last one is uncompressed, and everybody accepts it. */
   readonly bodies: readonly AssetBody[];
 }
 
@@ -36,7 +36,7 @@ const encodings: readonly (readonly [string | undefined, string])[] = [
   [undefined, ""],
 ];
 
-/** Where the build puts files that are named by their content. */
+/** Where the build puts files whose names contain a hash of their content. */
 export const immutableFolder = "assets/";
 export const indexFile = "index.html";
 
@@ -84,7 +84,7 @@ function readAsset(folder: string, file: string): Asset {
   };
 }
 
-/** No browser sends a longer header, and others are not worth the effort. */
+/** No browser sends a longer header, and other clients are not worth the effort. */
 const acceptLengthMax = 500;
 
 /** The first body that the caller accepts. */

@@ -70,8 +70,8 @@ function keptFields(): Record<string, readonly string[]> {
 }
 
 /**
- * The script knows the colour scheme that somebody chose, and nothing is visible without it: other colours would only
- * flash up.
+ * The script knows which colour scheme somebody chose, and nothing is visible without it: other colours would only
+ * flash up before.
  */
 function paintAfterScript(html: string): string {
   return html.replace('<script type="module"', '<script type="module" blocking="render"');
@@ -107,7 +107,7 @@ if (builtFrom() === hash) {
     await buildInto(fresh);
     await compressAll(fresh);
     writeFileSync(join(fresh, "sources.sha256"), hash);
-    // If somebody else has built the same meanwhile, that stays: it may be in use right now.
+    // If another process has built the same meanwhile, that build stays: it may be in use right now.
     if (builtFrom() !== hash) await rename(dist, old).catch(() => {});
     await rename(fresh, dist).catch((error: unknown) => {
       if (builtFrom() !== hash) throw error;

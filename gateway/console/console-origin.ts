@@ -16,7 +16,7 @@ export interface ReceivedRequest {
 
 /** Distinguishes requests of the console itself from those that another page makes a browser send. */
 export class ConsoleOrigin {
-  /** Where people open the console; undefined: on this machine. */
+  /** Where people open the console; undefined means on this machine. */
   readonly #publicOrigin: string | undefined;
 
   constructor(publicOrigin: string | undefined) {

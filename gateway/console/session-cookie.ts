@@ -23,7 +23,7 @@ export class SessionCookie {
       .filter((pair) => pair.startsWith(`${name}=`))
       .map((pair) => pair.slice(`${name}=`.length));
     const [token = ""] = values;
-    // Of two, one is not ours, and whoever could set it could also choose the order.
+    // If there are two, one is not ours, and whoever could set it could also choose the order.
     return name !== undefined && values.length === 1 && isSecret("session", token) ? token : undefined;
   }
 

@@ -31,7 +31,7 @@ it.each([413, 429, 503])(
     const refusal = await request("/api/v1/presets").catch((error: unknown) => error);
     expect(refusal).toMatchObject({ status, requestId: "of-the-request" });
     expect(String(refusal)).not.toMatch(/Retry-After|Idempotency-Key|bytes/);
-    // Of signing in, it says more than that.
+    // Signing in keeps its own message, which says more.
     expect(String(await request("/console/session").catch((error: unknown) => error))).toContain(message);
   },
 );

@@ -1,5 +1,6 @@
-// While gateways of two releases serve, the script or the styles of a page may be asked of one that has others. The page
-// would stay blank, so it is loaded again, a few times. No hash is in the name of this file: every gateway has it.
+// During a rolling update, a page may request its script or styles from a gateway of another release, which does not
+// have them. The page would stay blank, so it is reloaded a few times. The name of this file has no hash, so every
+// gateway has it.
 {
   const countKey = "setpoint-reloads";
   const reloadsMax = 5;
@@ -20,7 +21,7 @@
     if (isMissing) document.body.append("The console could not be loaded. Load the page again in a moment.");
   });
 
-  /** Where they cannot be counted, there are none: they might not end. */
+  /** If reloads cannot be counted, there are none: they might never end. */
   function mayReload() {
     try {
       const count = Number(sessionStorage.getItem(countKey));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { dayName, relativeTime, timeInDay } from "./relative-time.ts";
 
-// In the time zone of whoever looks, as the console does.
+// In the viewer's time zone, as in the console.
 const now = new Date(2026, 10, 16, 9, 30).getTime();
 const at = (day: number, hour: number, minute = 0, month = 10) =>
   new Date(2026, month, day, hour, minute).toISOString();
@@ -12,7 +12,7 @@ describe("a time in words", () => {
     [at(16, 9, 28), "2 minutes ago"],
     [at(15, 10, 0), "23 hours ago"],
     [at(15, 9, 0), "yesterday"],
-    // Less than two days, and yet two days.
+    // Less than 48 hours, but two calendar days.
     [at(14, 10, 30), "2 days ago"],
     [at(9, 10, 30), "7 days ago"],
     [at(3, 9, 0), "1 week ago"],
@@ -31,7 +31,7 @@ describe("a time in words", () => {
 
   it("tells the time of day below a heading, and how long ago it was today", () => {
     expect(timeInDay(at(16, 9, 28), now)).toBe("2 minutes ago");
-    // What stands between the digits and AM differs with the version of the tables.
+    // The space before AM differs between versions of the locale data.
     expect(timeInDay(at(15, 9, 45), now)).toMatch(/^9:45\sAM$/);
     expect(timeInDay(at(12, 14, 5, 9), now)).toMatch(/^2:05\sPM$/);
   });

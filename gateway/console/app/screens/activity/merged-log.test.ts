@@ -70,7 +70,7 @@ describe("two logs as one", () => {
     const logs = [logOf("a", [1, 3, 5, 5, 9, 11]), logOf("b", [2, 4, 5, 8, 10])];
     const forth = allPages(logs, 2);
     const back = [forth.at(-1) as MergedPage<Entry>];
-    // The last page may be short, so that the way back has other borders only where it begins at its end.
+    // The last page may be short. Page borders would differ on the way back only if that began at the end of the page.
     for (let page = back[0]; page?.newer; page = back[0]) {
       back.unshift(pageAt(logs, page.newer === "newest" ? undefined : page.newer, 2));
     }
