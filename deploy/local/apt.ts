@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { findExecutable } from "./executables.ts";
 import { ProgramFailure, runProgram } from "./program.ts";
 
-/** What apt says where it fails, and what to do then. The first that is found counts. */
+/** What apt prints when it fails, and what to do about it. The first match counts. */
 function advicesFor(title: string): readonly (readonly [said: RegExp, advice: string])[] {
   return [
     [/could not get lock|unable to acquire/i, "another program is using apt; wait until it has ended"],
@@ -18,10 +18,10 @@ function advicesFor(title: string): readonly (readonly [said: RegExp, advice: st
   ];
 }
 
-/** Runs programs of apt, and remembers what those said that failed. */
+/** Runs apt's programs, and remembers the output of those that failed. */
 export interface Apt {
   run(program: string, args: readonly string[], options?: AptOptions): Promise<string>;
-  /** Where one of them failed: what to do, and the end of what they said. */
+  /** What to do about a failure, and the end of the output. */
   explain(error: unknown): string;
 }
 
@@ -30,7 +30,7 @@ interface AptOptions {
   readonly onLine?: (line: string) => void;
 }
 
-/** `title` is what is to be had from it. */
+/** `title` names what is to be installed. */
 export function openApt(title: string): Apt {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
   let output = "";
@@ -48,7 +48,7 @@ export function openApt(title: string): Apt {
   };
 }
 
-/** Whether packages can be had from apt. Without root, its lists are used as they are. */
+/** Whether packages can be installed with apt. Without root, its package lists are used as they are. */
 export function hasApt(): boolean {
   return existsSync("/etc/debian_version") && findExecutable("apt-get") !== undefined;
 }

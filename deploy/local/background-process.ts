@@ -7,31 +7,31 @@ interface BackgroundCommand {
   readonly command: string;
   readonly args: readonly string[];
   readonly env?: NodeJS.ProcessEnv | undefined;
-  /** Gets standard output and standard error, appended. */
+  /** Standard output and standard error are appended to it. */
   readonly logFile: string;
 }
 
 /** How a process ended. */
 export interface Exit {
-  /** In words. */
+  /** For people to read. */
   readonly reason: string;
-  /** By a signal, so that its log does not tell why. */
+  /** Ended by a signal, so its log does not say why. */
   readonly killed: boolean;
-  /** It could not be run, or found its settings at fault: another start would end the same way. */
+  /** It could not be run, or its settings are wrong: another start would end the same way. */
   readonly hopeless: boolean;
 }
 
 export interface BackgroundProcess {
   readonly pid: number;
   readonly exited: Promise<Exit>;
-  /** Asks it to stop, and ends it by force where it has not within the time. */
+  /** Asks it to stop, and kills it if it has not stopped in time. */
   stop(graceMs?: number): Promise<void>;
 }
 
-/** Longer than a process of ours takes to drain. */
+/** Longer than one of our processes takes to drain. */
 const graceMsDefault = 20_000;
 
-/** What `setpriv` exits with where the program may not be run, or is not there. */
+/** The exit codes of `setpriv` if the program may not be run, or does not exist. */
 const notRunExitCodes = [126, 127];
 
 const running = new Set<number>();
@@ -39,8 +39,8 @@ const running = new Set<number>();
 let deathSignalPrefix: readonly string[] | undefined;
 
 /**
- * On Linux the kernel itself can tell a child that its parent died, even by SIGKILL. `setpriv` asks for that and then
- * becomes the command. Elsewhere nothing is put before the command, and the next start stops what was left.
+ * On Linux, the kernel can signal a child when its parent dies, even by SIGKILL. `setpriv` asks for that and then
+ * becomes the command. Elsewhere the command is run as it is, and the next start stops what was left over.
  */
 function endWithParent(): readonly string[] {
   const prefix = ["setpriv", "--pdeathsig", "TERM", "--"];
@@ -48,11 +48,11 @@ function endWithParent(): readonly string[] {
   return deathSignalPrefix;
 }
 
-/** Starts a process that does not outlive this one, and that Ctrl-C reaches only through this one. */
+/** Starts a process that does not outlive this one. Ctrl-C reaches it only through this one. */
 export function startInBackground({ command, args, env, logFile }: BackgroundCommand): BackgroundProcess {
   const log = openSync(logFile, "a", 0o600);
   const [executable = command, ...rest] = [...endWithParent(), command, ...args];
-  // A group of its own: the terminal's Ctrl-C must not stop it before those that depend on it.
+  // A process group of its own: the terminal's Ctrl-C must not stop it before those that depend on it.
   const child = spawn(executable, rest, { env, stdio: ["ignore", log, log], detached: true });
   closeSync(log);
   const pid = child.pid ?? 0;
@@ -75,14 +75,14 @@ export function startInBackground({ command, args, env, logFile }: BackgroundCom
   return { pid, exited, stop };
 }
 
-/** Ends at once, without asking, all that this process has started and that still runs. */
+/** Kills at once everything that this process has started and that still runs. */
 export function killBackgroundProcesses(): void {
   for (const pid of running) sendSignal(pid, "SIGKILL");
 }
 
 /**
- * Stops a process that an earlier run has left behind. The number alone proves nothing, for it may have been given to
- * another process since: the command line must contain `mark`.
+ * Stops a process that an earlier run left behind. The id alone proves nothing, because another process may have it by
+ * now: the command line must contain `mark`.
  */
 export async function stopLeftover(pid: number, mark: string): Promise<void> {
   const isLeft = (): boolean => commandLineOf(pid)?.includes(mark) ?? false;
@@ -93,7 +93,7 @@ export async function stopLeftover(pid: number, mark: string): Promise<void> {
   await stopProcess(pid, gone, graceMsDefault);
 }
 
-/** The command line of a running process, its words separated by spaces. */
+/** The command line of a running process, with its arguments separated by spaces. */
 export function commandLineOf(pid: number): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim() || undefined;
@@ -114,6 +114,6 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended by itself meanwhile.
+    // The process has ended by itself meanwhile.
   }
 }

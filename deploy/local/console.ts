@@ -7,7 +7,7 @@ export const buildScript = join(repositoryRoot, "gateway/console/build.ts");
 
 interface Build {
   readonly script: string;
-  /** Where there is one that was built before. */
+  /** Exists if the console was built before. */
   readonly index: string;
   readonly timeoutMs: number;
 }
@@ -15,13 +15,13 @@ interface Build {
 const build: Build = {
   script: buildScript,
   index: join(repositoryRoot, "gateway/console/dist/index.html"),
-  // It takes a second or two.
+  // A build takes a second or two.
   timeoutMs: 120_000,
 };
 
 /**
- * Builds the console where its sources have changed. The API does not need it: where it cannot be built, the gateway
- * starts all the same. Returns what came of it, in words.
+ * Builds the console if its sources have changed. The API does not need it: if the build fails, the gateway starts
+ * without it. Returns the outcome in words.
  */
 export async function buildConsole(
   home: Pick<Home, "logFile">,

@@ -4,7 +4,7 @@ import { writePrivateFile } from "./private-file.ts";
 import type { DatabaseUrls } from "./services.ts";
 import { StartError } from "./start-error.ts";
 
-/** The two keys of the demo organization. They are shown once, when they are made. */
+/** The two keys of the demo organization. They are shown only once, when they are created. */
 export interface Keys {
   readonly api_key: string;
   readonly management_key: string;
@@ -28,7 +28,7 @@ function parseKeys(file: string): Partial<Record<keyof Keys, unknown>> {
   }
 }
 
-/** Writes what a script needs to call and administer this system: the keys, and the addresses of this start. */
+/** Writes what a script needs to call and administer this system: the keys, and the addresses of this run. */
 export function writeCredentials(file: string, keys: Keys, ports: Ports, databases: DatabaseUrls): void {
   const credentials = {
     base_url: baseUrl(ports),

@@ -1,13 +1,13 @@
 import { createConnection } from "mysql2/promise";
 
-/** The address of one database on a server. */
+/** The URL of one database on a server. */
 export function databaseUrl(serverUrl: string, database: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${encodeURIComponent(database)}`;
   return url.href;
 }
 
-/** Makes the databases that are not there yet. */
+/** Creates the databases that do not exist yet. */
 export async function createDatabases(serverUrl: string, databases: readonly string[]): Promise<void> {
   const connection = await createConnection(serverUrl);
   try {
@@ -19,7 +19,7 @@ export async function createDatabases(serverUrl: string, databases: readonly str
   }
 }
 
-/** Why the server takes no connection; undefined if it does. */
+/** Why the server accepts no connection; undefined if it does. */
 export async function lookForConnectionFault(serverUrl: string): Promise<string | undefined> {
   try {
     const connection = await createConnection(serverUrl);
@@ -27,7 +27,7 @@ export async function lookForConnectionFault(serverUrl: string): Promise<string 
     return undefined;
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
-    // If a name has several addresses, only the code tells.
+    // If a host name has several addresses, the message is empty and only the code tells.
     return message || code || "no connection";
   }
 }

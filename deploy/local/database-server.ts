@@ -5,7 +5,7 @@ import { installMariadb } from "./install-mariadb.ts";
 import { runProgram } from "./program.ts";
 import { StartError } from "./start-error.ts";
 
-/** A MySQL-compatible server that can be run privately. Data made by one flavor cannot be opened by another. */
+/** A MySQL-compatible server that can be run privately. One flavor cannot open the data of another. */
 export type DatabaseServer =
   | { readonly flavor: "mariadb"; readonly title: string; readonly daemon: string; readonly initializer: string }
   | { readonly flavor: "mysql"; readonly title: string; readonly daemon: string }
@@ -14,15 +14,15 @@ export type DatabaseServer =
 export type Flavor = DatabaseServer["flavor"];
 
 interface FindOptions {
-  /** The only flavor that will do, where there is data already. */
+  /** The only acceptable flavor, if there is data already. */
   readonly flavor?: Flavor | undefined;
-  /** How to use a server of one's own instead, where that can be done. */
+  /** How to use one's own server instead, if that is possible. */
   readonly ownServer?: string | undefined;
-  /** Told what is happening, where that takes long. */
+  /** Called with what is going on when that takes long. */
   readonly report: (text: string) => void;
 }
 
-/** Finds a server on this machine; where there is none, installs MariaDB if that can be done without asking. */
+/** Finds a server on this machine. If there is none, installs MariaDB if that is possible without asking. */
 export async function findDatabaseServer({ flavor, ownServer, report }: FindOptions): Promise<DatabaseServer> {
   const fits = (server: DatabaseServer): boolean => flavor === undefined || server.flavor === flavor;
   const installed = (await findInstalledServers()).find(fits);
@@ -41,7 +41,7 @@ export async function findDatabaseServer({ flavor, ownServer, report }: FindOpti
   );
 }
 
-/** How that is done here. */
+/** How to install a server on this platform. */
 function installHint(): string {
   if (process.platform === "darwin") return ":\n    brew install mariadb";
   if (!existsSync("/etc/debian_version")) return "";
@@ -57,7 +57,7 @@ async function findInstalledServers(): Promise<DatabaseServer[]> {
     if (!/mariadb/i.test(version)) servers.push({ flavor: "mysql", title: `MySQL ${number}`, daemon });
     else {
       const initializer = findExecutable("mariadb-install-db");
-      // The initializer is a script that cannot do without this program, and Debian packs the two apart.
+      // The initializer is a script that needs this program, and Debian packages the two separately.
       const isComplete = initializer && findExecutable("my_print_defaults");
       if (isComplete) servers.push({ flavor: "mariadb", title: `MariaDB ${number}`, daemon, initializer });
     }

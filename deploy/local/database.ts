@@ -12,19 +12,19 @@ import { ProgramFailure, runProgram } from "./program.ts";
 import { waitUntilUp } from "./readiness.ts";
 import { StartError } from "./start-error.ts";
 
-/** The file in a data folder that says which flavor made it. */
+/** The file in a data folder that records which flavor created it. */
 const flavorFileName = "setpoint-flavor";
 
-// The kernel's limit for the path of a socket is 108 bytes on Linux and 104 on macOS, with the closing zero.
+// The kernel limits the path of a socket to 108 bytes on Linux and 104 on macOS, including the terminating zero.
 const socketPathBytesMax = 103;
 
-/** The flavor that made the data folder, where there is one. */
+/** The flavor that created the data folder, if there is one. */
 export function findDataFlavor(dataDir: string): Flavor | undefined {
   const file = join(dataDir, flavorFileName);
   return existsSync(file) ? (readFileSync(file, "utf8").trim() as Flavor) : undefined;
 }
 
-/** Makes the data folder where it is missing, and stops the server that a killed run has left on it. */
+/** Creates the data folder if it is missing, and stops a server that a killed run left on it. */
 export async function prepareDatabase(options: DatabaseOptions): Promise<PrivateDatabase> {
   const { server, dataDir, logFile } = options;
   await mkdir(dirname(dataDir), { recursive: true, mode: 0o700 });
@@ -40,7 +40,7 @@ export async function prepareDatabase(options: DatabaseOptions): Promise<Private
   const socket = await chooseSocketPath(dirname(dataDir));
   const serverUrl = new URL("mysql://root@localhost/");
   serverUrl.searchParams.set("socketPath", socket.path);
-  // Of its own: a server that starts deletes the temporary tables that it finds, also those of another that runs.
+  // Not shared: a server that starts deletes the temporary tables that it finds, even those of another running server.
   const tmpDir = `${dataDir}-tmp`;
   await mkdir(tmpDir, { recursive: true, mode: 0o700 });
   const own = [`--tmpdir=${tmpDir}`, `--socket=${socket.path}`, `--pid-file=${pidFile}`, "--skip-networking"];
@@ -58,10 +58,10 @@ export async function prepareDatabase(options: DatabaseOptions): Promise<Private
 
 type InstalledServer = Exclude<DatabaseServer, { flavor: "docker" }>;
 
-/** Under another name first: a folder with the right name is always a whole one, even after Ctrl-C. */
+/** Created under another name first: a folder with the right name is always complete, even after Ctrl-C. */
 async function initialize(server: InstalledServer, options: DatabaseOptions): Promise<void> {
   const unfinished = `${options.dataDir}.new`;
-  // The work of a killed run may still be going on in it for a moment.
+  // Processes of a killed run may still be writing to it for a moment.
   await rm(unfinished, { recursive: true, force: true, maxRetries: 20 });
   await mkdir(unfinished, { mode: 0o700 });
   const { path: dataDir, remove } = await linkWithoutSpaces(unfinished);
@@ -86,7 +86,7 @@ async function initialize(server: InstalledServer, options: DatabaseOptions): Pr
 
 function serverArguments({ server, dataDir, durable }: DatabaseOptions): string[] {
   const args = [
-    // The first, or the server reads the settings of the machine.
+    // Must come first, otherwise the server reads the machine's settings.
     "--no-defaults",
     `--datadir=${dataDir}`,
     "--skip-name-resolve",
@@ -111,7 +111,7 @@ interface TemporaryPath {
   readonly remove: () => Promise<void>;
 }
 
-/** The script that makes MariaDB's data folder cannot do with a space in its path. */
+/** The script that creates MariaDB's data folder fails if its path contains a space. */
 async function linkWithoutSpaces(path: string): Promise<TemporaryPath> {
   if (!/\s/.test(path)) return { path, remove: async () => {} };
   const link = await temporaryPath("data");
@@ -125,7 +125,7 @@ async function chooseSocketPath(directory: string): Promise<TemporaryPath> {
   return temporaryPath("database.sock");
 }
 
-/** A short path to a file of ours alone. */
+/** A short path in a folder that only we use. */
 async function temporaryPath(name: string): Promise<TemporaryPath> {
   const folder = await mkdtemp(join(tmpdir(), "setpoint-"));
   return { path: join(folder, name), remove: () => rm(folder, { recursive: true, force: true }) };

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createDemo } from "./demo.ts";
 import { StartError } from "./start-error.ts";
 
-/** An organization service that answers as the real one does, and keeps what it was told to do. */
+/** An organization service that answers like the real one and records the commands. */
 function fakeService({ taken = false, members = [] as string[], broken = false }) {
   const calls: string[] = [];
   const run = async ([command = "", ...flags]: readonly string[]): Promise<string> => {

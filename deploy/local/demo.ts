@@ -1,11 +1,11 @@
 import type { Keys } from "./credentials.ts";
 import { StartError } from "./start-error.ts";
 
-/** Runs a command of the organization service and returns what it prints; throws a StartError where it refuses. */
+/** Runs a command of the organization service and returns its output; throws a StartError if the command fails. */
 type RunCommand = (args: readonly string[]) => Promise<string>;
 
 interface Demo extends Keys {
-  /** False if the organization was there already, and only its keys are new. */
+  /** False if the organization existed already, and only its keys are new. */
   readonly isNew: boolean;
 }
 
@@ -17,8 +17,8 @@ const demoMembers = [
 ];
 
 /**
- * Makes the organization that a first start has to show. If an earlier start was cut short, or its keys were lost,
- * the organization is there already: then it gets new keys, and the members that it lacks.
+ * Creates the demo organization on the first start. If an earlier start was interrupted, or its keys were lost, the
+ * organization exists already: then it gets new keys and the missing members.
  */
 export async function createDemo(run: RunCommand): Promise<Demo> {
   const demo = await bootstrap(run);
@@ -37,7 +37,7 @@ async function bootstrap(run: RunCommand): Promise<Demo> {
     return { api_key: made.api_key, management_key: made.management_key, isNew: true };
   } catch (refusal) {
     if (!(refusal instanceof StartError)) throw refusal;
-    // Refused for another reason than the name, it refuses the keys as well: the first reason is the one to tell.
+    // If the reason was not the name, creating keys fails as well, and the first reason is the one to report.
     return createKeys(run).catch(() => {
       throw refusal;
     });

@@ -20,7 +20,7 @@ interface DockerOptions {
 
 const mysqlImage = "mysql:8.4";
 
-/** A server in a container of its own, on a random port of the loopback interface, behind a random password. */
+/** A server in its own container, on a random loopback port, with a random password. */
 export async function prepareDockerDatabase({ dataDir, logFile, signal }: DockerOptions): Promise<PrivateDatabase> {
   const { name, password } = await readOrMakeIdentity(join(dataDir, "docker.json"), dataDir);
   await pullImage(signal);
@@ -31,7 +31,7 @@ export async function prepareDockerDatabase({ dataDir, logFile, signal }: Docker
   return {
     serverUrl,
     start: async (startSignal) => {
-      // A killed run leaves its container, which would hold the name and the data.
+      // A killed run leaves its container behind, which would keep the name and the data in use.
       await runProgram("docker", ["rm", "--force", name]);
       const env = { ...process.env, MYSQL_ROOT_PASSWORD: password };
       const args = [...run, ...listen, mysqlImage, "--mysqlx=OFF", "--skip-log-bin", "--max-connections=300"];

@@ -1,7 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** Where servers are put that are not on everybody's path. */
+/** Where servers are installed that are not on everybody's PATH. */
 const installDirectories = [
   "/usr/sbin",
   "/usr/local/sbin",

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 /** The root of the repository. */
 export const repositoryRoot = resolve(import.meta.dirname, "../..");
 
-/** Where a running system keeps everything of its own. Nobody else may look into it: it holds keys. */
+/** The files of a running system. Nobody else may read them: they include keys. */
 export interface Home {
   readonly path: string;
   readonly dataDir: string;

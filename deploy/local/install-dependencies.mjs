@@ -1,5 +1,5 @@
-// Makes sure that node_modules holds what package-lock.json says, and the pinned Node with it.
-// It runs on the machine's own Node, before anything is installed: plain JavaScript, no dependency.
+// Makes sure that node_modules matches package-lock.json and includes the pinned Node. It runs on the machine's own
+// Node before anything is installed: plain JavaScript, no dependencies.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -11,10 +11,13 @@ const modules = join(root, "node_modules");
 const lockFile = join(root, ".setpoint", "install.lock");
 let holdsLock = false;
 
-/** Every package is there in its locked version. An optional one may be missing: it may be for another platform. */
+/**
+ * Whether every package is installed in its locked version. An optional one may be missing: it may be for another
+ * platform.
+ */
 function isInstalled() {
   const wanted = readPackages(join(root, "package-lock.json"));
-  // npm writes this file last, so an install that was cut short has none.
+  // npm writes this file last, so an interrupted install has none.
   const present = readPackages(join(modules, ".package-lock.json"));
   return Object.entries(wanted).every(([path, { version, optional }]) => {
     if (path === "" || (optional && !present[path])) return true;
@@ -30,7 +33,10 @@ function readPackages(file) {
   }
 }
 
-/** The package `node` fetches its program in an install script. We run that one ourselves, and no other, so that it works where npm refuses scripts. */
+/**
+ * The package `node` downloads its program in an install script. We run that script ourselves, and no other, so that it
+ * works if npm refuses to run scripts.
+ */
 function hasPinnedNode() {
   return existsSync(join(modules, ".bin", "node"));
 }
@@ -50,7 +56,7 @@ function install() {
 }
 
 function run(step, cwd, command, args) {
-  // The Node in node_modules may be the very thing that is replaced now.
+  // The Node in node_modules may be the very thing that is being replaced.
   const isOurs = (directory) => directory.startsWith(modules);
   const PATH = (process.env.PATH ?? "")
     .split(delimiter)
@@ -70,12 +76,12 @@ function fail(message) {
   process.exit(1);
 }
 
-/** Waits while another process installs into the same folder: two at once would remove each other's files. */
+/** Waits while another process installs into the same folder: two at once would delete each other's files. */
 async function takeLock() {
   for (;;) {
     try {
       mkdirSync(join(root, ".setpoint"), { recursive: true, mode: 0o700 });
-      // A link, for it is made together with what it says: who holds the lock.
+      // A symbolic link, because it is created together with its content: who holds the lock.
       symlinkSync(String(process.pid), lockFile);
       holdsLock = true;
       return;
@@ -90,7 +96,7 @@ async function takeLock() {
   }
 }
 
-/** The process that has the lock; undefined where nobody has it. */
+/** The process that holds the lock; undefined if nobody does. */
 function lockHolder() {
   try {
     return readlinkSync(lockFile);
@@ -103,12 +109,15 @@ function isAlive(pid) {
   try {
     return process.kill(Number(pid), 0);
   } catch (error) {
-    // EPERM: it lives, as another user.
+    // EPERM: the process exists, but belongs to another user.
     return error.code === "EPERM";
   }
 }
 
-/** Of several who see that its holder has died, one removes the lock: another could remove one that is held by then. */
+/**
+ * If several processes see that the holder has died, only one may remove the lock: a second one could remove a lock
+ * that is held again by then.
+ */
 function removeLockOf(holder) {
   const claim = `${lockFile}.${holder}`;
   try {

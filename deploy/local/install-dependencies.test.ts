@@ -26,7 +26,7 @@ function write(name: string, text: string): void {
   writeFileSync(at(name), text);
 }
 
-/** A clone with one dependency, and an npm that takes until there is a file `go`. */
+/** A clone with one dependency, and an npm that does not finish until there is a file `go`. */
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "setpoint-install-"));
   mkdirSync(at("deploy/local"), { recursive: true });
@@ -48,7 +48,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(root, { recursive: true }));
 
-/** Runs it, and returns what it exits with. */
+/** Runs the script and returns its exit code. */
 async function install(...nodeFlags: string[]): Promise<number> {
   const env = { ...process.env, PATH: `${at("bin")}:${process.env.PATH}` };
   const [code] = await once(spawn(process.execPath, [...nodeFlags, at(script)], { cwd: root, env }), "exit");
@@ -72,7 +72,7 @@ it("installs once where it runs twice, and also where an earlier one was killed"
 
 it("does not remove the lock that another has taken, who saw the same one left behind", async () => {
   leaveLockBehind();
-  // Once it has looked whose lock there is, it sleeps until there is a file `wake`.
+  // After it has read who holds the lock, it sleeps until there is a file `wake`.
   write(
     "hesitate.mjs",
     `import fs, { existsSync, writeFileSync } from "node:fs";
@@ -91,7 +91,7 @@ it("does not remove the lock that another has taken, who saw the same one left b
   const quick = install();
   await expect.poll(log).toEqual(["begun"]);
   write("wake", "");
-  // Time to begin, where it would.
+  // Long enough to begin, if it were going to.
   await sleep(1_000);
   write("go", "");
   expect(await Promise.all([quick, hesitant])).toEqual([0, 0]);

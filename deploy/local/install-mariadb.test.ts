@@ -16,7 +16,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Stands for the programs of apt, which must not run here. Each branch is a shell script. */
+/** Replaces apt's programs, which must not run here. Each branch is a shell script. */
 function stubApt({ update = "true", search = "true", install = "true" }): void {
   write("apt-get", `case "$*" in *update) ${update};; *) ${install};; esac`);
   write("apt-cache", search);

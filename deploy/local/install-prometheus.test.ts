@@ -25,7 +25,7 @@ function write(name: string, script: string): void {
   chmodSync(join(folder, name), 0o755);
 }
 
-/** Stands for the programs of apt, which must not run here. */
+/** Replaces apt's programs, which must not run here. */
 function stubApt(download: string): void {
   write("apt-get", `case "$*" in *update) true;; *) ${download};; esac`);
   write("apt-cache", "printf 'prometheus\\n  Depends: libc6\\nlibjs-jquery\\nlibc6\\n'");

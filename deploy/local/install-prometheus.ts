@@ -7,9 +7,9 @@ import { StartError } from "./start-error.ts";
 
 export interface Prometheus {
   readonly daemon: string;
-  /** Checks files of rules. */
+  /** Checks rule files. */
   readonly promtool: string | undefined;
-  /** What the daemon needs to find its own files. */
+  /** The arguments that the daemon needs to find its own files. */
   readonly args: readonly string[];
 }
 
@@ -17,8 +17,8 @@ export interface Prometheus {
 const programsDefault = join(repositoryRoot, ".setpoint", "programs");
 
 /**
- * The Prometheus of this machine, else Debian's, unpacked beside the data. It is not installed: that would set up a
- * system service and start it, and would need root.
+ * The Prometheus of this machine, otherwise Debian's, unpacked beside the data. It is not installed, because that would
+ * need root, and would set up and start a system service.
  */
 export async function findPrometheus(
   report: (text: string) => void,
@@ -45,7 +45,7 @@ async function unpackTo(folder: string, programs: string, report: (text: string)
   if (!hasApt()) throw new StartError(`No Prometheus was found on this machine. ${advice}`);
   const apt = openApt("Prometheus");
   mkdirSync(programs, { recursive: true });
-  // In a folder of its own, and moved as a whole: a start that is broken off leaves nothing that looks complete.
+  // In a folder of its own that is moved as a whole: an interrupted start leaves nothing that looks complete.
   const fresh = mkdtempSync(join(programs, "new-"));
   try {
     report("no Prometheus here: unpacking Debian's (once, about 20 MB)");
@@ -64,7 +64,7 @@ async function unpackTo(folder: string, programs: string, report: (text: string)
   }
 }
 
-/** With the scripts and fonts of its pages; the C library, all else that it needs, is everywhere. */
+/** Includes the scripts and fonts of its web pages. All that it needs besides is the C library, which is everywhere. */
 async function packagesOf(apt: Apt): Promise<string[]> {
   const others = ["recommends", "suggests", "conflicts", "breaks", "replaces", "enhances"].map(
     (kind) => `--no-${kind}`,

@@ -3,16 +3,16 @@ import { findFreePort, loopbackHost, type Ports } from "./ports.ts";
 import type { ServiceName } from "./services.ts";
 import { StartError } from "./start-error.ts";
 
-/** A process of a service, of which there may be several. */
+/** One process of a service, which may have several. */
 export interface Instance {
   readonly service: ServiceName;
   /** `gateway`, `gateway-2` … */
   readonly name: string;
-  /** What this one is told otherwise than the first of its service. */
+  /** The variables that differ from those of the first process. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** What decides how many processes are worth it. */
+/** What determines how many processes are worthwhile. */
 export interface Machine {
   readonly cores: number;
   readonly memoryBytes: number;
@@ -22,16 +22,16 @@ export interface Machine {
 
 const instancesMax = 64;
 
-/** As many as the machine deserves: what is done where nothing is said. */
+/** As many as suit the machine. This is the default. */
 const auto = "auto";
 
-/** More pay off only under a load that nobody has on a machine where they try something out. */
+/** More would pay off only under a load that nobody has on a machine for trying things out. */
 const autoMax = { gateways: 4, presets: 2 };
 const memoryBytesEach = 2 ** 30;
 
 /**
- * The processes of a run: as many of a service as `GATEWAY_PROCESSES` or `PRESET_PROCESSES` says.
- * Gateways share their port; each preset service has its own, and every gateway knows all of them.
+ * The processes of a run: as many of a service as `GATEWAY_PROCESSES` or `PRESET_PROCESSES` says. Gateways share their
+ * port; each preset service has its own, and every gateway knows all of them.
  */
 export async function planInstances(
   given: NodeJS.ProcessEnv,
@@ -81,16 +81,16 @@ async function times<T>(count: number, make: () => Promise<T>): Promise<T[]> {
 function thisMachine(): Machine {
   return {
     cores: availableParallelism(),
-    // In a container it may have less than the machine.
+    // A container may have less memory than the machine.
     memoryBytes: Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
     sharesPorts: process.platform === "linux",
   };
 }
 
 /**
- * A process uses one core. Of what a request costs, about half is spent in the gateway and a third or less in the preset
- * service; the rest is the database's. If there is one gateway, what is changed through it holds with the next
- * request: that is worth more than the tenth that a second one adds on two cores.
+ * A process uses one core. About half of the cost of a request arises in the gateway, and a third or less in the preset
+ * service; the rest is the database's. With a single gateway, a change that is made through it applies to the next
+ * request: that is worth more than the ten percent that a second one adds on two cores.
  */
 function countsFor({ cores, memoryBytes, sharesPorts }: Machine): { gateways: number; presets: number } {
   const byMemory = Math.max(1, Math.floor(memoryBytes / memoryBytesEach));

@@ -3,15 +3,15 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 const tailBytes = 16 * 1024;
 const lineLengthMax = 400;
 
-/** The end of a log file, fit for the terminal. Empty if there is no such file. */
+/** The end of a log file, for the terminal. Empty if there is no such file. */
 export function lastLines(file: string, count = 8): string {
   const lines = readTail(file).slice(-count);
   return lines.map((line) => line.slice(0, lineLengthMax)).join("\n");
 }
 
-/** What most likely says why the process of a log file has ended. Empty if nothing does. */
+/** The line of a log file that most likely says why its process ended. Empty if there is none. */
 export function tellingLine(file: string): string {
-  // The last word of a database is "Aborting": what it said before tells more.
+  // The last line of a database is "Aborting": the lines before say more.
   const lines = readTail(file)
     .slice(-8)
     .filter((line) => !/aborting$/i.test(line));
@@ -19,7 +19,7 @@ export function tellingLine(file: string): string {
   return (errorMessageOf(line) ?? line).trim().slice(0, lineLengthMax);
 }
 
-/** What went wrong, of a line of a log in JSON. */
+/** The error message in a JSON log line. */
 function errorMessageOf(line: string): string | undefined {
   try {
     const { err, message } = JSON.parse(line);

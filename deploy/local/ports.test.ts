@@ -18,7 +18,7 @@ async function occupy(port: number): Promise<void> {
   occupied.push(server);
 }
 
-/** Ports that are free on this machine, whatever runs on it. */
+/** Ports that are free on this machine, whatever else is running. */
 async function freeDefaults(): Promise<Ports> {
   return {
     PORT: await nextPort(),

@@ -27,14 +27,14 @@ export const portDefaults: Ports = {
 };
 
 /**
- * Chooses a port for each purpose. The gateway's, and any that the environment names, must be free; an internal one
- * that nobody asked for is replaced where it is taken. All are ours as long as this process lives.
+ * Chooses a port for each purpose. The gateway's, and any that the environment sets, must be free. An internal one that
+ * nobody asked for is replaced if it is taken. All of them are reserved as long as this process lives.
  */
 export async function choosePorts(environment: NodeJS.ProcessEnv, defaults: Ports = portDefaults): Promise<Ports> {
   const held: Server[] = [];
   try {
     const ports = { ...defaults };
-    // Each is held until all are chosen, so that no two are the same; those that are asked for come first.
+    // Each port is held until all are chosen, so that no two are the same. Those that were asked for come first.
     const names = Object.keys(defaults) as (keyof Ports)[];
     const isFixed = (name: keyof Ports): boolean => name === "PORT" || Boolean(environment[name]);
     for (const name of [...names.filter(isFixed), ...names.filter((each) => !isFixed(each))]) {
@@ -50,7 +50,7 @@ export async function choosePorts(environment: NodeJS.ProcessEnv, defaults: Port
   }
 }
 
-/** The one that is preferred, where it is free. It is ours as long as this process lives. */
+/** The preferred port if it is free, otherwise another. It is reserved as long as this process lives. */
 export async function findFreePort(preferred = 0): Promise<number> {
   const server = (await hold(preferred)) ?? (await hold(0));
   if (!server) throw new StartError(`No port of ${loopbackHost} is free.`);
@@ -71,7 +71,7 @@ function portTaken(name: keyof Ports, port: number): StartError {
   return new StartError(`Port ${port} is in use. Choose another one, for example:  ${name}=${another} npm start`);
 }
 
-/** Listens on a port, or returns undefined if somebody else does, or is about to. */
+/** Listens on a port. Returns undefined if another process does, or is about to. */
 async function hold(port: number): Promise<Server | undefined> {
   const server = createServer().listen(port, loopbackHost);
   try {
@@ -82,13 +82,14 @@ async function hold(port: number): Promise<Server | undefined> {
   }
   if (await reserve(portOf(server))) return server;
   await release(server);
-  // Another start has it, and does not listen yet: where any will do, the next may be free.
+  // Another start has reserved it, but is not listening yet. If any port will do, the next one may be free.
   return port === 0 ? hold(0) : undefined;
 }
 
 /**
- * Keeps other starts from choosing the port until our process listens on it, which may be a minute later, or is started
- * again: whoever has the UDP port of the same number has it. That ends with this process, however it ends.
+ * Keeps other starts from choosing the port until our process listens on it, which may be a minute later, and while it
+ * is restarted: the port belongs to whoever has bound the UDP port of the same number. That ends with this process,
+ * however it ends.
  */
 async function reserve(port: number): Promise<boolean> {
   const socket = createSocket("udp4").unref();

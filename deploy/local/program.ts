@@ -3,13 +3,13 @@ import { spawn } from "node:child_process";
 interface ProgramOptions {
   readonly env?: NodeJS.ProcessEnv | undefined;
   readonly cwd?: string | undefined;
-  /** Ends the program, and all that it started, where it is aborted. */
+  /** Kills the program, and everything that it started, when aborted. */
   readonly signal?: AbortSignal | undefined;
-  /** Gets each line of output as it comes. */
+  /** Called with each line of output as it arrives. */
   readonly onLine?: ((line: string) => void) | undefined;
 }
 
-/** A program that could not be run or did not end with 0. `output` is all that it printed. */
+/** A program could not be run or did not exit with 0. `output` is everything that it printed. */
 export class ProgramFailure extends Error {
   readonly output: string;
 
@@ -24,7 +24,7 @@ export class ProgramFailure extends Error {
 export function runProgram(program: string, args: readonly string[], options: ProgramOptions = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     options.signal?.throwIfAborted();
-    // A group of its own: Ctrl-C in the terminal reaches only us, and we decide what it means.
+    // A process group of its own: Ctrl-C in the terminal reaches only us, and we decide what it means.
     const child = spawn(program, args, {
       env: options.env,
       cwd: options.cwd,

@@ -1,4 +1,4 @@
-/** One line for each step, with how long it took. */
+/** Prints one line for each step, with its duration. */
 export async function step<T>(title: string, work: (detail: (text: string) => void) => Promise<T> | T): Promise<T> {
   const startedAt = performance.now();
   let detail = "";

@@ -12,21 +12,21 @@ import { probePort } from "./services.ts";
 
 const alertsFile = join(repositoryRoot, "deploy/kubernetes/components/prometheus-operator/alerts.yaml");
 
-/** As Kubernetes has it for every pod: the dashboards ask by it. */
+/** Kubernetes sets this label for every pod, and the dashboards query by it. */
 const namespace = "local";
 
-/** Another one where it is taken. */
+/** Another port is used if this one is taken. */
 const portDefault = 9090;
 
 interface PrometheusOptions {
   readonly program: Prometheus;
   readonly home: Home;
   readonly instances: readonly Instance[];
-  /** Of all instances, but for what each has of its own. */
+  /** The environment shared by all instances; each adds its own variables. */
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** Makes ready a Prometheus that scrapes every process of this run, and knows the alerts. */
+/** Prepares a Prometheus that scrapes every process of this run and has the alerts. */
 export async function preparePrometheus(options: PrometheusOptions) {
   const { program, home, instances, environment } = options;
   const folder = join(home.path, "prometheus");
@@ -34,7 +34,7 @@ export async function preparePrometheus(options: PrometheusOptions) {
   const rulesFile = join(folder, "alerts.yml");
   const configFile = join(folder, "prometheus.yml");
   const { spec } = parse(readFileSync(alertsFile, "utf8"));
-  // JSON is YAML, too.
+  // JSON is valid YAML.
   writePrivateFile(rulesFile, JSON.stringify(spec));
   const targets = instances
     .filter(({ service }) => service !== "echo")

@@ -5,10 +5,10 @@ import { lastLines, tellingLine } from "./last-lines.ts";
 import { FailedStart } from "./start-error.ts";
 
 interface Expectation {
-  /** What is waited for, as it reads at the beginning of a sentence. */
+  /** What is being waited for, as it reads at the beginning of a sentence. */
   readonly title: string;
   readonly logFile: string;
-  /** Looks once, and says what is missing; undefined if nothing is. */
+  /** Checks once, and says what is wrong; undefined if nothing is. */
   readonly lookForFault: () => Promise<string | undefined>;
   readonly signal: AbortSignal;
 }
@@ -16,7 +16,7 @@ interface Expectation {
 const readyTimeoutMs = 60_000;
 const pollPauseMs = 25;
 
-/** Returns a process that was just started once it is up; stops it and throws if it never is. */
+/** Returns a process that was just started once it is up; stops it and throws if it does not come up. */
 export async function waitUntilUp(process: BackgroundProcess, expected: Expectation): Promise<BackgroundProcess> {
   try {
     await waitFor(expected, process.exited);
@@ -27,12 +27,12 @@ export async function waitUntilUp(process: BackgroundProcess, expected: Expectat
   }
 }
 
-/** Waits until there is no fault left, for a minute at most, or until the process that has it has ended. */
+/** Waits until no fault is left, for at most a minute, or until the process has ended. */
 export async function waitFor(expected: Expectation, exited: Promise<Exit> = new Promise(() => {})): Promise<void> {
   const { lookForFault, signal } = expected;
   const deadline = monotonicMs() + readyTimeoutMs;
   let exit: Exit | undefined;
-  // A look may take seconds where somebody else has the port: neither an exit nor Ctrl-C waits for its end.
+  // A check may take seconds if another program has the port: neither an exit nor Ctrl-C waits for its end.
   const end = Promise.withResolvers<undefined>();
   void exited.then((how) => {
     exit = how;
@@ -48,7 +48,7 @@ export async function waitFor(expected: Expectation, exited: Promise<Exit> = new
       if (fault === undefined) return;
       if (monotonicMs() > deadline) {
         const reason = `not ready within ${readyTimeoutMs / 1000} s: ${fault}`;
-        // As of one that was killed: its log does not tell why.
+        // Reported like a killed process, because the log does not say why.
         throw failedStart(expected, { reason, killed: true, hopeless: false });
       }
       await delay(pollPauseMs);
@@ -63,7 +63,7 @@ function failedStart({ title, logFile }: Expectation, { reason, killed, hopeless
   return new FailedStart(message, killed ? reason : `${reason}: ${tellingLine(logFile)}`, hopeless);
 }
 
-/** What an HTTP probe such as /readyz lacks of an answer 200. */
+/** Why an HTTP probe such as /readyz does not answer 200; undefined if it does. */
 export async function lookForHttpFault(url: string): Promise<string | undefined> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });

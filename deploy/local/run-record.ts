@@ -6,18 +6,18 @@ import { StartError } from "./start-error.ts";
 interface Run {
   readonly pid: number;
   readonly baseUrl?: string;
-  /** The processes that were started, by name. */
+  /** The process ids of the started processes, by name. */
   readonly children: Readonly<Record<string, number>>;
 }
 
-/** Who runs in a home folder. Only one may at a time. */
+/** The record of who is running in a home folder. There may be only one at a time. */
 export interface RunRecord {
   update(change: Partial<Omit<Run, "pid">>): void;
   remove(): void;
 }
 
 /**
- * Takes the home folder for this process, and stops what a killed run has left in it. A left process is known by
+ * Takes the home folder for this process, and stops what a killed run left behind. A leftover process is recognized by
  * `mark`, which its command line contains.
  */
 export async function takeHome(file: string, mark: string): Promise<RunRecord> {
@@ -30,14 +30,14 @@ export async function takeHome(file: string, mark: string): Promise<RunRecord> {
       try {
         writePrivateFile(file, JSON.stringify(run));
       } catch {
-        // A disk that is full: what was started runs all the same, and on most systems it ends with us in any case.
+        // The disk may be full. The processes keep running, and on most systems they end with us in any case.
       }
     },
     remove: () => rmSync(file, { force: true }),
   };
 }
 
-/** Puts our record into place, and returns the one of a run that has ended without removing it. */
+/** Puts our record in place. Returns the record of a run that ended without removing its own. */
 function claim(file: string, run: Run): Run {
   let left: Run = { pid: 0, children: {} };
   const ours = `${file}.${run.pid}`;
@@ -45,7 +45,8 @@ function claim(file: string, run: Run): Run {
   try {
     for (;;) {
       try {
-        // Fails where there is a record, and makes ours with its whole content: of two at once, one gets it.
+        // Fails if there is a record, and creates ours with its whole content at once: of two processes, only one
+        // succeeds.
         linkSync(ours, file);
         return left;
       } catch (error) {
@@ -60,13 +61,13 @@ function claim(file: string, run: Run): Run {
   }
 }
 
-/** By way of another name: where someone was faster, it is their record that stands there by now, and it goes back. */
+/** Renames it first: if another process was faster, the renamed record is theirs, and is put back. */
 function removeEnded(file: string, aside: string): void {
   try {
     renameSync(file, aside);
     if (isRunning(readRun(aside).pid)) linkSync(aside, file);
   } catch (error) {
-    // Gone already, or written again by the run that it belongs to.
+    // Already gone, or rewritten by the run that it belongs to.
     if (!["ENOENT", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
   } finally {
     rmSync(aside, { force: true });

@@ -6,7 +6,7 @@ import { openHome, repositoryRoot } from "./home.ts";
 import { runProgram } from "./program.ts";
 import { compileAhead } from "./services.ts";
 
-/** Prints whether Node had to load what it strips types with. */
+/** Prints whether Node had to load its type stripper. */
 const tellStripper = `--import=data:text/javascript,${encodeURIComponent(
   "process.on('exit', () => console.log('stripper:', process.moduleLoadList.some((name) => name.includes('/amaro/'))))",
 )}`;

@@ -19,12 +19,15 @@ const entryFiles: Readonly<Record<ServiceName, string>> = {
 const probePorts: Readonly<Record<ServiceName, keyof Ports>> = {
   preset: "PRESET_HTTP_PORT",
   organization: "ORGANIZATION_HTTP_PORT",
-  // Its other port it may share.
+  // The gateway may share its other port.
   gateway: "METRICS_PORT",
   echo: "ECHO_PORT",
 };
 
-/** Nothing that a request makes lives long, so a larger nursery takes memory and saves nothing. The image has the same. */
+/**
+ * Nothing that a request allocates lives long, so a larger nursery takes memory and saves nothing. Same as in the
+ * image.
+ */
 const nodeFlags = ["--max-semi-space-size=8"];
 
 export interface DatabaseUrls {
@@ -32,14 +35,14 @@ export interface DatabaseUrls {
   readonly ORGANIZATION_DATABASE_URL: string;
 }
 
-/** What the processes read. Each takes its own from it. */
+/** The environment of all processes. Each reads its own part. */
 export function serviceEnvironment(home: Home, ports: Ports, databases: DatabaseUrls): NodeJS.ProcessEnv {
   const portTexts = Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, String(port)]));
   return {
-    // Memory that glibc keeps for each thread, or of large blocks, is hardly ever given back. The image has the same.
+    // glibc hardly ever returns memory of per-thread arenas or large blocks. Same as in the image.
     MALLOC_ARENA_MAX: "2",
     MALLOC_MMAP_THRESHOLD_: "131072",
-    // What was compiled once, types taken out of it, is there at the next start. Node notices where a file has changed.
+    // Caches compiled code, with the types already stripped, for the next start. Node notices if a file has changed.
     NODE_COMPILE_CACHE: home.compileCache,
     ...process.env,
     ...databases,
@@ -53,20 +56,20 @@ export function serviceEnvironment(home: Home, ports: Ports, databases: Database
   };
 }
 
-/** Names the home folder on the command line, so that what a killed run leaves can be told apart. */
+/** Puts the home folder on the command line, so that leftovers of a killed run can be recognized. */
 function homeMark(home: Home): string {
   return `--diagnostic-dir=${home.logs}`;
 }
 
 interface ServiceOptions {
-  /** Where there are several of a service; its log is named after it. Default: as the service is named. */
+  /** Tells several processes of a service apart, and names the log file. Default: the name of the service. */
   readonly processName?: string;
   readonly home: Home;
   readonly environment: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
 }
 
-/** Starts a process and returns it once it answers at all; whether it is ready is another question. */
+/** Starts a process and returns it once it responds at all; whether it is ready is another question. */
 export function startService(
   name: ServiceName,
   { home, environment, signal, processName = name }: ServiceOptions,
@@ -81,8 +84,8 @@ export function startService(
 }
 
 /**
- * Has Node compile the processes where it did not for this home since their sources were changed last. One that strips
- * types itself takes longer to start, and keeps what it does that with in memory for good, some 20 MiB.
+ * Makes Node compile the processes, unless it has done so for this home since their sources last changed. A process
+ * that strips types itself starts more slowly, and keeps the type stripper in memory for good, some 20 MiB.
  */
 export async function compileAhead(home: Home, signal: AbortSignal): Promise<void> {
   const startedAt = new Date();
@@ -93,12 +96,12 @@ export async function compileAhead(home: Home, signal: AbortSignal): Promise<voi
       runServiceCommand(name, ["help"], { home, environment, signal }),
     ),
   );
-  // Not there where the environment names another folder for what is compiled.
+  // Does not exist if the environment sets another cache folder.
   mkdirSync(home.compileCache, { recursive: true });
   utimesSync(home.compileCache, startedAt, startedAt);
 }
 
-/** The folder bears the time of the last compiling. */
+/** The folder's modification time is that of the last compilation. */
 function isCompiled({ compileCache }: Home): boolean {
   const compiledAtMs = statSync(compileCache, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return ["gateway", "services", "proto/gen"].every((name) => {
@@ -108,7 +111,7 @@ function isCompiled({ compileCache }: Home): boolean {
   });
 }
 
-/** What keeps a process from being ready; undefined if nothing does. */
+/** Why a process is not ready; undefined if it is. */
 export function lookForServiceFault(name: ServiceName, environment: NodeJS.ProcessEnv): Promise<string | undefined> {
   return lookForHttpFault(probeUrl(name, "readyz", environment));
 }
@@ -117,12 +120,12 @@ function probeUrl(name: ServiceName, probe: string, environment: NodeJS.ProcessE
   return `http://${loopbackHost}:${probePort(name, environment)}/${probe}`;
 }
 
-/** Where a process answers probes; but for the echo upstream, its metrics, too. */
+/** The port on which a process answers probes and, except for the echo upstream, serves its metrics. */
 export function probePort(name: ServiceName, environment: NodeJS.ProcessEnv): string | undefined {
   return environment[probePorts[name]];
 }
 
-/** Runs a command of a service, such as `migrate`, and returns what it prints. */
+/** Runs a command of a service, such as `migrate`, and returns its output. */
 export async function runServiceCommand(
   name: ServiceName,
   args: readonly string[],

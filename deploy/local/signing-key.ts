@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { existsSync } from "node:fs";
 import { writePrivateFile } from "./private-file.ts";
 
-/** Makes the key that access tokens are signed with, on the first start. Returns whether it did. */
+/** On the first start, creates the key that signs access tokens. Returns whether it did. */
 export function ensureSigningKey(file: string): boolean {
   if (existsSync(file)) return false;
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });

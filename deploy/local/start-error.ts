@@ -1,4 +1,7 @@
-/** A failure that the person at the terminal can act on: its message says what, why and what to do, so it is shown without a stack. */
+/**
+ * A failure that the person at the terminal can act on. Its message says what happened, why, and what to do, so it is
+ * shown without a stack.
+ */
 export class StartError extends Error {
   constructor(message: string) {
     super(message);
@@ -6,9 +9,9 @@ export class StartError extends Error {
   }
 }
 
-/** A process that did not come up. */
+/** A process did not come up. */
 export class FailedStart extends StartError {
-  /** Why, on one line. */
+  /** The reason, on one line. */
   readonly reason: string;
   /** Another start would fail the same way. */
   readonly hopeless: boolean;

@@ -5,7 +5,7 @@ import { say } from "./progress.ts";
 import { StartError } from "./start-error.ts";
 import { openSystem } from "./system.ts";
 
-/** npm passes on a Ctrl-C that the terminal has already sent to us: a second one counts only after this time. */
+/** npm forwards a Ctrl-C that the terminal has already sent to us: a second one counts only after this time. */
 const secondSignalAfterMs = 500;
 
 const stopping = new AbortController();
@@ -37,7 +37,7 @@ for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   });
 }
 
-// npm that was killed cannot tell us. It is our parent as long as it lives.
+// A killed npm cannot tell us. It is our parent as long as it lives.
 if (process.env.npm_lifecycle_event) {
   const parent = process.ppid;
   setInterval(() => {
@@ -45,7 +45,7 @@ if (process.env.npm_lifecycle_event) {
   }, 500).unref();
 }
 
-// The reader of our output may leave before us: a closed terminal, a pipe into `head`.
+// The reader of our output may go away before us: a closed terminal, a pipe into `head`.
 process.stdout.on("error", () => {});
 
 try {
@@ -62,7 +62,7 @@ for (const close of closers.reverse()) {
   try {
     await close();
   } catch (error) {
-    // What is left to close matters more than why this did not.
+    // Closing the rest matters more than why this one failed.
     say(`Not closed cleanly: ${error}`);
   }
 }

@@ -11,9 +11,9 @@ interface Started {
   readonly consolePath: string;
 }
 
-/** What a person who has just started everything can do with it, as it is printed. */
+/** The text printed after a start: what can be done with the running system. */
 export function summary({ home, ports, instances, keys, consolePath }: Started): string {
-  // Each gateway counts its own requests alone.
+  // Each gateway counts only its own requests.
   const metrics = instances
     .filter(({ service }) => service === "gateway")
     .map(({ environment }) => `http://${loopbackHost}:${environment.METRICS_PORT ?? ports.METRICS_PORT}/metrics`);

@@ -14,7 +14,7 @@ function kill(fake: ReturnType<typeof fakeProcess>): void {
   fake.end({ reason: "ended by SIGKILL", killed: true, hopeless: false });
 }
 
-/** Supervises fake processes, and keeps what it was told. A start fails where `failsAt` says so. */
+/** Supervises fake processes, and records what is reported. A start fails if `failsAt` says so. */
 function superviseFakes(failsAt: (attempt: number) => boolean = () => false, hopeless = false) {
   const started: ReturnType<typeof fakeProcess>[] = [];
   const deaths: string[] = [];

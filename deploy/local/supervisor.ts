@@ -5,41 +5,41 @@ import { FailedStart } from "./start-error.ts";
 interface SupervisedProcess {
   /** Starts the process and returns it once it is up; throws if it does not come up. */
   readonly start: (signal: AbortSignal) => Promise<BackgroundProcess>;
-  /** It was up and has ended, though nobody asked it to. It is being started again. */
+  /** It was up and has ended unasked. It is being restarted. */
   readonly onDeath: (exit: Exit) => void;
-  /** It does not come up. It is being tried again, each time after a longer pause. */
+  /** It does not come up. It is retried, each time after a longer pause. */
   readonly onFailedStart: (error: unknown) => void;
-  /** It has stayed up after deaths or failed starts. */
+  /** It has stayed up after it had died or failed to start. */
   readonly onRecovery: () => void;
-  /** Once aborted, nothing is started any more. What runs goes on until it is stopped. */
+  /** Once aborted, nothing is started any more. A running process continues until it is stopped. */
   readonly signal: AbortSignal;
 }
 
 export interface Supervised {
-  /** Resolves when it is up for the first time; rejects if it never can be, or is stopped before. */
+  /** Resolves when it is up for the first time; rejects if that is not possible, or if it is stopped before. */
   readonly up: Promise<void>;
   stop(): Promise<void>;
 }
 
 const firstPauseMs = 100;
 const pauseMsMax = 5_000;
-/** A process that has been up this long has recovered. One that ends sooner is held back, each time for longer. */
+/** A process that has been up this long has recovered. After one that ends sooner, the pause grows each time. */
 const stableMs = 5_000;
 
 /**
- * Keeps a process running until it is told to stop it, however often it dies or fails to start: what it lacks may come
- * back. Only a process that has never been up, and says that it never can be, is given up.
+ * Keeps a process running until it is to be stopped, however often it dies or fails to start: whatever it lacks may
+ * come back. It gives up only on a process that has never been up and reports that it never can be.
  */
 export function supervise(command: SupervisedProcess): Supervised {
   const { start, onDeath, onFailedStart, onRecovery } = command;
   const stopping = new AbortController();
   const signal = AbortSignal.any([command.signal, stopping.signal]);
   const up = Promise.withResolvers<void>();
-  // Whoever stops it before it is up does not wait for that any more.
+  // Whoever stops it before it is up no longer awaits this promise.
   up.promise.catch(() => {});
   let current: BackgroundProcess | undefined;
 
-  /** The first time at once: callers are waiting. */
+  /** No pause the first time, because callers are waiting. */
   const pauseAfter = async (troubles: number): Promise<void> => {
     const ms = troubles === 0 ? 0 : Math.min(firstPauseMs * 2 ** (troubles - 1), pauseMsMax);
     await delay(ms, undefined, { signal }).catch(() => {});

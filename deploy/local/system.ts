@@ -30,11 +30,11 @@ import { tellTroubles } from "./troubles.ts";
 import { keepUpstreams } from "./upstreams.ts";
 
 interface SystemOptions {
-  /** Whether Prometheus runs beside the processes. */
+  /** Whether Prometheus runs, too. */
   readonly observe: boolean;
-  /** Aborted to stop; a step that is under way ends then. */
+  /** Abort it to stop; the current step ends then. */
   readonly signal: AbortSignal;
-  /** Told how to close something, right after it was opened. */
+  /** Called with a function that closes something, right after it was opened. */
   readonly opened: (close: () => Promise<void> | void) => void;
 }
 
@@ -58,7 +58,7 @@ export async function openSystem(options: SystemOptions): Promise<void> {
   say("Starting Setpoint");
   const prometheus = options.observe ? await findPrometheus((text) => say(`  ${text}`)) : undefined;
   const context = { ...options, home, record };
-  // Both go on while the database starts, which takes longer. What came of them is looked at further below.
+  // Both run while the database starts, which takes longer. Their results are awaited further below.
   const compiling = compileAhead(home, signal);
   compiling.catch(() => {});
   const building = buildConsole(home, signal);
@@ -90,7 +90,7 @@ export async function openSystem(options: SystemOptions): Promise<void> {
   say(summary({ home, ports, instances, keys, consolePath }));
 }
 
-/** The databases of the caller's own server; undefined if there are none. */
+/** The databases on the user's own server; undefined if none are given. */
 function givenDatabases({
   PRESET_DATABASE_URL,
   ORGANIZATION_DATABASE_URL,
@@ -141,7 +141,7 @@ async function makeKeys(
   return { api_key, management_key };
 }
 
-/** What leads into the console without a key; where that cannot be had, the page that asks for one. */
+/** The path that opens the console without a key; if that is not possible, the page that asks for one. */
 async function makeSignInLink(
   run: (args: readonly string[]) => Promise<string>,
   { management_key }: Keys,
@@ -150,7 +150,7 @@ async function makeSignInLink(
   try {
     return (await run(["create-console-ticket", "--key", hash])).trim();
   } catch {
-    // The key of an earlier start may have been disabled since.
+    // The key from an earlier start may have been disabled since.
     return "/console/";
   }
 }
@@ -197,7 +197,7 @@ function openPrometheus(context: Context, options: Parameters<typeof prepareProm
   });
 }
 
-/** However long it takes: a process that dies meanwhile is started again. */
+/** However long it takes: a process that dies meanwhile is restarted. */
 async function waitUntilReady(expected: Parameters<typeof waitFor>[0]): Promise<void> {
   for (;;) {
     try {

@@ -2,11 +2,13 @@ import type { Exit } from "./background-process.ts";
 import { tellingLine } from "./last-lines.ts";
 import { FailedStart } from "./start-error.ts";
 
-/** Tells what happens to a supervised process: a line for each cause until it has recovered, not one for each attempt. */
+/**
+ * Reports what happens to a supervised process: one line for each cause until it has recovered, not for each attempt.
+ */
 export function tellTroubles(name: string, logFile: string, say: (line: string) => void) {
   const told = new Set<string>();
   const tell = (line: string): void => {
-    // Lines of a log that say the same differ in their times.
+    // Log lines that say the same differ in their times.
     const cause = line.replaceAll(/\d[\d:.-]+/g, "");
     if (!told.has(cause)) say(`  ${line}`);
     told.add(cause);

@@ -117,7 +117,7 @@ describe("the table of upstreams", () => {
 
   it("misses no change that comes as soon as it follows, however busy the machine is", async () => {
     let isOver = false;
-    // What the file system is asked waits for its turn behind these.
+    // File system operations have to wait in the thread pool behind these.
     const keepBusy = (): void => pbkdf2("", "", 20_000, 32, "sha256", () => isOver || keepBusy());
     for (let n = 0; n < 4; n += 1) keepBusy();
     closers.push(() => {

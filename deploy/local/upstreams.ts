@@ -10,9 +10,9 @@ interface UpstreamTable {
 }
 
 interface UpstreamsOptions {
-  /** What the gateway reads. */
+  /** The file that the gateway reads. */
   readonly file: string;
-  /** Names the user's own table, where there is one. */
+  /** Names the user's own table, if there is one. */
   readonly environment: NodeJS.ProcessEnv;
   readonly echoPort: number;
   readonly say: (line: string) => void;
@@ -22,8 +22,8 @@ const echoName = "echo";
 const watchIntervalMs = 500;
 
 /**
- * Writes the table of upstreams for the gateway: the echo upstream, and beside it those of the user's own table. When
- * that changes, it is written again. Returns how to end that.
+ * Writes the gateway's table of upstreams: the echo upstream, and those of the user's own table. It is written again
+ * whenever the user's table changes. Returns a function that ends this.
  */
 export async function keepUpstreams({ file, environment, echoPort, say }: UpstreamsOptions): Promise<() => void> {
   const write = (own: UpstreamTable): void => {
@@ -42,7 +42,7 @@ export async function keepUpstreams({ file, environment, echoPort, say }: Upstre
     return () => {};
   }
   const path = resolve(ownFile);
-  // From before it is read, so that no change is missed.
+  // Taken before the file is read, so that no change is missed.
   let seen = stampOf(path);
   write(await readTable(path, environment));
   const timer = setInterval(() => {
@@ -56,7 +56,7 @@ export async function keepUpstreams({ file, environment, echoPort, say }: Upstre
   return () => clearInterval(timer);
 }
 
-/** Another one with every change, also where the file is replaced by another or cannot be looked at any more. */
+/** Changes whenever the file does, even if it is replaced or becomes inaccessible. */
 function stampOf(path: string): string {
   try {
     const { ino, size, mtimeNs } = statSync(path, { bigint: true });
@@ -66,9 +66,9 @@ function stampOf(path: string): string {
   }
 }
 
-/** Reads the user's table as the gateway will, so that its faults are told of the file that has them. */
+/** Reads the user's table as the gateway will, so that errors name the file that contains them. */
 async function readTable(path: string, environment: NodeJS.ProcessEnv): Promise<UpstreamTable> {
-  // Only now: who has no table of their own need not wait for it.
+  // Imported only now, so that those without a table of their own need not wait for it.
   const { parseUpstreams } = await import("../../gateway/inference/upstreams/upstreams-file.ts");
   const { readCredential } = await import("../../gateway/inference/upstreams/credentials.ts");
   try {
@@ -85,18 +85,18 @@ async function readTable(path: string, environment: NodeJS.ProcessEnv): Promise<
   }
 }
 
-/** First, so that a pattern such as `*` of the user's does not take its models. */
+/** Comes first, so that a pattern such as `*` in the user's table does not capture its models. */
 function echoUpstream(port: number): object {
   return {
     name: echoName,
     base_url: `http://${loopbackHost}:${port}/v1`,
     dialects: ["chat/completions", "messages", "responses"],
-    // The first two are named so that they are listed as models.
+    // The first two are spelled out so that they appear in the list of models.
     models: ["echo/small", "echo/slow", "echo/*"],
   };
 }
 
-/** An upstream of the user's by this name takes the place of ours. */
+/** A user's upstream with this name replaces ours. */
 function isEcho(upstream: unknown): boolean {
   return (upstream as { name?: unknown } | null)?.name === echoName;
 }

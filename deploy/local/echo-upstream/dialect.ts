@@ -1,28 +1,28 @@
-/** The body of a request. Nothing is known of what its members are. */
+/** The body of a request. Nothing is known about the types of its members. */
 export type RequestObject = Readonly<Record<string, unknown>>;
 
-/** What is answered, before it has the shape of a dialect. */
+/** The content of an answer, before it gets the form of a dialect. */
 export interface Echo {
   readonly id: string;
   readonly model: string;
-  /** The words of the answer, each with the white space behind it. */
+  /** The words of the answer, each with the white space after it. */
   readonly words: readonly string[];
   /** In seconds. */
   readonly createdAt: number;
   readonly inputTokens: number;
 }
 
-/** An event of a stream. One without a name is only data. */
+/** An event of a stream. One without a name consists of data only. */
 export interface StreamEvent {
   readonly name?: string;
   readonly data: object | "[DONE]";
 }
 
-/** One way to ask a model and to be answered. */
+/** One API in which models are called. */
 export interface EchoDialect {
-  /** The fields that hold prompts; all others are told as they are. */
+  /** The fields that hold prompts; all others are echoed as they are. */
   readonly promptFields: readonly string[];
-  /** What keeps the request from being answered; undefined if nothing does. */
+  /** Why the request cannot be answered; undefined if it can. */
   lookForFault(request: RequestObject): string | undefined;
   systemPrompts(request: RequestObject): readonly unknown[];
   lastUserContent(request: RequestObject): unknown;
@@ -39,13 +39,13 @@ export function isObject(value: unknown): value is RequestObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What the messages of one of these roles say, in order. */
+/** The contents of the messages with one of these roles, in order. */
 export function contentsOf(messages: unknown, ...roles: readonly string[]): unknown[] {
   if (!Array.isArray(messages)) return [];
   return messages.filter(isObject).flatMap(({ role, content }) => (roles.includes(String(role)) ? [content] : []));
 }
 
-/** As most upstreams refuse a request. */
+/** An error in the form that most upstreams use. */
 export function openAiRefusal(status: number, message: string): object {
   return { error: { message, type: "invalid_request_error", param: null, code: status } };
 }

@@ -45,7 +45,7 @@ export const messages: EchoDialect = {
   }),
 };
 
-/** As it begins: without content or an end. */
+/** The message at the start of a stream: without content or stop reason. */
 function message(echo: Echo, outputTokens: number) {
   return {
     id: `msg_${echo.id}`,

@@ -1,9 +1,9 @@
 import { type EchoDialect, isObject, type RequestObject } from "./dialect.ts";
 
-/** What is longer is cut: the answer is there to be read. */
+/** Longer values are truncated, because the answer is meant to be read. */
 const valueLengthMax = 2_000;
 
-/** What a request asks for, in lines that a person can read. */
+/** Describes a request in lines that a person can read. */
 export function requestText(dialect: EchoDialect, request: RequestObject): string {
   const { model, tools, stream: _stream, stream_options: _options, ...others } = request;
   const lines = [`model: ${String(model)}`];
@@ -20,14 +20,14 @@ function valueText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** A function by its name, whichever dialect it is written in; a tool of the server by its type. */
+/** A function by its name, in any dialect; a server-side tool by its type. */
 function toolName(tool: unknown): string {
   if (!isObject(tool)) return valueText(tool);
   const { name } = isObject(tool.function) ? tool.function : tool;
   return String(name ?? tool.type);
 }
 
-/** A text, or the texts of a list of parts; a part that is no text is told by its type. */
+/** A text, or the texts of a list of parts; a part that is not text is shown by its type. */
 function contentText(content: unknown): string {
   if (content === undefined || content === null) return "";
   if (!Array.isArray(content)) return valueText(content);
@@ -41,6 +41,6 @@ function contentText(content: unknown): string {
 
 function cut(text: string): string {
   if (text.length <= valueLengthMax) return text;
-  // Between the halves of a character is no place to cut.
+  // The cut may fall between the halves of a surrogate pair.
   return `${text.slice(0, valueLengthMax).toWellFormed()}… (${text.length} characters)`;
 }

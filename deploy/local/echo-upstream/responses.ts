@@ -53,7 +53,7 @@ export const responses: EchoDialect = {
   refusal: openAiRefusal,
 };
 
-/** A response before anything of it is there. What its settings were is told by the answer's text. */
+/** A response before it has any content. Its settings are described by the text of the answer. */
 function begin({ id, model, createdAt }: Echo, { instructions }: RequestObject) {
   return {
     id: `resp_${id}`,

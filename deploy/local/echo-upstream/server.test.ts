@@ -115,7 +115,8 @@ describe("the Anthropic client", () => {
 
   it("is told what a message was asked for", async () => {
     const answer = await client().messages.create(message);
-    // Exactly that: the provider of the Vercel AI SDK refuses `citations: null`, which Anthropic's own types allow.
+    // Exactly this: the Anthropic provider of the Vercel AI SDK rejects `citations: null`, which Anthropic's own types
+    // allow.
     expect(answer.content).toEqual([{ type: "text", text: messageText }]);
     expect(answer.stop_reason).toBe("end_turn");
     expect(answer.usage.output_tokens).toBeGreaterThan(3);

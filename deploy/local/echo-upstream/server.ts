@@ -10,7 +10,7 @@ import { responses } from "./responses.ts";
 
 const bodyBytesMax = 32 * 1024 * 1024;
 const modelPrefix = "echo/";
-/** The model that streams as slowly as a person reads, to see a stream and to break one off. */
+/** The model that streams at reading speed, for watching a stream or interrupting one. */
 const slowModel = "echo/slow";
 const slowPauseMs = 100;
 
@@ -20,7 +20,7 @@ const dialects: Readonly<Record<string, EchoDialect>> = {
   "/v1/responses": responses,
 };
 
-/** What a request cannot be answered for. */
+/** Why a request cannot be answered. */
 class Refusal extends Error {
   readonly status: number;
 
@@ -30,10 +30,10 @@ class Refusal extends Error {
   }
 }
 
-/** An upstream without a model: each answer tells what it was sent. Not listening yet. */
+/** An upstream without a model: each answer describes the request. Not listening yet. */
 export function createEchoServer(): Server {
   return createServer((request, response) => {
-    // Whoever has hung up needs no answer.
+    // A client that has disconnected needs no answer.
     response.on("error", () => {});
     const path = request.url?.split("?", 1)[0] ?? "";
     const dialect = Object.hasOwn(dialects, path) ? dialects[path] : undefined;
@@ -55,7 +55,7 @@ async function answer(dialect: EchoDialect, request: IncomingMessage, response: 
       model,
       words: requestText(dialect, body).match(/\S+\s*|\s+/g) ?? [],
       createdAt: Math.floor(Date.now() / 1000),
-      // About what a token is.
+      // Roughly the size of a token.
       inputTokens: Math.ceil(bytes.length / 4),
     };
     if (body.stream === true) await stream(dialect.events(echo, body), model === slowModel ? slowPauseMs : 0, response);
@@ -73,7 +73,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   let bytes = 0;
   for await (const chunk of request) {
     bytes += chunk.length;
-    // The rest is dropped as it comes: a sender who is cut off would not read the refusal.
+    // The rest is discarded as it arrives: if the sender were cut off, it would not read the error.
     if (bytes <= bodyBytesMax) chunks.push(chunk);
     else chunks.length = 0;
   }
@@ -98,7 +98,7 @@ function modelOf({ model }: RequestObject): string {
   throw new Refusal(404, `There is no model ${JSON.stringify(model.slice(0, 100))} here, only ${modelPrefix}…`);
 }
 
-/** Sends events as fast as they are read, and stops where the reader has gone. */
+/** Sends events as fast as they are read, and stops if the reader has disconnected. */
 async function stream(events: Iterable<StreamEvent>, pauseMs: number, response: ServerResponse): Promise<void> {
   const gone = new AbortController();
   response.once("close", () => gone.abort());
