@@ -31,7 +31,7 @@ interface MadeKey {
   readonly key: string;
 }
 
-/** Calls with the management key of the stack's organization, unless the parts name another. */
+/** Makes calls with the management key of the stack's organization, unless the parts name another. */
 export function administrator(stack: Stack) {
   const call = <Data>(method: string, path: string, body?: unknown, parts: RequestParts = {}): Promise<Answer<Data>> =>
     stack.request<Data>(method, path, { key: stack.managementKey, ...(body === undefined ? {} : { body }), ...parts });
@@ -39,7 +39,7 @@ export function administrator(stack: Stack) {
   return {
     call,
 
-    /** The key and its secret, of an answer that made one. */
+    /** The key and its secret, from the response that created it. */
     makeKey: async (body: object = {}, parts: RequestParts = {}): Promise<MadeKey> => {
       const answer = await call<KeyJson>("POST", "/keys", { name: "A key", ...body }, parts);
       if (answer.status !== 201) throw new Error(`No key was made: ${answer.text}`);
@@ -60,7 +60,7 @@ export function administrator(stack: Stack) {
   };
 }
 
-/** The paths that a refusal names. */
+/** The paths that an error names. */
 export function pathsOf({ json }: Answer<unknown>): string[] {
   return (json.error.metadata.issues ?? []).map(({ path }) => path).sort();
 }

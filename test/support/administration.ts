@@ -14,7 +14,7 @@ import { openRpcCalls, type RpcCalls } from "./rpc-calls.ts";
 import { newSigningKeyPem } from "./stack.ts";
 import { type Tenant, Tenants } from "./tenants.ts";
 
-/** Calls any unary method in the name of one key. */
+/** Calls any unary method with one key. */
 export type Administrator = <I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
   request?: MessageInitShape<I>,
@@ -28,9 +28,9 @@ export interface TestOrganizations {
   readonly grpcPort: number;
   /** Exchanges the key first. */
   as(key: string, workspaceId?: string): Promise<Administrator>;
-  /** A new organization, and who calls with its management key. */
+  /** A new organization, and a caller with its management key. */
   administer(): Promise<{ readonly tenant: Tenant; readonly admin: Administrator }>;
-  /** Whom a key speaks for now; rejects with a Failure. */
+  /** The principal of a key; rejects with a Failure. */
   exchange(key: string): Promise<MessageShape<typeof AccessService.method.exchangeKey.output>>;
   close(): Promise<void>;
 }
@@ -86,7 +86,7 @@ export async function makeKey(admin: Administrator, request: MessageInitShape<ty
   return { ...key, secret };
 }
 
-/** A new workspace, which is named by its slug unless the fields say otherwise. */
+/** A new workspace, named after its slug unless the fields say otherwise. */
 export async function makeWorkspace(
   admin: Administrator,
   slug: string,

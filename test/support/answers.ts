@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { openApiDocument } from "../../gateway/openapi/document.ts";
 import { isoTime, uuidV7 } from "./patterns.ts";
 
-/** As much of an OpenAPI document as is looked at here. */
+/** The parts of an OpenAPI document that are used here. */
 export interface Document {
   readonly openapi: string;
   readonly info: { readonly version: string };
@@ -13,7 +13,7 @@ export interface Document {
 export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
-  /** Where that is other than for most. */
+  /** Only if it differs from the default. */
   readonly security?: readonly object[];
   readonly requestBody?: {
     readonly content: { readonly "application/json": MediaType & { readonly example: unknown } };
@@ -40,7 +40,7 @@ interface PlainAnswer {
   readonly text: string;
 }
 
-/** `fetch`, which fails where the answer is not as the API's document says. */
+/** `fetch` that fails if the response does not match the API's document. */
 export async function documentedFetch(url: string, init: RequestInit): Promise<Response> {
   const response = await fetch(url, init);
   const { status, headers } = response;
@@ -49,7 +49,7 @@ export async function documentedFetch(url: string, init: RequestInit): Promise<R
   return response;
 }
 
-/** Fails where an answer of the API is not as its document says: in its status, its headers or any field of its body. */
+/** Fails if a response of the API does not match the document: in its status, its headers or any field of its body. */
 export async function expectDocumented(method: string, path: string, answer: PlainAnswer): Promise<void> {
   if (!path.startsWith("/api/")) return;
   const document = await loaded();
@@ -61,7 +61,7 @@ export async function expectDocumented(method: string, path: string, answer: Pla
   if (fault) throw new Error(`${method} ${path} was answered with ${answer.status} ${answer.text}, but ${fault}`);
 }
 
-/** What the document does not know must be refused, in the shape that the path has for errors. */
+/** What is not in the document must be refused, in the error format of the path. */
 function refusalAt(document: Document, path: string): DocumentedAnswer | Reference {
   return operationAt(document, "POST", path)?.responses[404] ?? { $ref: "#/components/responses/NotFound" };
 }
@@ -73,14 +73,14 @@ function loaded(): Promise<Document> {
   return loading;
 }
 
-/** The document may leave room for fields to come; an answer of today has no others than it names. */
+/** The document allows for future fields, but today's responses have only those that it names. */
 function closed(_key: string, value: unknown): unknown {
   const isOpen =
     typeof value === "object" && value !== null && "properties" in value && !("additionalProperties" in value);
   return isOpen ? { ...value, additionalProperties: false } : value;
 }
 
-/** A parameter may be anything here, also empty: to refuse it is up to the operation. */
+/** A parameter may be anything here, even empty: refusing it is up to the operation. */
 function operationAt({ paths }: Document, method: string, path: string): Operation | undefined {
   const key = method === "HEAD" ? "get" : method.toLowerCase();
   return Object.entries(paths).find(

@@ -1,4 +1,4 @@
-/** The parameters that every list takes, and what is wrong with each that it does not. */
+/** Invalid values of the parameters that every list takes, each with its error. */
 export const badPages = [
   ["offset=-1", "offset", "must be at least 0"],
   ["offset=2147483648", "offset", "must be at most 2147483647"],

@@ -2,10 +2,15 @@ import { type Browser, chromium } from "playwright-core";
 import { findExecutable } from "../../deploy/local/executables.ts";
 import { ProgramFailure, runProgram } from "../../deploy/local/program.ts";
 
-/** First the one that has no windows: each page of the others has one, with all that is drawn around a page. */
+/**
+ * The one without windows comes first: in the others, each page has a window with everything that is drawn around it.
+ */
 const names = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
 
-/** The browser of CHROMIUM, else of the machine, else one that is installed now; undefined where there is none. */
+/**
+ * The browser named by CHROMIUM, otherwise the machine's, otherwise one that is installed now; undefined if there is
+ * none.
+ */
 export async function findBrowser(): Promise<string | undefined> {
   const found = process.env.CHROMIUM || findInstalled();
   if (found) return found;
@@ -19,7 +24,7 @@ export async function findBrowser(): Promise<string | undefined> {
 }
 
 export function launchBrowser(executablePath: string): Promise<Browser> {
-  // Chromium has no sandbox for root, and containers have no shared memory to speak of.
+  // Chromium's sandbox does not work for root, and containers have hardly any shared memory.
   return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 }
 
@@ -27,7 +32,7 @@ function findInstalled(): string | undefined {
   return names.map(findExecutable).find((path) => path !== undefined);
 }
 
-/** Returns why that did not work, where it did not. */
+/** Returns why it failed, if it did. */
 async function installChromium(): Promise<string> {
   process.stderr.write("no Chromium here: installing it with apt (once, about a minute)\n");
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
@@ -36,7 +41,7 @@ async function installChromium(): Promise<string> {
     runProgram("apt-get", [...apt, "--yes", "--no-install-recommends", "install", name, "fonts-liberation"], { env });
   try {
     await runProgram("apt-get", [...apt, "update"], { env }).catch(() => {});
-    // Not every release has the first.
+    // Not every release has the first package.
     await install("chromium-headless-shell").catch(() => install("chromium"));
     return "it was installed under another name";
   } catch (error) {

@@ -3,11 +3,11 @@ import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TlsFiles } from "../../services/platform/rpc/tls.ts";
 
-/** Issues certificates for this machine. Made here, because not every machine has the openssl command. */
+/** Issues certificates for this machine. Implemented here, because not every machine has the openssl command. */
 export interface Authority {
-  /** Writes a new certificate, its key and the authority's own certificate into a folder, over what is there. */
+  /** Writes a new certificate, its key and the authority's own certificate into a folder, replacing existing ones. */
   issue(folder: string): TlsFiles;
-  /** With a new certificate for the key that it has. */
+  /** The same key with a new certificate. */
   renew(): Authority;
 }
 
@@ -33,7 +33,7 @@ export function createAuthority(name: string, { publicKey, privateKey } = newKey
   };
 }
 
-/** Whoever reads the file sees the old content or the new, and never a part. */
+/** Readers see the old content or the new, never a part. */
 function replaceFile(file: string, content: string): void {
   writeFileSync(`${file}.new`, content);
   renameSync(`${file}.new`, file);
@@ -43,7 +43,7 @@ function newKeyPair(): { readonly publicKey: KeyObject; readonly privateKey: Key
   return generateKeyPairSync("ec", { namedCurve: "P-256" });
 }
 
-// The least of X.509 (RFC 5280) in DER: each value is a tag, a length and its content.
+// The minimum of X.509 (RFC 5280) in DER: each value is a tag, a length and its content.
 
 function der(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
@@ -74,7 +74,7 @@ interface CertificateParts {
   readonly extension: Buffer;
 }
 
-/** A certificate in PEM, good from an hour ago until tomorrow. */
+/** A certificate in PEM, valid from an hour ago until tomorrow. */
 function certificate({ subject, issuer, publicKey, extension }: CertificateParts, issuerKey: KeyObject): string {
   const nameOf = (value: string) => sequence(der(0x31, sequence(commonName, text(0x0c, value))));
   const timeOf = (ms: number) => text(0x17, new Date(ms).toISOString().replaceAll(/^..|[-:T]|\.\d+/g, ""));

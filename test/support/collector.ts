@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect } from "vitest";
 import type { TracesConfig } from "../../services/platform/observe/traces-config.ts";
 
-/** A span as a collector gets it, with what tests look at. */
+/** A span as a collector receives it, reduced to what tests check. */
 export interface ReceivedSpan {
   readonly service: string;
   readonly name: string;
@@ -19,21 +19,21 @@ export interface ReceivedSpan {
   readonly startTimeUnixNano: string;
 }
 
-/** What receives traces as a collector of OpenTelemetry does: OTLP over HTTP. */
+/** Receives traces like an OpenTelemetry collector: OTLP over HTTP. */
 export interface Collector {
   readonly traces: TracesConfig;
   readonly spans: readonly ReceivedSpan[];
-  /** All that it was sent, as text. */
+  /** Everything that it received, as text. */
   readonly text: () => string;
   readonly headers: readonly IncomingHttpHeaders[];
-  /** The spans of a trace, once there are as many, in the order in which they ended. */
+  /** The spans of a trace, in the order in which they ended. Waits until there are this many. */
   spansOf(traceId: string, count: number): Promise<ReceivedSpan[]>;
-  /** The first span of a trace that is named so, once it is there. */
+  /** The first span of a trace with this name. Waits until it has arrived. */
   spanOf(traceId: string, name: string | RegExp): Promise<ReceivedSpan>;
   close(): void;
 }
 
-/** One that answers once it can. */
+/** Starts a collector that answers once `canAnswer` resolves. */
 export async function startCollector(
   changes: Partial<TracesConfig> = {},
   canAnswer: Promise<void> = Promise.resolve(),
@@ -84,7 +84,7 @@ export async function listen(listener: RequestListener): Promise<{ readonly url:
   };
 }
 
-/** Every trace is recorded, and sent soon. */
+/** Records every trace, and exports soon. */
 export function tracesTo(url: string, changes: Partial<TracesConfig> = {}): TracesConfig {
   return {
     url: `${url}/v1/traces`,
@@ -103,7 +103,7 @@ interface KeyValue {
   readonly value: { readonly stringValue?: string; readonly intValue?: number; readonly doubleValue?: number };
 }
 
-/** What is not there has its default, as OTLP has it. */
+/** Missing fields have their defaults, as in OTLP. */
 interface OtlpSpan extends Omit<ReceivedSpan, "attributes" | "service" | "isError" | "parentSpanId" | "links"> {
   readonly attributes: readonly KeyValue[];
   readonly parentSpanId?: string;

@@ -11,7 +11,7 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/
 /** The console of a whole system, in a real browser. */
 export interface ConsoleUnderTest<S extends Stack = Stack> {
   readonly stack: S;
-  /** A page of a browser that knows nobody yet. */
+  /** A page of a browser in which nobody is signed in yet. */
   newPage(options?: PageOptions): Promise<ConsolePage>;
   close(): Promise<void>;
 }
@@ -20,9 +20,9 @@ interface PageOptions {
   readonly colorScheme?: "light" | "dark";
   readonly width?: number;
   readonly height?: number;
-  /** A phone: fingers instead of a mouse. */
+  /** A phone: touch instead of a mouse. */
   readonly isTouched?: boolean;
-  /** The person's own few colours take the place of the page's. */
+  /** The user's system colours replace those of the page. */
   readonly hasForcedColors?: boolean;
   /** Signs in with this key. */
   readonly key?: string;
@@ -33,19 +33,19 @@ export interface ConsolePage {
   readonly page: Page;
   readonly context: BrowserContext;
   open(path: string): Promise<void>;
-  /** Another tab of the same person. */
+  /** Another tab of the same browser. */
   newTab(): Promise<ConsolePage>;
-  /** Errors of scripts and violations of the content policy since the page was loaded. */
+  /** Script errors and violations of the content security policy since the page was loaded. */
   faults(): Promise<string[]>;
-  /** What moved by itself since the page was loaded. */
+  /** Layout shifts since the page was loaded. */
   shifts(): Promise<string[]>;
-  /** What axe finds, as one line for each. */
+  /** The violations that axe finds, one per line. */
   axeViolations(): Promise<string[]>;
 }
 
 /**
- * Chooses from a menu by keyboard. A list that is drawn anew as its menu opens closes it: then it is opened again, as
- * anybody would.
+ * Chooses from a menu by keyboard. If its list is rendered again as the menu opens, the menu closes: then it is opened
+ * again, as anybody would.
  */
 export async function chooseFromMenu(page: Page, menu: string, action: string | RegExp): Promise<void> {
   const item = page.getByRole("button", { name: action }).and(page.locator(":visible"));
@@ -114,7 +114,7 @@ declare global {
   var consoleShifts: string[];
 }
 
-/** Runs in the page before anything of it does. */
+/** Runs in the page before any of its scripts. */
 function watchPage(): void {
   const scope = globalThis as unknown as {
     consoleFaults: string[];
@@ -139,11 +139,11 @@ function watchPage(): void {
 async function watched(context: BrowserContext, stack: Stack): Promise<ConsolePage> {
   const page = await context.newPage();
   const errors: string[] = [];
-  // Whoever leaves a page that asks whether they want to does want to.
+  // If a page asks whether to leave it, the answer is yes.
   page.on("dialog", (dialog) => dialog.accept());
   page.on("pageerror", (error) => errors.push(`script: ${error.stack}`));
   page.on("console", (message) => {
-    // A refusal of the API is an answer, and is tested where it is expected; the browser calls each an error.
+    // A 4xx is a valid response, and is tested where it is expected; the browser logs each as an error.
     const isRefusal = /^Failed to load resource: .* 4\d\d /.test(message.text());
     if (message.type() === "error" && !isRefusal) errors.push(`console: ${message.text()}`);
   });

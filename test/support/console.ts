@@ -1,6 +1,6 @@
 import { type Answer, requestRaw } from "./rest.ts";
 
-/** What the console shows of who is signed in. */
+/** What the console shows about who is signed in. */
 interface SessionJson {
   readonly user_id: string;
   readonly name: string | null;
@@ -15,15 +15,15 @@ interface SessionJson {
 type Headers = Readonly<Record<string, string | undefined>>;
 
 interface BrowserParts {
-  /** Instead of what the console's own page sends; undefined: without it. */
+  /** Replace the headers that the console's page sends; undefined removes one. */
   readonly headers?: Headers;
   readonly body?: unknown;
 }
 
-/** What a browser says of a request that the console's own page makes. */
+/** What a browser sends with a request from the console's own page. */
 const ownRead = { "sec-fetch-site": "same-origin" };
 
-/** A browser with the console open: it sends what its pages send, and keeps the cookie that it gets. */
+/** A browser with the console open: sends what its pages send, and stores the cookie that it gets. */
 export class Browser {
   readonly #baseUrl: string;
   cookie: string | undefined;
@@ -33,7 +33,7 @@ export class Browser {
     this.cookie = cookie;
   }
 
-  /** Another one that has the same cookie. */
+  /** Another browser with the same cookie. */
   clone(baseUrl = this.#baseUrl): Browser {
     return new Browser(baseUrl, this.cookie);
   }

@@ -4,7 +4,7 @@ import type { DescFile } from "@bufbuild/protobuf";
 
 const generated = fileURLToPath(new URL("../../proto/gen/", import.meta.url));
 
-/** Every file of the contract as it was generated, so that a test covers what is added to it. */
+/** Every generated file of the contract, so that tests cover whatever is added to it. */
 export async function contractFiles(): Promise<DescFile[]> {
   const paths = readdirSync(generated, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith("_pb.ts"));
   const modules = await Promise.all(paths.map((path) => import(`${generated}${path}`)));

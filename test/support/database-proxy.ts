@@ -1,15 +1,15 @@
 import { connect, createServer, type Socket } from "node:net";
 import { nextPort } from "./ports.ts";
 
-/** Where on the way of a statement a fault strikes. `query` is any text statement, `commit` the one that says so. */
+/** The point at which a fault strikes. `query` is any text statement, `commit` is the COMMIT statement. */
 export type Phase = "connect" | "handshake" | "session" | "query" | "prepare" | "execute" | "commit";
 
 /**
- * `silence`: nothing arrives or comes back any more, and nothing tells why. `deaf`: it arrives, and nothing comes back.
- * `hold`: it arrives when `letGo` says so, whoever has given up by then. `reset`: the connection is cut before the server
- * hears. `lost answer`: it is cut after the server has done its work. `untold abort`: the transaction is rolled back before
- * it, and nobody is told. A number: the answer is that error, and nothing is done; with `isDone`, it is done all the same;
- * with `message`, it says that.
+ * `silence`: nothing arrives or comes back any more, without any sign. `deaf`: requests arrive, but nothing comes back.
+ * `hold`: the packet arrives when `letGo` is called, even if the client has given up by then. `reset`: the connection
+ * is cut before the server receives the packet. `lost answer`: it is cut after the server has done its work. `untold
+ * abort`: the transaction is rolled back first, and nobody is told. A number: the answer is that error, and nothing is
+ * done; with `isDone`, it is done nevertheless; with `message`, the error has that message.
  */
 export type Fault =
   | "silence"
@@ -22,27 +22,27 @@ export type Fault =
   | { readonly errno: number; readonly isDone: true }
   | { readonly errno: number; readonly message: string };
 
-/** Stands between a pool and the real database, and does what a network or a failing server does. */
+/** Stands between a pool and the real database, and behaves like a bad network or a failing server. */
 export interface DatabaseProxy {
-  /** The address of the database, through here. */
+  /** The URL of the database through this proxy. */
   readonly url: string;
   /** How many connections are open right now. */
   readonly connections: number;
-  /** How many of those have fallen silent: only the other side can end them. */
+  /** How many of those have fallen silent: only the other side can close them. */
   readonly silent: number;
-  /** How many were made so far. */
+  /** How many connections were accepted so far. */
   readonly accepted: number;
-  /** How many commands were sent so far: each is waited for. Pings, which come by the clock, are not counted. */
+  /** How many commands were sent so far; the client waits for each. Pings, which are sent on a timer, do not count. */
   readonly commands: number;
-  /** From now on the phase fails, as often as it says, on whichever connection gets there. */
+  /** From now on the phase fails, this many times, on whichever connection reaches it. */
   fail(phase: Phase, fault: Fault, times?: number): void;
   /** How many packets are held. */
   readonly held: number;
-  /** Lets what is held go on to the server. */
+  /** Sends the held packets on to the server. */
   letGo(): void;
-  /** Takes no connection any more, as if nothing listened there; those that are open are cut. */
+  /** Accepts no more connections, as if nothing were listening, and cuts those that are open. */
   refuse(): Promise<void>;
-  /** The database is back. Connections that fell silent stay so. */
+  /** The database is back. Connections that have fallen silent stay silent. */
   heal(): Promise<void>;
   close(): Promise<void>;
 }
@@ -82,13 +82,13 @@ export async function openDatabaseProxy(
       doomed.delete(client);
     });
     let isHeld = false;
-    /** What the client hears instead of the server's next answer. */
+    /** Sent to the client in place of the server's next answer. */
     let instead: Buffer | undefined;
-    /** How many answers of the server are to commands that were none of the client's. */
+    /** How many of the server's next answers belong to commands that the client did not send. */
     let unasked = 0;
-    /** What the client puts before the text of a statement. */
+    /** The bytes that the client sends before the text of a statement. */
     let beforeText: Buffer = Buffer.alloc(0);
-    /** True where what was sent must not go on to the server. */
+    /** Returns true if the packet must not be passed on to the server. */
     const strike = (fault: Fault | undefined, packet?: Buffer): boolean => {
       if (fault === "silence" || fault === "deaf" || fault === "hold") silent.add(client);
       if (fault === "lost answer") doomed.add(client);
@@ -183,7 +183,7 @@ export async function openDatabaseProxy(
 }
 
 const pingCommand = 0x0e;
-/** Is answered by any server as a node of Galera answers whether it is one. */
+/** Any server answers this as a Galera node answers whether it is one. */
 const wsrepIsOn = "SELECT 1 AS isNode";
 
 function queryPacket(sql: string, beforeText: Buffer): Buffer {
@@ -193,14 +193,15 @@ function queryPacket(sql: string, beforeText: Buffer): Buffer {
   return Buffer.concat([header, content]);
 }
 
-/** Changes the greeting of a server as if it had no TLS. */
+/** Changes a server's greeting as if it did not support TLS. */
 function hideTls(greeting: Buffer): void {
-  // Behind the header, the version of the protocol, that of the server as text with a zero, the thread, and a salt.
+  // After the packet header, the protocol version, the server version as a zero-terminated text, the thread id, and a
+  // salt.
   const capabilities = greeting.indexOf(0, 5) + 1 + 4 + 8 + 1;
   greeting.writeUInt16LE(greeting.readUInt16LE(capabilities) & ~0x0800, capabilities);
 }
 
-/** Calls for each whole packet of the protocol: three bytes of length, one of sequence, and the content. */
+/** Calls back for each whole packet of the protocol: three bytes of length, one of sequence, then the content. */
 function forEachPacket(socket: Socket, onPacket: (packet: Buffer) => void): void {
   let rest = Buffer.alloc(0);
   socket.on("data", (data: Buffer) => {
@@ -217,12 +218,12 @@ function isQuery(packet: Buffer): boolean {
   return packet[3] === 0 && packet[4] === 0x03;
 }
 
-/** Newer servers and clients put the number of the statement's attributes before it: none. */
+/** Newer servers and clients put the number of query attributes before the statement: none. */
 function beginOfText(query: Buffer): number {
   return query[5] === 0 ? 7 : 5;
 }
 
-/** Which phases a packet of a client begins. A command has sequence 0; what comes before the first one does not. */
+/** The phases that a packet of a client begins. A command has sequence 0; packets before the first one do not. */
 function phasesOf(packet: Buffer): Phase[] {
   if (packet[3] !== 0) return ["handshake"];
   switch (packet[4]) {
@@ -240,7 +241,7 @@ function phasesOf(packet: Buffer): Phase[] {
   }
 }
 
-/** An error in answer to a packet, or to a connection. */
+/** An error in response to a packet, or to a new connection. */
 function errorPacket(errno: number, packet: Buffer | undefined, message = "injected"): Buffer {
   const content = Buffer.concat([Buffer.from([0xff, errno & 0xff, errno >> 8]), Buffer.from(`#HY000${message}`)]);
   const header = Buffer.alloc(4);

@@ -4,14 +4,14 @@ import { createConnection } from "mysql2/promise";
 import { inject } from "vitest";
 import type { TestDatabase } from "./database.ts";
 
-/** The users of both databases, as docs/operations.md has an administrator make them. */
+/** The users of both databases, created as docs/operations.md tells an administrator to. */
 export interface DatabaseUsers {
-  /** The address of a database in the name of a documented user, such as `preset_migration`. */
+  /** The URL of a database for a documented user, such as `preset_migration`. */
   urlFor(user: string, url: string): string;
   drop(): Promise<void>;
 }
 
-/** Runs the documented statements, on databases that are there already. */
+/** Runs the documented statements on existing databases. */
 export async function createDocumentedUsers(
   databases: Readonly<Record<"preset" | "organization", TestDatabase>>,
 ): Promise<DatabaseUsers> {

@@ -3,7 +3,7 @@ import { createConnection } from "mysql2/promise";
 import { inject } from "vitest";
 import { createDatabases, databaseUrl } from "../../deploy/local/database-connection.ts";
 
-/** Whether all tests run as on Vitess: statements go as text, each about one workspace. */
+/** Whether all tests run as on Vitess: statements are sent as text, each for one workspace. */
 export const isSharded = process.env.TEST_DATABASE_PROTOCOL === "text";
 
 export interface TestDatabase {
@@ -12,7 +12,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** An empty database that no other test file knows. Drop it after the last test. */
+/** An empty database that no other test file uses. Drop it after the last test. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const serverUrl = inject("databaseServerUrl");
   const name = `test_${randomBytes(6).toString("hex")}`;

@@ -9,7 +9,7 @@ const podsMax = 5;
 const replicas = 2;
 const readyWithinMs = 60_000;
 
-/** Where a pod listens: the port that it is called at, and the one that it is asked at whether it is ready. */
+/** Where a pod listens: the port for calls, and the port for probes. */
 interface Address {
   readonly port: number;
   readonly probePort: number;
@@ -22,18 +22,18 @@ interface Pod {
 
 interface DeploymentOptions {
   readonly entryFile: string;
-  /** The variables of the two ports. */
+  /** The variables that set the two ports. */
   readonly ports: readonly [string, string];
   readonly logFile: string;
 }
 
-/** Two real processes, replaced one by one as Kubernetes does it: a new one is ready before an old one is told to end. */
+/** Two real processes, replaced one by one as Kubernetes does it: a new one is ready before an old one is stopped. */
 export class Deployment {
   readonly #options: DeploymentOptions;
   readonly #free: Address[];
   #pods: readonly Pod[] = [];
   readonly #ending = new Set<Promise<void>>();
-  /** How each pod has ended that was told to. */
+  /** How each stopped pod ended. */
   readonly ends: string[] = [];
 
   private constructor(options: DeploymentOptions, addresses: readonly Address[]) {
@@ -51,12 +51,12 @@ export class Deployment {
     return new Deployment(options, addresses);
   }
 
-  /** Of the pods that were not told to end, as a Service has them. */
+  /** The ports of the pods that have not been told to stop, as in a Service. */
   get readyPorts(): readonly number[] {
     return this.#pods.map(({ address }) => address.port);
   }
 
-  /** Returns when every pod has the new environment; those of before may still be ending. */
+  /** Returns when every pod has the new environment; earlier ones may still be stopping. */
   async roll(environment: NodeJS.ProcessEnv): Promise<void> {
     for (let n = 0; n < replicas; n++) {
       const made = await this.#start(environment);
@@ -73,7 +73,7 @@ export class Deployment {
   }
 
   async #start(environment: NodeJS.ProcessEnv): Promise<Pod> {
-    // One that is ending has its address until it is gone.
+    // A stopping pod keeps its address until it is gone.
     while (this.#free.length === 0) await Promise.race(this.#ending);
     const address = this.#free.shift() as Address;
     const { entryFile, ports, logFile } = this.#options;

@@ -2,7 +2,7 @@ import type { Dialect } from "../../gateway/dialects/dialect.ts";
 import { readBody } from "../../gateway/dialects/read-body.ts";
 import { DomainError } from "../../services/platform/domain/domain-error.ts";
 
-/** What is said of a body; nothing where it is taken. */
+/** The violations in a body; empty if it is accepted. */
 export function violationsOf(dialect: Dialect, body: unknown) {
   return violationsOfText(dialect, JSON.stringify(body));
 }

@@ -3,7 +3,7 @@ import type { Dialect } from "../../gateway/dialects/dialect.ts";
 import { configChecks } from "../../services/platform/config-fields/config-fields.ts";
 import { configOf, violationsOf } from "./dialect-bodies.ts";
 
-/** Values that a field may have, and values that it may not, with the path below the field and what is said of it. */
+/** Valid values of a field, and invalid ones with the path below the field and the message. */
 interface Rule {
   readonly good: readonly unknown[];
   readonly bad: readonly (readonly [value: unknown, below: string, message: string])[];
@@ -166,7 +166,7 @@ export const ignoredByChatAndResponses: Rules = {
 
 /** The fields of a dialect, each with its rule. */
 interface DialectFields {
-  /** The smallest body that is valid. */
+  /** The smallest valid body. */
   readonly least: Readonly<Record<string, unknown>>;
   readonly kept: Rules;
   readonly ignored: Rules;

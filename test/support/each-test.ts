@@ -5,7 +5,7 @@ import { watchStatements } from "./statement-watch.ts";
 const faults = watchStatements();
 const endProcessWatches = noteProcessWatches();
 
-// After each test, so that the one fails that has sent the statement; after all, for what was sent outside of one.
+// After each test, so that the test fails that sent the statement; after all, for statements sent outside of a test.
 afterEach(tellFaults);
 afterAll(tellFaults);
 afterAll(endProcessWatches);

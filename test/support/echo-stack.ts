@@ -5,7 +5,7 @@ import { createEchoServer } from "../../deploy/local/echo-upstream/server.ts";
 import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
 import { type InferenceStack, startInferenceStack } from "./inference.ts";
 
-/** A stack whose gateway sends inference to the echo upstream, and to others behind it in the table. */
+/** A stack whose gateway sends inference to the echo upstream, with other upstreams after it in the table. */
 export interface EchoStack extends InferenceStack {
   readonly echo: Server;
 }

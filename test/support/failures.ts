@@ -6,7 +6,7 @@ import { BadRequestSchema, ErrorInfoSchema } from "../../proto/gen/google/rpc/er
 import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.ts";
 import { codeName } from "../../services/platform/rpc/codes.ts";
 
-/** What every client sees of an error. */
+/** The parts of an error that every client sees. */
 export interface Failure {
   /** The canonical name: `INVALID_ARGUMENT`. */
   readonly code: string;
@@ -14,7 +14,7 @@ export interface Failure {
   readonly reason: string | undefined;
   readonly domain: string | undefined;
   readonly violations: readonly { readonly field: string; readonly description: string }[];
-  /** Only where there is any. */
+  /** Only if there is any. */
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
@@ -43,7 +43,7 @@ function failure(
   return { code: codeName(code), message, reason: info?.reason, domain: info?.domain, violations, ...metadata };
 }
 
-/** For a call that is to fail. */
+/** For a call that must fail. */
 export function failureOf(call: Promise<unknown>): Promise<Failure> {
   return call.then(
     () => Promise.reject(new Error("the call succeeded")),

@@ -7,7 +7,7 @@ interface LogLine {
   readonly route?: string;
 }
 
-/** What operators see of the gateway: its connections, its counts and its log. */
+/** What operators see of the gateway: its connections, its metrics and its log. */
 export class GatewaySigns {
   readonly #stack: Stack;
   #logStart = 0;
@@ -16,7 +16,7 @@ export class GatewaySigns {
     this.#stack = stack;
   }
 
-  /** Forgets what was logged so far. */
+  /** Ignores what was logged so far. */
   clearLog(): void {
     this.#logStart = this.#stack.log().length;
   }

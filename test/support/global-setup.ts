@@ -10,12 +10,12 @@ import { StartError } from "../../deploy/local/start-error.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** A server on which a test may make databases; the URL names none. */
+    /** The URL of a server on which tests may create databases; it names none. */
     databaseServerUrl: string;
   }
 }
 
-/** Gives all test files one server: that of TEST_DATABASE_URL, or a private one that is thrown away afterwards. */
+/** Gives all test files one server: that of TEST_DATABASE_URL, or a private one that is deleted afterwards. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const givenUrl = process.env.TEST_DATABASE_URL;
   if (givenUrl) {
@@ -45,7 +45,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   };
 }
 
-/** What the run keeps to itself. Tests start many processes: each of these finds there what an earlier one has compiled. */
+/** The run's own folder. Tests start many processes, and each finds there what earlier ones have compiled. */
 async function openFolder(): Promise<{ readonly folder: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), "setpoint-test-"));
   process.env.NODE_COMPILE_CACHE = join(folder, "compile-cache");
@@ -53,23 +53,23 @@ async function openFolder(): Promise<{ readonly folder: string; remove(): Promis
   return {
     folder,
     remove: async () => {
-      // A process that is ending may still write there what it has compiled.
+      // A process that is ending may still be writing compiled code there.
       await rm(folder, { recursive: true, force: true, maxRetries: 20 });
       dismissWatchdog();
     },
   };
 }
 
-/** Vitest would show a stack, which helps nobody to install a database. */
+/** Vitest would show a stack, which does not help anybody to install a database. */
 function endWithSentence(error: unknown): never {
   if (!(error instanceof StartError)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exit(1);
 }
 
-/** Removes the folder, with the server that runs in it, where this process is ended before it can do so itself. */
+/** Removes the folder, and the server that runs in it, if this process is killed before it can do so itself. */
 function startWatchdog(folder: string): () => void {
-  // Again until it succeeds: a server that is still stopping, or still being set up, writes into the folder.
+  // Retried until it succeeds: a server that is still stopping, or still being set up, writes into the folder.
   const script = 'cat; kill -9 $(cat "$0/data/server.pid"); until rm -rf "$0"; do sleep 0.1; done';
   const watchdog = spawn("sh", ["-c", script, folder], { stdio: ["pipe", "ignore", "ignore"], detached: true });
   watchdog.unref();

@@ -3,7 +3,7 @@ import { grpcPathOf } from "../../services/platform/rpc/grpc-messages.ts";
 
 const asIs = (bytes: Buffer): Buffer => bytes;
 
-/** A method as grpc-js wants it, from its generated descriptor. Servers read and write messages themselves. */
+/** A method in the form that grpc-js needs, from its generated descriptor. Servers serialize messages themselves. */
 export function grpcDefinitionOf(method: DescMethod) {
   return {
     path: grpcPathOf(method),

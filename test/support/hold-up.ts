@@ -1,4 +1,4 @@
-/** Nothing else runs in this process for so long, as where its machine is busy or asleep. What arrives waits in its sockets. */
+/** Blocks this process, as if its machine were busy or asleep. What arrives meanwhile waits in its sockets. */
 export function holdUp(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

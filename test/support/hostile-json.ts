@@ -1,6 +1,6 @@
 import { jsonValuesMax } from "../../services/platform/json/json-outline.ts";
 
-/** JSON texts of this many bytes that are made to take long: everything is in a member of this name. */
+/** JSON texts of this many bytes that are designed to take long. Everything is in a member with this name. */
 export function hostileTexts(bytes: number, field: string, valuesMax = jsonValuesMax): Record<string, string> {
   const joined = joinedUpTo.bind(undefined, valuesMax);
   const room = bytes - field.length - 20;
@@ -57,7 +57,7 @@ export function hostileTexts(bytes: number, field: string, valuesMax = jsonValue
   };
 }
 
-/** As many as fit, and as many as a text may hold. */
+/** As many as fit, but no more than a text may hold. */
 function joinedUpTo(
   valuesMax: number,
   room: number,

@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { type ReceivedRequest, RequestReader } from "./received-request.ts";
 
-/** What is done for a request, once all of it, or with `atHead` its head, has come. */
+/** Runs for a request, once all of it has arrived, or with `atHead` once its head has. */
 export type Script = (request: ReceivedRequest, socket: Socket) => void | Promise<void>;
 
 interface Certified {
@@ -11,20 +11,20 @@ interface Certified {
   readonly key: Buffer;
 }
 
-/** An upstream that does as it is told, byte by byte: what no server of good manners would do. */
+/** An upstream that follows its script byte by byte, and does what no well-behaved server would. */
 export class HostileUpstream {
   readonly #server: Server;
   readonly #accepted = new Set<Socket>();
   readonly #sockets = new Set<Socket>();
   readonly received: ReceivedRequest[] = [];
   connections = 0;
-  /** For every request that has no script of its own. */
+  /** For every request without a script of its own. */
   script: Script = answerWith(200, '{"ok":true}');
-  /** Scripts of the next requests, in the order of their arrival. */
+  /** Scripts for the next requests, in order of arrival. */
   readonly next: Script[] = [];
-  /** Run at the head of a request, ahead of its body. */
+  /** Runs when the head of a request has arrived, before its body. */
   atHead: Script | undefined;
-  /** Reads nothing of a connection until told to. */
+  /** Reads nothing from a connection until told to. */
   isDeaf = false;
 
   readonly #protocol: "http" | "https";
@@ -35,14 +35,14 @@ export class HostileUpstream {
     this.#server = certified
       ? createTlsServer({ ...certified, allowHalfOpen: true }, serve)
       : createServer({ allowHalfOpen: true }, serve);
-    // Those that never come to TLS, too.
+    // Includes connections that never complete TLS.
     this.#server.on("connection", (socket: Socket) => {
       this.#accepted.add(socket);
       socket.once("close", () => this.#accepted.delete(socket));
     });
   }
 
-  /** With a certificate, it speaks TLS. */
+  /** Speaks TLS if it has a certificate. */
   static async start(port = 0, certified?: Certified): Promise<HostileUpstream> {
     const upstream = new HostileUpstream(certified);
     await new Promise<void>((resolve) => upstream.#server.listen(port, "127.0.0.1", resolve));
@@ -57,7 +57,7 @@ export class HostileUpstream {
     return `${this.#protocol}://127.0.0.1:${this.port}/v1`;
   }
 
-  /** Connections that are open now. */
+  /** The number of open connections. */
   get openConnections(): number {
     return this.#sockets.size;
   }
@@ -106,7 +106,7 @@ export function headOf(status: number, headers: Readonly<Record<string, string>>
   return `HTTP/1.1 ${status} Status\r\n${lines.join("")}\r\n`;
 }
 
-/** A whole answer. */
+/** A complete response. */
 export function answerWith(
   status: number,
   body: string | Buffer,
@@ -125,7 +125,7 @@ export function answerWith(
 
 export const streamHead = headOf(200, { "content-type": "text/event-stream", "transfer-encoding": "chunked" });
 
-/** One piece of a chunked body. */
+/** One chunk of a chunked body. */
 export function chunkOf(data: string | Buffer): Buffer {
   const bytes = Buffer.from(data);
   return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n")]);
@@ -133,7 +133,7 @@ export function chunkOf(data: string | Buffer): Buffer {
 
 export const lastChunk = "0\r\n\r\n";
 
-/** A stream of pieces, one after the other, that comes to its end. */
+/** A stream of pieces, one after the other, that ends properly. */
 export function streamOf(pieces: readonly (string | Buffer)[], { gapMs = 0 } = {}): Script {
   return async (_request, socket) => {
     socket.write(streamHead);
@@ -153,7 +153,7 @@ export function streamBegun(text: string): Script {
   };
 }
 
-/** The beginning of a stream, and then the connection ends. */
+/** The beginning of a stream, after which the connection ends. */
 export function streamBroken(text: string | Buffer): Script {
   return (_request, socket) => {
     socket.write(beginningOf(text), () => socket.destroy());

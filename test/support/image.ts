@@ -30,7 +30,7 @@ export function readStages(): Instruction[][] {
 
 const ignore = dockerignore.default().add(readFileSync(join(root, ".dockerignore"), "utf8"));
 
-/** Whether .dockerignore keeps a path of the checkout from whatever is built. */
+/** Whether .dockerignore excludes a path of the checkout from builds. */
 export function isIgnored(path: string): boolean {
   return ignore.ignores(path);
 }
@@ -39,18 +39,18 @@ export function isIgnored(path: string): boolean {
 export function filesToCopy(path: string): string[] {
   const files = statSync(join(root, path)).isFile()
     ? [path]
-    : // Not readdir, which fails where a folder goes away meanwhile: the console may be built beside this.
+    : // Not readdir, which fails if a folder disappears meanwhile: the console may be built at the same time.
       globSync("**/*", { cwd: join(root, path), withFileTypes: true })
         .filter((entry) => entry.isFile())
         .map((entry) => join(entry.parentPath, entry.name).slice(root.length));
   return files.filter((file) => !isIgnored(file));
 }
 
-/** Does what the COPY instructions of a stage do that take files from the checkout, into a folder. */
+/** Does what those COPY instructions of a stage do that take files from the checkout, into a folder. */
 export function copySources(stage: readonly Instruction[], folder: string): void {
   for (const { keyword, flags, text } of stage) {
     if (keyword !== "COPY" || flags.length > 0) continue;
-    // Every COPY here keeps the path of what it copies.
+    // Every COPY here keeps the paths.
     for (const file of text.split(" ").slice(0, -1).flatMap(filesToCopy)) {
       mkdirSync(dirname(join(folder, file)), { recursive: true });
       cpSync(join(root, file), join(folder, file));

@@ -23,12 +23,12 @@ class UpstreamsFile {
     return file;
   }
 
-  /** A path beside it, for secrets. */
+  /** A path beside the file, for secrets. */
   beside(name: string): string {
     return join(this.#folder, name);
   }
 
-  /** At once, as a whole. Text is written as it stands. */
+  /** Replaces the whole file at once. Text is written as it is. */
   async write(content: unknown): Promise<void> {
     const next = join(this.#folder, "next");
     await writeFile(next, typeof content === "string" ? content : JSON.stringify(content));
@@ -40,7 +40,7 @@ class UpstreamsFile {
   }
 }
 
-/** An entry of the table: an upstream that serves every model in every dialect, unless the members say otherwise. */
+/** A table entry: an upstream that serves every model in every dialect, unless the members say otherwise. */
 export function entryOf({ url }: { readonly url: string }, members: object = {}): object {
   return { name: "main", base_url: url, dialects: dialectNames, models: ["*"], ...members };
 }
@@ -48,7 +48,7 @@ export function entryOf({ url }: { readonly url: string }, members: object = {})
 /** A stack whose gateway has these upstreams. */
 export interface InferenceStack extends Stack {
   readonly file: UpstreamsFile;
-  /** A request with the API key of the organization; the answer is not read. */
+  /** Sends a request with the organization's API key; the response is not read. */
   send(
     dialect: DialectName,
     body: unknown,
@@ -58,7 +58,7 @@ export interface InferenceStack extends Stack {
   metric(name: string, ...labels: readonly string[]): Promise<number>;
 }
 
-/** A chat request as it goes over a connection, for tests that do to it what `fetch` cannot. */
+/** A chat request as raw HTTP, for tests that do what `fetch` cannot. */
 export function chatRequestText(key: string, body: string): string {
   const head = [
     "POST /api/v1/chat/completions HTTP/1.1",

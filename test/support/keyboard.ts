@@ -2,11 +2,11 @@ import type { ConsolePage } from "./console-browser.ts";
 
 type Role = "link" | "button" | "radio" | "textbox";
 
-/** Moves the focus with Tab until it is on something, as somebody without a mouse would. */
+/** Presses Tab until something has the focus, as somebody without a mouse would. */
 export async function tabTo({ page }: ConsolePage, name: string | RegExp, role: Role): Promise<void> {
   const target = page.getByRole(role, { name, exact: typeof name === "string" }).first();
   await target.waitFor();
-  // To find it by its name takes three times as long as to press a key, so that is done again only where it was drawn anew.
+  // Finding it by name takes three times as long as a key press, so that is repeated only if it was rendered again.
   let found = await target.elementHandle();
   for (let presses = 0; presses < 80; presses++) {
     const isFocused = await found?.evaluate((element) =>

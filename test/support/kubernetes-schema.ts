@@ -1,12 +1,12 @@
 import type { KubernetesObject } from "./kustomize.ts";
 
-/** Where the schemas of an API group come from. All else is Kubernetes itself. */
+/** Where the schemas of an API group come from. All others are from Kubernetes itself. */
 const packages: Readonly<Record<string, string>> = {
   "gateway.networking.k8s.io": "@kubernetes-models/gateway-api",
   "cert-manager.io": "@kubernetes-models/cert-manager",
 };
 
-/** What the API server would refuse about an object: what its schema forbids, and fields that it does not know. */
+/** What the API server would reject in an object: violations of its schema, and unknown fields. */
 export async function lookForSchemaFaults(object: KubernetesObject): Promise<string[]> {
   const group = object.apiVersion.split("/")[0] as string;
   const path = `${packages[group] ?? "kubernetes-models"}/${object.apiVersion}`;
@@ -23,8 +23,8 @@ export async function lookForSchemaFaults(object: KubernetesObject): Promise<str
 }
 
 /**
- * A copy that remembers which of its fields were read. The validators read every field that they know, and none that
- * they do not: so what was not read is a field that a strict API server refuses.
+ * A copy that records which of its fields were read. The validators read every field that they know and no other, so an
+ * unread field is one that a strict API server rejects.
  */
 function trackReads(value: object, path = ""): { tracked: object; unread: () => string[] } {
   const read = new Set<string>();

@@ -29,14 +29,14 @@ interface Kustomization {
 
 interface Labels {
   readonly pairs: Record<string, string>;
-  /** Where else they belong, in objects that have labels there. */
+  /** Where else the labels go, in objects that have labels there. */
   readonly fields?: readonly { readonly path: string }[];
 }
 
 interface Patch {
   readonly path?: string;
   readonly patch?: string;
-  /** Without a name: all of the kind. */
+  /** Without a name: all objects of the kind. */
   readonly target?: { readonly kind: string; readonly name?: string };
 }
 
@@ -48,7 +48,7 @@ interface Generator {
   readonly files?: readonly string[];
 }
 
-/** What is allowed at each place. Anything else would be left out silently, so it is refused. */
+/** What is supported at each place. Anything else would be ignored silently, so it is rejected. */
 const understood = {
   kustomization: [
     ...["apiVersion", "kind", "namespace", "resources", "components", "labels", "images", "patches"],
@@ -61,15 +61,15 @@ const understood = {
   secretGenerator: ["name", "literals"],
 };
 
-/** An object on its way, with whether its name gets a hash in the end. */
+/** An object in progress, and whether its name gets a hash in the end. */
 interface Draft {
   object: KubernetesObject;
   readonly isGenerated: boolean;
 }
 
 /**
- * The objects of a kustomization, as `kubectl kustomize` gives them, also with more components than it names. It knows
- * only what the manifests of this repository use, and refuses the rest.
+ * The objects of a kustomization as `kubectl kustomize` renders them, optionally with more components than it names.
+ * Supports only what the manifests of this repository use, and rejects the rest.
  */
 export function renderKustomization(folder: string, moreComponents: readonly string[] = []): KubernetesObject[] {
   const drafts = accumulate(folder, [], moreComponents);
@@ -88,7 +88,7 @@ export function renderKustomization(folder: string, moreComponents: readonly str
   return objects;
 }
 
-/** Adds what a kustomization or component says to what is there already. */
+/** Adds the content of a kustomization or component to the existing objects. */
 function accumulate(folder: string, inherited: readonly Draft[], moreComponents: readonly string[] = []): Draft[] {
   const kustomization = readKustomization(folder);
   let drafts = [...inherited];
@@ -200,7 +200,7 @@ function applyOperation(object: KubernetesObject, { op, path, value }: Operation
   parent[last] = value;
 }
 
-/** By which field the elements of a list are the same. Other lists are replaced. */
+/** The field by which elements of a list are matched. Other lists are replaced. */
 const mergeKeys: Readonly<Record<string, string>> = {
   containers: "name",
   initContainers: "name",
@@ -257,7 +257,7 @@ function setImage(object: KubernetesObject, rule: NonNullable<Kustomization["ima
   });
 }
 
-/** Where a ConfigMap or Secret is named, by the field that holds the reference. */
+/** Where a ConfigMap or Secret is referenced, by the field that holds the reference. */
 const references: Readonly<Record<string, readonly [kind: string, nameField: string]>> = {
   configMapRef: ["ConfigMap", "name"],
   configMapKeyRef: ["ConfigMap", "name"],
@@ -278,20 +278,20 @@ function renameReferences(object: KubernetesObject, names: ReadonlyMap<string, s
   });
 }
 
-/** Calls for the value itself and everything inside of it that is an object. */
+/** Calls back for the value itself and every object inside it. */
 export function visit(value: unknown, onObject: (place: Json) => void): void {
   if (isJson(value)) onObject(value);
   if (typeof value === "object" && value !== null) for (const child of Object.values(value)) visit(child, onObject);
 }
 
-/** The hash that kustomize puts behind the name of a generated object; it breaks long secrets into lines, we do not. */
+/** The hash that kustomize appends to the name of a generated object. It breaks long secrets into lines, we do not. */
 function contentHash({ kind, type, data }: KubernetesObject): string {
   const sorted = Object.fromEntries(Object.entries(data as object).sort(([a], [b]) => (a < b ? -1 : 1)));
   const content = { data: sorted, kind, name: "", ...(type === undefined ? {} : { type }) };
   // Go escapes these in JSON, JavaScript does not.
   const escapes: Readonly<Record<string, string>> = { "<": "\\u003c", ">": "\\u003e", "&": "\\u0026" };
   const text = JSON.stringify(content).replace(/[<>&]/g, (character) => escapes[character] as string);
-  // No vowels and no digits that look like them, so that no word comes about.
+  // No vowels, nor digits that look like them, so that no words arise.
   const letters: Readonly<Record<string, string>> = { 0: "g", 1: "h", 3: "k", a: "m", e: "t" };
   const hex = createHash("sha256").update(text).digest("hex").slice(0, 10);
   return hex.replace(/[013ae]/g, (character) => letters[character] as string);

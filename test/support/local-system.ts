@@ -6,7 +6,7 @@ import { commandLineOf } from "../../deploy/local/background-process.ts";
 import { repositoryRoot } from "../../deploy/local/home.ts";
 import { anyPorts, nextPort } from "./ports.ts";
 
-/** What a start leaves for scripts. */
+/** The credentials file that a start writes for scripts. */
 export interface Credentials {
   readonly base_url: string;
   readonly api_key: string;
@@ -23,13 +23,13 @@ export type ProcessName = "organization" | "preset" | "gateway" | "echo" | "data
 export interface LocalSystem {
   readonly credentials: Credentials;
   readonly metricsUrl: string;
-  /** All that was printed so far. */
+  /** Everything printed so far. */
   output(): string;
-  /** The process that runs under this name now; undefined where a container does. */
+  /** The process that runs under this name now; undefined if it is a container. */
   pidOf(name: ProcessName): number | undefined;
-  /** Does something of which `npm start` itself notices nothing before it is done. */
+  /** Does something that `npm start` itself does not notice until it is done. */
   unnoticed<T>(work: () => Promise<T>): Promise<T>;
-  /** Stops it as a service manager would, and returns the exit code. May be repeated. */
+  /** Stops it as a service manager would, and returns the exit code. May be called again. */
   stop(): Promise<number | null>;
 }
 
@@ -39,12 +39,14 @@ interface Refusal {
 }
 
 interface StartOptions {
-  /** Of another checkout. */
+  /** The root of another checkout. */
   readonly root?: string;
   readonly args?: readonly string[];
 }
 
-/** Starts it in a home folder and returns when it says that it is ready; rejects with a Refusal where it ends before. */
+/**
+ * Starts it in a home folder and returns when it reports that it is ready; rejects with a Refusal if it ends before.
+ */
 export async function startLocalSystem(
   home: string,
   environment: NodeJS.ProcessEnv = {},
@@ -53,12 +55,12 @@ export async function startLocalSystem(
   const ports = await freePorts();
   const child = spawn(process.execPath, [join(root, "deploy/local/start.ts"), ...args], {
     env: {
-      // Nothing of the machine's own settings but what the tests themselves have set.
+      // None of the machine's own settings, only those that the tests themselves have made.
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       HOME: home,
       SETPOINT_HOME: home,
-      // As under npm, it stops where its parent has ended.
+      // As under npm: it stops when its parent has ended.
       npm_lifecycle_event: "start",
       // The same on every machine.
       GATEWAY_PROCESSES: "1",
@@ -95,7 +97,7 @@ export async function startLocalSystem(
   };
 }
 
-/** For a start that is to be refused. */
+/** For a start that must fail. */
 export async function refusalOf(start: Promise<LocalSystem>): Promise<Refusal> {
   const outcome = await start.catch((refusal: Refusal) => refusal);
   if (!("stop" in outcome)) return outcome;
@@ -107,7 +109,7 @@ export function isRunning(pid: number | undefined): boolean {
   return pid !== undefined && commandLineOf(pid) !== undefined;
 }
 
-/** Those of a local system, by the variables that name them. */
+/** Free ports for a local system, by the variables that set them. */
 export async function freePorts(): Promise<Record<string, string>> {
   const ports: Record<string, string> = {};
   for (const name of Object.keys(anyPorts)) ports[name] = String(await nextPort());

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool, RowDataPacket } from "../../services/platform/mysql/pool.ts";
 
-/** MySQL 9 shows no transaction whose statement has binary values in it, so there the locks themselves are asked. */
+/**
+ * MySQL 9 does not show a transaction whose statement contains binary values, so there the locks themselves are
+ * queried.
+ */
 const waitsByServer = {
   MariaDB: `SELECT p.id FROM information_schema.innodb_trx t JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id
     WHERE t.trx_state = 'LOCK WAIT' AND p.db = DATABASE()`,
@@ -10,10 +13,10 @@ const waitsByServer = {
     WHERE l.object_schema = DATABASE()`,
 };
 
-/** MariaDB shows what it gathered before, and gathers nothing anew as long as it is asked within a tenth of a second. */
+/** MariaDB caches this table, and does not refresh it while it is queried more than once in a tenth of a second. */
 const pauseMs = 150;
 
-/** Whether a transaction in this database waits for a row that another one holds. */
+/** Whether a transaction in this database waits for a row lock that another one holds. */
 export async function waitsForLock(pool: Pool): Promise<boolean> {
   const server = await serverOf(pool);
   await sleep(pauseMs);
@@ -27,7 +30,7 @@ const behindLockByServer = {
     WHERE processlist_db = DATABASE() AND processlist_state LIKE 'Waiting for table%'`,
 };
 
-/** How many statements in this database wait for a table that is locked as a whole. */
+/** How many statements in this database wait for a lock on a whole table. */
 export async function statementsBehindLock(pool: Pool): Promise<number> {
   const [waits] = await pool.query<RowDataPacket[]>(behindLockByServer[await serverOf(pool)]);
   return waits.length;

@@ -1,10 +1,10 @@
-/** Nothing takes more than 50 ms on a machine that is quiet; five times that leaves room for one that is not. */
+/** Nothing takes more than 50 ms on an idle machine; five times that leaves room for a busy one. */
 export const blockMsMax = 250;
 
 /**
- * The longest that work keeps the event loop from anything else, in milliseconds of CPU time of this thread: what other
- * processes take of the machine does not count. The best of a few tries, because the first ones compile; none is made
- * once one was quick enough.
+ * The longest time for which work blocks the event loop, in milliseconds of CPU time of this thread, so that other
+ * processes on the machine do not count. It is the best of a few attempts, because the first ones compile; there are no
+ * more once one was fast enough.
  */
 export async function longestBlock(work: () => unknown): Promise<number> {
   let best = Number.POSITIVE_INFINITY;

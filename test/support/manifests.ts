@@ -8,7 +8,9 @@ export type { Container, PodSpec };
 
 const kubernetes = fileURLToPath(new URL("../../deploy/kubernetes/", import.meta.url));
 
-/** What one way of installing Setpoint sends to the API server, and the Secrets and ConfigMaps that it expects there. */
+/**
+ * What one way of installing Setpoint sends to the API server, and the Secrets and ConfigMaps that it expects there.
+ */
 export interface Rendering {
   readonly title: string;
   readonly objects: readonly KubernetesObject[];
@@ -21,7 +23,7 @@ function render(title: string, folder: string, components: readonly string[], ex
   return { title, objects, expected: [...expected, ...objects.flatMap(secretOfCertificate)] };
 }
 
-/** What cert-manager makes. */
+/** The Secret that cert-manager creates. */
 function secretOfCertificate({ kind, spec }: KubernetesObject): KubernetesObject[] {
   if (kind !== "Certificate") return [];
   const name = (spec as { secretName: string }).secretName;
@@ -76,7 +78,7 @@ export function objectsOf<T>({ objects }: Rendering, kind: string): (T & Kuberne
   return objects.filter((object) => object.kind === kind) as (T & KubernetesObject)[];
 }
 
-/** The pods that a workload makes. */
+/** The pods that a workload creates. */
 export interface Pods {
   /** Such as `Deployment gateway`. */
   readonly owner: string;
@@ -103,7 +105,7 @@ export interface Service {
   };
 }
 
-/** Which labels pods must have. An empty one means all pods. */
+/** The labels that pods must have. An empty selector matches all pods. */
 export interface Selector {
   readonly matchLabels?: Readonly<Record<string, string>>;
   readonly matchExpressions?: readonly { readonly key: string; readonly operator: string; readonly values: string[] }[];
@@ -135,7 +137,7 @@ export function getPods(rendering: Rendering, name: string): Pods {
   return pods;
 }
 
-/** The container beside which there are none but init containers. */
+/** The only container, apart from init containers. */
 export function mainContainerOf({ spec }: Pods): Container {
   return spec.containers[0] as Container;
 }
@@ -153,7 +155,7 @@ export function isOurs({ image }: Container): boolean {
   return /(^|\/)setpoint([:@]|$)/.test(image ?? "");
 }
 
-/** The content of a ConfigMap or Secret; undefined where there is none of that name. */
+/** The content of a ConfigMap or Secret; undefined if there is none with that name. */
 export function findData(rendering: Rendering, kind: string, name: string): Record<string, string> | undefined {
   const candidates = [...rendering.objects, ...rendering.expected];
   const object = candidates.find((each) => each.kind === kind && each.metadata.name === name);
@@ -165,7 +167,7 @@ export function findData(rendering: Rendering, kind: string, name: string): Reco
   return object && { ...Object.fromEntries(decoded), ...stringData };
 }
 
-/** The variables of a container, as its process sees them. A reference that leads nowhere throws. */
+/** The variables of a container, as its process sees them. Throws if a reference leads nowhere. */
 export function environmentOf(rendering: Rendering, container: Container): Record<string, string> {
   const get = (kind: string, name: string | undefined): Record<string, string> => {
     const data = findData(rendering, kind, name ?? "");

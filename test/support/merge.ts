@@ -3,14 +3,14 @@ import { mergeRequest, type OutgoingRequest, preparePreset } from "../../gateway
 import { type RequestBody, readRequestBody } from "../../gateway/inference/request/request-body.ts";
 
 interface TestPreset {
-  /** JSON, as text or not. */
+  /** A value, or JSON text. */
   readonly config?: object | string;
   readonly prompt?: string;
-  /** Null where it is not given: not known. */
+  /** Null, or not given: unknown. */
   readonly dialect?: DialectName | null;
 }
 
-/** A preset merged into a request, which is JSON, as text or not. */
+/** Merges a preset into a request, which is a value or JSON text. */
 export function mergeInto(
   dialect: DialectName,
   request: object | string,

@@ -1,4 +1,4 @@
-/** The sum of a metric on a page of them, by its whole name and parts of its labels; 0 where there is none. */
+/** The sum of a metric on a metrics page, by its full name and parts of its labels; 0 if there is none. */
 export async function metricOf(metricsUrl: string, name: string, ...labels: readonly string[]): Promise<number> {
   const page = await (await fetch(metricsUrl)).text();
   return page

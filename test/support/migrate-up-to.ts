@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { migrate } from "../../services/platform/mysql/migrate.ts";
 
-/** Applies the migrations of a folder as far as one, by its number: the database is then as an older version left it. */
+/** Applies the migrations of a folder up to a number, which leaves the database as an older version would. */
 export async function migrateUpTo(last: string, databaseUrl: string, migrations: URL): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "setpoint-migrations-"));
   for (const name of readdirSync(migrations).filter((each) => each.slice(0, 4) <= last)) {

@@ -12,11 +12,11 @@ export interface Bootstrapped {
   readonly management_key: string;
 }
 
-/** The administrator's commands on a database of their own. */
+/** The administrator's commands, with a database of their own. */
 export interface TestCommands {
   readonly pool: Pool;
   readonly url: string;
-  /** What a command prints, or rejects with its refusal. */
+  /** What a command prints; rejects with its error. */
   run(command: DatabaseCommand, ...parameters: string[]): Promise<string>;
   makeOrganization(name: string, adminEmail?: string): Promise<Bootstrapped>;
   close(): Promise<void>;
@@ -38,7 +38,7 @@ export async function openCommands(): Promise<TestCommands> {
   };
 }
 
-/** The lines of a list by the names of its columns. */
+/** The rows of a printed list, by the names of its columns. */
 export function rowsOf(table: string): Record<string, string | undefined>[] {
   const [names = [], ...lines] = table.split("\n").map((line) => line.split("\t"));
   return lines.map((cells) => Object.fromEntries(names.map((name, index) => [name, cells[index]])));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { prepareDatabase } from "../../deploy/local/database.ts";
 import { findDatabaseServer } from "../../deploy/local/database-server.ts";
 
-/** A database server that one test file has to itself, to do with what would disturb the others. */
+/** A database server for one test file alone, for things that would disturb others. */
 export interface OwnServer {
   readonly url: string;
   stop(): Promise<void>;

@@ -6,7 +6,7 @@ const allowedVolumes = [
 ];
 
 /**
- * What the Pod Security Standard "restricted" refuses about pods:
+ * What the Pod Security Standard "restricted" rejects in pods:
  * https://kubernetes.io/docs/concepts/security/pod-security-standards
  */
 export function lookForPodSecurityFaults(pods: Pods): string[] {

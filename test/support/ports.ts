@@ -2,19 +2,16 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 
-/**
- * Below the ports that systems hand out to whoever wants any: one of those may be somebody else's by the time that a
- * process listens on it, or is started again.
- */
+/** Below the ephemeral ports: one of those may be taken by the time that a process listens on it, or is restarted. */
 const first = 12_000;
 const sliceSize = 200;
 const slices = 100;
 
-/** The first port of a slice that this process has to itself. */
+/** The first port of a slice that belongs to this process alone. */
 let slice: Promise<number> | undefined;
 let next = 0;
 
-/** Those of a local system, each of them any that is free. */
+/** The ports of a local system, each of them any that is free. */
 export const anyPorts = {
   PORT: 0,
   METRICS_PORT: 0,
@@ -25,7 +22,7 @@ export const anyPorts = {
   ECHO_PORT: 0,
 };
 
-/** A port that nobody listens on or keeps for a start, and that no other test is given meanwhile. */
+/** A port that nobody listens on or has reserved, and that no other test is given meanwhile. */
 export async function nextPort(): Promise<number> {
   slice ??= claimSlice();
   const guard = await slice;
@@ -40,7 +37,7 @@ export async function nextPort(): Promise<number> {
   }
 }
 
-/** Whoever listens on the first port of a slice has the others, too, for as long as it lives, however it ends. */
+/** Whoever listens on the first port of a slice owns the others, too, as long as it lives, however it ends. */
 async function claimSlice(): Promise<number> {
   for (let n = 0; n < slices; n += 1) {
     const guard = first + ((process.pid + n) % slices) * sliceSize;
@@ -52,7 +49,10 @@ async function claimSlice(): Promise<number> {
   throw new Error(`All ports from ${first} to ${first + slices * sliceSize} are claimed.`);
 }
 
-/** By `npm start`, which keeps the UDP port of the same number; tests of its parts do so until their process ends. */
+/**
+ * Reserved by `npm start`, which holds the UDP port of the same number. Tests of its parts hold it until their process
+ * ends.
+ */
 async function isReserved(port: number): Promise<boolean> {
   const socket = createSocket("udp4");
   socket.bind(port, "127.0.0.1");

@@ -1,6 +1,6 @@
 import type { PresetJson } from "./rest.ts";
 
-/** A preset as it stands in lists. */
+/** A preset as it appears in lists. */
 export type ListedPresetJson = Omit<PresetJson, "designated_version">;
 
 export type VersionJson = PresetJson["designated_version"];

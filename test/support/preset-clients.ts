@@ -9,7 +9,7 @@ import {
 import { type Failure, failureFromConnect } from "./failures.ts";
 import { callStock, stockClient, stockDetails } from "./stock-grpc.ts";
 
-/** What every client sees of a created version. */
+/** The parts of a created version that every client sees. */
 interface Created {
   readonly slug: string;
   readonly workspaceId: string;

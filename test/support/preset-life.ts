@@ -4,7 +4,7 @@ import { upTo } from "./preset-store.ts";
 import type { Answer, PresetJson, RequestParts } from "./rest.ts";
 import type { Stack } from "./stack.ts";
 
-/** What tests of a preset's life do with a stack, which is there once the first of them is called. */
+/** What tests of a preset's lifecycle do with a stack. The stack need not exist before the first call. */
 export function presetLife(stack: () => Stack) {
   function get(slug: string): Promise<Answer> {
     return stack().request("GET", `/presets/${slug}`, { key: stack().apiKey });
@@ -19,7 +19,7 @@ export function presetLife(stack: () => Stack) {
     return (await get(slug)).json.data;
   }
 
-  /** Everything that a change would be seen in. */
+  /** Everything in which a change would show. */
   async function stateOf(slug: string) {
     const { text, headers } = await get(slug);
     const changes = await stack().request("GET", `/presets/${slug}/changes`, { key: stack().apiKey });

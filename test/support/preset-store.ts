@@ -15,7 +15,7 @@ import { createPresetDatabase } from "./preset-database.ts";
 
 export const actor: Actor = { userId: "user_000000000000000000000001", keyId: "019a0000-0000-7000-8000-000000000001" };
 
-/** The store of the preset service on a database of its own, without a service around it. */
+/** The store of the preset service with a database of its own, without a service around it. */
 export interface TestStore {
   readonly pool: Pool;
   readonly reader: PresetReader;
@@ -79,7 +79,7 @@ export function presetUpdate(slug: string, fields: Partial<PresetUpdate>): Prese
   return { slug, etags: [], requestId: newId(), ...fields };
 }
 
-/** A caller who waits. */
+/** A caller with plenty of time. */
 export function patient(ms = 30_000): Deadline {
   return { deadlineMs: soon(ms), isCanceled: () => false };
 }

@@ -10,7 +10,7 @@ import { newSigningKeyPem } from "./stack.ts";
 
 type Read = (environment: Environment) => object | string;
 
-/** What reads the environment, by command. */
+/** The function that reads the environment, by command. */
 const readers: Readonly<Record<string, Read>> = {
   "node gateway/main.ts": readGatewayConfig,
   "node services/preset/main.ts": readPresetConfig,
@@ -20,7 +20,7 @@ const readers: Readonly<Record<string, Read>> = {
   "node services/organization/main.ts bootstrap": readOrganizationDatabaseUrl,
 };
 
-/** What a command makes of an environment. The files of the signing key and of TLS need not be on this machine. */
+/** The config that a command reads from an environment. The files of the signing key and of TLS need not exist here. */
 export function readConfigOf(command: readonly string[], environment: Environment): object | string {
   const { SIGNING_KEY_FILE, ...others } = environment;
   const here = Object.entries(others).map(([name, value]) => [name, isTlsFile(name) ? import.meta.filename : value]);
@@ -35,7 +35,7 @@ function isTlsFile(name: string): boolean {
 /** Read by Node itself. */
 const nodeVariables = ["NODE_EXTRA_CA_CERTS"];
 
-/** What a command lacks in an environment, and what is there that it never looks at. */
+/** What a command is missing in an environment, and variables that it never reads. */
 export function lookForEnvironmentFaults(command: readonly string[], environment: Environment): string[] {
   const known = variablesRead(getReader(command));
   const unread = Object.keys(environment).filter((name) => !known.has(name) && !nodeVariables.includes(name));
@@ -48,7 +48,7 @@ function getReader(command: readonly string[]): Read {
   return read;
 }
 
-/** Every variable that a process looks at. It reads all of them before it complains. */
+/** Every variable that a process reads. It reads all of them before it reports errors. */
 function variablesRead(read: Read): Set<string> {
   const names = new Set<string>();
   const recorder = new Proxy({}, { get: (_, name) => void names.add(String(name)) });

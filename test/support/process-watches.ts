@@ -1,17 +1,17 @@
 import { createRequire } from "node:module";
 import type { PerformanceObserver } from "node:perf_hooks";
 
-/** As prom-client sees it; what is imported from it by name cannot be replaced. */
+/** The module object that prom-client uses; a named import could not be replaced. */
 const hooks = createRequire(import.meta.url)("node:perf_hooks") as typeof import("node:perf_hooks");
 
-/** One list for the process, whose test files may each have a copy of this module. */
+/** One list for the whole process, because test files may each have a copy of this module. */
 const lists = globalThis as { setpointProcessWatches?: (() => unknown)[] };
 
 /**
- * Notes what watches this process from now on; the function that is returned ends all of it. For every registry,
- * prom-client watches the event loop and the garbage collector, and never ends that. A process has one registry, but one
- * that runs tests has one for each system that these open, and would keep all of them in memory: most of its time would go
- * into looking through that for garbage.
+ * Records every observer that is started in this process from now on; the returned function stops all of them. For
+ * every registry, prom-client observes the event loop and the garbage collector, and never stops. A process has one
+ * registry, but a test process has one for each system that its tests open, and would keep all of them in memory: it
+ * would spend most of its time on garbage collection.
  */
 export function noteProcessWatches(): () => void {
   lists.setpointProcessWatches ??= watchHooks();

@@ -1,7 +1,7 @@
 import { findPrometheus, type Prometheus } from "../../deploy/local/install-prometheus.ts";
 import { StartError } from "../../deploy/local/start-error.ts";
 
-/** Undefined where there is none to be had, which is an error only where nobody reads what is said. */
+/** Undefined if none is available. That is an error only in CI, where nobody reads the output. */
 export async function findPrometheusForTests(): Promise<Prometheus | undefined> {
   try {
     return await findPrometheus((text) => process.stderr.write(`${text}\n`));
@@ -17,7 +17,7 @@ export interface Series {
   readonly value: readonly [time: number, value: string];
 }
 
-/** What Prometheus finds now; throws where it cannot read the expression. */
+/** The current result of a query; throws if Prometheus cannot parse the expression. */
 export async function query(url: string, expr: string): Promise<readonly Series[]> {
   const answer = await fetch(`${url}/api/v1/query`, { method: "POST", body: new URLSearchParams({ query: expr }) });
   const { error, data } = (await answer.json()) as { error?: string; data: { result: Series[] } };

@@ -1,4 +1,4 @@
-/** Whole numbers from 0 up to, but not including, a bound: the same ones for the same seed. */
+/** Whole numbers from 0 up to, but not including, a bound. The same seed gives the same numbers. */
 export type Random = (bound: number) => number;
 
 export function randomFrom(seed: number): Random {
@@ -13,7 +13,7 @@ export function oneOf<Value>(random: Random, values: readonly Value[]): Value {
   return values[random(values.length)] as Value;
 }
 
-// None is a single backslash: once JSON.parse has seen a key of that, it takes other keys of one escaped letter for it.
+// None is a single backslash: once JSON.parse has seen such a key, it takes other keys of one escaped letter for it.
 const texts = [
   "",
   "a",
@@ -30,7 +30,7 @@ const texts = [
   "name",
 ];
 
-/** A JSON value, nested this deep at most. */
+/** A JSON value, nested at most this deep. */
 export function randomJson(random: Random, depth: number): unknown {
   const kind = random(depth > 0 ? 8 : 5);
   if (kind === 0) return null;
@@ -41,7 +41,7 @@ export function randomJson(random: Random, depth: number): unknown {
   return kind === 5 ? values : Object.fromEntries(values.map((value) => [oneOf(random, texts), value]));
 }
 
-/** JSON text of a value with white space and escapes here and there, which changes nothing of what it says. */
+/** JSON text of a value, with white space and escapes in places, which do not change its meaning. */
 export function randomSpelling(random: Random, value: unknown): string {
   const space = () => oneOf(random, ["", "", "", " ", "\n  "]);
   if (typeof value === "string") {

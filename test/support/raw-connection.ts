@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** A connection that sends bytes as they are, which no HTTP client would. */
+/** A connection that sends bytes as they are, which no HTTP client does. */
 export class RawConnection {
   readonly #socket: Socket;
   #received = "";
@@ -23,7 +23,7 @@ export class RawConnection {
     return connection;
   }
 
-  /** All that was received so far. */
+  /** Everything received so far. */
   get received(): string {
     return this.#received;
   }
@@ -41,17 +41,17 @@ export class RawConnection {
     this.#socket.write(text);
   }
 
-  /** Sends when the other side has taken what was sent before, or returns when it has gone. */
+  /** Sends a text, and resolves when the other side has taken it, or has gone. */
   async sent(text: string): Promise<void> {
     await new Promise<void>((resolve) => this.#socket.write(text, () => resolve()));
   }
 
-  /** Stops to read. */
+  /** Stops reading. */
   pause(): void {
     this.#socket.pause();
   }
 
-  /** Closes this side and goes on reading. */
+  /** Closes this side, but keeps reading. */
   halfClose(): void {
     this.#socket.end();
   }
@@ -65,7 +65,7 @@ export class RawConnection {
     this.#socket.resetAndDestroy();
   }
 
-  /** Waits until the other side closes, and returns all that was received. */
+  /** Waits until the other side closes, and returns everything received. */
   async closed(): Promise<string> {
     if (!this.isClosed) {
       await Promise.race([once(this.#socket, "end"), once(this.#socket, "close")]);
@@ -75,7 +75,7 @@ export class RawConnection {
   }
 }
 
-/** The body of the last answer in what was received. */
+/** The body of the last response received. */
 export function lastBody(received: string) {
   return JSON.parse(received.slice(received.lastIndexOf("\r\n\r\n") + 4));
 }

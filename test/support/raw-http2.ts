@@ -17,15 +17,15 @@ const bodies = new Map([
   ["/medium", Buffer.alloc(mediumBytes)],
 ]);
 
-/** A client that is written by hand, frame by frame, and a server that answers what it is asked. */
+/** A client that sends handwritten frames, and a server that answers them. */
 export class RawHttp2 {
   readonly client: Socket;
-  /** What the server has said. */
+  /** The frames that the server has sent. */
   readonly heard: { type: number; bits: number; streamId: number; payload: Buffer }[] = [];
   readonly connections: ServerConnection[];
-  /** Their sockets. */
+  /** The sockets of these connections. */
   readonly sockets: Socket[];
-  /** How many requests came to their end. */
+  /** How many requests have ended. */
   requests = 0;
   readonly received: Buffer[] = [];
   large: Http2Stream | undefined;
@@ -60,7 +60,7 @@ export class RawHttp2 {
     this.#server.close();
   }
 
-  /** Greets, and sends these. */
+  /** Sends the connection preface, then these frames. */
   send(...frames: Buffer[]): void {
     this.client.write(Buffer.concat([preface, settingsFrame({}), ...frames]));
   }

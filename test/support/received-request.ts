@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 
-/** A connection as its requests see it. */
+/** A connection, as its requests see it. */
 interface Connection {
   readonly socket: Socket;
   readonly closed: Promise<void>;
@@ -8,13 +8,13 @@ interface Connection {
   requestCount: number;
 }
 
-/** A request as it came in, and what became of its connection. */
+/** A request as it arrived, and what became of its connection. */
 export class ReceivedRequest {
   readonly requestLine: string;
-  /** By lower-case name; of a repeated header the values are joined. */
+  /** By lower-case name; the values of a repeated header are joined. */
   readonly headers: Readonly<Record<string, string>>;
   readonly rawHead: string;
-  /** How many requests came on its connection before it. */
+  /** How many requests arrived on its connection before it. */
   readonly earlierOnConnection: number;
   bodyBytes = 0;
   readonly #connection: Connection;
@@ -32,7 +32,7 @@ export class ReceivedRequest {
     return this.#connection.socket;
   }
 
-  /** Whether its client has closed the connection, in any way. */
+  /** Whether the client has closed the connection, in any way. */
   get isClosed(): boolean {
     return this.#connection.isClosed;
   }
@@ -50,7 +50,7 @@ export class ReceivedRequest {
     return Buffer.concat(this.#bodyChunks).toString();
   }
 
-  /** Adds what belongs to its body, and returns the rest. */
+  /** Adds the part that belongs to its body, and returns the rest. */
   add(data: Buffer): Buffer {
     const taken = data.subarray(0, this.#missingBytes);
     this.#bodyChunks.push(taken);
@@ -65,20 +65,20 @@ export class ReceivedRequest {
 
 interface RequestListener {
   readonly onHead: (request: ReceivedRequest) => void;
-  /** All of it has come. */
+  /** Called when all of it has arrived. */
   readonly onEnd: (request: ReceivedRequest) => void;
 }
 
 const noBytes = Buffer.alloc(0);
 const headEnd = "\r\n\r\n";
 
-/** Cuts what comes over a connection into requests. */
+/** Splits the data of a connection into requests. */
 export class RequestReader {
   readonly #connection: Connection;
   readonly #listener: RequestListener;
-  /** Of a request whose head is not whole. */
+  /** The bytes of a request whose head is incomplete. */
   #head = noBytes;
-  /** The one whose body is coming. */
+  /** The request whose body is arriving. */
   #request: ReceivedRequest | undefined;
 
   constructor(socket: Socket, listener: RequestListener) {

@@ -37,12 +37,12 @@ interface ErrorJson {
   };
 }
 
-/** An answer, read to its end. */
+/** A response, read to its end. */
 export interface Answer<Data = PresetJson> {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** What the body holds; which of it depends on the status. */
+  /** The content of the body; which part is there depends on the status. */
   readonly json: { readonly data: Data; readonly total_count: number; readonly error: ErrorJson };
 }
 
@@ -53,7 +53,7 @@ export interface RequestParts {
   readonly body?: unknown;
 }
 
-/** Makes one request and reads the answer. A body is sent as `application/json` unless the headers say otherwise. */
+/** Sends one request and reads the response. A body is sent as `application/json` unless the headers say otherwise. */
 export async function request<Data>(method: string, url: string, parts: RequestParts = {}): Promise<Answer<Data>> {
   const { key, body } = parts;
   const isRaw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
@@ -72,11 +72,11 @@ export async function request<Data>(method: string, url: string, parts: RequestP
 
 interface RawParts {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Written one after the other; without a `content-length` header they are sent chunked. */
+  /** Written one after the other; without a `content-length` header, they are sent chunked. */
   readonly chunks?: readonly (string | Uint8Array)[];
 }
 
-/** Sends what `fetch` would mend: a path as it stands, a body of unknown length, a length that is wrong. */
+/** Sends what `fetch` would correct: a path as it is, a body of unknown length, a wrong length. */
 export function requestRaw(method: string, baseUrl: string, path: string, parts: RawParts = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(baseUrl);

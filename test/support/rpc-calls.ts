@@ -13,8 +13,8 @@ import { failureFromConnect, failureFromGrpc } from "./failures.ts";
 import { grpcDefinitionOf } from "./grpc-definition.ts";
 
 /**
- * Calls any unary method; rejects with a Failure. The service is told of the timeout, and the caller waits for its answer
- * however long that takes: where both looked at the clock, it would be chance who sees first that the time is up.
+ * Calls any unary method; rejects with a Failure. Only the service is given the timeout, and the caller waits for its
+ * answer however long that takes: if both watched the clock, it would be chance which of them notices first.
  */
 export type Call = <I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
@@ -23,7 +23,7 @@ export type Call = <I extends DescMessage, O extends DescMessage>(
   timeoutMs?: number,
 ) => Promise<MessageShape<O>>;
 
-/** The same calls over each protocol, with no client of ours. */
+/** The same calls over each protocol, without our own clients. */
 export interface RpcCalls {
   readonly gRPC: Call;
   readonly Connect: Call;

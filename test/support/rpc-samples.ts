@@ -9,14 +9,14 @@ import type { SeenError } from "./transports.ts";
 
 type Request = Record<string, unknown>;
 
-/** A call of a method that succeeds, and one that does not. */
+/** A call of a method that succeeds, and one that fails. */
 export interface Sample {
   readonly good: () => Request | Promise<Request>;
   readonly answer: object;
-  /** None where the method has no way to fail but for a missing token. */
+  /** Absent if the method can fail only for a missing token. */
   readonly bad?: Request;
   readonly error?: SeenError;
-  /** Of each part of a batch. */
+  /** For each part of a batch. */
   readonly outcomes?: readonly object[];
   readonly isOpen?: boolean;
 }
@@ -29,7 +29,7 @@ const sessionInvalid: SeenError = { code: "UNAUTHENTICATED", reason: "SESSION_IN
 
 type Samples = Readonly<Record<string, Sample>>;
 
-/** Of a preset that has two versions, whose configs are `{"seed":1}` and `{"seed":2}`. */
+/** For a preset with two versions, whose configs are `{"seed":1}` and `{"seed":2}`. */
 export function presetSamples(slug: string): Samples {
   const preset = { slug, designatedVersion: {} };
   return {

@@ -5,7 +5,7 @@ import type { Lifecycle } from "../../services/platform/process/lifecycle.ts";
 import { openPresetService } from "../../services/preset/app.ts";
 import type { Stack } from "./stack.ts";
 
-/** Opens another gateway in front of the services of a stack, and returns its address. It ends with the lifecycle. */
+/** Opens another gateway in front of a stack's services, and returns its address. It ends with the lifecycle. */
 export async function openSecondGateway(
   { gateway }: Stack,
   lifecycle: Lifecycle,
@@ -16,7 +16,7 @@ export async function openSecondGateway(
   return `http://127.0.0.1:${port}`;
 }
 
-/** Opens another preset service on the database of a stack, whose gateway then sends each call to the next of the two. */
+/** Opens another preset service on a stack's database. The stack's gateway then alternates between the two. */
 export async function openSecondPresetService({ preset, gateway }: Stack, lifecycle: Lifecycle): Promise<void> {
   const config = { ...preset.config, grpcPort: 0, httpPort: 0 };
   const { grpc } = await openPresetService(config, silentLogger(), lifecycle);

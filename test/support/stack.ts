@@ -18,7 +18,7 @@ import { type Tenant, Tenants } from "./tenants.ts";
 
 const host = "127.0.0.1";
 
-/** The whole system inside the test's own process, on free ports, with databases of its own and one organization. */
+/** The whole system inside the test process, on free ports, with databases of its own and one organization. */
 export interface Stack extends Tenant {
   readonly organization: Part<OrganizationConfig>;
   readonly preset: Part<PresetConfig>;
@@ -28,11 +28,11 @@ export interface Stack extends Tenant {
   readonly presetPool: Pool;
   readonly baseUrl: string;
   readonly metricsUrl: string;
-  /** All that the three have logged so far, as JSON lines. */
+  /** Everything that the three have logged so far, as JSON lines. */
   log(): string;
-  /** A request to the gateway; the path begins behind `/api/v1`. */
+  /** Sends a request to the gateway; the path is relative to `/api/v1`. */
   request<Data>(method: string, path: string, parts?: RequestParts): Promise<Answer<Data>>;
-  /** A creation from a chat-completions body, with the API key of the organization, unless the parts say otherwise. */
+  /** Creates a version from a chat-completions body, with the organization's API key unless the parts say otherwise. */
   create(slug: string, body?: unknown, parts?: CreationParts): Promise<Answer>;
   close(): Promise<void>;
 }
@@ -48,11 +48,11 @@ interface StackOptions {
   readonly gateway?: Partial<GatewayConfig>;
 }
 
-/** One process of the system. Where it is started again, it is at the same ports. */
+/** One process of the system. After a restart, it has the same ports. */
 interface Part<Config> {
   readonly config: Config;
   start(change?: Partial<Config>): Promise<void>;
-  /** Serves on for the delay first; it has none unless it is given. */
+  /** Keeps serving for the delay first. The default is none. */
   stop(shutdownDelayMs?: number): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const lines: string[] = [];
   const logger = pino({ level: "info" }, { write: (line) => lines.push(line) });
   const common = { HOST: host, DRAIN_TIMEOUT_MS: "500" };
-  // Where a part is stopped for a while, its ports must not be given to somebody else.
+  // While a part is stopped, its ports must not be given to anybody else.
   const port = async () => String(await nextPort());
 
   const organization = await startPart(logger, boundTo(openOrganizationService), {
@@ -95,7 +95,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       METRICS_PORT: await port(),
       PRESET_GRPC_TARGET: `${host}:${preset.config.grpcPort}`,
       ORGANIZATION_GRPC_TARGET: `${host}:${organization.config.grpcPort}`,
-      // A suite has more keys refused than anybody should; those that are about this limit set it.
+      // A suite causes more refused keys than anybody should; tests of this limit set it themselves.
       REFUSED_KEY_RATE_LIMIT: "0",
     }),
     ...options.gateway,

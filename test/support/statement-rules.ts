@@ -1,15 +1,15 @@
-/** A statement as it is sent to a database, with how its connection stands. */
+/** A statement as it is sent to a database, with the state of its connection. */
 export interface SentStatement {
   readonly sql: string;
   readonly values: readonly unknown[];
   readonly isPrepared: boolean;
-  /** On a connection to Vitess, which is spoken to as text. */
+  /** Whether the connection is to Vitess, where statements are sent as text. */
   readonly isSharded: boolean;
 }
 
 /**
- * What would go wrong on Vitess with a statement, whoever sends it; undefined where nothing would. The tables of the
- * preset service are sharded by workspace there.
+ * What would go wrong with a statement on Vitess, whoever sends it; undefined if nothing would. There, the preset
+ * service's tables are sharded by workspace.
  */
 export function lookForFault({ sql, values, isPrepared, isSharded }: SentStatement): string | undefined {
   if (/\b(LIMIT|OFFSET)\s+(?!\d)/i.test(withoutTexts(sql))) {
@@ -23,7 +23,7 @@ export function lookForFault({ sql, values, isPrepared, isSharded }: SentStateme
   return undefined;
 }
 
-/** What is wrong with a statement that a service sends: it must find its shard by the workspace that it names. */
+/** What is wrong with a statement that a service sends: Vitess must find its shard by the workspace that it names. */
 export function lookForShardFault(sql: string): string | undefined {
   const text = withoutTexts(sql).replaceAll(/\s+/g, " ").trim();
   if (!touchesShards(text) || /^(CREATE|ALTER|DROP) /.test(text)) return undefined;
@@ -34,7 +34,7 @@ function touchesShards(sql: string): boolean {
   return /\b(FROM|JOIN|UPDATE|INTO)\s+(presets|preset_\w+)\b/.test(sql);
 }
 
-/** What is written has it as a column; each table that is read is restricted by it, or joined on it. */
+/** A row that is written has it as a column; each table that is read is filtered by it, or joined on it. */
 function namesWorkspace(sql: string): boolean {
   const columns = sql.match(/^INSERT INTO \w+ \(([^)]*)\)/)?.[1];
   if (columns !== undefined) return /\bworkspace_id\b/.test(columns);
@@ -43,7 +43,9 @@ function namesWorkspace(sql: string): boolean {
   return conditions.length >= tables.length;
 }
 
-/** The workspaces that the values of a statement name: by a condition, or as the first column of the rows that it writes. */
+/**
+ * The workspaces among the values of a statement: in a condition, or as the first column of the rows that it inserts.
+ */
 export function workspacesIn(sql: string, values: readonly unknown[]): ReadonlySet<string> {
   if (!touchesShards(sql)) return new Set();
   const rowsBegin = /\bINSERT INTO \w+ \(workspace_id\b/.test(sql)
@@ -61,7 +63,7 @@ function hexOf(value: unknown): string {
   return Buffer.isBuffer(value) ? value.toString("hex") : String(value);
 }
 
-/** Without what stands in quotes and comments, where anything may be. */
+/** Without quoted text and comments, which may contain anything. */
 function withoutTexts(sql: string): string {
   return sql.replaceAll(/'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|-- [^\n]*|\/\*.*?\*\//gs, "''");
 }

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { Pool, PoolConnection } from "../../services/platform/mysql/pool.ts";
 import { lookForFault, lookForShardFault, workspacesIn } from "./statement-rules.ts";
 
-/** What all statements of mysql2 go through, whether they come from a pool or a connection. */
+/** All statements of mysql2 pass through this, whether they come from a pool or a connection. */
 interface CoreConnection {
   query(statement: string | { readonly sql: string }, values: unknown, ...rest: unknown[]): unknown;
   execute(statement: string | { readonly sql: string }, values: unknown, ...rest: unknown[]): unknown;
@@ -10,12 +10,12 @@ interface CoreConnection {
 
 type Report = (fault: string | undefined, sql: string) => void;
 
-/** One for the process, whose test files may each have a copy of this module. */
+/** One list for the whole process, because test files may each have a copy of this module. */
 const watches = globalThis as { setpointStatementFaults?: string[] };
 
 /**
- * Holds every statement that this process sends from now on to the rules of Vitess, by whichever way it is sent. Returns
- * where the faults are put, each with its statement.
+ * Checks every statement that this process sends from now on against the rules of Vitess, whichever way it is sent.
+ * Returns the list that faults are added to, each with its statement.
  */
 export function watchStatements(): string[] {
   if (watches.setpointStatementFaults) return watches.setpointStatementFaults;
@@ -29,9 +29,9 @@ export function watchStatements(): string[] {
   return faults;
 }
 
-/** Of a connection that speaks to Vitess. */
+/** The state of a connection to Vitess. */
 interface Session {
-  /** Those of the transaction that is open. */
+  /** The workspaces of the open transaction. */
   workspaces: Set<string> | undefined;
 }
 
@@ -43,7 +43,7 @@ function watchConnections(report: Report): void {
     prototype[method] = function (statement, values, ...rest) {
       const sql = typeof statement === "string" ? statement : statement.sql;
       const bound = Array.isArray(values) ? values : [];
-      // Asked for of Vitess alone, before anything else.
+      // Sent only to Vitess, before anything else.
       if (sql === "SET SESSION transaction_mode = 'SINGLE'") sessions.set(this, { workspaces: undefined });
       const session = sessions.get(this);
       const isPrepared = method === "execute";
@@ -63,7 +63,7 @@ function follow(session: Session, sql: string, values: readonly unknown[], repor
   if (workspaces.size > 1) report("its transaction is about several workspaces", sql);
 }
 
-/** Tests look at the tables as they like; what our own code sends must name its workspace. */
+/** Tests may query the tables as they like; statements of our own code must name their workspace. */
 function watchSenders(report: Report): void {
   for (const { prototype } of [Pool, PoolConnection]) {
     for (const method of ["query", "execute"] as const) {
@@ -77,10 +77,10 @@ function watchSenders(report: Report): void {
   }
 }
 
-/** By who has called the pool, or the connection; what our own code was called by does not matter. */
+/** Decided by the direct caller of the pool or connection; who called our own code does not matter. */
 function isSentByTest(): boolean {
   const { prepareStackTrace } = Error;
-  // Vitest imports some files anew by a query behind their names.
+  // Vitest imports some files again, with a query appended to their names.
   Error.prepareStackTrace = (_, sites) => sites.map((site) => site.getFileName()?.split("?")[0] ?? "");
   const files = new Error().stack as unknown as readonly string[];
   Error.prepareStackTrace = prepareStackTrace;

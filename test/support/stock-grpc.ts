@@ -12,7 +12,7 @@ import { loadSync, type MessageTypeDefinition } from "@grpc/proto-loader";
 
 const includeDirs = [fileURLToPath(new URL("../../proto", import.meta.url))];
 
-/** The contract as anyone loads it who has the proto files and nothing of our code. */
+/** The contract, loaded as by anyone who has the proto files and none of our code. */
 const definitions = loadSync(
   [
     "setpoint/preset/v1/preset_service.proto",

@@ -10,22 +10,22 @@ import type { CallBytes } from "../../services/platform/rpc/call-bytes.ts";
 import { openServers } from "../../services/platform/rpc/servers.ts";
 import { type Implementation, serveService } from "../../services/platform/rpc/service.ts";
 
-/** The servers of the preset service over methods of the test's own. */
+/** The servers of the preset service, with methods that the test provides. */
 export interface StubService {
   readonly grpcPort: number;
   readonly httpPort: number;
-  /** An access token that it takes. */
+  /** An access token that it accepts. */
   readonly token: string;
   /** What it has logged so far, as JSON lines. */
   readonly lines: readonly string[];
   readonly metrics: Metrics;
-  /** How often a call has ended so. */
+  /** How many calls have ended with this code. */
   counted(rpc: string, code: string): Promise<number>;
   close(): Promise<void>;
 }
 
 interface StubOptions {
-  /** Those that are missing answer with an empty message. */
+  /** Missing methods answer with an empty message. */
   readonly methods?: Partial<Implementation<typeof PresetService>>;
   readonly callBytes?: ConstructorParameters<typeof CallBytes>[0];
 }

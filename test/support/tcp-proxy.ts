@@ -1,14 +1,14 @@
 import type { AddressInfo } from "node:net";
 import { connect, createServer, type NetConnectOpts, type Socket } from "node:net";
 
-/** Stands between a process and what it calls, and can fail as a network does. */
+/** Stands between a process and what it calls, and can fail like a network. */
 export interface TcpProxy {
   readonly port: number;
   /** Ends all connections and refuses new ones. */
   cut(): void;
-  /** Takes everything and answers nothing, as a machine does that has vanished. */
+  /** Accepts everything and answers nothing, like a machine that has vanished. */
   hang(): void;
-  /** Passes on what is asked, and nothing of what is answered. */
+  /** Passes requests on, but no answers. */
   mute(): void;
   restore(): void;
   close(): void;
@@ -67,14 +67,14 @@ export async function openTcpProxy(target: NetConnectOpts): Promise<TcpProxy> {
   };
 }
 
-/** A proxy to the server of a database, whether that listens on a port or on a socket file. */
+/** A proxy to a database server, whether that listens on a port or on a socket file. */
 export function openDatabaseProxy(databaseUrl: string): Promise<TcpProxy> {
   const { hostname, port, searchParams } = new URL(databaseUrl);
   const socketPath = searchParams.get("socketPath");
   return openTcpProxy(socketPath ? { path: socketPath } : { host: hostname, port: Number(port || 3306) });
 }
 
-/** The same database, by way of the proxy. */
+/** The same database, through the proxy. */
 export function urlThrough(proxy: TcpProxy, databaseUrl: string): string {
   const url = new URL(databaseUrl);
   url.searchParams.delete("socketPath");

@@ -33,7 +33,7 @@ interface KeyParts {
   readonly rateLimit?: KeyRateLimit;
 }
 
-/** Makes and unmakes what the organization service stores, as its commands do. */
+/** Creates and removes what the organization service stores, as its commands do. */
 export class Tenants {
   readonly #pool: Pool;
 

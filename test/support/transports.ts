@@ -13,7 +13,7 @@ import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js"
 import { type Failure, failureFromConnect, failureFromGrpc } from "./failures.ts";
 import { grpcDefinitionOf } from "./grpc-definition.ts";
 
-/** What of an error does not depend on the words that it is told in. */
+/** The parts of an error that do not depend on its wording. */
 export interface SeenError {
   readonly code: string;
   readonly reason: string | undefined;
@@ -27,7 +27,7 @@ type CallAny = (
   token: string | undefined,
 ) => Promise<Message>;
 
-/** One way to call a service, and which methods can be called so. */
+/** One way to call a service, and the methods that can be called this way. */
 interface Way {
   readonly takes: (method: DescMethod) => boolean;
   readonly open: (ports: { readonly grpcPort: number; readonly httpPort: number }) => CallAny;
