@@ -61,7 +61,7 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
     await on.page.getByText(`${name} is an admin now.`).waitFor();
     expect(await memberNow(email)).toMatchObject({ first_name: name, role: "org:admin" });
     await choose(name, "Make a member");
-    await on.page.getByText(`${name} is no admin any more.`).waitFor();
+    await on.page.getByText(`${name} is no longer an admin.`).waitFor();
     await choose(name, "Copy the user id");
     await on.page.getByText("Copied the user id.", { exact: true }).last().waitFor();
     expect(await on.page.evaluate("navigator.clipboard.readText()")).toBe((await memberNow(email))?.id);
@@ -112,7 +112,7 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
       .getByLabel(/^Disable their keys, too/)
       .check();
     await dialog().getByRole("button", { name: "Remove the member" }).click();
-    await on.page.getByText(`${email} is no member any more.`).waitFor();
+    await on.page.getByText(`${email} is no longer a member.`).waitFor();
     expect(await memberNow(email)).toBeUndefined();
     expect((await underTest.stack.request("GET", "/presets", { key })).status).toBe(401);
   });

@@ -60,7 +60,7 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
   const remove = async (userId: string): Promise<void> => {
     try {
       await change("remove", [userId]);
-      showToast(`${personName(userId)} is no member of ${name} any more.`, {
+      showToast(`${personName(userId)} is no longer a member of ${name}.`, {
         label: "Undo",
         run: () => void addAgain(userId, personName(userId)),
       });

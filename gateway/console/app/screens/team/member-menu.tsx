@@ -27,7 +27,7 @@ export function MemberMenu({ member, reason, changed }: MemberMenuProps) {
   const setRole = async (role: Member["role"]): Promise<void> => {
     try {
       await request(`/api/v1/organization/members/${member.id}`, { method: "PATCH", body: { role } });
-      showToast(role === "org:admin" ? `${name} is an admin now.` : `${name} is no admin any more.`);
+      showToast(role === "org:admin" ? `${name} is an admin now.` : `${name} is no longer an admin.`);
       changed();
     } catch (thrown) {
       setError(asApiError(thrown));

@@ -32,7 +32,7 @@ export function RemoveMember({ member, close, changed }: RemoveMemberProps) {
       throw refusal;
     }
     close();
-    showToast(`${name} is no member any more.`);
+    showToast(`${name} is no longer a member.`);
     changed();
   };
   return (
