@@ -118,7 +118,7 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
     await call("POST", `/workspaces/${workspace}/members/add`, { user_ids: [userId] });
     await open(`/default/team/${workspace}`);
     await page.getByRole("button", { name: `Remove ${email}` }).click();
-    await page.getByText(`${email} is no member of`).waitFor();
+    await page.getByText(`${email} is no longer a member of`).waitFor();
     await page.getByRole("link", { name: "Activity" }).click();
     await page.getByRole("heading", { name: "Activity" }).waitFor();
     await call("DELETE", `/organization/members/${userId}`);
