@@ -24,7 +24,7 @@ const exchangeBytes = 256;
 export function accessClient(methods: AccessMethods, metrics?: Metrics): AccessClient {
   return {
     exchangeKey: gatherCalls<Exchange, ExchangeKeyResponse>({
-      watch: metrics?.watchBatches("ExchangeKey"),
+      observer: metrics?.watchBatches("ExchangeKey"),
       bytesOf: () => exchangeBytes,
       callTogether: async (calls) => {
         const [first] = calls;

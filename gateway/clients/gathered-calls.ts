@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
+import type { BatchObserver } from "../../services/platform/batching/batch-observer.ts";
 import type { BatchPart } from "../../services/platform/batching/batch-part.ts";
-import type { BatchWatch } from "../../services/platform/batching/batch-watch.ts";
 import { Batcher } from "../../services/platform/batching/batcher.ts";
 import { isOfKind } from "../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
@@ -18,7 +18,7 @@ interface Gathering<Request, Answer> {
   readonly bytesOf: (request: Request) => number;
   /** Queued calls with the same key are merged. Default: none are. */
   readonly keyOf?: (call: Call<Request>) => string;
-  readonly watch?: BatchWatch | undefined;
+  readonly observer?: BatchObserver | undefined;
   /** Calls in one RPC. Default: a number that performs well. */
   readonly countMax?: number;
   readonly batchesMax?: number;
@@ -53,7 +53,7 @@ export function gatherCalls<Request, Answer extends object>({
     (parts) => callAll(parts, callTogether),
   );
   return (request, options) =>
-    batcher.ask({ request, options }, { deadlineMs: options.deadlineMs, isCanceled: isNeverCanceled });
+    batcher.submit({ request, options }, { deadlineMs: options.deadlineMs, isCanceled: isNeverCanceled });
 }
 
 /** The same for reads: identical concurrent reads with the same token are made once. */

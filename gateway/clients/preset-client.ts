@@ -63,7 +63,7 @@ export function presetClient(methods: PresetMethods, metrics?: Metrics): PresetC
     ...methods,
 
     createVersion: gatherCalls<Creation, Preset>({
-      watch: metrics?.watchBatches("CreateVersion"),
+      observer: metrics?.watchBatches("CreateVersion"),
       bytesOf: ({ configJson = "", systemPrompt = "" }) => requestBytes + configJson.length + systemPrompt.length,
       callTogether: async (calls) => {
         const [first] = calls;
@@ -77,7 +77,7 @@ export function presetClient(methods: PresetMethods, metrics?: Metrics): PresetC
     }),
 
     getPreset: gatherAlike<PresetRead, Preset>({
-      watch: metrics?.watchBatches("GetPreset"),
+      observer: metrics?.watchBatches("GetPreset"),
       bytesOf: () => requestBytes,
       callTogether: async (calls) => {
         const [first] = calls;

@@ -37,7 +37,7 @@ export async function openPresetService(
   // The writers have their own connections, so that a crowd of other calls cannot delay them.
   const writerPool = openPool(config.databaseUrl, VersionWriter.connectionsMax, options);
   lifecycle.opened("writer pool", () => writerPool.end());
-  const writer = new VersionWriter(writerPool, { ...config, watch: metrics.watchBatches("creations") });
+  const writer = new VersionWriter(writerPool, { ...config, observer: metrics.watchBatches("creations") });
   // Changes of one preset wait for each other in the database; with a pool of their own, they take no connections from
   // others.
   const updatePool = openPool(config.databaseUrl, updatesMax, options);
@@ -55,7 +55,7 @@ export async function openPresetService(
   lifecycle.stopping(() => {
     for (const each of [pool, writerPool, updatePool, listPool]) each.shrink();
   });
-  const reader = new PresetReader(pool, { ...config, watch: metrics.watchBatches("reads") });
+  const reader = new PresetReader(pool, { ...config, observer: metrics.watchBatches("reads") });
   const store = { updatePool, lists: new PresetLists(pool, listPool), reader, writer };
   const verifier = new AccessTokenVerifier(openKeySource(config, lifecycle), { logger, metrics });
   return openServers(lifecycle, {

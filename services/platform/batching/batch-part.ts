@@ -4,13 +4,13 @@ import { monotonicMs } from "../process/clock.ts";
 import type { Deadline } from "../process/deadline.ts";
 
 /** A caller that waits for an answer, and how to give it. */
-interface Asker<Answer> extends Deadline {
+interface Caller<Answer> extends Deadline {
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Replaces the askers once they have been answered. Frozen, because joining a part that is done would be a bug. */
-const nobody = Object.freeze([]) as unknown as never[];
+/** Replaces the callers once they have been answered. Frozen, because joining a part that is done would be a bug. */
+const noCallers = Object.freeze([]) as unknown as never[];
 
 /** One request of a batch. Identical requests share it, each with its own deadline. */
 export class BatchPart<Request, Answer> implements Deadline {
@@ -20,71 +20,71 @@ export class BatchPart<Request, Answer> implements Deadline {
   /** Identical requests have the same key; undefined if it is not shared. */
   readonly key: string | undefined;
   #halfTimeMs: number;
-  #askers: Asker<Answer>[];
+  #callers: Caller<Answer>[];
   #joined: Request[] | undefined;
 
-  constructor(request: Request, bytes: number, key: string | undefined, first: Asker<Answer>) {
+  constructor(request: Request, bytes: number, key: string | undefined, first: Caller<Answer>) {
     this.request = request;
     this.bytes = bytes;
     this.key = key;
     this.#halfTimeMs = halfTimeOf(first);
-    this.#askers = [first];
+    this.#callers = [first];
   }
 
-  /** The request of each asker. */
+  /** The request of each caller. */
   get requests(): readonly Request[] {
     return this.#joined ? [this.request, ...this.#joined] : [this.request];
   }
 
-  /** When all askers have waited for half of their time. */
+  /** When all callers have waited for half of their time. */
   get halfTimeMs(): number {
     return this.#halfTimeMs;
   }
 
-  /** The latest of the askers' deadlines: as long as one of them waits, the work is worth doing. */
+  /** The latest of the callers' deadlines: as long as one of them waits, the work is worth doing. */
   get deadlineMs(): number {
     let latestMs = Number.NEGATIVE_INFINITY;
-    for (const { deadlineMs } of this.#askers) if (deadlineMs > latestMs) latestMs = deadlineMs;
+    for (const { deadlineMs } of this.#callers) if (deadlineMs > latestMs) latestMs = deadlineMs;
     return latestMs;
   }
 
   isCanceled(): boolean {
-    return this.#askers.every((asker) => asker.isCanceled());
+    return this.#callers.every((caller) => caller.isCanceled());
   }
 
   get trace(): Trace | undefined {
-    return traceTogether(this.#askers);
+    return traceTogether(this.#callers);
   }
 
-  join(request: Request, asker: Asker<Answer>): void {
+  join(request: Request, caller: Caller<Answer>): void {
     this.#joined ??= [];
     this.#joined.push(request);
-    this.#askers.push(asker);
-    this.#halfTimeMs = Math.max(this.#halfTimeMs, halfTimeOf(asker));
+    this.#callers.push(caller);
+    this.#halfTimeMs = Math.max(this.#halfTimeMs, halfTimeOf(caller));
   }
 
-  /** All askers have been answered, or have no time left. */
+  /** All callers have been answered, or have no time left. */
   get isDone(): boolean {
-    return this.#askers.length === 0;
+    return this.#callers.length === 0;
   }
 
   settle(answer: Answer): void {
-    const askers = this.#askers;
-    this.#askers = nobody;
-    for (const { resolve } of askers) resolve(answer);
+    const callers = this.#callers;
+    this.#callers = noCallers;
+    for (const { resolve } of callers) resolve(answer);
   }
 
   fail(error: unknown): void {
-    const askers = this.#askers;
-    this.#askers = nobody;
-    for (const { reject } of askers) reject(error);
+    const callers = this.#callers;
+    this.#callers = noCallers;
+    for (const { reject } of callers) reject(error);
   }
 
-  /** Fails the askers whose time is up; the others keep waiting. */
+  /** Fails the callers whose time is up; the others keep waiting. */
   expire(nowMs: number): void {
-    if (this.#askers.every(({ deadlineMs }) => deadlineMs > nowMs)) return;
-    const expired = this.#askers.filter(({ deadlineMs }) => deadlineMs <= nowMs);
-    this.#askers = this.#askers.filter(({ deadlineMs }) => deadlineMs > nowMs);
+    if (this.#callers.every(({ deadlineMs }) => deadlineMs > nowMs)) return;
+    const expired = this.#callers.filter(({ deadlineMs }) => deadlineMs <= nowMs);
+    this.#callers = this.#callers.filter(({ deadlineMs }) => deadlineMs > nowMs);
     for (const { reject } of expired) reject(deadlineExceeded());
   }
 }

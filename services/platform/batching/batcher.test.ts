@@ -39,7 +39,7 @@ function slowBatcher(policy: Partial<BatchPolicy<string>> = {}) {
       }),
   );
   const ask = (request: string, caller: Partial<Deadline> = {}) =>
-    batcher.ask(request, { deadlineMs: monotonicMs() + 10_000, isCanceled: () => false, ...caller });
+    batcher.submit(request, { deadlineMs: monotonicMs() + 10_000, isCanceled: () => false, ...caller });
   const begun = async (count: number) => {
     await expect.poll(() => batches.length).toBe(count);
     return batches[count - 1] as Begun;
@@ -53,13 +53,13 @@ describe("Batcher", () => {
   it("tells who watches it how many go out together, and how many wait", async () => {
     const sent: number[] = [];
     let readWaiting = () => -1;
-    const watch = {
+    const observer = {
       opened: (read: () => number) => {
         readWaiting = read;
       },
       sent: (count: number) => sent.push(count),
     };
-    const { ask, begun } = slowBatcher({ watch, countMax: 2 });
+    const { ask, begun } = slowBatcher({ observer, countMax: 2 });
     const answers = [ask("a"), ask("b"), ask("c")];
     expect(readWaiting()).toBe(3);
     (await begun(1)).answer();
@@ -382,6 +382,6 @@ describe("Batcher", () => {
   it("fails a part that its batch forgot", async () => {
     const batcher = new Batcher<string, string>(unbounded, async () => {});
     const caller = { deadlineMs: monotonicMs() + 30_000, isCanceled: () => false };
-    await expect(batcher.ask("a", caller)).rejects.toThrow("did not say");
+    await expect(batcher.submit("a", caller)).rejects.toThrow("did not say");
   });
 });

@@ -4,8 +4,8 @@ import { answerMarginMs, type Deadline } from "../process/deadline.ts";
 import { afterArrivals } from "../process/next-turn.ts";
 import { TransientMap } from "../process/transient-map.ts";
 import { type Member, nowhere, TransientSet } from "../process/transient-set.ts";
+import type { BatchObserver } from "./batch-observer.ts";
 import { BatchPart } from "./batch-part.ts";
-import type { BatchWatch } from "./batch-watch.ts";
 import { FifoQueue } from "./fifo-queue.ts";
 import { type BatchLimits, LaneQueue } from "./lane-queue.ts";
 
@@ -19,7 +19,7 @@ export interface BatchPolicy<Request> extends BatchLimits<Request> {
   readonly bytesOf: (request: Request) => number;
   /** Queued requests with the same key are merged. Default: none are. */
   readonly keyOf?: (request: Request) => string;
-  readonly watch?: BatchWatch | undefined;
+  readonly observer?: BatchObserver | undefined;
   /**
    * Whether a caller is told that its time is up even while its batch runs. Not for writes: only the writer knows
    * whether something was stored.
@@ -52,8 +52,8 @@ export class Batcher<Request, Answer> {
   readonly #waitingByKey = new TransientMap<string, BatchPart<Request, Answer>>();
   readonly #running = new TransientSet<RunningBatch<Request, Answer>>();
   /** How many requests came since batches were last sent, and how many had come for those. */
-  #askedCount = 0;
-  #lastAskedCount = 0;
+  #submittedCount = 0;
+  #lastSubmittedCount = 0;
   /** How long the batch took that ended last. */
   #lastBatchMs = 0;
   #isScheduled = false;
@@ -63,18 +63,18 @@ export class Batcher<Request, Answer> {
     this.#policy = policy;
     this.#run = run;
     this.#queue = policy.laneOf || policy.groupOf ? new LaneQueue(policy) : new FifoQueue(policy);
-    policy.watch?.opened(() => this.#queue.count);
+    policy.observer?.opened(() => this.#queue.count);
   }
 
-  ask(request: Request, { deadlineMs, isCanceled, trace }: Deadline): Promise<Answer> {
+  submit(request: Request, { deadlineMs, isCanceled, trace }: Deadline): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const asker = { deadlineMs, isCanceled, trace, resolve, reject };
+      const caller = { deadlineMs, isCanceled, trace, resolve, reject };
       const key = this.#policy.keyOf?.(request);
-      const alike = key === undefined ? undefined : this.#waitingByKey.get(key);
-      this.#askedCount += 1;
-      if (alike) return alike.join(request, asker);
-      const part = new BatchPart(request, this.#policy.bytesOf(request), key, asker);
-      if (this.#isFull(part.bytes)) return reject(tooMuchWaiting());
+      const identical = key === undefined ? undefined : this.#waitingByKey.get(key);
+      this.#submittedCount += 1;
+      if (identical) return identical.join(request, caller);
+      const part = new BatchPart(request, this.#policy.bytesOf(request), key, caller);
+      if (this.#isFull(part.bytes)) return reject(queueIsFull());
       if (key !== undefined) this.#waitingByKey.set(key, part);
       this.#queue.add(part);
       this.#schedule();
@@ -92,26 +92,26 @@ export class Batcher<Request, Answer> {
     if (this.#isScheduled || this.#running.size >= this.#policy.batchesMax) return;
     this.#isScheduled = true;
     // All requests of one call are made in the same turn, so a microtask is enough to have them together.
-    if (this.#running.size === 0 && this.#lastAskedCount <= 1) queueMicrotask(() => this.#send());
+    if (this.#running.size === 0 && this.#lastSubmittedCount <= 1) queueMicrotask(() => this.#send());
     else setImmediate(this.#sendWhenQuiet, 0);
   }
 
-  readonly #sendWhenQuiet = (askedBefore: number): void => {
+  readonly #sendWhenQuiet = (submittedBefore: number): void => {
     const hasRoom = this.#queue.count < this.#policy.countMax;
-    if (this.#askedCount > askedBefore && hasRoom) setImmediate(this.#sendWhenQuiet, this.#askedCount);
+    if (this.#submittedCount > submittedBefore && hasRoom) setImmediate(this.#sendWhenQuiet, this.#submittedCount);
     else this.#send();
   };
 
   #send(): void {
     this.#isScheduled = false;
     // Zero when a batch has ended and only requests that queued meanwhile are left: they were counted then.
-    if (this.#askedCount > 0) this.#lastAskedCount = this.#askedCount;
-    this.#askedCount = 0;
+    if (this.#submittedCount > 0) this.#lastSubmittedCount = this.#submittedCount;
+    this.#submittedCount = 0;
     while (this.#running.size < this.#policy.batchesMax) {
       const batch = this.#queue.take(monotonicMs(), this.#lastBatchMs);
       if (batch.length === 0) return;
       for (const { key } of batch) if (key !== undefined) this.#waitingByKey.delete(key);
-      this.#policy.watch?.sent(batch.length);
+      this.#policy.observer?.sent(batch.length);
       void this.#runBatch(batch);
     }
   }
@@ -154,6 +154,6 @@ export class Batcher<Request, Answer> {
   }
 }
 
-function tooMuchWaiting(): Error {
+function queueIsFull(): Error {
   return unavailable("The service is overloaded; nothing was stored. Try again in a moment.");
 }

@@ -30,7 +30,7 @@ export class FifoQueue<Request, Answer> {
   /** The next batch; empty if nothing is queued. */
   take(nowMs: number): BatchPart<Request, Answer>[] {
     const { countMax, bytesMax } = this.#limits;
-    if (this.#parts.length > countMax || this.#bytes > bytesMax) this.#standBack(nowMs);
+    if (this.#parts.length > countMax || this.#bytes > bytesMax) this.#moveLateToBack(nowMs);
     let count = 0;
     let bytes = 0;
     for (const part of this.#parts) {
@@ -42,7 +42,7 @@ export class FifoQueue<Request, Answer> {
     return this.#parts.splice(0, count);
   }
 
-  #standBack(nowMs: number): void {
+  #moveLateToBack(nowMs: number): void {
     const late = this.#parts.filter(({ halfTimeMs }) => halfTimeMs <= nowMs);
     if (late.length > 0) this.#parts = [...this.#parts.filter(({ halfTimeMs }) => nowMs < halfTimeMs), ...late];
   }
@@ -50,7 +50,7 @@ export class FifoQueue<Request, Answer> {
   /** There are no lanes to release. */
   release(): void {}
 
-  /** Fails askers whose time is up, and drops parts that nobody waits for any more. */
+  /** Fails callers whose time is up, and drops parts that nobody waits for any more. */
   expire(nowMs: number): void {
     for (const part of this.#parts) part.expire(nowMs);
     const waiting = this.#parts.filter(({ isDone }) => !isDone);

@@ -101,7 +101,7 @@ export class LaneQueue<Request, Answer> {
     }
   }
 
-  /** Fails askers whose time is up, and drops parts that nobody waits for any more. */
+  /** Fails callers whose time is up, and drops parts that nobody waits for any more. */
   expire(nowMs: number): void {
     for (const [lane, queue] of this.#lanes) {
       for (const part of queue) part.expire(nowMs);

@@ -1,6 +1,6 @@
 import type { Server } from "node:net";
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
-import type { BatchWatch } from "../batching/batch-watch.ts";
+import type { BatchObserver } from "../batching/batch-observer.ts";
 import { Histogram } from "./histogram.ts";
 
 /** Buckets in seconds, from a cached read to a call that ran into its deadline. */
@@ -121,7 +121,7 @@ export class Metrics {
   }
 
   /** Shows what is gathered under this name. */
-  watchBatches(batch: string): BatchWatch {
+  watchBatches(batch: string): BatchObserver {
     const parts = this.#batchParts.at(batch);
     return {
       opened: (readWaiting) => this.#batchWaiting.set(batch, readWaiting),

@@ -1,4 +1,4 @@
-import type { BatchWatch } from "../../platform/batching/batch-watch.ts";
+import type { BatchObserver } from "../../platform/batching/batch-observer.ts";
 import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
 import type { Executor, Pool } from "../../platform/mysql/pool.ts";
 import { repeated, textByCount } from "../../platform/mysql/text-by-count.ts";
@@ -26,12 +26,12 @@ export class PresetReader {
   /** With `batchByWorkspace`, no statement spans two workspaces, which may be on two shards. */
   constructor(
     pool: Pool,
-    { batchByWorkspace, watch }: { readonly batchByWorkspace: boolean; readonly watch?: BatchWatch },
+    { batchByWorkspace, observer }: { readonly batchByWorkspace: boolean; readonly observer?: BatchObserver },
   ) {
     const grouping = batchByWorkspace ? { groupOf: ({ workspaceId }: PresetKey) => workspaceId } : {};
     this.#presets = new SizedLookup({
       ...grouping,
-      watch,
+      observer,
       keyOf: presetKey,
       find: async (keys, trace) =>
         new Map((await findPresetRows(pool.within({ trace }), keys, selectMeasuredPresets)).map(presetOrLarge)),

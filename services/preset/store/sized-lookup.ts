@@ -1,5 +1,5 @@
+import type { BatchObserver } from "../../platform/batching/batch-observer.ts";
 import type { BatchPart } from "../../platform/batching/batch-part.ts";
-import type { BatchWatch } from "../../platform/batching/batch-watch.ts";
 import { Batcher } from "../../platform/batching/batcher.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
 import { type Trace, traceTogether } from "../../platform/observe/trace.ts";
@@ -37,7 +37,7 @@ interface Finders<Key, Value> {
   readonly keyOf: (key: Key) => string;
   /** Only lookups of the same group share a statement. Default: all are in one group. */
   readonly groupOf?: (key: Key) => string;
-  readonly watch?: BatchWatch | undefined;
+  readonly observer?: BatchObserver | undefined;
   /** Finds all of these at once, by the text of their key; for large ones, only the size. */
   readonly find: (keys: readonly Key[], trace: Trace | undefined) => Promise<ReadonlyMap<string, Value | Large<Value>>>;
   readonly findLarge: (keys: readonly Key[], trace: Trace | undefined) => Promise<ReadonlyMap<string, Value>>;
@@ -51,9 +51,15 @@ export class SizedLookup<Key, Value extends object> {
   readonly #batcher: Batcher<Key, Value | Large<Value> | undefined>;
   readonly #largeBatcher: Batcher<{ readonly key: Key; readonly largeBytes: number }, Value | undefined>;
 
-  constructor({ keyOf, groupOf, watch, find, findLarge }: Finders<Key, Value>) {
+  constructor({ keyOf, groupOf, observer, find, findLarge }: Finders<Key, Value>) {
     this.#batcher = new Batcher(
-      { ...policy, watch, keyOf, bytesOf: () => smallBytesMax, ...(groupOf && { groupOf, batchesMax: groupsMax }) },
+      {
+        ...policy,
+        observer,
+        keyOf,
+        bytesOf: () => smallBytesMax,
+        ...(groupOf && { groupOf, batchesMax: groupsMax }),
+      },
       (parts) => answer(parts, keyOf, find),
     );
     this.#largeBatcher = new Batcher(
@@ -78,7 +84,7 @@ export class SizedLookup<Key, Value extends object> {
 
   /** Whether it exists. Its content is not read for that. */
   async has(key: Key, caller: Deadline): Promise<boolean> {
-    return (await this.#batcher.ask(key, caller)) !== undefined;
+    return (await this.#batcher.submit(key, caller)) !== undefined;
   }
 
   /** If `isKnown` says so, large content is not read, and the result has none. */
@@ -88,15 +94,15 @@ export class SizedLookup<Key, Value extends object> {
     admit?: Admit,
     isKnown?: (bare: Value) => boolean,
   ): Promise<Value | undefined> {
-    const found = await this.#batcher.ask(key, caller);
+    const found = await this.#batcher.submit(key, caller);
     if (found === undefined || !("largeBytes" in found)) return found;
     if (isKnown?.(found.bare)) return found.bare;
     admit?.(found.largeBytes);
-    return this.#largeBatcher.ask({ key, largeBytes: found.largeBytes }, caller);
+    return this.#largeBatcher.submit({ key, largeBytes: found.largeBytes }, caller);
   }
 }
 
-/** A batch is worth reading as long as one of its askers waits. */
+/** A batch is worth reading as long as one of its callers waits. */
 async function answer<Request, Value>(
   parts: readonly BatchPart<Request, Value | undefined>[],
   keyOf: (request: Request) => string,

@@ -1,4 +1,4 @@
-import type { BatchWatch } from "../../platform/batching/batch-watch.ts";
+import type { BatchObserver } from "../../platform/batching/batch-observer.ts";
 import { Batcher } from "../../platform/batching/batcher.ts";
 import { canceled } from "../../platform/domain/domain-error.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
@@ -14,7 +14,7 @@ const writersMax = 2;
 
 interface BatchOptions {
   readonly batchByWorkspace: boolean;
-  readonly watch?: BatchWatch;
+  readonly observer?: BatchObserver;
 }
 
 const policy = {
@@ -42,14 +42,14 @@ export class VersionWriter {
   readonly #batcher: Batcher<NewVersion, ServedPreset>;
   readonly #inFlight = new TransientMap<string, Promise<ServedPreset>>();
 
-  constructor(pool: Pool, { batchByWorkspace, watch }: BatchOptions) {
+  constructor(pool: Pool, { batchByWorkspace, observer }: BatchOptions) {
     const held = new HeldPresets();
     const groupOf = (creation: NewVersion): string => {
       // If a row is locked for long, its creations get batches of their own, so that nobody else waits for it.
       if (held.has(creation)) return presetKey(creation);
       return batchByWorkspace ? creation.workspaceId : "";
     };
-    this.#batcher = new Batcher({ ...policy, watch, groupOf }, (parts) => writeVersions(pool, held, parts));
+    this.#batcher = new Batcher({ ...policy, observer, groupOf }, (parts) => writeVersions(pool, held, parts));
   }
 
   /**
@@ -65,7 +65,7 @@ export class VersionWriter {
       // The first may have stored it, so a retry that is out of time must not report that nothing was stored.
       if (hasGivenUp(caller)) throw outcomeUnknown(failure);
     }
-    const stored = this.#batcher.ask(creation, caller).finally(() => this.#inFlight.delete(request));
+    const stored = this.#batcher.submit(creation, caller).finally(() => this.#inFlight.delete(request));
     this.#inFlight.set(request, stored);
     return stored;
   }

@@ -1,5 +1,5 @@
-/** Is told what a batcher does. */
-export interface BatchWatch {
+/** Notified of what a batcher does. */
+export interface BatchObserver {
   /** With a function that reads how many requests are queued. */
   opened(readWaiting: () => number): void;
   /** A batch of so many parts was sent. */
