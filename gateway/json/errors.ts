@@ -1,4 +1,4 @@
-import { withoutKeys } from "../../services/platform/auth/key-format.ts";
+import { redactKeys } from "../../services/platform/auth/key-format.ts";
 import {
   DomainError,
   type ErrorKind,
@@ -75,7 +75,7 @@ export function errorAnswer(thrown: unknown, requestId: string, shape: ErrorShap
   // Where Anthropic's clients look for it.
   const headers = isAnthropic ? { ...parts.headers, "request-id": requestId } : parts.headers;
   // A message may contain a path, a slug or a field into which the caller has put its key.
-  return { status: parts.status, headers, body: withoutKeys(body) };
+  return { status: parts.status, headers, body: redactKeys(body) };
 }
 
 function publicParts(thrown: unknown): PublicParts {

@@ -1,4 +1,4 @@
-import { holdsKey } from "../../../services/platform/auth/key-format.ts";
+import { containsKey } from "../../../services/platform/auth/key-format.ts";
 import type { Span } from "../../../services/platform/observe/trace.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
 import { modelIn } from "./answer-model.ts";
@@ -21,7 +21,7 @@ export function beginUpstreamSpan(
   preset: UsedPreset | undefined,
 ): Span {
   // The only text in it that the caller wrote.
-  const shownModel = holdsKey(model) ? "unknown" : model;
+  const shownModel = containsKey(model) ? "unknown" : model;
   return parent.beginCall(`${operation} ${shownModel}`, {
     "gen_ai.operation.name": operation,
     "gen_ai.provider.name": upstream.name,

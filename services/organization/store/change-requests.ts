@@ -1,5 +1,5 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
-import { requestKeptMs } from "../../platform/domain/limits.ts";
+import { requestRetentionMs } from "../../platform/domain/limits.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { requestIdReused } from "../domain/errors.ts";
 
@@ -42,7 +42,7 @@ export async function insertAnswer<T>(
   const organization = idToBytes(organizationId);
   await executor.execute(
     `DELETE FROM change_requests WHERE organization_id = ? AND created_at <= ? LIMIT ${forgottenMax}`,
-    [organization, new Date(now.getTime() - requestKeptMs)],
+    [organization, new Date(now.getTime() - requestRetentionMs)],
   );
   await executor.execute(
     `INSERT INTO change_requests (organization_id, request_id, request_digest, answer, created_at) VALUES (?, ?, ?, ?, ?)`,

@@ -1,6 +1,6 @@
 import { isOfKind } from "../../platform/domain/domain-error.ts";
 import { idToBytes } from "../../platform/domain/ids.ts";
-import { requestKeptMs } from "../../platform/domain/limits.ts";
+import { requestRetentionMs } from "../../platform/domain/limits.ts";
 import { WrittenElsewhere } from "../../platform/mysql/errors.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { keyAlreadyMade, requestIdReused } from "../domain/errors.ts";
@@ -88,5 +88,5 @@ export async function insertKeyRequest(
 }
 
 function keptSince(now: Date): Date {
-  return new Date(now.getTime() - requestKeptMs);
+  return new Date(now.getTime() - requestRetentionMs);
 }

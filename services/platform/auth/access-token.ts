@@ -37,7 +37,7 @@ export class AccessTokenVerifier {
     this.#keys = new VerificationKeys({
       fetchKeySet,
       logger,
-      onKeyGone: () => {
+      onKeyRemoved: () => {
         this.#verified.clear();
         this.#verifiedBatches.clear();
       },
@@ -68,18 +68,18 @@ export class AccessTokenVerifier {
     if (known && known.expiresAtMs > now) return known.principal;
     const jwt = readJwt(token);
     if (!jwt) throw invalidToken();
-    if (!this.#keys.find(jwt.kid)) await this.#keys.learn();
+    if (!this.#keys.find(jwt.kid)) await this.#keys.refreshForUnknownKey();
     let claims = this.#claimsOf(jwt);
-    if (this.#clock.judge(claims) !== "good") {
+    if (this.#clock.validityOf(claims) !== "good") {
       // Only the issuer can have signed it, so the clocks may differ: the key set shows by how much.
-      await this.#keys.refreshIfAnswered();
+      await this.#keys.refreshUnlessFailing();
       claims = this.#claimsOf(jwt);
     }
     // Nothing is awaited from here on, so what is cached was verified by a key that still exists.
-    this.#clock.notice(claims);
-    const judgement = this.#clock.judge(claims);
-    if (judgement === "early") throw invalidToken();
-    if (judgement === "expired") {
+    this.#clock.reportIfOutOfTime(claims);
+    const validity = this.#clock.validityOf(claims);
+    if (validity === "early") throw invalidToken();
+    if (validity === "expired") {
       throw unauthenticated("TOKEN_EXPIRED", "The access token has expired. Exchange the key for a new one.");
     }
     const principal = principalFromClaims(claims);
@@ -90,9 +90,9 @@ export class AccessTokenVerifier {
   /** For readiness: whether tokens can be verified at all. Keeps the keys fresh while nobody calls. */
   async check(): Promise<void> {
     await this.#keys.keepFresh(monotonicMs());
-    if (!this.#keys.areKnown) {
-      const why = this.#keys.fault === undefined ? "" : `: ${reasonOf(this.#keys.fault)}`;
-      throw new Error(`the keys of access tokens could not be fetched yet${why}`);
+    if (!this.#keys.hasKeys) {
+      const reason = this.#keys.fault === undefined ? "" : `: ${reasonOf(this.#keys.fault)}`;
+      throw new Error(`the keys of access tokens could not be fetched yet${reason}`);
     }
     this.#clock.check();
   }
@@ -100,7 +100,7 @@ export class AccessTokenVerifier {
   /** The claims of a token, if the issuer signed it. */
   #claimsOf(jwt: SignedJwt): Claims {
     const key = this.#keys.find(jwt.kid);
-    const claims = key && this.#isGenuine(jwt, key) ? readClaims(payloadOf(jwt)) : undefined;
+    const claims = key && this.#isSignatureValid(jwt, key) ? readClaims(payloadOf(jwt)) : undefined;
     if (!claims) throw invalidToken();
     return claims;
   }
@@ -113,7 +113,7 @@ export class AccessTokenVerifier {
   }
 
   /** By its own signature, or by that of its batch. */
-  #isGenuine({ content, signature, batch }: SignedJwt, key: KeyObject): boolean {
+  #isSignatureValid({ content, signature, batch }: SignedJwt, key: KeyObject): boolean {
     if (!batch) return isSigned(content, signature, key);
     if (this.#verifiedBatches.get(batch.content) === key) return true;
     if (!isSigned(batch.content, batch.signature, key)) return false;

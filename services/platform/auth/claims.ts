@@ -41,7 +41,7 @@ export function readClaims(payload: unknown): Claims | undefined {
   if (typeof payload !== "object" || payload === null) return undefined;
   const claims = payload as Record<keyof Claims | "iss", unknown>;
   const { iss, sub, key, kind, org, ws, perm, iat, exp, nbf } = claims;
-  const isSound =
+  const isValid =
     iss === accessTokenIssuer &&
     [sub, key].every((text) => typeof text === "string" && text !== "") &&
     (kind === "api" || kind === "management") &&
@@ -52,7 +52,7 @@ export function readClaims(payload: unknown): Claims | undefined {
     Number.isFinite(exp) &&
     (nbf === undefined || Number.isFinite(nbf)) &&
     (exp as number) - (iat as number) <= accessTokenLifeMaxSeconds;
-  return isSound ? (claims as unknown as Claims) : undefined;
+  return isValid ? (claims as unknown as Claims) : undefined;
 }
 
 /** A permission that this release does not know yet is left out: it grants nothing here. */

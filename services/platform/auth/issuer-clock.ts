@@ -8,10 +8,10 @@ const clockToleranceMs = 60_000;
 /**
  * A difference worth reporting: more than a slow answer and rounding to seconds cause between two clocks that agree.
  */
-const noticedMs = 5_000;
+const reportedDifferenceMs = 5_000;
 const logIntervalMs = 60_000;
 
-interface Claimed {
+interface TokenTimes {
   readonly iat: number;
   readonly exp: number;
   readonly nbf?: number;
@@ -24,7 +24,7 @@ export class IssuerClock {
   /** How far our clock was ahead when the keys were last fetched. */
   #aheadMs = 0;
   /** The issuer's clock and our monotonic clock at that time. */
-  #told: { readonly issuerMs: number; readonly atMs: number } | undefined;
+  #reported: { readonly issuerMs: number; readonly atMs: number } | undefined;
   readonly #loggedAtMs = { token: Number.NEGATIVE_INFINITY, clock: Number.NEGATIVE_INFINITY };
 
   constructor(logger: Logger | undefined, metrics: Metrics | undefined) {
@@ -33,15 +33,15 @@ export class IssuerClock {
   }
 
   /** Whether a token is currently valid; "good" includes the tolerance. */
-  judge({ iat, exp, nbf = iat }: Claimed): "good" | "early" | "expired" {
+  validityOf({ iat, exp, nbf = iat }: TokenTimes): "good" | "early" | "expired" {
     if (exp <= iat || this.leftMs(exp) <= 0) return "expired";
     return Math.max(iat, nbf) * 1000 > Date.now() + clockToleranceMs ? "early" : "good";
   }
 
   /** Counts a token that is not currently valid by our clock, whether it is accepted or not. */
-  notice({ iat, exp, nbf = iat }: Claimed): void {
+  reportIfOutOfTime({ iat, exp, nbf = iat }: TokenTimes): void {
     const now = Date.now();
-    if (Math.max(iat, nbf) * 1000 - now <= noticedMs && now - exp * 1000 < noticedMs) return;
+    if (Math.max(iat, nbf) * 1000 - now <= reportedDifferenceMs && now - exp * 1000 < reportedDifferenceMs) return;
     this.#metrics?.tokenOutOfTime();
     this.#warn("token", "an access token is of another time: either clocks differ, or its caller kept it too long");
   }
@@ -52,17 +52,17 @@ export class IssuerClock {
    */
   leftMs(exp: number): number {
     const leftByOursMs = exp * 1000 + clockToleranceMs - Date.now();
-    if (!this.#told) return leftByOursMs;
-    const issuerNowMs = this.#told.issuerMs + monotonicMs() - this.#told.atMs;
-    return Math.min(leftByOursMs, exp * 1000 + noticedMs - issuerNowMs);
+    if (!this.#reported) return leftByOursMs;
+    const issuerNowMs = this.#reported.issuerMs + monotonicMs() - this.#reported.atMs;
+    return Math.min(leftByOursMs, exp * 1000 + reportedDifferenceMs - issuerNowMs);
   }
 
   /** Reported by the issuer itself, so no caller can forge it. Undefined: not known. */
   measure(issuerTimeMs: number | undefined): void {
-    this.#told = issuerTimeMs === undefined ? undefined : { issuerMs: issuerTimeMs, atMs: monotonicMs() };
+    this.#reported = issuerTimeMs === undefined ? undefined : { issuerMs: issuerTimeMs, atMs: monotonicMs() };
     this.#aheadMs = issuerTimeMs === undefined ? 0 : Date.now() - issuerTimeMs;
     this.#metrics?.clockMeasured(this.#aheadMs / 1000);
-    if (Math.abs(this.#aheadMs) > noticedMs) this.#warn("clock", this.#difference());
+    if (Math.abs(this.#aheadMs) > reportedDifferenceMs) this.#warn("clock", this.#difference());
   }
 
   /** False if the difference is so large that valid tokens are refused. */

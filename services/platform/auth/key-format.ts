@@ -37,12 +37,12 @@ export function isKey(text: string): boolean {
 }
 
 /** Whether a text contains a key, or a secret that stands for one. */
-export function holdsKey(text: string): boolean {
+export function containsKey(text: string): boolean {
   return Object.values(prefixes).some((prefix) => text.includes(prefix));
 }
 
 /** The text with every key, and every secret that stands for one, truncated. */
-export function withoutKeys(text: string): string {
+export function redactKeys(text: string): string {
   return text.replaceAll(/((?:sk|sess|ticket)-sp-v1-)[A-Za-z0-9_-]+/g, "$1…");
 }
 

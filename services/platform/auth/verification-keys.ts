@@ -19,7 +19,7 @@ interface Options {
   readonly fetchKeySet: FetchKeySet;
   readonly logger: Logger | undefined;
   /** A key was removed or replaced: what it has verified must be verified again. */
-  readonly onKeyGone: () => void;
+  readonly onKeyRemoved: () => void;
   /** Returns whether that is enough for a while, or should be checked again soon. */
   readonly onFetched: (keySet: KeySet) => boolean;
 }
@@ -28,7 +28,7 @@ interface Options {
 export class VerificationKeys {
   readonly #options: Options;
   #keys = new Map<string, KeyObject>();
-  #askedAtMs = Number.NEGATIVE_INFINITY;
+  #fetchStartedAtMs = Number.NEGATIVE_INFINITY;
   #refreshAtMs = Number.NEGATIVE_INFINITY;
   #loggedAtMs = Number.NEGATIVE_INFINITY;
   #fault: unknown;
@@ -38,7 +38,7 @@ export class VerificationKeys {
     this.#options = options;
   }
 
-  get areKnown(): boolean {
+  get hasKeys(): boolean {
     return this.#keys.size > 0;
   }
 
@@ -59,7 +59,7 @@ export class VerificationKeys {
   }
 
   /** Called for an unknown key id. Throws if it cannot be determined whether there is such a key. */
-  async learn(): Promise<void> {
+  async refreshForUnknownKey(): Promise<void> {
     await this.refreshSoon();
     if (this.#fault !== undefined) {
       throw unavailable("Access tokens cannot be verified right now. Try again.", this.#fault);
@@ -69,11 +69,11 @@ export class VerificationKeys {
   /** Fetches the keys ahead of time if there is a reason to; not too often. */
   async refreshSoon(): Promise<void> {
     const nowMs = monotonicMs();
-    if (this.#refreshing || nowMs - this.#askedAtMs > fetchIntervalMinMs) await this.#refresh(nowMs);
+    if (this.#refreshing || nowMs - this.#fetchStartedAtMs > fetchIntervalMinMs) await this.#refresh(nowMs);
   }
 
   /** The same, for a token that would otherwise be refused: if the last fetch failed, it does not wait for another. */
-  async refreshIfAnswered(): Promise<void> {
+  async refreshUnlessFailing(): Promise<void> {
     const refreshed = this.refreshSoon();
     if (this.#fault === undefined) await refreshed;
   }
@@ -84,8 +84,8 @@ export class VerificationKeys {
       const done = this.#fetch().finally(() => {
         this.#refreshing = undefined;
       });
-      this.#refreshing = { done, isAwaited: nowMs - this.#askedAtMs > idleMaxMs };
-      this.#askedAtMs = nowMs;
+      this.#refreshing = { done, isAwaited: nowMs - this.#fetchStartedAtMs > idleMaxMs };
+      this.#fetchStartedAtMs = nowMs;
       this.#refreshAtMs = nowMs + retryIntervalMs;
     }
     return this.#refreshing.done;
@@ -96,7 +96,7 @@ export class VerificationKeys {
       const keySet = await this.#options.fetchKeySet();
       this.#replace(importKeys(keySet.keys));
       this.#fault = undefined;
-      if (this.#options.onFetched(keySet)) this.#refreshAtMs = this.#askedAtMs + refreshIntervalMs;
+      if (this.#options.onFetched(keySet)) this.#refreshAtMs = this.#fetchStartedAtMs + refreshIntervalMs;
     } catch (error) {
       this.#fault = error;
       if (monotonicMs() - this.#loggedAtMs >= logIntervalMs) {
@@ -108,10 +108,10 @@ export class VerificationKeys {
   }
 
   #replace(keys: Map<string, KeyObject>): void {
-    const isGone = [...this.#keys].some(([kid, key]) => !keys.get(kid)?.equals(key));
+    const isAnyRemoved = [...this.#keys].some(([kid, key]) => !keys.get(kid)?.equals(key));
     this.#keys = keys;
-    if (!isGone) return;
-    this.#options.onKeyGone();
+    if (!isAnyRemoved) return;
+    this.#options.onKeyRemoved();
     this.#options.logger?.info({ known: keys.size }, "a public key of access tokens was removed");
   }
 }

@@ -73,10 +73,14 @@ export function invalidRequest(violations: readonly FieldViolation[]): DomainErr
   const [first] = violations;
   const rest = violations.length > 1 ? ` (and ${violations.length - 1} more)` : "";
   const message = first ? `${first.path || "The body"} ${first.message}${rest}` : "The request is not valid";
-  return new DomainError("invalid_argument", { reason: "INVALID_REQUEST", message, violations: told(violations) });
+  return new DomainError("invalid_argument", {
+    reason: "INVALID_REQUEST",
+    message,
+    violations: withinReportLimits(violations),
+  });
 }
 
-function told(violations: readonly FieldViolation[]): readonly FieldViolation[] {
+function withinReportLimits(violations: readonly FieldViolation[]): readonly FieldViolation[] {
   let characters = 0;
   const tooMany = violations.findIndex(({ path, message }, index) => {
     characters += path.length + message.length;

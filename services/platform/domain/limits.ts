@@ -20,4 +20,4 @@ export const requestIdLengthMax = 255;
 export const requestIdPattern = new RegExp(`^[\\x20-\\x7e]{1,${requestIdLengthMax}}$`);
 
 /** The minimum time for which a request id is kept: a retry within it is not executed again. */
-export const requestKeptMs = 24 * 60 * 60 * 1000;
+export const requestRetentionMs = 24 * 60 * 60 * 1000;

@@ -109,15 +109,15 @@ const silenceMs = 1_000;
 /** Takes no more requests, lets those in flight finish, and cuts what is left after the timeout. */
 export function closeHttpServer(server: Server, timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const cut = setTimeout(() => server.closeAllConnections(), timeoutMs);
-    const closeSilent = silentConnections(server);
+    const forceCloseTimer = setTimeout(() => server.closeAllConnections(), timeoutMs);
+    const closeSilent = silentConnectionCloser(server);
     const sweep = setInterval(() => {
       // A connection stays open after its last answer, for a next request that is no longer accepted.
       server.closeIdleConnections();
       closeSilent();
     }, sweepIntervalMs);
     server.close(() => {
-      clearTimeout(cut);
+      clearTimeout(forceCloseTimer);
       clearInterval(sweep);
       // Connections report their end one turn after their server does, and whoever logs it must still be there.
       setImmediate(() => setImmediate(resolve));
@@ -128,15 +128,16 @@ export function closeHttpServer(server: Server, timeoutMs: number): Promise<void
 /**
  * Returns a function that closes connections that wait for their caller. Node keeps them, and has stopped its timers.
  */
-function silentConnections(server: Server): () => void {
+function silentConnectionCloser(server: Server): () => void {
   const { sockets = [], latestRequest } = connections.get(server) ?? {};
-  const heard = new Map<Socket, { readonly bytes: number; readonly atMs: number }>();
+  const lastReceived = new Map<Socket, { readonly bytes: number; readonly atMs: number }>();
   return () => {
     const nowMs = monotonicMs();
     for (const socket of sockets) {
-      const last = heard.get(socket);
-      const isOurTurn = latestRequest?.(socket)?.complete ?? false;
-      if (isOurTurn || last?.bytes !== socket.bytesRead) heard.set(socket, { bytes: socket.bytesRead, atMs: nowMs });
+      const last = lastReceived.get(socket);
+      const isAwaitingOurAnswer = latestRequest?.(socket)?.complete ?? false;
+      if (isAwaitingOurAnswer || last?.bytes !== socket.bytesRead)
+        lastReceived.set(socket, { bytes: socket.bytesRead, atMs: nowMs });
       else if (nowMs - last.atMs > silenceMs) socket.destroy();
     }
   };

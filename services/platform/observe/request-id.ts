@@ -1,4 +1,4 @@
-import { holdsKey } from "../auth/key-format.ts";
+import { containsKey } from "../auth/key-format.ts";
 
 const id = "[\\w.:/+=~-]{1,128}";
 const oneId = new RegExp(`^${id}$`);
@@ -7,7 +7,7 @@ const severalIds = new RegExp(`^${id}(?:[,|]${id}){0,63}$`);
 
 /** A caller's own request id, if it is safe to log and to echo. */
 export function saneRequestId(header: string | string[] | undefined): string | undefined {
-  return typeof header === "string" && oneId.test(header) && !holdsSecret(header) ? header : undefined;
+  return typeof header === "string" && oneId.test(header) && !containsSecret(header) ? header : undefined;
 }
 
 /**
@@ -15,7 +15,7 @@ export function saneRequestId(header: string | string[] | undefined): string | u
  * requests share. For an unauthenticated caller only the first is kept; the others are counted: `a +1`.
  */
 export function saneRequestIds(header: string | undefined, isCallerKnown: boolean): string | undefined {
-  if (header === undefined || !severalIds.test(header) || holdsSecret(header)) return undefined;
+  if (header === undefined || !severalIds.test(header) || containsSecret(header)) return undefined;
   if (isCallerKnown) return header;
   const [first, ...others] = header.split(/[,|]/);
   return others.length === 0 ? first : `${first} +${others.length}`;
@@ -27,6 +27,6 @@ export function requestIdsOfPart(ids: string | undefined, part: number): string 
 }
 
 /** Whether it contains one of our keys, or the beginning of a JWT: sent by mistake, it must not get into our log. */
-function holdsSecret(text: string): boolean {
-  return holdsKey(text) || text.includes("eyJ");
+function containsSecret(text: string): boolean {
+  return containsKey(text) || text.includes("eyJ");
 }

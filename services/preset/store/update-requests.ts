@@ -1,5 +1,5 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
-import { requestKeptMs } from "../../platform/domain/limits.ts";
+import { requestRetentionMs } from "../../platform/domain/limits.ts";
 import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import type { Executor, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { repeated } from "../../platform/mysql/text-by-count.ts";
@@ -71,7 +71,7 @@ export function forgetSomeUpdates(executor: Executor, workspaceId: string): void
   executor
     .execute(`DELETE FROM preset_updates WHERE workspace_id = ? AND created_at <= ? LIMIT ${forgottenMax}`, [
       idToBytes(workspaceId),
-      new Date(Date.now() - requestKeptMs),
+      new Date(Date.now() - requestRetentionMs),
     ])
     .catch(() => {});
 }
