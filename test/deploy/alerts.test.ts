@@ -75,11 +75,11 @@ function expectMetricsOf(expr: string): void {
 describe.each(["overview", "preset"])("the dashboard %s", (name) => {
   const { panels }: Dashboard = JSON.parse(readFileSync(`deploy/dashboards/${name}.json`, "utf8"));
 
-  it.each(panels)("shows metrics that there are: $title", ({ targets }) => {
+  it.each(panels)("queries only metrics that exist: $title", ({ targets }) => {
     for (const { expr } of targets) expectMetricsOf(expr);
   });
 
-  it("has a place and a number for each panel, and is shipped", () => {
+  it("gives each panel its own id and position and is listed in the kustomization", () => {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
     expect(new Set(panels.map(({ gridPos }) => `${gridPos.x} ${gridPos.y}`)).size).toBe(panels.length);
     expect(readFileSync("deploy/dashboards/kustomization.yaml", "utf8")).toContain(`${name}.json`);
@@ -87,15 +87,15 @@ describe.each(["overview", "preset"])("the dashboard %s", (name) => {
 });
 
 describe.each(alerts)("the alert $alert", ({ alert, expr }) => {
-  it("asks for metrics that there are, with labels that they have", () => expectMetricsOf(expr));
+  it("queries only metrics and labels that exist", () => expectMetricsOf(expr));
 
-  it("has an entry that says what to do", () => {
+  it("has an entry in the operations guide", () => {
     expect(operations).toMatch(new RegExp(`^\\| \`${alert}\` \\| \\S.+ \\|$`, "m"));
   });
 });
 
-describe("what is scraped", () => {
-  it("is every process, at a port of its pods", () => {
+describe("metrics scraping", () => {
+  it("covers every process on a port that its pods open", () => {
     const scraped = objectsOf<PodMonitor>(rendering, "PodMonitor").flatMap(({ spec }) =>
       podsOf(rendering)
         .filter(({ labels }) => matches(spec.selector, labels))
@@ -107,7 +107,7 @@ describe("what is scraped", () => {
     }
   });
 
-  it("tells inference from the rest by its route", () => {
+  it("excludes inference from the latency alert by its route", () => {
     const inference = alerts.flatMap(({ expr }) => expr.match(/operation!~"([^"]+)"/)?.[1] ?? []);
     expect(inference).toHaveLength(1);
     const operationsSeen = [...page.matchAll(/operation="([^"]+)"/g)].map(([, operation = ""]) => operation);

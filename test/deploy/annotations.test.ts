@@ -7,7 +7,7 @@ import { renderKustomization } from "../support/kustomize.ts";
 const folder = mkdtempSync(join(tmpdir(), "setpoint-annotations-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it("has metrics scraped from pods that keep the annotations they have", () => {
+it("adds the scrape annotations without removing a pod's own annotations", () => {
   const base = relative(folder, resolve("deploy/kubernetes/base"));
   const processes = ["gateway", "preset", "organization"];
   const patches = processes.map((name) => ({

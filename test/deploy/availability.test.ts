@@ -26,7 +26,7 @@ describe.each(processes)("$owner", (pods) => {
   const container = mainContainerOf(pods);
   const find = <T>(kind: string) => objectsOf<T>(production, kind).find(({ metadata }) => metadata.name === name);
 
-  it("has at least two pods, whose number is the autoscaler's alone", () => {
+  it("runs at least two pods and leaves the replica count to the autoscaler", () => {
     const scaler = find<Scaler>("HorizontalPodAutoscaler");
     expect(scaler?.spec.scaleTargetRef).toEqual({ apiVersion: "apps/v1", kind: "Deployment", name });
     expect(scaler?.spec.minReplicas).toBeGreaterThanOrEqual(2);
@@ -36,19 +36,19 @@ describe.each(processes)("$owner", (pods) => {
     expect(find<Workload>("Deployment")?.spec.replicas).toBeUndefined();
   });
 
-  it("loses one pod at a time to maintenance, and none to a rollout", () => {
+  it("loses at most one pod to a disruption and none to a rollout", () => {
     expect(find("PodDisruptionBudget")).toMatchObject({ spec: { maxUnavailable: 1 } });
     expect(find<Workload>("Deployment")?.spec.strategy?.rollingUpdate).toEqual({ maxSurge: 1, maxUnavailable: 0 });
   });
 
-  it("spreads over zones and nodes, but rather runs crowded than not at all", () => {
+  it("prefers to spread over zones and nodes but does not require it", () => {
     expect(spec.topologySpreadConstraints).toMatchObject([
       { topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "ScheduleAnyway" },
       { topologyKey: "kubernetes.io/hostname", whenUnsatisfiable: "ScheduleAnyway" },
     ]);
   });
 
-  it("gets time to be forgotten by DNS or load balancers, to drain and to close", () => {
+  it("gives pods time to leave DNS and load balancers, drain and close", () => {
     const environment = environmentOf(production, container);
     const delaySeconds = Number(environment.SHUTDOWN_DELAY_MS) / 1000;
     const drainSeconds = Number(environment.DRAIN_TIMEOUT_MS) / 1000;
@@ -61,7 +61,7 @@ describe.each(processes)("$owner", (pods) => {
     expect(spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(delaySeconds + drainsSeconds + 5);
   });
 
-  it("is asked whether it started, is ready and lives; and lives also without its database and its neighbours", () => {
+  it("probes /readyz for readiness and /healthz for startup and liveness", () => {
     const { startupProbe, readinessProbe, livenessProbe } = container;
     // Over HTTP: gRPC speaks TLS, which probes do not.
     expect(readinessProbe).toMatchObject({ httpGet: { path: "/readyz" } });
@@ -78,7 +78,7 @@ const connectionsForWrites: Readonly<Record<string, number>> = { preset: 6, orga
 const connectionsAtEnd: Readonly<Record<string, number>> = { preset: 3, organization: 2 };
 
 describe("production", () => {
-  it("fits into the connections of a MySQL with default settings, also while it is scaled and rolled out", () => {
+  it("stays within MySQL's default max_connections even while scaled out and rolling out", () => {
     const connections = processes
       .filter(({ name }) => name !== "gateway")
       .map((pods) => {
@@ -99,7 +99,7 @@ describe("production", () => {
   it.each([
     ["preset", 50051],
     ["organization", 50052],
-  ])("asks %s over gRPC where it speaks no TLS", (name, port) => {
+  ])("probes %s over gRPC when TLS is off", (name, port) => {
     expect(mainContainerOf(getPods(dev, name)).readinessProbe).toMatchObject({ grpc: { port } });
   });
 });

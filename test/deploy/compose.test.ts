@@ -28,13 +28,13 @@ const services: Readonly<Record<string, ComposeService>> = parse(readFileSync(fi
 const get = (name: string) => services[name] as ComposeService;
 
 describe("the compose file", () => {
-  it("is what its schema and linter ask for", () => {
+  it("passes schema and lint checks", () => {
     const [result] = new DCLinter({ rules: {}, quiet: true, debug: false, exclude: [] }).lintFiles([file], false);
     const messages: readonly { readonly type: string }[] | undefined = result?.messages;
     expect(messages?.filter(({ type }) => type === "error")).toEqual([]);
   });
 
-  it("runs the MySQL of the dev overlay and programs that the image holds", () => {
+  it("uses the dev overlay's MySQL image and runs only programs that the image contains", () => {
     expect(get("mysql").image).toBe(mainContainerOf(getPods(dev, "mysql")).image);
     const programs = Object.values(services)
       .filter(({ command }) => command?.[0] === "node" && command[1] !== "--eval")
@@ -44,14 +44,14 @@ describe("the compose file", () => {
   });
 
   it.each(["preset-migrate", "organization-migrate", "preset", "organization", "gateway"])(
-    "sets what %s requires, and nothing that it does not read",
+    "sets every variable that %s requires and none that it does not read",
     (name) => {
       const { command, environment = {} } = get(name);
       expect(lookForEnvironmentFaults(command, environment)).toEqual([]);
     },
   );
 
-  it("starts each when those before it are healthy or done", () => {
+  it("starts each service once its dependencies are healthy or completed", () => {
     const conditions = Object.entries(services).map(([name, { depends_on = {} }]) => [
       name,
       Object.entries(depends_on).map(([other, { condition }]) => `${other} ${condition.replace("service_", "")}`),
@@ -68,7 +68,7 @@ describe("the compose file", () => {
     });
   });
 
-  it("has several gateways on one port, and as many of each service as one says", () => {
+  it("shares one port among several gateways and takes the number of processes from variables", () => {
     const { network_mode, environment, ports, deploy } = get("gateway");
     expect({ network_mode, ports }).toEqual({ network_mode: "service:gateway-port", ports: undefined });
     expect(get("gateway-port").ports).toEqual(["127.0.0.1:8080:8080"]);
@@ -81,25 +81,25 @@ describe("the compose file", () => {
     ["organization", 8082],
     ["preset", 8081],
     ["gateway", 8080],
-  ])("asks %s for its readiness at port %i", (name, port) => {
+  ])("checks readiness of %s on port %i", (name, port) => {
     expect(get(name).healthcheck?.test.at(-1)).toContain(`http://127.0.0.1:${port}/readyz`);
   });
 
-  it("gives generations that are being streamed minutes to finish, and no less before it kills", () => {
+  it("gives streams at least two minutes to finish before the gateway is killed", () => {
     const { environment = {}, stop_grace_period = "" } = get("gateway");
     const drainSeconds = Number(environment.DRAIN_TIMEOUT_MS) / 1000;
     expect(drainSeconds).toBeGreaterThanOrEqual(120);
     expect(Number.parseInt(stop_grace_period, 10)).toBeGreaterThanOrEqual(drainSeconds + 5);
   });
 
-  it("shows the gateway the table of upstreams and their credentials, by the paths of the examples", () => {
+  it("mounts the upstream table and credentials at the paths of the examples", () => {
     expect(get("gateway").volumes).toEqual([
       "./upstreams:/etc/setpoint/upstreams:ro",
       "./upstreams/credentials:/etc/setpoint/upstream-credentials:ro",
     ]);
   });
 
-  it("makes the signing key once, however often it is broken off before", async () => {
+  it("creates the signing key once, even if an earlier attempt was interrupted", async () => {
     const folder = mkdtempSync(join(tmpdir(), "setpoint-compose-"));
     try {
       const pem = join(folder, "signing-key.pem");

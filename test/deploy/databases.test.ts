@@ -31,25 +31,25 @@ function urlsOf(rendering: Rendering): string[] {
 }
 
 describe("the database of an overlay", () => {
-  it("is one MySQL in production: statements are prepared, and nobody waits for other nodes", () => {
+  it("is a single MySQL in production: prepared statements, no waiting for other nodes", () => {
     expect(urlsOf(production).map(protocolOf)).toEqual(["prepared", "prepared", "prepared"]);
     expect(urlsOf(production).flatMap(sessionStatements)).toEqual([]);
     expect(configsOf(production).preset.batchByWorkspace).toBe(false);
   });
 
-  it("is a cluster for Galera: each session waits for what other nodes have committed", () => {
+  it("is a cluster with Galera: each session waits for commits of other nodes", () => {
     expect(urlsOf(galera).map(sessionStatements)).toEqual(Array(3).fill(["SET SESSION wsrep_sync_wait = 1"]));
     expect(configsOf(galera).preset.batchByWorkspace).toBe(false);
   });
 
-  it("is sharded for Vitess: statements go as text, each about one workspace", () => {
+  it("is sharded with Vitess: text protocol, one workspace per batch", () => {
     expect(urlsOf(vitess).map(protocolOf)).toEqual(["text", "text", "text"]);
     expect(configsOf(vitess).preset.batchByWorkspace).toBe(true);
   });
 });
 
 describe.each([dev, production])("$title", (rendering) => {
-  it("waits for a database that is not there yet, wherever it migrates, instead of failing again and again", () => {
+  it("makes migrations wait for the database instead of failing repeatedly", () => {
     const migrating = podsOf(rendering)
       .flatMap(containersOf)
       .filter(({ command }) => command?.includes("migrate"));

@@ -14,11 +14,11 @@ const texts = (stage: readonly Instruction[], keyword: string) =>
 const files = ["package.json", "proto", "services", "gateway"].flatMap(filesToCopy);
 
 describe("the Dockerfile", () => {
-  it("has nothing that its linter objects to", () => {
+  it("passes the linter", () => {
     expect(validate(dockerfile)).toEqual([]);
   });
 
-  it("builds and runs on the Node that the tests run on", () => {
+  it("builds and runs on the Node version of the tests", () => {
     const { dependencies: packages } = JSON.parse(readFileSync("package.json", "utf8"));
     expect(dockerfile).toContain(`ARG NODE_VERSION=${packages.node}\n`);
     const image = "node:$" + "{NODE_VERSION}-trixie-slim";
@@ -26,7 +26,7 @@ describe("the Dockerfile", () => {
     expect(from).toEqual([`${image} AS dependencies`, `${image} AS console`, `${image} AS compiled`, image]);
   });
 
-  it("copies what the processes need: the sources that are no tests, migrations, generated code", () => {
+  it("copies the sources, migrations and generated code that the processes need, but no tests", () => {
     expect(texts(final, "COPY")).toEqual([
       "/app/node_modules ./node_modules",
       "package.json ./",
@@ -43,7 +43,7 @@ describe("the Dockerfile", () => {
     expect(files).toContain("services/preset/store/migrations/0001_presets.sql");
   });
 
-  it("builds the console from the sources, and from nothing that was built before", () => {
+  it("builds the console from sources, ignoring an earlier build", () => {
     expect(texts(builder, "COPY")).toEqual([
       "package.json package-lock.json ./",
       "services ./services",
@@ -54,7 +54,7 @@ describe("the Dockerfile", () => {
     expect(isIgnored("gateway/console/dist/index.html")).toBe(true);
   });
 
-  it("copies all that the console is built from", { timeout: 120_000 }, async () => {
+  it("copies everything that the console build needs", { timeout: 120_000 }, async () => {
     const folder = mkdtempSync(join(tmpdir(), "setpoint-image-console-"));
     try {
       copySources(builder, folder);
@@ -66,7 +66,7 @@ describe("the Dockerfile", () => {
     }
   });
 
-  it("compiles what the processes are made of, by the same paths and as the same user", () => {
+  it("fills the compile cache from the same files, at the same paths, as the same user", () => {
     const isShared = (text: string) => !/dist$|cache$/.test(text);
     expect(texts(compiled, "COPY")).toEqual(texts(final, "COPY").filter(isShared));
     for (const keyword of ["WORKDIR", "USER"]) expect(texts(compiled, keyword)).toEqual(texts(final, keyword));
@@ -80,7 +80,7 @@ describe("the Dockerfile", () => {
     },
   );
 
-  it("runs as a user that is not root, by number, which is the user of the manifests", () => {
+  it("runs as the numeric non-root user that the manifests set", () => {
     const [user = ""] = texts(final, "USER");
     const [uid, gid] = user.split(":").map(Number);
     expect(uid).toBeGreaterThan(0);
@@ -91,20 +91,20 @@ describe("the Dockerfile", () => {
     }
   });
 
-  it("makes Node process 1, without a shell that would keep signals to itself", () => {
+  it("runs Node as process 1, without a shell that would swallow signals", () => {
     expect(texts(final, "ENTRYPOINT")).toEqual(["[]"]);
     expect(texts(final, "STOPSIGNAL")).toEqual(["SIGTERM"]);
     expect(JSON.parse(texts(final, "CMD")[0] ?? "")).toEqual(["node", "gateway/main.ts"]);
   });
 
-  it("names the ports that the manifests open", () => {
+  it("exposes the ports that the manifests open", () => {
     const opened = podsOf(production)
       .flatMap(portsOf)
       .map(({ containerPort }) => String(containerPort));
     expect(texts(final, "EXPOSE")[0]?.split(" ").sort()).toEqual(opened.sort());
   });
 
-  it("holds every program that the manifests run", () => {
+  it("contains every program that the manifests run", () => {
     const commands = renderings
       .flatMap(podsOf)
       .flatMap(containersOf)

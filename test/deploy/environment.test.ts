@@ -23,11 +23,11 @@ describe.each(renderings)("$title", (rendering) => {
       .map((container) => ({ title: `${container.name} of ${pods.owner}`, pods, container })),
   );
 
-  it.each(containers)("sets what $title requires, and nothing that it does not read", ({ container }) => {
+  it.each(containers)("sets every variable that $title requires and none that it does not read", ({ container }) => {
     expect(lookForEnvironmentFaults(container.command ?? [], environmentOf(rendering, container))).toEqual([]);
   });
 
-  it.each(containers)("names files to $title that its volumes hold", ({ pods, container }) => {
+  it.each(containers)("gives $title only file paths that its volumes provide", ({ pods, container }) => {
     const files = Object.values(environmentOf(rendering, container)).filter((value) => value.startsWith("/"));
     expect(filesOf(pods, container)).toEqual(expect.arrayContaining(files));
   });
@@ -46,7 +46,7 @@ describe.each(renderings)("$title", (rendering) => {
     expect(container.ports?.map((port) => [port.name, port.containerPort])).toEqual(listening);
   });
 
-  it("sends processes to each other through Services that are there", () => {
+  it("points gRPC targets at existing headless Services", () => {
     const services = objectsOf<Service>(rendering, "Service");
     const find = (host: string | undefined) => services.find(({ metadata }) => metadata.name === host)?.spec;
     const environment = Object.assign({}, ...containers.map(({ container }) => environmentOf(rendering, container)));

@@ -30,8 +30,8 @@ interface Upstream {
 const examples = readTable("kubernetes/overlays/production/upstreams.example.json").upstreams;
 const mebibyte = 1024 * 1024;
 
-describe("the table of upstreams", () => {
-  it.each([base, dev, production])("of $title is empty until its operator fills it in", (rendering) => {
+describe("the upstream table", () => {
+  it.each([base, dev, production])("is empty by default in $title", (rendering) => {
     const pods = getPods(rendering, "gateway");
     const file = environmentOf(rendering, mainContainerOf(pods)).UPSTREAMS_FILE ?? "";
     const volume = pods.spec.volumes?.find(({ name }) => name === "upstreams");
@@ -39,19 +39,19 @@ describe("the table of upstreams", () => {
     expect(JSON.parse(table ?? "")).toEqual({ upstreams: [] });
   });
 
-  it("of compose is empty, too", () => {
+  it("is empty by default in compose", () => {
     expect(readTable("upstreams/upstreams.json")).toEqual({ upstreams: [] });
   });
 
-  it("has an example for each kind of upstream, the widest last, because the first that fits is taken", () => {
+  it("has an example for each kind of upstream, with the catch-all last", () => {
     const text = readFileSync(deploy("kubernetes/overlays/production/upstreams.example.json"), "utf8");
     expect(parseUpstreams(text).map(({ name }) => name)).toEqual(examples.map(({ name }) => name));
     expect(examples.map(({ name }) => name)).toEqual(["openai", "anthropic", "vllm", "openrouter"]);
   });
 });
 
-describe("credentials of upstreams", () => {
-  it("are files of a Secret that is documented, mounted for the gateway alone, and may be missing", () => {
+describe("upstream credentials", () => {
+  it("come from an optional, documented Secret that only the gateway mounts", () => {
     const files = examples.flatMap(({ credential }) => (credential ? [credential.file] : []));
     const volumes = (rendering: Rendering, name: string) => getPods(rendering, name).spec.volumes ?? [];
     const [mount] = (mainContainerOf(getPods(production, "gateway")).volumeMounts ?? []).filter(
@@ -69,7 +69,7 @@ describe("credentials of upstreams", () => {
     );
   });
 
-  it("are in no environment by default", () => {
+  it("are not in the environment by default", () => {
     const { env = [] } = mainContainerOf(getPods(production, "gateway"));
     expect(env.filter(({ valueFrom }) => valueFrom !== undefined)).toEqual([]);
     expect(examples.flatMap(({ credential }) => credential?.env ?? [])).toEqual([]);
@@ -81,7 +81,7 @@ describe("a long generation", () => {
   const firstByteSeconds = defaultTimeouts.firstByteMs / 1000;
   const wholeSeconds = defaultTimeouts.totalMs / 1000;
 
-  it("is neither gathered, cut short nor refused for its size by an Ingress", () => {
+  it("is not buffered, cut off or rejected for its size by the Ingress", () => {
     const [ingress] = objectsOf(withIngress, "Ingress");
     const setting = (name: string) => ingress?.metadata.annotations?.[`nginx.ingress.kubernetes.io/${name}`] ?? "";
     expect([setting("proxy-buffering"), setting("proxy-request-buffering")]).toEqual(["off", "off"]);
@@ -91,13 +91,13 @@ describe("a long generation", () => {
     );
   });
 
-  it("is not cut short by a Gateway", () => {
+  it("is not cut off by the HTTPRoute timeouts", () => {
     const [route] = objectsOf<{ spec: { rules: { timeouts?: object }[] } }>(production, "HTTPRoute");
     const limit = `${wholeSeconds / 60}m`;
     expect(route?.spec.rules.map(({ timeouts }) => timeouts)).toEqual([{ request: limit, backendRequest: limit }]);
   });
 
-  it("has minutes to finish when its gateway is told to end", () => {
+  it("has at least five minutes to finish when the gateway shuts down", () => {
     const drainMs = Number(environmentOf(production, mainContainerOf(getPods(production, "gateway"))).DRAIN_TIMEOUT_MS);
     expect(drainMs).toBeGreaterThanOrEqual(300_000);
   });

@@ -12,7 +12,7 @@ function write(path: string, text: string): void {
   writeFileSync(join(folder, path), text);
 }
 
-it("renders what kustomize 4.5.4 renders", () => {
+it("renders the same as kustomize 4.5.4", () => {
   write(
     "base/kustomization.yaml",
     "{namespace: a, resources: [all.yaml], labels: [{pairs: {part-of: setpoint}}], configMapGenerator: [{name: config, envs: [config.env]}]}",
@@ -81,7 +81,7 @@ spec:
   ]);
 });
 
-it("refuses what it does not understand, instead of leaving it out", () => {
+it("rejects fields it does not support instead of ignoring them", () => {
   write("more/kustomization.yaml", "{resources: [], namePrefix: x-}");
   expect(() => renderKustomization(join(folder, "more"))).toThrow("namePrefix is not understood here");
 });

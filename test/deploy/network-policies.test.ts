@@ -39,14 +39,14 @@ interface NetworkPolicy {
 }
 
 describe.each(renderings)("$title", (rendering) => {
-  it("denies what no policy opens, in both directions", () => {
+  it("denies all traffic by default, ingress and egress", () => {
     const [denial] = objectsOf<NetworkPolicy>(rendering, "NetworkPolicy").filter(
       ({ metadata }) => metadata.name === "deny-all",
     );
     expect(denial?.spec).toEqual({ podSelector: {}, policyTypes: ["Ingress", "Egress"] });
   });
 
-  it("writes rules only for the directions that a policy is about, and never without peers or ports", () => {
+  it("declares every direction that a policy has rules for, and gives each rule peers and ports", () => {
     for (const { metadata, spec } of objectsOf<NetworkPolicy>(rendering, "NetworkPolicy")) {
       const { ingress = [], egress = [], policyTypes } = spec;
       const directions = [ingress.length > 0 && "Ingress", egress.length > 0 && "Egress"].filter(Boolean);
@@ -63,20 +63,20 @@ const databaseUsers = ["organization", "organization-migration", "preset", "pres
 const inside = ["gateway -> organization:50052", "gateway -> preset:50051", "preset -> organization:50052"];
 const dns = (name: string) => [`${name} -> 169.254.20.10/32:53`, `${name} -> kube-system:53`];
 
-describe("between pods", () => {
+describe("traffic between pods", () => {
   it.each([
     [base, inside],
     [production, inside],
     [withIngress, inside],
     [withEveryComponent, inside],
     [dev, [...inside, ...[...databaseUsers, "bootstrap"].map((name) => `${name} -> mysql:3306`)]],
-  ])("$0.title opens the edges that exist, on both sides, and no other", (rendering, edges) => {
+  ])("$0.title allows exactly the connections in use, on both ends", (rendering, edges) => {
     expect(edgesBetweenPods(rendering)).toEqual([...edges].sort());
   });
 });
 
-describe("to and from the outside", () => {
-  it("production lets the Gateway and Prometheus in, and out the services to the database, the gateway to upstreams", () => {
+describe("traffic from and to the outside", () => {
+  it("production admits the Gateway and Prometheus, and allows egress to DNS, database and upstreams only", () => {
     const networks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"];
     expect(edgesToOutside(production)).toEqual(
       [
@@ -92,12 +92,12 @@ describe("to and from the outside", () => {
     );
   });
 
-  it("behind an Ingress its controller is let in, and no Gateway", () => {
+  it("with the Ingress component, admits the ingress controller instead of the Gateway", () => {
     const edges = edgesToOutside(withIngress).filter((edge) => edge.endsWith("gateway:8080"));
     expect(edges).toEqual(["ingress-nginx -> gateway:8080"]);
   });
 
-  it("dev lets labelled callers in, and nothing out but DNS", () => {
+  it("dev admits labelled callers and allows egress to DNS only", () => {
     expect(edgesToOutside(dev)).toEqual(
       [
         "any namespace -> gateway:8080",
@@ -111,19 +111,19 @@ describe("to and from the outside", () => {
   });
 });
 
-describe("upstreams", () => {
-  it.each(["104.18.6.192", "2606:4700::6812:6c0"])("are reached over HTTPS at %s, and on no other port", (address) => {
+describe("the gateway's egress to upstreams", () => {
+  it.each(["104.18.6.192", "2606:4700::6812:6c0"])("allows HTTPS to %s and no other port", (address) => {
     expect([443, 80, 53].filter((port) => gatewayMayReach(production, address, port))).toEqual([443]);
   });
 
   it.each(["10.1.2.3", "172.31.0.1", "192.168.1.1", "100.100.0.1", "169.254.169.254", "fd00:ec2::254", "fe80::1"])(
-    "are not looked for at %s, which is not the internet",
+    "does not allow %s, a private or link-local address",
     (address) => {
       expect(gatewayMayReach(production, address, 443)).toBe(false);
     },
   );
 
-  it("of the cluster are reached by a label, where the component is there", () => {
+  it("allows labelled upstreams in the cluster only with the component", () => {
     const edges = (rendering: Rendering) =>
       edgesToOutside(rendering).filter((edge) => edge.startsWith("gateway -> any"));
     expect(edges(production)).toEqual([]);
@@ -131,7 +131,7 @@ describe("upstreams", () => {
   });
 });
 
-it("traces go to the collector, where the component is there", () => {
+it("allows traces to the collector only with the component", () => {
   const edges = (rendering: Rendering) => edgesToOutside(rendering).filter((edge) => edge.endsWith(":4318"));
   expect(edges(production)).toEqual([]);
   expect(edges(withEveryComponent)).toEqual(

@@ -76,7 +76,7 @@ afterAll(async () => {
 });
 
 describe("the production install", () => {
-  it("holds the dependencies and none that is for development, nor a second Node", () => {
+  it("has all production dependencies, no development ones and no second Node", () => {
     const { packages } = JSON.parse(readFileSync(join(app, "package-lock.json"), "utf8"));
     const isWanted = (path: string) => !packages[path]?.dev && !/^node_modules\/node(-bin-setup)?$/.test(path);
     const installed = listPackages("node_modules");
@@ -85,7 +85,7 @@ describe("the production install", () => {
     expect(installed).toEqual(expect.arrayContaining(direct.filter(isWanted)));
   });
 
-  it("is applied while the databases are away: processes live and wait, Jobs migrate when they are back, all are ready", async () => {
+  it("starts without databases: processes stay alive, and become ready once the Jobs have migrated", async () => {
     await Promise.all(proxies.map((proxy) => proxy.refuse()));
     const names = ["organization", "preset", "gateway"];
     for (const name of names) running.push(start(name));
@@ -106,7 +106,7 @@ describe("the production install", () => {
     await expect.poll(() => faults(["readinessProbe"]), slow).toEqual(Array(3).fill(undefined));
   });
 
-  it("has pods that may not change the schema, nor need to", async () => {
+  it("runs with database users that cannot change the schema", async () => {
     const pool = openPool(users.urlFor("preset", proxies[0]?.url ?? ""), 1);
     const [grants] = await pool.query<RowDataPacket[]>("SHOW GRANTS");
     await pool.end();
@@ -114,14 +114,14 @@ describe("the production install", () => {
     expect(ofTables).toEqual([expect.stringMatching(/^GRANT SELECT, INSERT, UPDATE, DELETE ON /)]);
   });
 
-  it("makes the first keys by the command of the bootstrap Job, and serves them", async () => {
+  it("creates working first keys with the bootstrap Job's command", async () => {
     const container = mainContainerOf(getPods(dev, "bootstrap"));
     apiKey = JSON.parse(await run(dev, container)).api_key;
     const answer = await create("first");
     expect([answer.status, await answer.json()]).toMatchObject([200, { data: { slug: "first" } }]);
   });
 
-  it("serves on after SIGTERM, not ready and with one connection of each pool, and ends each process with 0", async () => {
+  it("keeps serving after SIGTERM while not ready, shrinks its pools, then exits with 0", async () => {
     await Promise.all(Array.from({ length: 50 }, (_, n) => create(`crowd-${n}`)));
     for (const { pid } of running) process.kill(pid, "SIGTERM");
     const probe = { httpGet: { path: "/readyz", port: "http" } };
@@ -137,7 +137,7 @@ describe("the production install", () => {
     expect(reasons).toEqual(["exit code 0", "exit code 0", "exit code 0"]);
   });
 
-  it("makes a signing key by the command of the dev overlay's init container", async () => {
+  it("creates a signing key with the command of the dev overlay's init container", async () => {
     const container = initContainersOf(dev, "organization").find(({ name }) => name === "make-signing-key");
     const file = join(app, "made.pem");
     const [script = ""] = container?.command?.slice(2) ?? [];

@@ -25,7 +25,7 @@ describe.each([
   productionWith("../overlays/production/ingress"),
   ...others.map(productionWith),
 ])("$title", ({ objects }: Rendering) => {
-  it("labels all that it applies, so that what it no longer applies can be found", () => {
+  it("labels every object with part-of, instance and version", () => {
     const image = JSON.stringify(objects).match(/setpoint:([\w.-]+)"/)?.[1];
     const namespace = objects.find(({ kind }) => kind === "Namespace")?.metadata.name;
     for (const { kind, metadata } of objects) {
@@ -37,7 +37,7 @@ describe.each([
     }
   });
 
-  it("labels pods as what makes them, and selects them by labels that never change", () => {
+  it("gives pods the labels of their workload and selects them by name only", () => {
     for (const { kind, metadata, spec } of objects as readonly (KubernetesObject & Workload)[]) {
       if (!["Deployment", "StatefulSet", "Job"].includes(kind)) continue;
       expect(spec.template.metadata.labels, `${kind} ${metadata.name}`).toEqual(metadata.labels);
@@ -46,15 +46,15 @@ describe.each([
   });
 });
 
-describe("the documented way to prune", () => {
+describe("the documented prune command", () => {
   const command = operations.match(/^kubectl apply -k \S+production --prune(.*\\\n)+.*/m)?.[0] ?? "";
   const kinds = [...command.matchAll(/--prune-allowlist (\S+)/g)].map(([, kind]) => kind);
 
-  it("finds objects by the label of the instance", () => {
+  it("selects objects by the instance label", () => {
     expect(command).toContain("--selector app.kubernetes.io/instance=setpoint ");
   });
 
-  it("covers every kind that a component adds, but what pods may still refer to", () => {
+  it("lists every prunable kind that an overlay or component adds", () => {
     // A pod of the release before may start once more while it is replaced, or be gone back to.
     const kept = ["ConfigMap", "Secret", "Namespace", "ServiceAccount", "Service", "Deployment", "StatefulSet", "Job"];
     // Of the whole cluster: others may use it. And data.

@@ -24,7 +24,7 @@ import {
 describe.each(renderings)("$title", (rendering) => {
   const pods = podsOf(rendering);
 
-  it("selects pods that exist, wherever it selects", () => {
+  it("has no selector that matches no pods", () => {
     const inVain = rendering.objects.flatMap((object) =>
       selectorsIn(object)
         .filter((selector) => !pods.some(({ labels }) => matches(selector, labels)))
@@ -33,7 +33,7 @@ describe.each(renderings)("$title", (rendering) => {
     expect(inVain).toEqual([]);
   });
 
-  it("gives each workload the pods that it selects", () => {
+  it("has workloads whose selectors match their own pods", () => {
     const workloads = ["Deployment", "StatefulSet"].flatMap((kind) => objectsOf<Workload>(rendering, kind));
     expect(workloads.length).toBeGreaterThanOrEqual(3);
     for (const { metadata, spec } of workloads) {
@@ -41,7 +41,7 @@ describe.each(renderings)("$title", (rendering) => {
     }
   });
 
-  it.each(pods)("finds every ConfigMap, Secret, key and volume of $owner", (each) => {
+  it.each(pods)("resolves every ConfigMap, Secret, key and volume of $owner", (each) => {
     for (const container of containersOf(each)) {
       expect(() => environmentOf(rendering, container), container.name).not.toThrow();
       const volumes = (each.spec.volumes ?? []).map(({ name }) => name);
@@ -57,7 +57,7 @@ describe.each(renderings)("$title", (rendering) => {
     }
   });
 
-  it("holds no ConfigMap and no Secret that nobody reads", () => {
+  it("has no unused ConfigMap or Secret", () => {
     const text = JSON.stringify(pods);
     const unread = [...objectsOf(rendering, "ConfigMap"), ...objectsOf(rendering, "Secret")]
       .map(({ metadata }) => metadata.name)
@@ -65,7 +65,7 @@ describe.each(renderings)("$title", (rendering) => {
     expect(unread).toEqual([]);
   });
 
-  it("leads every Service to a port of its pods", () => {
+  it("points every Service at a port of its pods", () => {
     for (const { metadata, spec } of objectsOf<Service>(rendering, "Service")) {
       const names = pods.filter(({ labels }) => matches({ matchLabels: spec.selector }, labels)).flatMap(portsOf);
       expect(
@@ -75,7 +75,7 @@ describe.each(renderings)("$title", (rendering) => {
     }
   });
 
-  it.each(pods)("probes $owner at ports that it has", ({ spec }) => {
+  it.each(pods)("probes $owner on ports that it opens", ({ spec }) => {
     for (const { ports = [], startupProbe, readinessProbe, livenessProbe } of spec.containers) {
       const known = ports.flatMap(({ name, containerPort }) => [name, containerPort]);
       const probed = [startupProbe, readinessProbe, livenessProbe]
@@ -95,14 +95,14 @@ interface IngressPath {
 }
 
 describe("production", () => {
-  it("shows how its Secrets come from a secret manager, each of them", () => {
+  it("has an external-secret example for each of its Secrets", () => {
     const examples = readObjects("deploy/kubernetes/overlays/production/external-secrets.example.yaml");
     expect(examples.map(({ metadata }) => metadata.name)).toEqual(
       production.expected.map(({ metadata }) => metadata.name).filter((name) => !isMadeByCertManager(production, name)),
     );
   });
 
-  it.each(["preset", "organization"])("rolls %s where a Secret changes that it reads only when it starts", (name) => {
+  it.each(["preset", "organization"])("restarts %s when a Secret that it reads only at startup changes", (name) => {
     const { metadata } =
       objectsOf<Workload>(production, "Deployment").find((each) => each.metadata.name === name) ?? {};
     const { spec } = getPods(production, name);
@@ -117,7 +117,7 @@ describe("production", () => {
 });
 
 describe.each([production, withIngress])("$title", (rendering) => {
-  it("has people sign in to the console at the host of the API", () => {
+  it("sets PUBLIC_ORIGIN to the host of the API", () => {
     const hosts = [
       ...objectsOf<{ spec: { hostnames: string[] } }>(rendering, "HTTPRoute").flatMap(({ spec }) => spec.hostnames),
       ...objectsOf<{ spec: { rules: { host: string }[]; tls: { hosts: string[] }[] } }>(rendering, "Ingress").flatMap(
@@ -128,7 +128,7 @@ describe.each([production, withIngress])("$title", (rendering) => {
     expect(new Set(hosts.map((host) => `https://${host}`))).toEqual(new Set([PUBLIC_ORIGIN]));
   });
 
-  it("documents each Secret that it expects, with its keys, and no other", () => {
+  it("documents exactly the Secrets and keys that it uses", () => {
     const used: string[] = [];
     visit(rendering.objects, ({ secretKeyRef, secret, tls }) => {
       const { name, key } = (secretKeyRef ?? {}) as { name?: string; key?: string };
@@ -149,28 +149,28 @@ describe.each([production, withIngress])("$title", (rendering) => {
 });
 
 describe("production", () => {
-  it.each(["preset", "organization"])("has a certificate of %s for every name that callers dial", (name) => {
+  it.each(["preset", "organization"])("has a certificate for %s with every name that callers dial", (name) => {
     const certificates = objectsOf<{ spec: { dnsNames?: string[] } }>(production, "Certificate");
     const { spec } = certificates.find(({ metadata }) => metadata.name === `${name}-grpc`) ?? {};
     const inOthers = ["setpoint", "setpoint.svc", "setpoint.svc.cluster.local"].map((suffix) => `${name}.${suffix}`);
     expect(spec?.dnsNames).toEqual([`${name}-headless`, name, ...inOthers]);
   });
 
-  it("keeps the key of its authority when it is renewed, so that certificates of both are believed", () => {
+  it("keeps the CA's private key on renewal, so that old and new certificates verify", () => {
     const authority = objectsOf<{ spec: object }>(production, "Certificate").find(
       ({ metadata }) => metadata.name === "grpc-authority",
     );
     expect(authority?.spec).toMatchObject({ isCA: true, privateKey: { rotationPolicy: "Never" } });
   });
 
-  it.each(["preset", "organization"])("says what the gRPC port of %s speaks", (name) => {
+  it.each(["preset", "organization"])("declares the appProtocol of the gRPC port of %s", (name) => {
     const protocolOf = (rendering: Rendering) =>
       objectsOf<Service>(rendering, "Service").find(({ metadata }) => metadata.name === name)?.spec.ports[0];
     expect(protocolOf(dev)).toMatchObject({ name: "grpc", appProtocol: "kubernetes.io/h2c" });
     expect(protocolOf(production)).toMatchObject({ name: "grpc", appProtocol: "https" });
   });
 
-  it.each(["accept", "call"])("has a step on the way to TLS at which all processes are: %s", (mode) => {
+  it.each(["accept", "call"])("sets the same TLS mode on all processes in the migration step: %s", (mode) => {
     const step = productionWith(`mtls-transition/${mode}`);
     const modes = ["gateway", "preset", "organization"].map(
       (name) => environmentOf(step, mainContainerOf(getPods(step, name))).GRPC_TLS_MODE,
@@ -178,7 +178,7 @@ describe("production", () => {
     expect(modes).toEqual([mode, mode, mode]);
   });
 
-  it("leads the public to the API, its reference and the console, by Ingress or by HTTPRoute, and to no probe", () => {
+  it("exposes the API, docs and console to the public, but not the probes", () => {
     const [service] = objectsOf<Service>(production, "Service").filter(({ metadata }) => metadata.name === "gateway");
     expect(service?.spec.ports).toMatchObject([{ name: "http", port: 80, targetPort: "http" }]);
     const [ingress] = objectsOf<{ spec: { rules: [{ http: { paths: IngressPath[] } }] } }>(withIngress, "Ingress");

@@ -11,7 +11,7 @@ const others = ["cluster-upstreams", "internal-callers", "traces"];
  * what it would add.
  */
 describe.each([...renderings, ...others.map(productionWith)])("$title", (rendering: Rendering) => {
-  it("names the protocol of every port of a policy", () => {
+  it("sets the protocol of every network policy port", () => {
     for (const { metadata, spec } of objectsOf<{ spec: object }>(rendering, "NetworkPolicy")) {
       visit(spec, (place) => {
         if ("port" in place) expect(place, metadata.name).toHaveProperty("protocol");
@@ -19,7 +19,7 @@ describe.each([...renderings, ...others.map(productionWith)])("$title", (renderi
     }
   });
 
-  it("names the kind of what a route refers to", () => {
+  it("sets group and kind of everything that a route refers to", () => {
     for (const { spec } of objectsOf<{ spec: object }>(rendering, "HTTPRoute")) {
       visit(spec, ({ parentRefs, backendRefs }) => {
         for (const reference of (parentRefs ?? []) as object[]) {
@@ -32,20 +32,20 @@ describe.each([...renderings, ...others.map(productionWith)])("$title", (renderi
     }
   });
 
-  it("names the type of every rollout", () => {
+  it("sets the type of every rollout strategy", () => {
     for (const { metadata, spec } of objectsOf<Workload>(rendering, "Deployment")) {
       expect(spec.strategy, metadata.name).toHaveProperty("type");
     }
   });
 
-  it("has claims of volumes that are objects of their own: the API server adds a status to those of a StatefulSet", () => {
+  it("has no volumeClaimTemplates, which the API server would add a status to", () => {
     for (const { spec } of objectsOf<{ spec: object }>(rendering, "StatefulSet")) {
       expect(spec).not.toHaveProperty("volumeClaimTemplates");
     }
   });
 });
 
-it("has a Secret that was created be replaced: applying would warn, and keep the keys that are gone", () => {
+it("documents kubectl replace, not apply, for Secrets created by command", () => {
   const operations = readFileSync("docs/operations.md", "utf8");
   const made = [...operations.matchAll(/create secret [^`\n]+ --dry-run=client -o yaml \| kubectl (\w+)/g)];
   expect(made.map(([, verb]) => verb)).toEqual(["replace", "replace"]);

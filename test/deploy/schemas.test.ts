@@ -19,14 +19,14 @@ import { lookForPodSecurityFaults } from "../support/pod-security.ts";
 describe.each(renderings)("$title", (rendering) => {
   const pods = podsOf(rendering);
 
-  it("is what the schemas of the Kubernetes API ask for, without a field that they do not know", async () => {
+  it("matches the Kubernetes API schemas and has no unknown fields", async () => {
     const faults = rendering.objects.map(async (object) =>
       (await lookForSchemaFaults(object)).map((fault) => `${object.kind} ${object.metadata.name}: ${fault}`),
     );
     expect((await Promise.all(faults)).flat()).toEqual([]);
   });
 
-  it("lies in one namespace, which lets in restricted pods and no others", () => {
+  it("uses one namespace, which enforces restricted Pod Security", () => {
     const namespaces = objectsOf(rendering, "Namespace");
     expect(namespaces).toMatchObject([
       { metadata: { labels: { "pod-security.kubernetes.io/enforce": "restricted" } } },
@@ -37,13 +37,13 @@ describe.each(renderings)("$title", (rendering) => {
     );
   });
 
-  it("passes Pod Security restricted", () => {
+  it("passes the restricted Pod Security checks", () => {
     expect(pods.flatMap((each) => lookForPodSecurityFaults(each).map((fault) => `${each.owner}: ${fault}`))).toEqual(
       [],
     );
   });
 
-  it("has names that Kubernetes takes", () => {
+  it("uses only valid Kubernetes names", () => {
     const isLabel = (name = ""): boolean => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name);
     const names = rendering.objects.map(({ metadata }) => metadata.name);
     const portNames = pods.flatMap(containersOf).flatMap(({ ports = [] }) => ports.map(({ name }) => name));
@@ -51,7 +51,7 @@ describe.each(renderings)("$title", (rendering) => {
     expect(portNames.filter((name) => !isLabel(name) || `${name}`.length > 15)).toEqual([]);
   });
 
-  it.each(pods)("gives $owner a read-only root, limits, and no way to the Kubernetes API", (each) => {
+  it.each(pods)("gives $owner a read-only root, resource limits and no access to the Kubernetes API", (each) => {
     const account = objectsOf(rendering, "ServiceAccount").find(({ metadata }) => metadata.name === each.name);
     expect(account).toMatchObject({ automountServiceAccountToken: false });
     expect(each.spec).toMatchObject({
@@ -77,27 +77,27 @@ describe.each([
   [withIngress, []],
   [production, ["gateway.networking.k8s.io/v1", "cert-manager.io/v1"]],
 ])("$0.title", ({ objects }, customVersions) => {
-  it("needs no custom resource but those that are documented, and no API version that is deprecated", () => {
+  it("uses no deprecated API version and only the documented custom resources", () => {
     const versions = new Set(objects.map(({ apiVersion }) => apiVersion));
     expect([...versions].filter((version) => !coreVersions.includes(version))).toEqual(customVersions);
   });
 });
 
-describe("the checks", () => {
+describe("the manifest checks", () => {
   const deployment = (): KubernetesObject & Workload =>
     structuredClone(objectsOf<Workload>(base, "Deployment")[0] as never);
 
   it.each([
-    ["a field that does not exist", { readinesProbe: {} }, "readinesProbe is not a field"],
+    ["an unknown field", { readinesProbe: {} }, "readinesProbe is not a field"],
     ["a value of the wrong type", { command: "node" }, "must be array"],
-    ["a quantity that is none", { resources: { limits: { memory: "much" } } }, "limits/memory"],
-  ])("refuse %s", async (_, change, message) => {
+    ["an invalid quantity", { resources: { limits: { memory: "much" } } }, "limits/memory"],
+  ])("reject %s", async (_, change, message) => {
     const object = deployment();
     Object.assign(object.spec.template.spec.containers[0] as object, change);
     expect((await lookForSchemaFaults(object)).join()).toContain(message);
   });
 
-  it("refuse an API version that there never was", async () => {
+  it("reject an API version that does not exist", async () => {
     const faults = await lookForSchemaFaults({ ...deployment(), apiVersion: "apps/v9" });
     expect(faults).toEqual(["there is no Deployment in apps/v9"]);
   });
@@ -107,13 +107,13 @@ describe("the checks", () => {
     ["that is privileged", { privileged: true }],
     ["that keeps its capabilities", { capabilities: {} }],
     ["that may gain privileges", { allowPrivilegeEscalation: true }],
-  ])("refuse a container %s", (_, change) => {
+  ])("reject a container %s", (_, change) => {
     const pods = structuredClone(podsOf(base)[0] as Pods);
     Object.assign(pods.spec.containers[0]?.securityContext as object, change);
     expect(lookForPodSecurityFaults(pods)).toHaveLength(1);
   });
 
-  it("refuse two objects of one name", () => {
+  it("reject two objects with the same name", () => {
     const components = ["ingress", "ingress"].map((name) =>
       fileURLToPath(new URL(`../../deploy/kubernetes/components/${name}`, import.meta.url)),
     );

@@ -29,7 +29,7 @@ describe.each([
   ["setpoint_preset", "preset"],
   ["setpoint_organization", "organization"],
 ])("the keyspace %s", (keyspace, service) => {
-  it("places every table that the migrations make, and that of the migrations themselves", () => {
+  it("lists every table that the migrations create, and schema_migrations", () => {
     const tables = [...readPrimaryKeys(service).keys(), "schema_migrations"];
     expect(Object.keys(readVSchema(keyspace).tables).sort()).toEqual(tables.sort());
   });
@@ -38,7 +38,7 @@ describe.each([
 describe("the keyspace setpoint_preset", () => {
   const { sharded, vindexes = {}, tables } = readVSchema("setpoint_preset");
 
-  it("puts all rows of a workspace on one shard, by a column that every primary key begins with", () => {
+  it("keeps a workspace on one shard by the first column of every primary key", () => {
     expect(sharded).toBe(true);
     for (const [table, key] of readPrimaryKeys("preset")) {
       expect(key[0], table).toBe("workspace_id");
@@ -49,14 +49,14 @@ describe("the keyspace setpoint_preset", () => {
     }
   });
 
-  it("spreads workspaces by a hash, for their ids begin with the time and would all go to the last shard", () => {
+  it("spreads workspaces by hash, because their ids start with the time", () => {
     const used = Object.values(tables).flatMap(({ column_vindexes = [] }) => column_vindexes.map(({ name }) => name));
     expect(new Set(used.map((name) => vindexes[name]?.type))).toEqual(new Set(["xxhash"]));
   });
 });
 
-describe("the overlay", () => {
-  it("keeps transactions on one shard, and lets the services out to vtgate", () => {
+describe("the Vitess overlay", () => {
+  it("keeps batches on one shard and allows egress to vtgate", () => {
     const environment = environmentOf(vitess, mainContainerOf(getPods(vitess, "preset")));
     expect(environment).toMatchObject({ PRESET_BATCH_BY_WORKSPACE: "true" });
     const policy = objectsOf(vitess, "NetworkPolicy").find(({ metadata }) => metadata.name === "services-to-database");
