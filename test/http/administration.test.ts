@@ -60,7 +60,7 @@ function send(place: Place, target: string, key: string | undefined): Promise<An
 
 describe("administration", () => {
   it.each(places.map((place) => [place("a").slice(0, 2).join(" "), place] as const))(
-    "needs a management key, else it is 401: %s",
+    "returns 401 without a management key: %s",
     async (_name, place) => {
       expect((await send(place, "a", stack.apiKey)).status).toBe(401);
       expect((await send(place, "a", undefined)).status).toBe(401);
@@ -72,23 +72,29 @@ describe("administration", () => {
     ...keyPlaces.map((place) => [place("{id}").slice(0, 2).join(" "), place, "id"] as const),
     ...workspacePlaces.map((place) => [place("{workspace}").slice(0, 2).join(" "), place, "workspace"] as const),
     ...memberPlaces.map((place) => [place("{user_id}").slice(0, 2).join(" "), place, "user"] as const),
-  ])("answers what is another organization's like what is not there: %s", async (_name, place, kind) => {
-    const nowhere = { key: "0".repeat(64), id: newId(), workspace: "theirs", user: "user_nobody" }[kind];
-    const [another, nothing] = [
-      await send(place, theirs[kind], stack.managementKey),
-      await send(place, nowhere, stack.managementKey),
-    ];
-    expect([another.status, nothing.status]).toEqual([404, 404]);
-    expect(another.json.error.message).toBe(nothing.json.error.message);
-  });
+  ])(
+    "returns the same 404 for another organization's resource as for a missing one: %s",
+    async (_name, place, kind) => {
+      const nowhere = { key: "0".repeat(64), id: newId(), workspace: "theirs", user: "user_nobody" }[kind];
+      const [another, nothing] = [
+        await send(place, theirs[kind], stack.managementKey),
+        await send(place, nowhere, stack.managementKey),
+      ];
+      expect([another.status, nothing.status]).toEqual([404, 404]);
+      expect(another.json.error.message).toBe(nothing.json.error.message);
+    },
+  );
 
-  it.each(["%2F", "a%20b", "%00", "x".repeat(2_000), "-", "é"])("has nothing at %s, and says so", async (name) => {
-    for (const path of [`/keys/${name}`, `/workspaces/${name}`]) {
-      expect((await stack.request("GET", path, { key: stack.managementKey })).status).toBe(404);
-    }
-    const path = `/organization/members/${name}`;
-    expect((await stack.request("DELETE", path, { key: stack.managementKey })).status).toBe(404);
-  });
+  it.each(["%2F", "a%20b", "%00", "x".repeat(2_000), "-", "é"])(
+    "returns 404 for the unusable name %s",
+    async (name) => {
+      for (const path of [`/keys/${name}`, `/workspaces/${name}`]) {
+        expect((await stack.request("GET", path, { key: stack.managementKey })).status).toBe(404);
+      }
+      const path = `/organization/members/${name}`;
+      expect((await stack.request("DELETE", path, { key: stack.managementKey })).status).toBe(404);
+    },
+  );
 
   it("tolerates a trailing slash", async () => {
     const members = `/workspaces/${stack.workspaceId}/members/`;
@@ -99,12 +105,12 @@ describe("administration", () => {
     expect(status).toBe(201);
   });
 
-  it("looks at the key before the body", async () => {
+  it("checks the key before the body", async () => {
     const { status } = await stack.request("POST", "/keys", { key: stack.apiKey, body: "{" });
     expect(status).toBe(401);
   });
 
-  it("takes no body that is much larger than it needs, and nothing but JSON", async () => {
+  it("returns 413 for a body over 64 KiB and 415 for one that is not JSON", async () => {
     const key = stack.managementKey;
     const large = { name: "a", more: "x".repeat(70_000) };
     const { status, json } = await stack.request("POST", "/keys", { key, body: large });
@@ -114,7 +120,7 @@ describe("administration", () => {
   });
 
   it.each(["/keys/none", "/workspaces/none", "/organization/members/none"])(
-    "needs no body for DELETE %s, and takes none but JSON",
+    "accepts DELETE %s without a body or with an empty object, but not with another content type",
     async (path) => {
       const key = stack.managementKey;
       expect((await stack.request("DELETE", path, { key })).status).toBe(404);
@@ -124,7 +130,7 @@ describe("administration", () => {
     },
   );
 
-  it("deletes nothing where a body asks for something else, and says where parameters stand", async () => {
+  it("rejects a DELETE with fields in its body, and points to the query parameters", async () => {
     const { call, makeKey, makeMember, makeWorkspace } = administrator(stack);
     const [{ data }, workspace, user] = [
       await makeKey(),
@@ -145,7 +151,7 @@ describe("administration", () => {
     }
   });
 
-  it("is 404 where the organization was deleted", async () => {
+  it("returns 404 if the organization was deleted", async () => {
     const tenant = await stack.tenants.createOrganization();
     await stack.tenants.deleteOrganization(tenant);
     for (const path of ["/keys", "/workspaces", "/organization/changes"]) {
@@ -153,7 +159,7 @@ describe("administration", () => {
     }
   });
 
-  it("writes no secret to a log", async () => {
+  it("logs no secret", async () => {
     const { makeKey, call } = administrator(stack);
     const { data, key } = await makeKey({}, { headers: { "idempotency-key": "logged" } });
     const rotated = JSON.parse((await call("POST", `/keys/${data.hash}/rotate`)).text);

@@ -43,15 +43,15 @@ function bodyOf(bytes: number): string {
   return frame.replace('""', `"${"x".repeat(bytes - frame.length)}"`);
 }
 
-describe("a body", () => {
+describe("a request body", () => {
   it.each([
     ["white space around and inside", ' \r\n{\t"messages" : [ ] }\n'],
     ["a byte order mark", '\uFEFF{"messages":[]}'],
     ["64 levels", nested(64)],
-    ["a key twice, of which the last counts", '{"messages":1,"messages":[]}'],
+    ["a duplicate key, of which the last wins", '{"messages":1,"messages":[]}'],
     ["unknown fields", '{"messages":[],"no_such_field":{"a":[1]}}'],
-    ["fields that are null, which counts as not sent", '{"messages":[],"temperature":null,"stop":null}'],
-  ])("is taken with %s", async (_name, body) => {
+    ["null fields, which count as not sent", '{"messages":[],"temperature":null,"stop":null}'],
+  ])("is accepted with %s", async (_name, body) => {
     const { status, text } = await stack.create("taken", body);
     expect(status, text).toBe(200);
   });
@@ -73,13 +73,13 @@ describe("a body", () => {
     ["two byte order marks", "\uFEFF\uFEFF{}"],
     ["65 levels", nested(65)],
     ["a million open brackets", "[".repeat(1_000_000)],
-    ["bytes that are not UTF-8", Buffer.from('{"messages":[],"model":"\xff"}', "latin1")],
+    ["invalid UTF-8", Buffer.from('{"messages":[],"model":"\xff"}', "latin1")],
     ["UTF-16", Buffer.from(good, "utf16le")],
-  ])("with %s is 400, said of the whole body", async (_name, body) => {
+  ])("with %s returns 400 with an issue for the whole body", async (_name, body) => {
     expect(await refused(stack.create("refused", body), 400)).toMatchObject([{ path: "" }]);
   });
 
-  it("that is absent is 400", async () => {
+  it("that is missing returns 400", async () => {
     const headers = { authorization: `Bearer ${stack.apiKey}` };
     const path = "/api/v1/presets/refused/responses";
     await refused(requestRaw("POST", stack.baseUrl, path, { headers }), 400);
@@ -87,7 +87,7 @@ describe("a body", () => {
     await refused(requestRaw("POST", stack.baseUrl, path, { headers: withType }), 400);
   });
 
-  it("has every violation reported at once, each with its path", async () => {
+  it("has all violations reported at once, each with its path", async () => {
     const body = `{
       "model": "@preset/other", "temperature": 2.5, "top_p": "1", "frequency_penalty": -2.1, "stop": ["a","b","c","d","e"],
       "seed": 9007199254740993, "metadata": {"k": 1}, "session_id": "${"x".repeat(257)}", "stream": "yes",
@@ -115,7 +115,7 @@ describe("a body", () => {
     ["chat/completions", '{"messages":null}', ["messages"]],
     ["messages", "{}", ["messages", "model"]],
     ["messages", '{"messages":[],"model":null}', ["model"]],
-  ] as const)("for %s that is %s lacks %j", async (dialect, body, paths) => {
+  ] as const)("for %s with the content %s is reported to lack %j", async (dialect, body, paths) => {
     const issues = await refused(stack.create("refused", body, { dialect }), 400);
     expect(issues?.map(({ path }) => path)).toEqual(paths);
   });
@@ -123,7 +123,7 @@ describe("a body", () => {
   it.each([
     ["config", (bytes: number) => `{"messages":[],"model":"${"x".repeat(bytes - '{"model":""}'.length)}"}`],
     ["system_prompt", (bytes: number) => `{"messages":[{"role":"system","content":"${"x".repeat(bytes)}"}]}`],
-  ] as const)("may make a %s of 1 MiB and no more", async (path, bodyFor) => {
+  ] as const)("accepts a %s of 1 MiB and not a byte more", async (path, bodyFor) => {
     const { status, text } = await stack.create(`large-${path}`, bodyFor(mebibyte));
     expect(status).toBe(200);
     expect(text.length).toBeGreaterThan(mebibyte);
@@ -132,8 +132,8 @@ describe("a body", () => {
   });
 });
 
-describe("a body of the largest size", () => {
-  it("is taken", async () => {
+describe("a body of the maximum size", () => {
+  it("is accepted", async () => {
     expect((await stack.create("largest", bodyOf(bodyBytesMax))).status).toBe(200);
     const chunked = await requestRaw("POST", stack.baseUrl, "/api/v1/presets/largest/chat/completions", {
       headers: { authorization: `Bearer ${stack.apiKey}`, "content-type": "application/json" },
@@ -145,7 +145,7 @@ describe("a body of the largest size", () => {
   it.each([
     ["one byte", bodyBytesMax + 1],
     ["20 MiB", bodyBytesMax + 20 * mebibyte],
-  ])("and %s more is 413, which the caller gets to read", async (_name, bytes) => {
+  ])("plus %s returns 413, and the client can read the answer", async (_name, bytes) => {
     const body = bodyOf(bytes);
     const headers = { authorization: `Bearer ${stack.apiKey}`, "content-type": "application/json" };
     const path = "/api/v1/presets/refused/chat/completions";
@@ -159,16 +159,16 @@ describe("a body of the largest size", () => {
   });
 
   describe.each(["close", "keep-alive"])(
-    "exceeded by a caller who listens only when all is sent, connection: %s,",
+    "exceeded by a client that reads only after sending everything, connection: %s",
     (connection) => {
       it.each([
-        ["an announced length", `content-length: ${30 * mebibyte}`, Array(30).fill("x".repeat(mebibyte))],
+        ["a content-length", `content-length: ${30 * mebibyte}`, Array(30).fill("x".repeat(mebibyte))],
         [
-          "no announced length",
+          "chunked encoding",
           "transfer-encoding: chunked",
           [...Array(30).fill(`100000\r\n${"x".repeat(mebibyte)}\r\n`), "0\r\n\r\n"],
         ],
-      ])("is 413 with %s, and 401 with a bad key", async (_name, length, body) => {
+      ])("returns 413 with %s, and 401 with a bad key", async (_name, length, body) => {
         for (const [key, status] of [
           [stack.apiKey, 413],
           ["wrong", 401],
@@ -203,7 +203,7 @@ describe("a content type", () => {
     "application/json; charset=utf-8",
     "application/json;charset=UTF-8",
     "Application/JSON",
-  ])("may be %s", async (type) => {
+  ])("accepts %s", async (type) => {
     const { status, text } = await stack.create("typed", good, { headers: { "content-type": type } });
     expect(status, text).toBe(200);
   });
@@ -217,11 +217,11 @@ describe("a content type", () => {
     "text/json",
     "json",
     "*/*",
-  ])("of %s is 415", async (type) => {
+  ])("%s returns 415", async (type) => {
     await refused(stack.create("refused", good, { headers: { "content-type": type } }), 415);
   });
 
-  it("that is absent is 415", async () => {
+  it("that is missing returns 415", async () => {
     const headers = { authorization: `Bearer ${stack.apiKey}` };
     const path = "/api/v1/presets/refused/chat/completions";
     await refused(requestRaw("POST", stack.baseUrl, path, { headers, chunks: [good] }), 415);
@@ -234,11 +234,11 @@ describe("a content encoding", () => {
     ["gzip", good],
     ["deflate", good],
     ["br", good],
-  ])("of %s is 415", async (encoding, body) => {
+  ])("%s returns 415", async (encoding, body) => {
     await refused(stack.create("refused", body, { headers: { "content-encoding": encoding } }), 415);
   });
 
-  it("may be identity", async () => {
+  it("accepts identity", async () => {
     const { status } = await stack.create("plain", good, { headers: { "content-encoding": "identity" } });
     expect(status).toBe(200);
   });
@@ -256,7 +256,7 @@ describe("a transfer encoding", () => {
     });
 
   it.each(["gzip, chunked", "deflate, chunked", "identity, chunked"])(
-    "of %s is 400, for a preset as for inference",
+    "%s returns 400, for presets and for inference",
     async (encoding) => {
       const issues = [{ path: "Transfer-Encoding", message: "must be `chunked`, or not be given" }];
       expect(await refused(send(encoding, "/presets/refused/chat/completions"), 400)).toEqual(issues);
@@ -264,7 +264,7 @@ describe("a transfer encoding", () => {
     },
   );
 
-  it("may be chunked, however it is written", async () => {
+  it("accepts chunked in any case", async () => {
     expect((await send("Chunked", "/presets/plain/chat/completions")).status).toBe(200);
   });
 });

@@ -59,40 +59,40 @@ function errorOf(body: string) {
 
 describe("a connection", () => {
   it.each([
-    ["a key", "POST /api/v1/presets/a/messages HTTP/1.1\r\nHost: test\r\nContent-Length: 1000\r\n\r\n", 401],
-    ["a path", "POST /api/v1/nothing HTTP/1.1\r\nHost: test\r\nContent-Length: 1000\r\n\r\n", 404],
-    ["a method", "PUT /api/v1/presets HTTP/1.1\r\nHost: test\r\nContent-Length: 1000\r\n\r\n", 405],
-  ])("is refused for want of %s without waiting for the body", async (_name, text, status) => {
+    ["a missing key", "POST /api/v1/presets/a/messages HTTP/1.1\r\nHost: test\r\nContent-Length: 1000\r\n\r\n", 401],
+    ["an unknown path", "POST /api/v1/nothing HTTP/1.1\r\nHost: test\r\nContent-Length: 1000\r\n\r\n", 404],
+    ["a wrong method", "PUT /api/v1/presets HTTP/1.1\r\nHost: test\r\nContent-Length: 1000\r\n\r\n", 405],
+  ])("is rejected for %s without waiting for the body", async (_name, text, status) => {
     // Had the body been waited for, it would be 408.
     const answer = await exchange({ text });
     expect(answer.status).toBe(status);
     expect(errorOf(answer.body).code).toBe(status);
   });
 
-  it("is told of a body that is too large before it sends it", async () => {
+  it("gets 413 for an announced body that is too large before sending it", async () => {
     const text = creation("large", "").replace("Content-Length: 0", "Content-Length: 1000000000");
     expect((await exchange({ text })).status).toBe(413);
   });
 
   it.each(["}", "\0\0", "GARBAGE\r\n\r\n"])(
-    "gets the answer to its request where stray bytes follow: %j",
+    "gets its answer even if stray bytes follow the request: %j",
     async (rest) => {
       const slug = `stray-${rest.length}`;
       expect((await exchange({ text: creation(slug, undefined, rest) })).status).toBe(200);
     },
   );
 
-  it("is answered where the caller has closed their side", async () => {
+  it("is answered after the client has half-closed it", async () => {
     expect((await exchange({ text: creation("half-closed"), halfClose: true })).status).toBe(200);
   });
 
   it.each([
     ["no Host", "GET /api/v1/presets HTTP/1.1\r\n\r\n", 400],
-    ["no Host in HTTP/1.0, which needs none", "GET /api/v1/presets HTTP/1.0\r\n\r\n", 401],
-    ["an expectation nobody knows", "GET /api/v1/presets HTTP/1.1\r\nHost: test\r\nExpect: miracles\r\n\r\n", 417],
-    ["bytes that are no request", "GARBAGE\r\n\r\n", 400],
-    ["a tunnel", "CONNECT test:443 HTTP/1.1\r\nHost: test:443\r\n\r\n", 400],
-  ])("gets the error body for %s", async (_name, text, status) => {
+    ["no Host in HTTP/1.0, where it is optional", "GET /api/v1/presets HTTP/1.0\r\n\r\n", 401],
+    ["an unknown expectation", "GET /api/v1/presets HTTP/1.1\r\nHost: test\r\nExpect: miracles\r\n\r\n", 417],
+    ["bytes that are not HTTP", "GARBAGE\r\n\r\n", 400],
+    ["a CONNECT request", "CONNECT test:443 HTTP/1.1\r\nHost: test:443\r\n\r\n", 400],
+  ])("gets a JSON error body for %s", async (_name, text, status) => {
     const { head, body, ...answer } = await exchange({ text });
     expect(answer.status).toBe(status);
     expect(head.toLowerCase()).toContain(`x-request-id: ${errorOf(body).metadata.request_id}`);
@@ -102,23 +102,23 @@ describe("a connection", () => {
   it.each([
     ["no Host", "", ["Host"]],
     ["two", "Host: a\r\nhost: b\r\n", ["Host"]],
-    ["two that are alike", "Host: a\r\nHost: a\r\n", ["Host"]],
+    ["two identical ones", "Host: a\r\nHost: a\r\n", ["Host"]],
     ["two keys", "Host: a\r\nAuthorization: Bearer a\r\nauthorization: Bearer b\r\n", ["Authorization"]],
-    ["two of both", "Host: a\r\nHost: a\r\nAuthorization: a\r\nAuthorization: a\r\n", ["Host", "Authorization"]],
-  ])("is refused with headers that contradict each other: %s", async (_name, headers, paths) => {
+    ["two of each", "Host: a\r\nHost: a\r\nAuthorization: a\r\nAuthorization: a\r\n", ["Host", "Authorization"]],
+  ])("gets 400 for missing or duplicate Host or Authorization headers: %s", async (_name, headers, paths) => {
     const { status, body } = await exchange({ text: `GET /api/v1/presets HTTP/1.1\r\n${headers}\r\n` });
     expect(status).toBe(400);
     expect(errorOf(body).metadata.issues.map(({ path }: { path: string }) => path)).toEqual(paths);
     expect(body).not.toContain("Bearer");
   });
 
-  it.each(["PROPFIND", "PURGE", "TRACE"])("is told which methods there are in place of %s", async (method) => {
+  it.each(["PROPFIND", "PURGE", "TRACE"])("gets 405 with Allow for %s", async (method) => {
     const { status, head } = await exchange({ text: `${method} /api/v1/presets HTTP/1.1\r\nHost: test\r\n\r\n` });
     expect(status).toBe(405);
     expect(head.toLowerCase()).toContain("allow: get, head");
   });
 
-  it("is counted as any other with a method that a path does not take", async () => {
+  it("is counted in the metrics when it uses a wrong method", async () => {
     const signs = new GatewaySigns(stack);
     const before = await signs.counted("other /api/v1/key", 405);
     for (const method of ["MKCOL", "DELETE"]) {
@@ -128,7 +128,7 @@ describe("a connection", () => {
   });
 });
 
-describe("a caller who asks whether to send their body", () => {
+describe("a client that sends Expect: 100-continue", () => {
   const ask = (key: string, length: number, type = "application/json") =>
     [
       "POST /api/v1/presets/asked/chat/completions HTTP/1.1",
@@ -143,17 +143,17 @@ describe("a caller who asks whether to send their body", () => {
   it.each([
     ["without a key", () => ask("", 15), 401],
     ["with a bad key", () => ask("wrong", 15), 401],
-    ["with a key that nobody knows", () => ask(keyFromBytes(Buffer.alloc(32, 7)), 15), 401],
+    ["with an unknown key", () => ask(keyFromBytes(Buffer.alloc(32, 7)), 15), 401],
     ["with a body that is too large", () => ask(stack.apiKey, 1_000_000_000), 413],
-    ["with a body of another type", () => ask(stack.apiKey, 15, "text/plain"), 415],
-  ])("is told no %s", async (_name, text, status) => {
+    ["with another content type", () => ask(stack.apiKey, 15, "text/plain"), 415],
+  ])("gets a final error status instead of 100 %s", async (_name, text, status) => {
     const connection = await RawConnection.open(stack.baseUrl);
     connection.send(text());
     await connection.closed();
     expect(connection.statuses).toEqual([status]);
   });
 
-  it("is told yes with a good key, and then answered", async () => {
+  it("gets 100 with a valid key, and then its answer", async () => {
     const body = '{"messages":[]}';
     const connection = await RawConnection.open(stack.baseUrl);
     connection.send(ask(stack.apiKey, body.length));
@@ -164,20 +164,23 @@ describe("a caller who asks whether to send their body", () => {
   });
 });
 
-describe("a refusal for want of a good key", () => {
-  it.each(["", "wrong", keyFromBytes(Buffer.alloc(32, 8))])("says what is wanted: %j", async (key) => {
-    const headers = key === "" ? {} : { authorization: `Bearer ${key}` };
-    const { status, headers: answered } = await fetch(`${stack.baseUrl}/api/v1/presets`, { headers });
-    expect([status, answered.get("www-authenticate")]).toEqual([401, "Bearer"]);
-  });
+describe("a 401 answer", () => {
+  it.each(["", "wrong", keyFromBytes(Buffer.alloc(32, 8))])(
+    "has WWW-Authenticate: Bearer for the key %j",
+    async (key) => {
+      const headers = key === "" ? {} : { authorization: `Bearer ${key}` };
+      const { status, headers: answered } = await fetch(`${stack.baseUrl}/api/v1/presets`, { headers });
+      expect([status, answered.get("www-authenticate")]).toEqual([401, "Bearer"]);
+    },
+  );
 
-  it("says so also of a key of the wrong kind", async () => {
+  it("has WWW-Authenticate: Bearer for a key of the wrong kind", async () => {
     const { status, headers } = await stack.request("GET", "/organization/members", { key: stack.apiKey });
     expect([status, headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
   });
 });
 
-describe("what no route sees", () => {
+describe("a request that reaches no route", () => {
   const cases: [string, string, string, number][] = [
     ["bytes that are no request", "GARBAGE\r\n\r\n", "none", 400],
     ["a tunnel", "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n", "none", 400],
@@ -188,7 +191,7 @@ describe("what no route sees", () => {
     ["an expectation", "GET /nothing HTTP/1.1\r\nHost: a\r\nExpect: more\r\n\r\n", "GET none", 417],
   ];
 
-  it.each(cases)("is logged and counted all the same: %s", async (_name, text, operation, status) => {
+  it.each(cases)("is logged and counted: %s", async (_name, text, operation, status) => {
     const before = await new GatewaySigns(stack).counted(operation, status);
     const answer = await exchange({ text });
     expect(answer.status).toBe(status);

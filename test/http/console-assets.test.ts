@@ -62,9 +62,9 @@ function get(path: string, headers: Record<string, string> = {}, method = "GET")
   });
 }
 
-describe("the page", () => {
+describe("the console page", () => {
   it.each(["/console", "/console/", "/console/x", "/console/w/presets/a.b?v=7", "/console/w/presets/a/compare/5...7"])(
-    "is at %s, and is asked for again each time",
+    "is served at %s and revalidated on each load",
     async (path) => {
       const { status, headers, bytes } = await get(path);
       expect([status, bytes.toString()]).toEqual([200, index]);
@@ -74,13 +74,13 @@ describe("the page", () => {
     },
   );
 
-  it("is where / leads", async () => {
+  it("is the redirect target of /", async () => {
     const { status, headers } = await get("/");
     expect([status, headers.location]).toEqual([302, "/console/"]);
   });
 
   it.each(["/console/", "/console/assets/index-abc.js"])(
-    "may not be embedded, nor talk to others: %s",
+    "forbids framing and connections to other origins: %s",
     async (path) => {
       const { headers } = await get(path);
       const policy = String(headers["content-security-policy"]).split("; ");
@@ -107,7 +107,7 @@ describe("the page", () => {
   );
 });
 
-describe("a file", () => {
+describe("a console asset", () => {
   it.each([
     ["br, gzip", "br", brotliDecompressSync],
     ["gzip, deflate, BR;q=0.5", "br", brotliDecompressSync],
@@ -123,7 +123,7 @@ describe("a file", () => {
     ["br;level=9, gzip;q=nonsense", "br", brotliDecompressSync],
     ["__proto__, constructor", undefined, (bytes: Buffer) => bytes],
     [`${"x,".repeat(4_000)}br`, undefined, (bytes: Buffer) => bytes],
-  ])("for who takes '%s' comes as %s, to be kept for good", async (accepted, encoding, unpack) => {
+  ])("requested with Accept-Encoding '%s' is sent as %s and cached forever", async (accepted, encoding, unpack) => {
     const { status, headers, bytes } = await get("/console/assets/index-abc.js", { "accept-encoding": accepted });
     expect([status, headers["content-encoding"]]).toEqual([200, encoding]);
     expect(unpack(bytes).equals(Buffer.from(script))).toBe(true);
@@ -135,19 +135,19 @@ describe("a file", () => {
     });
   });
 
-  it("has another etag in another encoding", async () => {
+  it("has a different ETag for each encoding", async () => {
     const etags = ["br", "gzip", ""].map(
       async (accepted) => (await get("/console/assets/index-abc.css", { "accept-encoding": accepted })).headers.etag,
     );
     expect(new Set(await Promise.all(etags)).size).toBe(3);
   });
 
-  it("comes as it is where nothing is beside it", async () => {
+  it("is sent unencoded if it has no compressed copy", async () => {
     const { headers, bytes } = await get("/console/assets/plain.svg", { "accept-encoding": "br" });
     expect([headers["content-encoding"], bytes.toString()]).toEqual([undefined, "<svg/>"]);
   });
 
-  it("is told of by HEAD, without its content", async () => {
+  it("answers HEAD with the same length and no body", async () => {
     const path = "/console/assets/index-abc.js";
     const { status, headers, bytes } = await get(path, { "accept-encoding": "br" }, "HEAD");
     expect([status, bytes.length]).toEqual([200, 0]);
@@ -155,7 +155,7 @@ describe("a file", () => {
   });
 
   it.each(["bytes=0-9", "bytes=-1", "bytes=0-0,2-3,5-", `bytes=${"0-,".repeat(500)}0-`])(
-    "is sent whole to who asks for a range",
+    "ignores Range and is sent whole",
     async (range) => {
       const { status, headers, bytes } = await get("/console/assets/index-abc.css", { range });
       expect([status, headers["accept-ranges"], bytes.toString()]).toEqual([200, "none", style]);
@@ -173,21 +173,21 @@ describe("a file", () => {
     "/console/assets/index-abc.js%00",
     "/console/assets//index-abc.js",
     "/console/assets/__proto__",
-  ])("that is none of the build's is not there, which no cache may keep: %s", async (path) => {
+  ])("that is not part of the build returns 404, not cacheable: %s", async (path) => {
     const { status, headers, bytes } = await get(path);
     expect([status, JSON.parse(bytes.toString()).error.code]).toEqual([404, 404]);
     expect(headers["cache-control"]).toBe("no-store");
   });
 
   it.each(["/console/../secret.js", "/console/..%2fsecret.js", "/console/sources.sha256", "/console/constructor"])(
-    "outside of its folder is not there, either: %s",
+    "outside its folder is not served: %s",
     async (path) => {
       const { bytes } = await get(path);
       expect(["secret", "of the sources"]).not.toContain(bytes.toString());
     },
   );
 
-  it.each(["POST", "PUT", "DELETE", "OPTIONS"])("takes no %s", async (method) => {
+  it.each(["POST", "PUT", "DELETE", "OPTIONS"])("returns 405 for %s", async (method) => {
     const { status, headers } = await get("/console/assets/index-abc.js", {}, method);
     expect([status, headers.allow]).toEqual([405, "GET, HEAD"]);
   });
@@ -204,8 +204,8 @@ const manners: readonly (readonly [string, string])[] = [
   ["GET /console/w/presets", ""],
 ];
 
-describe("500 readers who do not read", () => {
-  it("hold no memory that the API could miss, nor its time", async () => {
+describe("500 clients that do not read", () => {
+  it("do not block the API or make memory grow", async () => {
     const sockets = new Set<Socket>();
     const { hostname, port } = new URL(stack.baseUrl);
     const before = process.memoryUsage().rss;
@@ -257,8 +257,8 @@ function writeIn(dist: string, files: Readonly<Record<string, string>>): void {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(dist, name), text);
 }
 
-describe.each(broken)("with %s for a build", (_name, write) => {
-  it("the API works, and the console says why it does not, at each of its paths", async () => {
+describe.each(broken)("with %s in place of a build", (_name, write) => {
+  it("serves the API, and explains on every console path why there is no console", async () => {
     const consoleFolder = mkdtempSync(join(folder, "broken-"));
     rmSync(consoleFolder, { recursive: true });
     write(consoleFolder);

@@ -43,8 +43,8 @@ async function newTicket(): Promise<string> {
 const presets = "/api/v1/presets";
 const creation = "/api/v1/presets/by-hand/chat/completions";
 
-describe("who signs in with a key", () => {
-  it("gets a cookie that no script reads, and is told who they are", async () => {
+describe("signing in with a key", () => {
+  it("sets an HttpOnly cookie and returns who is signed in", async () => {
     const browser = new Browser(stack.baseUrl);
     const { status, headers, json } = await browser.signIn({ key: stack.apiKey });
     expect(status).toBe(201);
@@ -73,7 +73,7 @@ describe("who signs in with a key", () => {
     expect((await browser.session()).json.data).toEqual({ ...expected, expires_at: expect.any(String) });
   });
 
-  it("may do all that the key may, on every route, and no more", async () => {
+  it("grants exactly what the key grants on every route", async () => {
     const browser = await signedIn();
     const made = await browser.send<PresetJson>("POST", creation, { body: { model: "m", messages: [] } });
     expect(made.status).toBe(200);
@@ -88,7 +88,7 @@ describe("who signs in with a key", () => {
     expect((await reading.send("POST", creation, { body: { messages: [] } })).status).toBe(403);
   });
 
-  it("with a management key reaches the workspace that they name", async () => {
+  it("with a management key gives access to the workspace named in the query", async () => {
     const workspaceId = await stack.tenants.createWorkspace(stack);
     const browser = await signedIn(stack.managementKey);
     expect((await browser.send("GET", "/api/v1/keys")).status).toBe(200);
@@ -97,7 +97,7 @@ describe("who signs in with a key", () => {
     expect((await browser.session()).json.data).toMatchObject({ workspace_id: null, key: { kind: "management" } });
   });
 
-  it("is nobody with a key that is not good, and gets no cookie", async () => {
+  it("returns 401 and sets no cookie for a bad key", async () => {
     const browser = new Browser(stack.baseUrl);
     for (const key of [keyFromBytes(randomBytes(32)), "sk-sp-v1-typo", ""]) {
       const { status, text } = await browser.signIn({ key });
@@ -111,7 +111,7 @@ describe("who signs in with a key", () => {
     expect(browser.cookie).toBeUndefined();
   });
 
-  it("leaves neither their key nor their token in a log", async () => {
+  it("logs neither the key nor the session token", async () => {
     const browser = await signedIn();
     await browser.send("GET", presets);
     await browser.signOut();
@@ -120,8 +120,8 @@ describe("who signs in with a key", () => {
   });
 });
 
-describe("a key that is sent wins over a cookie:", () => {
-  it("a good one acts for itself, a bad one is refused", async () => {
+describe("a bearer key sent with a cookie", () => {
+  it("wins over the cookie, whether it is good or bad", async () => {
     const browser = await signedIn(stack.managementKey);
     const send = (authorization: string) => browser.send("GET", "/api/v1/keys", { headers: { authorization } });
     expect((await send(`Bearer ${stack.apiKey}`)).status).toBe(401);
@@ -133,7 +133,7 @@ describe("a key that is sent wins over a cookie:", () => {
     expect((await browser.send("POST", "/api/v1/messages", inference)).status).toBe(401);
   });
 
-  it("but says nothing of who is signed in", async () => {
+  it("does not count as a session", async () => {
     const headers = { authorization: `Bearer ${stack.managementKey}` };
     const browser = await signedIn();
     expect((await browser.send("GET", "/api/v1/keys", { headers })).status).toBe(200);
@@ -141,7 +141,7 @@ describe("a key that is sent wins over a cookie:", () => {
     expect((await new Browser(stack.baseUrl).session(headers)).status).toBe(401);
   });
 
-  it.each(["before", "after"])("and a token is no key, %s it was used as what it is", async (moment) => {
+  it.each(["before", "after"])("may not be a session token, %s that token was used in a cookie", async (moment) => {
     const browser = await signedIn();
     if (moment === "after") expect((await browser.send("GET", "/api/v1/models")).status).toBe(200);
     const { cookie = "" } = browser;
@@ -154,7 +154,7 @@ describe("a key that is sent wins over a cookie:", () => {
   });
 });
 
-describe("the cookie does not count on a request", () => {
+describe("the cookie is ignored on a request", () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await signedIn();
@@ -164,18 +164,18 @@ describe("the cookie does not count on a request", () => {
   const none = undefined;
 
   it.each<[string, () => Record<string, string | undefined>]>([
-    ["of another site", () => ({ "sec-fetch-site": "cross-site", origin: "https://evil.example" })],
-    ["of another port on this machine", () => ({ "sec-fetch-site": "same-site", origin: "http://127.0.0.1:3000" })],
-    ["that someone typed or followed", () => ({ "sec-fetch-site": "none" })],
-    ["that says two things", () => ({ "sec-fetch-site": "same-origin, cross-site" })],
-    ["of an old browser, of another site", () => ({ "sec-fetch-site": none, origin: "https://evil.example" })],
-    ["of an old browser, of another port", () => ({ "sec-fetch-site": none, origin: "http://127.0.0.1:3000" })],
-    ["of an old browser, over HTTPS", () => ({ "sec-fetch-site": none, origin: `https://127.0.0.1:${port()}` })],
-    ["of a sandboxed page", () => ({ "sec-fetch-site": none, origin: "null" })],
-    ["of an unknown page", () => ({ "sec-fetch-site": none })],
+    ["from another site", () => ({ "sec-fetch-site": "cross-site", origin: "https://evil.example" })],
+    ["from another port on the same host", () => ({ "sec-fetch-site": "same-site", origin: "http://127.0.0.1:3000" })],
+    ["from direct navigation", () => ({ "sec-fetch-site": "none" })],
+    ["with two Sec-Fetch-Site values", () => ({ "sec-fetch-site": "same-origin, cross-site" })],
+    ["from another site in an old browser", () => ({ "sec-fetch-site": none, origin: "https://evil.example" })],
+    ["from another port in an old browser", () => ({ "sec-fetch-site": none, origin: "http://127.0.0.1:3000" })],
+    ["over HTTPS in an old browser", () => ({ "sec-fetch-site": none, origin: `https://127.0.0.1:${port()}` })],
+    ["from a sandboxed page", () => ({ "sec-fetch-site": none, origin: "null" })],
+    ["from an unknown page", () => ({ "sec-fetch-site": none })],
     ["over plain HTTP from another machine", () => ({ host: `10.0.0.5:${port()}` })],
-    ["through a name that leads here", () => ({ host: `rebound.example:${port()}` })],
-    ["through a proxy that hides its name", () => ({ origin: "https://public.example" })],
+    ["through another DNS name", () => ({ host: `rebound.example:${port()}` })],
+    ["through a proxy that hides the Host", () => ({ origin: "https://public.example" })],
   ])("%s", async (_name, headers) => {
     expect((await browser.session(headers())).status).toBe(401);
     expect((await browser.send("GET", presets, { headers: headers() })).status).toBe(401);
@@ -189,14 +189,14 @@ describe("the cookie does not count on a request", () => {
   });
 
   it.each<[string, Record<string, string | undefined>]>([
-    ["without its header", { "x-setpoint-console": undefined }],
-    ["with another value in its header", { "x-setpoint-console": "true" }],
-    ["of a form", { "content-type": "application/x-www-form-urlencoded" }],
-    ["of a form with text", { "content-type": "text/plain" }],
-    ["of a form with files", { "content-type": "multipart/form-data; boundary=x" }],
-    ["with a body of no type", { "content-type": undefined }],
-    ["with a type that only begins like JSON", { "content-type": "application/json-seq" }],
-  ])("that changes something %s", async (_name, headers) => {
+    ["without the console header", { "x-setpoint-console": undefined }],
+    ["with another value in the console header", { "x-setpoint-console": "true" }],
+    ["with a form content type", { "content-type": "application/x-www-form-urlencoded" }],
+    ["with a text/plain content type", { "content-type": "text/plain" }],
+    ["with a multipart content type", { "content-type": "multipart/form-data; boundary=x" }],
+    ["without a content type", { "content-type": undefined }],
+    ["with a content type that only starts like JSON", { "content-type": "application/json-seq" }],
+  ])("with an unsafe method %s", async (_name, headers) => {
     const body = { model: "m", messages: [] };
     expect((await browser.send("POST", creation, { headers, body })).status).toBe(401);
     expect((await browser.send("PATCH", `${presets}/support-bot`, { headers, body: { name: "x" } })).status).toBe(401);
@@ -205,7 +205,7 @@ describe("the cookie does not count on a request", () => {
     expect(fresh.cookie).toBeUndefined();
   });
 
-  it("but of an old browser, where its Origin is the console's own", async () => {
+  it("unless it comes from an old browser with the console's own Origin", async () => {
     const headers = { "sec-fetch-site": undefined, origin: stack.baseUrl };
     expect((await browser.session(headers)).status).toBe(200);
     const onLocalhost = { ...headers, host: `localhost:${port()}`, origin: `http://localhost:${port()}` };
@@ -214,8 +214,8 @@ describe("the cookie does not count on a request", () => {
   });
 });
 
-describe("a cookie that another has set", () => {
-  it("beside the real one makes both worthless", async () => {
+describe("a cookie planted by someone else", () => {
+  it("next to the real one invalidates both", async () => {
     const browser = await signedIn();
     const { cookie = "" } = browser;
     const planted = (await signedIn((await stack.tenants.createOrganization()).apiKey)).cookie ?? "";
@@ -227,7 +227,7 @@ describe("a cookie that another has set", () => {
     }
   });
 
-  it("before a sign-in is not taken over by it", async () => {
+  it("before a sign-in is replaced, not adopted", async () => {
     const planted = await signedIn();
     const victim = planted.clone();
     await victim.signIn({ key: (await stack.tenants.createKey(stack, { kind: "management" })).secret });
@@ -244,11 +244,11 @@ describe("a cookie that another has set", () => {
   });
 });
 
-describe.concurrent("a session that works on two gateways", () => {
+describe.concurrent("a session used on two gateways", () => {
   const becomes401 = (browser: Browser) =>
     vi.waitFor(async () => expect((await browser.send("GET", presets)).status).toBe(401), noticedWithin);
 
-  it("is over at once where someone signs out, soon on the other, and their cookie is worth nothing then", async () => {
+  it("ends on sign-out: at once on that gateway, soon on the other", async () => {
     const browser = await signedIn();
     const stolen = browser.clone();
     const elsewhere = browser.clone(await openSecondGateway(stack, others));
@@ -262,7 +262,7 @@ describe.concurrent("a session that works on two gateways", () => {
     await becomes401(elsewhere);
   });
 
-  it("is over with its key", async () => {
+  it("ends when its key is disabled", async () => {
     const { key, secret } = await stack.tenants.createKey(stack);
     const browser = await signedIn(secret);
     const elsewhere = browser.clone(await openSecondGateway(stack, others));
@@ -276,7 +276,7 @@ describe.concurrent("a session that works on two gateways", () => {
   it.each([
     ["12 hours after it was last used", "last_used_at", 12],
     ["after 7 days", "created_at", 7 * 24],
-  ])("is over %s", async (_name, column, hours) => {
+  ])("ends %s", async (_name, column, hours) => {
     const browser = await signedIn();
     await stack.organizationPool.execute(
       `UPDATE console_sessions SET ${column} = TIMESTAMPADD(HOUR, ?, ${column}) WHERE token_hash = ?`,
@@ -287,8 +287,8 @@ describe.concurrent("a session that works on two gateways", () => {
   });
 });
 
-describe("a link", () => {
-  it("signs in once", async () => {
+describe("a sign-in link", () => {
+  it("works once", async () => {
     const ticket = await newTicket();
     const browser = new Browser(stack.baseUrl);
     const { status, json } = await browser.signIn({ ticket });
@@ -300,7 +300,7 @@ describe("a link", () => {
     expect(again.text).not.toContain(ticket);
   });
 
-  it("is too late after five minutes", async () => {
+  it("expires after five minutes", async () => {
     const ticket = await newTicket();
     await stack.organizationPool.execute("UPDATE console_tickets SET expires_at = ? WHERE ticket_hash = ?", [
       new Date(),
@@ -311,14 +311,14 @@ describe("a link", () => {
   });
 });
 
-describe("where people open the console over HTTPS", () => {
+describe("a console served over HTTPS", () => {
   const publicOrigin = "https://setpoint.example.com";
   let url: string;
   beforeAll(async () => {
     url = await openSecondGateway(stack, others, { publicOrigin });
   });
 
-  it("the cookie is for that host alone, and never travels in the clear", async () => {
+  it("sets a Secure cookie with the __Host- prefix", async () => {
     const browser = new Browser(url);
     const { status, headers } = await browser.signIn({ key: stack.apiKey }, { host: "setpoint.example.com" });
     expect(status).toBe(201);
@@ -332,14 +332,14 @@ describe("where people open the console over HTTPS", () => {
     expect((await browser.session({ ...old, origin: "http://setpoint.example.com" })).status).toBe(401);
   });
 
-  it("the cookie of one's own machine counts for nothing", async () => {
+  it("ignores the cookie of plain HTTP", async () => {
     const { cookie } = await signedIn();
     expect((await new Browser(url, cookie).session()).status).toBe(401);
   });
 });
 
-describe("who guesses", () => {
-  it("is slowed down, while others with the same address who are signed in are not", async () => {
+describe("guessing keys, tickets or tokens", () => {
+  it("is rate limited without slowing signed-in users at the same address", async () => {
     const url = await openSecondGateway(stack, others, { refusedKeyRateLimit: { perSecond: 1, burst: 5 } });
     const browser = await signedIn(stack.apiKey, url);
     expect((await browser.session()).status).toBe(200);

@@ -47,7 +47,7 @@ function expectStale({ status, json }: Answer): void {
 describe.each(dialects)("a creation from a %s body with If-Match", (dialect) => {
   const name = `guarded-${dialect.replace("/", "-")}`;
 
-  it("adds a version where nobody was faster, and none where someone was", async () => {
+  it("adds a version if the preset is unchanged, and returns 412 if it has moved", async () => {
     const slug = freshName(name);
     const first = await create(slug, {}, dialect);
     const second = await create(slug, { "if-match": etagOf(first) }, dialect);
@@ -60,7 +60,7 @@ describe.each(dialects)("a creation from a %s body with If-Match", (dialect) => 
     expect((await create(slug, { "if-match": either }, dialect)).status).toBe(200);
   });
 
-  it("makes no preset, be it for any state of it", async () => {
+  it("returns 412 for a missing preset, even with If-Match: *", async () => {
     for (const tag of ["*", '"a-1"']) expectStale(await create(`new-${name}`, { "if-match": tag }, dialect));
     expect((await stack.request("GET", `/presets/new-${name}`, { key: stack.apiKey })).status).toBe(404);
     await create(name, {}, dialect);
@@ -69,7 +69,7 @@ describe.each(dialects)("a creation from a %s body with If-Match", (dialect) => 
 });
 
 describe("a creation with If-Match", () => {
-  it("takes its etag also from a proxy that made it weak, but neither that of another preset nor one that looks like any", async () => {
+  it("accepts its own etag in weak form, but no other preset's tag and no quoted asterisk", async () => {
     const slug = freshName("own");
     const own = etagOf(await create(slug));
     const other = etagOf(await create("other"));
@@ -80,7 +80,7 @@ describe("a creation with If-Match", () => {
     expect((await create(slug, { "if-match": `W/${own}` })).status).toBe(200);
   });
 
-  it("is told of its etag before it is told that the preset is archived", async () => {
+  it("reports a stale etag before an archived preset", async () => {
     const slug = freshName("retired");
     const tag = etagOf(await create(slug));
     const archived = await patch(slug, { status: "archived" });
@@ -88,7 +88,7 @@ describe("a creation with If-Match", () => {
     expect((await create(slug, { "if-match": etagOf(archived) })).status).toBe(409);
   });
 
-  it("gets its first answer again by its Idempotency-Key, though the preset has moved by itself", async () => {
+  it("repeats the first answer for the same Idempotency-Key after the preset has moved", async () => {
     const slug = freshName("repeated");
     const tag = etagOf(await create(slug));
     const headers = { "if-match": tag, "idempotency-key": slug };
@@ -100,7 +100,7 @@ describe("a creation with If-Match", () => {
     expect(await versionsOf(slug)).toBe(3);
   });
 
-  it("leaves its Idempotency-Key free where it was refused", async () => {
+  it("does not use up the Idempotency-Key when it returns 412", async () => {
     const slug = freshName("merged");
     const tag = etagOf(await create(slug));
     const moved = etagOf(await create(slug));
@@ -109,7 +109,7 @@ describe("a creation with If-Match", () => {
     expect((await create(slug, { ...key, "if-match": moved })).status).toBe(200);
   });
 
-  it("is let through for one of 100 at once in each round, and nothing is lost", async () => {
+  it("succeeds for exactly one of 100 simultaneous requests, in every round", async () => {
     const slug = freshName("raced");
     let tag = etagOf(await create(slug));
     for (const round of upTo(3)) {
@@ -127,7 +127,7 @@ describe("a creation with If-Match", () => {
 describe("a creation with If-None-Match: *", () => {
   const onlyNew = { "if-none-match": "*" };
 
-  it.each(dialects)("makes a preset from a %s body, and no version of one that is there", async (dialect) => {
+  it.each(dialects)("creates a preset from a %s body, and returns 412 if it exists", async (dialect) => {
     const slug = freshName(`only-new-${dialect.replace("/", "-")}`);
     expect((await create(slug, onlyNew, dialect)).json.data.designated_version.version).toBe(1);
     const refused = await create(slug, onlyNew, dialect);
@@ -138,7 +138,7 @@ describe("a creation with If-None-Match: *", () => {
     expect(await versionsOf(slug)).toBe(1);
   });
 
-  it("gets its first answer again by its Idempotency-Key", async () => {
+  it("repeats the first answer for the same Idempotency-Key", async () => {
     const slug = freshName("new-again");
     const headers = { ...onlyNew, "idempotency-key": slug };
     const first = await create(slug, headers);
@@ -147,7 +147,7 @@ describe("a creation with If-None-Match: *", () => {
     expect([again.status, again.text]).toEqual([200, first.text]);
   });
 
-  it("is let through for one of 50 at once", async () => {
+  it("succeeds for exactly one of 50 simultaneous requests", async () => {
     const slug = freshName("new-raced");
     const answers = await Promise.all(upTo(50).map(() => create(slug, onlyNew)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -155,7 +155,7 @@ describe("a creation with If-None-Match: *", () => {
     expect(await versionsOf(slug)).toBe(1);
   });
 
-  it("takes no tags, and nothing beside it", async () => {
+  it("returns 400 for a tag, and for a combination with If-Match", async () => {
     for (const headers of [{ "if-none-match": '"a-1"' }, { ...onlyNew, "if-match": "*" }]) {
       const { status, json } = await create("confused", headers);
       expect([status, json.error.metadata.issues]).toEqual([400, [expect.objectContaining({ path: "If-None-Match" })]]);

@@ -40,7 +40,7 @@ const dialects = Object.keys(bodies) as (keyof typeof bodies)[];
 describe.each(dialects)("a creation from %s", (dialect) => {
   const name = dialect.replace("/", "-");
 
-  it("makes a preset with version 1, every documented field and no other", async () => {
+  it("creates a preset with version 1 and exactly the documented fields", async () => {
     const slug = freshName(name);
     const { status, headers, json } = await stack.create(slug, bodies[dialect], { dialect });
     expect(status).toBe(200);
@@ -79,7 +79,7 @@ describe.each(dialects)("a creation from %s", (dialect) => {
     ]);
   });
 
-  it("adds version 2 to a preset that exists and designates it", async () => {
+  it("adds version 2 to an existing preset and designates it", async () => {
     const slug = freshName(`${name}-again`);
     const [first, second] = [
       await stack.create(slug, bodies[dialect], { dialect }),
@@ -101,7 +101,7 @@ describe.each(dialects)("a creation from %s", (dialect) => {
     expect(Date.parse(second?.updated_at ?? "")).toBeGreaterThanOrEqual(Date.parse(first?.updated_at ?? ""));
   });
 
-  it("keeps values, key order and spelling of numbers as they were sent", async () => {
+  it("keeps values, key order and number spelling verbatim", async () => {
     const slug = freshName(`${name}-verbatim`);
     const config =
       '{"model":"m\\u00e9","temperature":1.0,"provider":{"b":1e2,"10":"x","2":-0,"__proto__":{"a":null}},"top_p":1.00}';
@@ -114,7 +114,7 @@ describe.each(dialects)("a creation from %s", (dialect) => {
 });
 
 describe("versions", () => {
-  it("are numbered over all dialects, and inherit nothing", async () => {
+  it("are numbered across dialects and inherit nothing", async () => {
     const slug = freshName("mixed");
     await stack.create(slug, bodies["chat/completions"]);
     await stack.create(slug, { model: "m", messages: null }, { dialect: "messages" });
@@ -122,7 +122,7 @@ describe("versions", () => {
     expect(json.data.designated_version).toMatchObject({ version: 3, config: {}, system_prompt: null });
   });
 
-  it("number 100 simultaneous creations on one new slug 1 to 100, each with its own content", async () => {
+  it("are numbered 1 to 100 for 100 simultaneous creations, each with its own content", async () => {
     const slug = freshName("crowd");
     const answers = await Promise.all(upTo(100).map((n) => stack.create(slug, { messages: [], seed: n })));
     expect(answers.map(({ status }) => status)).toEqual(Array(100).fill(200));
@@ -133,7 +133,7 @@ describe("versions", () => {
     expect((await storedVersions(slug)).map(({ version }) => version)).toEqual(upTo(100));
   });
 
-  it("start at 1 in each workspace and for each spelling of a slug", async () => {
+  it("start at 1 in each workspace and for each casing of a slug", async () => {
     const slug = freshName("same");
     const other = await stack.tenants.createOrganization();
     const answers = [
@@ -154,11 +154,11 @@ describe("a slug", () => {
   it.each([
     ["one character", "a", "a"],
     ["a digit first", "0a", "0a"],
-    ["all kinds of characters", "A.b_c~d-9", "A.b_c~d-9"],
+    ["every allowed character", "A.b_c~d-9", "A.b_c~d-9"],
     ["128 characters", "a".repeat(128), "a".repeat(128)],
     ["percent-encoded letters", "%61%2Eb", "a.b"],
-    ["the name of another path", "versions", "versions"],
-    ["the name of a member of every object", "constructor", "constructor"],
+    ["the name of a path segment", "versions", "versions"],
+    ["the name of an Object.prototype member", "constructor", "constructor"],
   ])("may have %s", async (_name, path, slug) => {
     const { status, json } = await stack.create(path);
     expect(status).toBe(200);
@@ -180,13 +180,13 @@ describe("a slug", () => {
     ["a plus", "a+b"],
     ["an at sign", "@preset"],
     ["a colon", "a:b"],
-    ["a letter beyond ASCII", "caf%C3%A9"],
+    ["a non-ASCII letter", "caf%C3%A9"],
     ["nothing", ""],
     ["two dots", ".."],
     ["two encoded dots", "%2e%2e"],
     ["a broken percent-encoding", "a%2"],
-    ["bytes that are not UTF-8", "a%FF"],
-  ])("with %s is 400, and nothing is stored", async (_name, slug) => {
+    ["invalid UTF-8", "a%FF"],
+  ])("with %s returns 400 and stores nothing", async (_name, slug) => {
     const before = await presetCount();
     const { status, headers, json } = await requestRaw(
       "POST",
@@ -203,7 +203,7 @@ describe("a slug", () => {
     expect(await presetCount()).toBe(before);
   });
 
-  it("that breaks its rule is named, with the rule", async () => {
+  it("that breaks the rule is reported with the rule", async () => {
     const { json } = await stack.create("-a");
     expect(json.error.metadata.issues).toEqual([
       { path: "slug", message: "must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ -, with a letter or digit first" },

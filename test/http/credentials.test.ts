@@ -83,17 +83,17 @@ describe.each(operations)("%s", (_operation, kind, send) => {
     },
   };
 
-  it("takes a good key, however the scheme is spelled", async () => {
+  it("accepts a valid key with any casing of the scheme", async () => {
     for (const scheme of ["Bearer", "bearer", "BEARER "]) {
       expect((await send({ authorization: `${scheme} ${goodKey()}` })).status).toBe(200);
     }
   });
 
-  it("is 401 without an Authorization header", async () => {
+  it("returns 401 without an Authorization header", async () => {
     expectError(await send({}), 401);
   });
 
-  it.each(Object.keys(badHeaders))("is 401 with %s, and shows nothing of it", async (name) => {
+  it.each(Object.keys(badHeaders))("returns 401 for %s and does not echo it", async (name) => {
     const authorization = (await badHeaders[name]?.()) as string;
     const answer = await send({ authorization });
     expectError(answer, 401);
@@ -117,7 +117,7 @@ describe("the credential", () => {
     ["a compressed body", "hello", { "content-encoding": "gzip" }],
     ["a body over the limit", "x".repeat(11 * 1024 * 1024), {}],
     ["a bad idempotency key", body, { "idempotency-key": "" }],
-  ])("is checked before %s is looked at", async (_name, badBody, headers = {}) => {
+  ])("is checked before %s", async (_name, badBody, headers = {}) => {
     const readOnly = await stack.tenants.createKey(stack, { permissions: ["presets:read"] });
     expectError(await stack.create("guarded", badBody, { key: unknownKey, headers }), 401);
     expectError(await stack.create("guarded", badBody, { key: readOnly.secret, headers }), 403);
@@ -126,13 +126,13 @@ describe("the credential", () => {
   it.each([
     ["a bad slug", "-bad", ""],
     ["a bad workspace id", "good", "?workspace_id=bad"],
-  ])("is asked for before %s is looked at", async (_name, slug, query) => {
+  ])("is required before %s is reported", async (_name, slug, query) => {
     expectError(await stack.create(slug, body, { key: undefined, query }), 401);
   });
 });
 
 describe("an API key", () => {
-  it("is 401 on members, which need a management key", async () => {
+  it("returns 401 on members, which need a management key", async () => {
     const answer = await stack.request("GET", "/organization/members", { key: stack.apiKey });
     expectError(answer, 401);
     expect(answer.json.error.message).toContain("management key");
@@ -146,7 +146,7 @@ describe("an API key", () => {
 });
 
 describe("a management key", () => {
-  it("creates in the default workspace of its organization", async () => {
+  it("creates in the organization's default workspace", async () => {
     const { status, json } = await stack.create("managed", body, { key: stack.managementKey });
     expect(status).toBe(200);
     expect(json.data).toMatchObject({ workspace_id: stack.workspaceId, creator_user_id: stack.userId });
@@ -156,7 +156,7 @@ describe("a management key", () => {
 describe("workspace_id", () => {
   const create = (key: string, query: string) => stack.create("placed", body, { key, query });
 
-  it("is seen behind thousands of parameters, which are refused", async () => {
+  it("after a thousand other parameters returns 400", async () => {
     const { status, json } = await create(
       stack.managementKey,
       `?${"a&".repeat(1_000)}workspace_id=${secondWorkspaceId}`,
@@ -165,7 +165,7 @@ describe("workspace_id", () => {
     expect(json.error.message).toBe("query must have at most 1000 parameters");
   });
 
-  it("chooses any workspace of the organization for a management key", async () => {
+  it("selects any workspace of the organization for a management key", async () => {
     for (const id of [stack.workspaceId, secondWorkspaceId, secondWorkspaceId.toUpperCase()]) {
       const { status, json } = await create(stack.managementKey, `?workspace_id=${id}`);
       expect(status).toBe(200);
@@ -173,7 +173,7 @@ describe("workspace_id", () => {
     }
   });
 
-  it("is not taken from behind the key, also where both have been used before", async () => {
+  it("is not read from text after the key", async () => {
     expect((await create(stack.managementKey, `?workspace_id=${secondWorkspaceId}`)).status).toBe(200);
     expectError(await create(`${stack.managementKey} ${secondWorkspaceId}`, ""), 401);
   });
@@ -184,9 +184,9 @@ describe("workspace_id", () => {
   });
 
   it.each<[string, "apiKey" | "managementKey", () => string | Promise<string>]>([
-    ["another workspace of the organization from an API key", "apiKey", () => secondWorkspaceId],
+    ["the organization's other workspaces from an API key", "apiKey", () => secondWorkspaceId],
     ["a workspace of another organization", "managementKey", async () => (await newTenant()).workspaceId],
-    ["a workspace that never was", "managementKey", () => newId()],
+    ["a workspace that never existed", "managementKey", () => newId()],
     [
       "a deleted workspace",
       "managementKey",
@@ -205,18 +205,18 @@ describe("workspace_id", () => {
     ["empty", "?workspace_id="],
     ["given twice", `?workspace_id=${newId()}&workspace_id=${newId()}`],
     ["not quite a UUID", `?workspace_id=${newId()}0`],
-  ])("is 400 where it is %s", async (_name, query) => {
+  ])("returns 400 if %s", async (_name, query) => {
     const answer = await create(stack.managementKey, query);
     expectError(answer, 400);
     expect(answer.json.error.metadata.issues).toMatchObject([{ path: "workspace_id" }]);
   });
 });
 
-describe("a key whose workspace or organization is gone", () => {
+describe("a key whose workspace or organization was deleted", () => {
   const create = (key: string) => stack.create("orphan", body, { key });
   const listMembers = (key: string) => stack.request("GET", "/organization/members", { key });
 
-  it("is 404 on a creation where its workspace was deleted, and still lists members", async () => {
+  it("returns 404 on creation if its workspace was deleted, and still lists members", async () => {
     const tenant = await newTenant();
     await stack.tenants.deleteWorkspace(tenant.workspaceId);
     expectError(await create(tenant.apiKey), 404);
@@ -224,7 +224,7 @@ describe("a key whose workspace or organization is gone", () => {
     expect((await listMembers(tenant.managementKey)).status).toBe(200);
   });
 
-  it("is 404 everywhere where its organization was deleted", async () => {
+  it("returns 404 everywhere if its organization was deleted", async () => {
     const tenant = await newTenant();
     await stack.tenants.deleteOrganization(tenant);
     expectError(await create(tenant.apiKey), 404);

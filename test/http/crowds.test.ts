@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => stack.close());
 
-it("answers a crowd that asks for one preset at once, however long its request ids are", async () => {
+it("answers 1,000 simultaneous reads of one preset, even with long request ids", async () => {
   const ask = () =>
     stack.request("GET", "/presets/popular", {
       key: stack.apiKey,

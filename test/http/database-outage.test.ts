@@ -53,13 +53,13 @@ function probe(path: string) {
   return request("GET", `http://127.0.0.1:${stack.preset.config.httpPort}${path}`);
 }
 
-describe("an error of the life of a database", () => {
+describe("a transient database error", () => {
   // Most of these calls are made again for as long as they may take.
   beforeAll(() => restartGateway(requestTimeoutMs / 2));
   afterAll(() => restartGateway(requestTimeoutMs));
 
   it.each([1047, 1114, 1180, 1226, 1290, 1317, 1461, 1615])(
-    "is 503 with Retry-After, never 500, and passes: %i",
+    "returns 503 with Retry-After until it passes: %i",
     async (errno) => {
       proxy.fail("execute", errno);
       for (const { status, headers } of await callAll()) {
@@ -70,7 +70,7 @@ describe("an error of the life of a database", () => {
     },
   );
 
-  it.each([1040, 1045, 1129, 1203, 1226])("is 503 where it refuses a connection: %i", async (errno) => {
+  it.each([1040, 1045, 1129, 1203, 1226])("returns 503 while connections are refused: %i", async (errno) => {
     await proxy.refuse();
     await proxy.heal();
     proxy.fail("handshake", errno);
@@ -79,15 +79,15 @@ describe("an error of the life of a database", () => {
     await expect.poll(async () => new Set(await statuses())).toEqual(new Set([200]));
   });
 
-  it("that has no room left says so in the log", async () => {
+  it("is logged as a full disk if there is no room left", async () => {
     proxy.fail("execute", 1114);
     expect((await stack.create("full")).status).toBe(503);
     expect(stack.log()).toContain("The database has no room left");
   });
 });
 
-describe("a database that falls silent", () => {
-  it("makes calls 503 in time, and work goes on when it is back", async () => {
+describe("a database that stops responding", () => {
+  it("makes calls fail with 503 in time, and they succeed once it is back", async () => {
     for (const phase of ["connect", "query", "prepare", "execute", "commit"] as const) proxy.fail(phase, "silence");
     const startedAtMs = monotonicMs();
     expect(new Set(await statuses())).toEqual(new Set([503]));
@@ -98,8 +98,8 @@ describe("a database that falls silent", () => {
   });
 });
 
-describe("a service that starts while its database is away", () => {
-  it.each(["refused", "silent"])("is alive and not ready, and ready when it is back: %s", async (how) => {
+describe("a service started while its database is down", () => {
+  it.each(["refused", "silent"])("is alive but not ready until the database is back: %s", async (how) => {
     await stack.preset.stop();
     if (how === "refused") await proxy.refuse();
     else proxy.fail("connect", "silence");

@@ -51,14 +51,17 @@ async function change(method: string, path: string, body?: unknown): Promise<voi
   expect(status, text).toBeLessThan(300);
 }
 
-describe.concurrent("a key that works on two gateways", () => {
+describe.concurrent("a key used on two gateways", () => {
   it.each<[string, (key: { id: string; hash: string }, user: string) => Promise<void>]>([
     ["is disabled", ({ hash }) => change("PATCH", `/keys/${hash}`, { disabled: true })],
     ["is deleted", ({ hash }) => change("DELETE", `/keys/${hash}`)],
-    ["is deleted by its id", ({ id }) => change("DELETE", `/keys/${id}`)],
-    ["is rotated without a grace", ({ hash }) => change("POST", `/keys/${hash}/rotate`)],
-    ["goes with its member", (_, user) => change("DELETE", `/organization/members/${user}?disable_keys=true`)],
-  ])("and %s stops at once where that was done, and elsewhere with its token", async (name, end) => {
+    ["is deleted by id", ({ id }) => change("DELETE", `/keys/${id}`)],
+    ["is rotated without grace", ({ hash }) => change("POST", `/keys/${hash}/rotate`)],
+    [
+      "is disabled with its removed member",
+      (_, user) => change("DELETE", `/organization/members/${user}?disable_keys=true`),
+    ],
+  ])("that %s stops working at once on that gateway, and on the other when its token expires", async (name, end) => {
     const user = await admin.makeMember(`${name.replaceAll(" ", "-")}@example.com`);
     const { data, key } = await admin.makeKey({ creator_user_id: user });
     const { here, there } = await statusesOf(key);
@@ -69,12 +72,12 @@ describe.concurrent("a key that works on two gateways", () => {
 
   it.each<[string, (hash: string, seconds: number) => Promise<void>]>([
     [
-      "is to expire",
+      "gets an expiry",
       (hash, seconds) =>
         change("PATCH", `/keys/${hash}`, { expires_at: new Date(Date.now() + seconds * 1_000).toISOString() }),
     ],
-    ["is rotated with a grace", (hash, seconds) => change("POST", `/keys/${hash}/rotate`, { grace_seconds: seconds })],
-  ])("and %s stops then where that was done, and elsewhere with its token", async (_name, end) => {
+    ["is rotated with grace", (hash, seconds) => change("POST", `/keys/${hash}/rotate`, { grace_seconds: seconds })],
+  ])("that %s stops working then on that gateway, and on the other when its token expires", async (_name, end) => {
     const { data, key } = await admin.makeKey();
     const { here, there } = await statusesOf(key);
     // As long as a busy machine may take for one call.
@@ -87,7 +90,7 @@ describe.concurrent("a key that works on two gateways", () => {
     await becomes(there, 401);
   });
 
-  it("and gets fewer permissions has no more of them at once where that was done, and elsewhere with its token", async () => {
+  it("loses a removed permission at once on that gateway, and on the other when its token expires", async () => {
     const { data, key } = await admin.makeKey();
     const { here, there } = await statusesOf(key);
     await change("PATCH", `/keys/${data.hash}`, { permissions: ["presets:write"] });
@@ -95,7 +98,7 @@ describe.concurrent("a key that works on two gateways", () => {
     await becomes(there, 403);
   });
 
-  it("and administers changes nothing from the moment that it was ended, wherever that was done", async () => {
+  it("can no longer administer anything on any gateway once it is deleted", async () => {
     const { data, key } = await admin.makeKey({ kind: "management" });
     const rename = async () =>
       (await request("PATCH", `${otherUrl}/api/v1/keys/${data.id}`, { key, body: { name: "Renamed" } })).status;
@@ -104,7 +107,7 @@ describe.concurrent("a key that works on two gateways", () => {
     expect(await rename()).toBe(401);
   });
 
-  it("and is disabled works again as soon as it is enabled", async () => {
+  it("works again as soon as it is re-enabled", async () => {
     const { data, key } = await admin.makeKey();
     const { here } = await statusesOf(key);
     await change("PATCH", `/keys/${data.hash}`, { disabled: true });
@@ -113,7 +116,7 @@ describe.concurrent("a key that works on two gateways", () => {
     expect(await here()).toBe(200);
   });
 
-  it("and acts on a workspace finds nothing there once that is deleted", async () => {
+  it("gets 404 for a workspace once it is deleted", async () => {
     const { id } = await admin.makeWorkspace("to-be-deleted");
     const { here, there } = await statusesOf(stack.managementKey, `?workspace_id=${id}`);
     await change("DELETE", `/workspaces/${id}`);
@@ -121,7 +124,7 @@ describe.concurrent("a key that works on two gateways", () => {
     await becomes(there, 404);
   });
 
-  it("and whose workspace an operator deletes finds nothing with its next token", async () => {
+  it("gets 404 with its next token after an operator deletes its workspace", async () => {
     const workspaceId = await stack.tenants.createWorkspace(stack);
     const { secret } = await stack.tenants.createKey(stack, { workspaceId });
     const { here, there } = await statusesOf(secret);
@@ -129,7 +132,7 @@ describe.concurrent("a key that works on two gateways", () => {
     for (const status of [here, there]) await becomes(status, 404);
   });
 
-  it("and whose organization an operator deletes finds nothing with its next token", async () => {
+  it("gets 404 with its next token after an operator deletes its organization", async () => {
     const tenant = await stack.tenants.createOrganization();
     const { here, there } = await statusesOf(tenant.apiKey);
     await stack.tenants.deleteOrganization(tenant);

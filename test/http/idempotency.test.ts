@@ -20,7 +20,7 @@ describe("an Idempotency-Key", () => {
     headers: { "idempotency-key": idempotencyKey },
   });
 
-  it("gives the same request its first answer again, also after newer versions", async () => {
+  it("repeats the first answer to the same request, even after newer versions", async () => {
     const slug = freshName("retried");
     const first = await stack.create(slug, body, withKey(slug));
     await stack.create(slug, body);
@@ -30,18 +30,18 @@ describe("an Idempotency-Key", () => {
     expect(await storedVersions(slug)).toHaveLength(2);
   });
 
-  it("gives simultaneous duplicates one version and one answer", async () => {
+  it("turns simultaneous duplicates into one version and one answer", async () => {
     const answers = await Promise.all(upTo(20).map(() => stack.create("twins", body, withKey("twins"))));
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     expect(await storedVersions("twins")).toHaveLength(1);
   });
 
-  it("may be used for a good request after a refused one", async () => {
+  it("can be reused after a rejected request", async () => {
     expect((await stack.create("mended", { messages: 1 }, withKey("mended"))).status).toBe(400);
     expect((await stack.create("mended", body, withKey("mended"))).status).toBe(200);
   });
 
-  it("belongs to its workspace", async () => {
+  it("is scoped to its workspace", async () => {
     const other = await stack.tenants.createOrganization();
     const first = await stack.create("shared", body, withKey("shared"));
     const second = await stack.create("shared", body, withKey("shared", { key: other.apiKey }));
@@ -53,7 +53,7 @@ describe("an Idempotency-Key", () => {
     ["another body", "used", { ...body, model: "other" }, {}],
     ["another slug", "used-elsewhere", body, {}],
     ["another dialect", "used", body, { dialect: "messages" }],
-  ] as const)("used for %s is 409, and nothing is stored", async (_name, slug, otherBody, parts) => {
+  ] as const)("used with %s returns 409 and stores nothing", async (_name, slug, otherBody, parts) => {
     await stack.create("used", body, withKey("used"));
     const { status, json } = await stack.create(slug, otherBody, withKey("used", parts));
     expect(status).toBe(409);
@@ -65,7 +65,7 @@ describe("an Idempotency-Key", () => {
   it.each([
     ["one character", "x"],
     ["255 characters", "x".repeat(255)],
-    ["all printable ASCII characters", Array.from({ length: 94 }, (_, n) => String.fromCharCode(33 + n)).join("")],
+    ["every printable ASCII character", Array.from({ length: 94 }, (_, n) => String.fromCharCode(33 + n)).join("")],
     ["a space inside", "a b"],
   ])("may have %s", async (_name, key) => {
     const answers = [
@@ -77,11 +77,11 @@ describe("an Idempotency-Key", () => {
   });
 
   it.each([
-    ["no character", ""],
+    ["no characters", ""],
     ["256 characters", "x".repeat(256)],
-    ["a character beyond ASCII", "é"],
+    ["a non-ASCII character", "é"],
     ["a tab inside", "a\tb"],
-  ])("with %s is 400", async (_name, key) => {
+  ])("with %s returns 400", async (_name, key) => {
     const { status, json } = await stack.create("bad-keys", body, withKey(key));
     expect(status).toBe(400);
     expect(json.error.metadata.issues).toEqual([
@@ -90,11 +90,11 @@ describe("an Idempotency-Key", () => {
   });
 });
 
-describe("an Idempotency-Key of a preset that changes", () => {
+describe("an Idempotency-Key on a preset that changes", () => {
   const body = { messages: [{ role: "system", content: "Be brief." }], model: "m" };
   const keyed = (key: string): CreationParts => ({ headers: { "idempotency-key": key } });
 
-  it("gives the first answer again, byte for byte, whatever has become of the preset", async () => {
+  it("repeats the first answer byte for byte after any change to the preset", async () => {
     const slug = freshName("replayed");
     const first = await stack.create(slug, body, keyed(slug));
     const again = async () => {
@@ -121,7 +121,7 @@ describe("an Idempotency-Key of a preset that changes", () => {
     expect(await stateOf(slug)).toEqual(before);
   });
 
-  it("gives again what the preset was at that time, also where that was not new", async () => {
+  it("repeats the preset as it was when a version was added to it", async () => {
     const slug = freshName("replayed-later");
     await stack.create(slug, body);
     await patch(slug, { name: "Näme 🙂", description: "D", status: "disabled" });
@@ -132,7 +132,7 @@ describe("an Idempotency-Key of a preset that changes", () => {
     expect(again.text).toBe(first.text);
   });
 
-  it("makes one version of simultaneous duplicates, beside other creations and changes", async () => {
+  it("turns simultaneous duplicates into one version amid other creations and changes", async () => {
     const slug = freshName("busy");
     await stack.create(slug, body);
     const answers = await Promise.all(
@@ -148,7 +148,7 @@ describe("an Idempotency-Key of a preset that changes", () => {
     expect(json.total_count).toBe(1 + 20 + 1);
   });
 
-  it("is 409 for another body, also once the preset is archived", async () => {
+  it("returns 409 for another body, even if the preset is archived", async () => {
     const slug = freshName("reused");
     await stack.create(slug, body, keyed(slug));
     await patch(slug, { status: "archived" });
@@ -158,11 +158,11 @@ describe("an Idempotency-Key of a preset that changes", () => {
   });
 });
 
-describe("an Idempotency-Key of a PATCH", () => {
+describe("an Idempotency-Key on a PATCH", () => {
   const body = { messages: [], model: "m" };
   const withKey = (idempotencyKey: string) => ({ headers: { "idempotency-key": idempotencyKey } });
 
-  it("gives the same request its first answer again, with its ETag, also after newer changes", async () => {
+  it("repeats the first answer with its ETag, even after newer changes", async () => {
     const slug = freshName("patched");
     await stack.create(slug, body);
     const first = await patch(slug, { name: "One" }, withKey(slug));
@@ -173,7 +173,7 @@ describe("an Idempotency-Key of a PATCH", () => {
     expect((await get(slug)).json.data.name).toBe("Two");
   });
 
-  it("gives simultaneous duplicates one change and one answer", async () => {
+  it("turns simultaneous duplicates into one change and one answer", async () => {
     const slug = freshName("patched-twins");
     await stack.create(slug, body);
     const answers = await Promise.all(upTo(20).map(() => patch(slug, { description: "Once" }, withKey(slug))));
@@ -182,7 +182,7 @@ describe("an Idempotency-Key of a PATCH", () => {
     expect(changes.json.total_count).toBe(2);
   });
 
-  it("used for another body, for another preset, or for a creation is 409, and nothing is stored", async () => {
+  it("used with another body, another preset or a creation returns 409 and stores nothing", async () => {
     const b = freshName("patched-b");
     const a = freshName("patched-a");
     await stack.create(a, body);
@@ -199,7 +199,7 @@ describe("an Idempotency-Key of a PATCH", () => {
     expect((await get(b)).json.data.name).toBe(b);
   });
 
-  it("must be printable ASCII of at most 255 characters", async () => {
+  it("returns 400 for more than 255 characters", async () => {
     await stack.create("patched-c", body);
     const { status, json } = await patch("patched-c", { name: "C" }, withKey("x".repeat(256)));
     expect(status).toBe(400);

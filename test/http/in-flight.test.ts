@@ -105,8 +105,8 @@ async function inFlightAtLeast(bytes: number): Promise<void> {
   );
 }
 
-describe("beyond what may be in flight", () => {
-  it("a key gets 429 for a body that is announced, while what it has under way ends", async () => {
+describe("above the in-flight limits", () => {
+  it("a key gets 429 for a further announced body while its first request completes", async () => {
     const before = await refusals("key_inflight");
     const first = announce(bodyBytesMax);
     await inFlightAtLeast(bodyBytesMax);
@@ -126,7 +126,7 @@ describe("beyond what may be in flight", () => {
     await expect.poll(first.received).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it("everybody gets 503 where the process is full, and no key can fill it alone", async () => {
+  it("every key gets 503 when the process is full, and no single key can fill it", async () => {
     const before = await refusals("process_bytes");
     announce(bodyBytesMax);
     announce(bodyBytesMax, stack.managementKey);
@@ -141,7 +141,7 @@ describe("beyond what may be in flight", () => {
     expect((await fetch(`${stack.baseUrl}/healthz`)).status).toBe(200);
   });
 
-  it("a body of unknown length is 429 as soon as it is too much, and nothing is stored", async () => {
+  it("a body of unknown length gets 429 once it exceeds the limit, and stores nothing", async () => {
     const slug = freshName("streamed");
     announce(300 * kibibyte);
     await inFlightAtLeast(300 * kibibyte);
@@ -158,14 +158,14 @@ describe("beyond what may be in flight", () => {
     expect(fits.status).toBe(200);
   });
 
-  it("a key gets 429 for more requests than it may have under way, whatever their size", async () => {
+  it("a key gets 429 for too many concurrent requests of any size", async () => {
     for (let n = 0; n < 8; n += 1) announce(100);
     await inFlightAtLeast(8 * 4 * kibibyte);
     expect((await stack.request("GET", "/presets/small", { key: stack.apiKey })).status).toBe(429);
     expect((await stack.request("GET", "/presets/small", { key: otherKey })).status).toBe(200);
   });
 
-  it("an answer to a change that was made is given all the same", async () => {
+  it("a committed change is still answered", async () => {
     announce(bodyBytesMax);
     await inFlightAtLeast(bodyBytesMax);
     expect((await stack.request("GET", "/presets/large", { key: stack.apiKey })).status).toBe(429);
@@ -173,7 +173,7 @@ describe("beyond what may be in flight", () => {
     expect(change).toMatchObject({ status: 200, json: { data: { name: "Told" } } });
   });
 
-  it("the document is 503, and its refusal is not kept by caches", async () => {
+  it("the docs return 503 without cache headers", async () => {
     const assets = `${stack.baseUrl}/docs/static/swagger-ui-bundle.js`;
     const answer = await fetch(assets);
     expect(answer.status).toBe(503);
@@ -183,8 +183,8 @@ describe("beyond what may be in flight", () => {
   });
 });
 
-describe("readers who do not read", () => {
-  it("are refused before their answers fill the memory, and leave nothing behind", async () => {
+describe("clients that do not read", () => {
+  it("are rejected before their answers fill the memory, and leave nothing behind", async () => {
     const [full, keyFull] = [await refusals("process_bytes"), await refusals("key_inflight")];
     const keys = [stack.apiKey, otherKey, stack.managementKey];
     for (let n = 0; n < 24; n += 1) askOnWithoutReading(getOf("/presets/large", keys[n % 3]));
@@ -219,15 +219,15 @@ describe("nothing stays in flight", () => {
     ["a page", 200, "GET", "/presets/large/versions", {}],
     ["a 304", 304, "GET", path, { headers: { "if-none-match": "*" } }],
     ["malformed JSON", 400, "POST", `${path}/chat/completions`, { headers: json, chunks: ["{"] }],
-    ["bytes that are no text", 400, "POST", `${path}/messages`, { headers: json, chunks: [Buffer.from([0xff])] }],
+    ["invalid UTF-8", 400, "POST", `${path}/messages`, { headers: json, chunks: [Buffer.from([0xff])] }],
     ["a bad slug", 400, "POST", "/presets/-/chat/completions", { headers: json, chunks: ['{"messages":[]}'] }],
     ["a bad query", 400, "GET", "/presets?limit=0", {}],
     ["a bad workspace", 400, "GET", "/presets?workspace_id=bad", {}],
     ["no key", 401, "GET", path, { headers: { authorization: "" } }],
     ["a key of another kind", 401, "GET", "/organization/members", {}],
-    ["no such preset", 404, "GET", "/presets/none", {}],
-    ["no such path", 404, "POST", "/none", { headers: json, chunks: ["{}"] }],
-    ["another method", 405, "PUT", path, { headers: json, chunks: ["{}"] }],
+    ["a missing preset", 404, "GET", "/presets/none", {}],
+    ["an unknown path", 404, "POST", "/none", { headers: json, chunks: ["{}"] }],
+    ["a wrong method", 405, "PUT", path, { headers: json, chunks: ["{}"] }],
     [
       "a body that is too large",
       413,
@@ -242,7 +242,13 @@ describe("nothing stays in flight", () => {
       `${path}/messages`,
       { headers: { ...json, "content-length": String(bodyBytesMax + 1) }, chunks: ["x".repeat(bodyBytesMax + 1)] },
     ],
-    ["another type", 415, "POST", `${path}/messages`, { headers: { "content-type": "text/plain" }, chunks: ["{}"] }],
+    [
+      "another content type",
+      415,
+      "POST",
+      `${path}/messages`,
+      { headers: { "content-type": "text/plain" }, chunks: ["{}"] },
+    ],
     [
       "a compressed body",
       415,
@@ -294,14 +300,14 @@ describe("nothing stays in flight", () => {
     ],
     ["read nothing of its answers", () => askOnWithoutReading(getOf("/presets/large")), largeText.length],
     ["read nothing of the document", () => askOnWithoutReading(head("GET /openapi.json", stack.apiKey)), 8 * kibibyte],
-  ])("after a client has left that %s", async (_name, act, bytes) => {
+  ])("after a client disconnects that %s", async (_name, act, bytes) => {
     const { socket } = act();
     await inFlightAtLeast(bytes);
     socket.resetAndDestroy();
     await nothingInFlight();
   });
 
-  it("after clients that leave at any moment", async () => {
+  it("after clients that disconnect at random moments", async () => {
     const request =
       head(postLine, stack.apiKey, "content-type: application/json", "content-length: 20000") + bodyOf(20_000);
     for (let n = 0; n < 60; n += 1) {

@@ -20,12 +20,12 @@ async function statusWith(key: string): Promise<number> {
   return (await stack.create("exchanged", undefined, { key })).status;
 }
 
-describe("the exchange of keys", () => {
+describe("the key exchange", () => {
   beforeEach(async () => {
     stack = await startStack();
   });
 
-  it("is made once for requests that come at once, and not again for the next", async () => {
+  it("runs once for simultaneous requests with one key, and not again for the next", async () => {
     const { secret } = await stack.tenants.createKey(stack);
     const exchanges = await exchangesDuring(async () => {
       const statuses = await Promise.all(Array.from({ length: 30 }, () => statusWith(secret)));
@@ -35,7 +35,7 @@ describe("the exchange of keys", () => {
     expect(exchanges).toBe(1);
   });
 
-  it("is made together for keys that come at once, each with its own outcome", async () => {
+  it("is batched for simultaneous keys, each with its own outcome", async () => {
     const good = await Promise.all(Array.from({ length: 40 }, () => stack.tenants.createKey(stack)));
     const unknown = Array.from({ length: 10 }, (_, n) => keyFromBytes(Buffer.alloc(32, 100 + n)));
     const keys = good.flatMap(({ secret }, index) => (index % 4 === 0 ? [secret, unknown[index / 4] ?? ""] : [secret]));
@@ -46,7 +46,7 @@ describe("the exchange of keys", () => {
     expect(exchanges).toBeLessThan(keys.length / 2);
   });
 
-  it("is made once for an unknown key, which is then remembered", async () => {
+  it("runs once for an unknown key, which is then remembered", async () => {
     const unknown = keyFromBytes(Buffer.alloc(32, 9));
     const exchanges = await exchangesDuring(async () => {
       const statuses = await Promise.all(Array.from({ length: 10 }, () => statusWith(unknown)));
@@ -55,14 +55,14 @@ describe("the exchange of keys", () => {
     expect(exchanges).toBe(1);
   });
 
-  it("is not made for a key that cannot be one", async () => {
+  it("is skipped for malformed keys", async () => {
     const exchanges = await exchangesDuring(async () => {
       for (const key of ["x", `${stack.apiKey}x`]) expect(await statusWith(key)).toBe(401);
     });
     expect(exchanges).toBe(0);
   });
 
-  it("survives a signing key that is replaced without notice", async () => {
+  it("survives replacing the signing key without notice", async () => {
     const { secret } = await stack.tenants.createKey(stack, { kind: "management" });
     const list = async () => (await stack.request("GET", "/organization/members", { key: secret })).status;
     expect([await statusWith(secret), await list()]).toEqual([200, 200]);
@@ -76,14 +76,14 @@ describe("the exchange of keys", () => {
   });
 });
 
-describe("an access token that ends", () => {
+describe("an expiring access token", () => {
   const ttlSeconds = 2;
 
   beforeEach(async () => {
     stack = await startStack({ organization: { accessTokenTtlSeconds: ttlSeconds } });
   });
 
-  it("is renewed while requests go on, and none of them notices", async () => {
+  it("is renewed without a failing request", async () => {
     const { secret } = await stack.tenants.createKey(stack);
     const end = Date.now() + 2 * ttlSeconds * 1_000;
     const statuses = new Set<number>();
@@ -97,7 +97,7 @@ describe("an access token that ends", () => {
     expect(exchanges).toBeGreaterThan(1);
   });
 
-  it("takes a revoked key with it", async () => {
+  it("makes a revoked key stop working when it expires", async () => {
     const key = await stack.tenants.createKey(stack);
     expect(await statusWith(key.secret)).toBe(200);
     await stack.tenants.revokeKey(key);

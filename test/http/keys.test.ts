@@ -36,7 +36,7 @@ const unmetered = {
 };
 
 describe("a new key", () => {
-  it("has every documented field and no other, and is shown with its secret, which nothing may keep", async () => {
+  it("has exactly the documented fields, and its secret is returned once with no-store", async () => {
     const answer = await call<KeyJson>("POST", "/keys", { name: "ci" });
     expect(answer.status).toBe(201);
     expect(answer.headers.get("cache-control")).toBe("no-store");
@@ -61,7 +61,7 @@ describe("a new key", () => {
     expect((await stack.create("made", undefined, { key })).status).toBe(200);
   });
 
-  it("is what the body says", async () => {
+  it("takes its fields from the body", async () => {
     const workspace = await makeWorkspace(freshName("for-keys"));
     const { makeMember } = administrator(stack);
     const creator_user_id = await makeMember(`${workspace.slug}@example.com`);
@@ -72,12 +72,12 @@ describe("a new key", () => {
     expect((await stack.create("made", undefined, { key })).status).toBe(403);
   });
 
-  it("may be named by the slug of its workspace", async () => {
+  it("accepts the slug of its workspace", async () => {
     const workspace = await makeWorkspace(freshName("by-slug"));
     expect((await makeKey({ workspace_id: workspace.slug })).data.workspace_id).toBe(workspace.id);
   });
 
-  it("of a management kind administers, and is of the default workspace", async () => {
+  it("of kind management can administer and belongs to the default workspace", async () => {
     const { data, key } = await makeKey({ kind: "management" });
     expect(data).toMatchObject({
       kind: "management",
@@ -87,7 +87,7 @@ describe("a new key", () => {
     expect((await call("GET", "/keys", undefined, { key })).status).toBe(200);
   });
 
-  it("takes null, and the only values that are true here, for what is not given", async () => {
+  it("accepts null and the only supported value for fields that are not metered", async () => {
     const body = {
       creator_user_id: null,
       expires_at: null,
@@ -104,41 +104,41 @@ describe("a new key", () => {
     ["a name of spaces", { name: "  " }, ["name"]],
     ["a name with a line break", { name: "a\nb" }, ["name"]],
     ["a name that is too long", { name: "🙂".repeat(256) }, ["name"]],
-    ["a name that is no text", { name: 5 }, ["name"]],
-    ["half of a character", { name: "\ud83d" }, ["name"]],
+    ["a name that is not a string", { name: 5 }, ["name"]],
+    ["half a surrogate pair", { name: "\ud83d" }, ["name"]],
     ["unknown fields", { name: "a", external: {}, mode: 1 }, ["external", "mode"]],
     ["an unknown kind", { name: "a", kind: "admin" }, ["kind"]],
     ["no permissions", { name: "a", permissions: [] }, ["permissions"]],
     ["an unknown permission", { name: "a", permissions: ["presets:read", "all"] }, ["permissions[1]"]],
     ["an unknown workspace", { name: "a", workspace_id: "nowhere" }, ["workspace_id"]],
-    ["a workspace without a name", { name: "a", workspace_id: "" }, ["workspace_id"]],
+    ["an empty workspace", { name: "a", workspace_id: "" }, ["workspace_id"]],
     ["an unknown creator", { name: "a", creator_user_id: "user_nobody" }, ["creator_user_id"]],
-    ["an expiry that is over", { name: "a", expires_at: "2020-01-01T00:00:00Z" }, ["expires_at"]],
-    ["an expiry that is no day", { name: "a", expires_at: "2031-02-30T00:00:00Z" }, ["expires_at"]],
-    ["an expiry of another zone", { name: "a", expires_at: "2031-01-01T00:00:00+01:00" }, ["expires_at"]],
-    ["an expiry that is no time", { name: "a", expires_at: "tomorrow" }, ["expires_at"]],
+    ["an expiry in the past", { name: "a", expires_at: "2020-01-01T00:00:00Z" }, ["expires_at"]],
+    ["an expiry on a day that does not exist", { name: "a", expires_at: "2031-02-30T00:00:00Z" }, ["expires_at"]],
+    ["an expiry in another time zone", { name: "a", expires_at: "2031-01-01T00:00:00+01:00" }, ["expires_at"]],
+    ["an expiry that is not a time", { name: "a", expires_at: "tomorrow" }, ["expires_at"]],
     ["a workspace for a management key", { name: "a", kind: "management", workspace_id: "default" }, ["workspace_id"]],
     [
-      "everything wrong",
+      "every field invalid",
       { name: "", limit: 1, expires_at: "2020-01-01T00:00:00Z", kind: 1, permissions: [], colour: "red" },
       ["colour", "expires_at", "kind", "limit", "name", "permissions"],
     ],
-  ])("with %s is 400, and all of it is named", async (_name, body, paths) => {
+  ])("with %s returns 400 and names every invalid field", async (_name, body, paths) => {
     const answer = await call("POST", "/keys", body);
     expect(answer.status).toBe(400);
     expect(pathsOf(answer)).toEqual(paths);
   });
 
-  it.each(['{"name":"a","name":"b"}', "[]", "{", '"a"'])("is 400 for %s", async (body) => {
+  it.each(['{"name":"a","name":"b"}', "[]", "{", '"a"'])("returns 400 for the body %s", async (body) => {
     expect((await call("POST", "/keys", body)).status).toBe(400);
   });
 
-  it("is 400 without a body", async () => {
+  it("returns 400 without a body", async () => {
     expect((await call("POST", "/keys")).status).toBe(400);
   });
 
   it.each([{ limit: 10 }, { limit: 0 }, { limit_reset: "daily" }, { include_byok_in_limit: true }])(
-    "with %j is 400 and says that spending is not metered",
+    "with %j returns 400 and explains that spending is not metered",
     async (limit) => {
       const answer = await call("POST", "/keys", { name: "a", ...limit });
       expect(answer.status).toBe(400);
@@ -151,7 +151,7 @@ describe("a new key", () => {
 describe("a retry with the same Idempotency-Key", () => {
   const once = (name: string) => ({ headers: { "idempotency-key": name } });
 
-  it("makes no second key and names the first", async () => {
+  it("creates no second key and returns 409 with the hash of the first", async () => {
     const name = freshName("once");
     const { data } = await makeKey({ name }, once(name));
     const again = await call<KeyJson>("POST", "/keys", { name }, once(name));
@@ -162,13 +162,13 @@ describe("a retry with the same Idempotency-Key", () => {
     expect(json.data.filter((each) => each.name === name)).toHaveLength(1);
   });
 
-  it("is 409 for another body", async () => {
+  it("returns 409 for another body", async () => {
     const parts = once(freshName("other"));
     await makeKey({ name: "one" }, parts);
     expect((await call("POST", "/keys", { name: "two" }, parts)).status).toBe(409);
   });
 
-  it("rotates once", async () => {
+  it("rotates only once", async () => {
     const { data } = await makeKey();
     const path = `/keys/${data.hash}/rotate`;
     const parts = once(freshName("rotate"));
@@ -181,7 +181,7 @@ describe("a retry with the same Idempotency-Key", () => {
     expect(after.json.data.hash).toBe(rotated.json.data.hash);
   });
 
-  it("is 400 where it cannot be one", async () => {
+  it("returns 400 for a malformed Idempotency-Key", async () => {
     const answer = await call("POST", "/keys", { name: "a" }, once("é"));
     expect(answer.status).toBe(400);
     expect(pathsOf(answer)).toEqual(["Idempotency-Key"]);
@@ -189,7 +189,7 @@ describe("a retry with the same Idempotency-Key", () => {
 });
 
 describe("the list of keys", () => {
-  it("has the newest first, management keys in the default workspace, and disabled ones on request", async () => {
+  it("is newest first, has management keys in the default workspace and disabled keys on request", async () => {
     const tenant = await stack.tenants.createOrganization();
     const as = { key: tenant.managementKey };
     const { data } = await makeKey({ name: "newest" }, as);
@@ -207,7 +207,7 @@ describe("the list of keys", () => {
     expect((await list("?offset=1&limit=1&include_disabled=true")).json).toMatchObject({ total_count: 3 });
   });
 
-  it("has a hundred keys where no limit is given", async () => {
+  it("returns a hundred keys by default", async () => {
     const tenant = await stack.tenants.createOrganization();
     for (let n = 0; n < 100; n += 1) await stack.tenants.createKey(tenant);
     const { json } = await call<KeyJson[]>("GET", "/keys", undefined, { key: tenant.managementKey });
@@ -215,7 +215,7 @@ describe("the list of keys", () => {
     expect(json.total_count).toBe(102);
   });
 
-  it("is that of the workspace that the query names, by id or slug", async () => {
+  it("is limited to the workspace in the query, by id or slug", async () => {
     const workspace = await makeWorkspace(freshName("listed"));
     const { data } = await makeKey({ workspace_id: workspace.id });
     for (const name of [workspace.id, workspace.slug]) {
@@ -233,7 +233,7 @@ describe("the list of keys", () => {
     ["?workspace_id=", "workspace_id"],
     ["?workspace_id=nowhere", "workspace_id"],
     ["?workspace_id=0198c2d4-90e7-7b61-b3f8-5c1a7e42d09b", "workspace_id"],
-  ])("of %s is 400", async (query, path) => {
+  ])("returns 400 for %s", async (query, path) => {
     const answer = await call("GET", `/keys${query}`);
     expect(answer.status).toBe(400);
     expect(pathsOf(answer)).toEqual([path]);
@@ -241,14 +241,14 @@ describe("the list of keys", () => {
 });
 
 describe("a key", () => {
-  it("is found by its hash and by its id, in any case", async () => {
+  it("is found by hash or id in any case", async () => {
     const { data } = await makeKey();
     for (const name of [data.hash, data.id, data.hash.toUpperCase(), data.id.toUpperCase()]) {
       expect((await call("GET", `/keys/${name}`)).json).toEqual({ data });
     }
   });
 
-  it("is changed in all that the body names", async () => {
+  it("is updated with all fields of the body", async () => {
     const { data } = await makeKey();
     const change = {
       name: "Renamed",
@@ -268,7 +268,7 @@ describe("a key", () => {
     expect(back.json.data).toMatchObject({ name: "Renamed", expires_at: null, disabled: false });
   });
 
-  it("stays as it is where only what is not metered is named", async () => {
+  it("is unchanged by a body with only unmetered fields", async () => {
     const { data } = await makeKey();
     const body = { limit: null, limit_reset: null, include_byok_in_limit: false };
     expect((await call("PATCH", `/keys/${data.hash}`, body)).json).toEqual({ data });
@@ -283,7 +283,7 @@ describe("a key", () => {
     [{ limit: 5, limit_reset: "weekly" }, ["limit", "limit_reset"]],
     [{ expires_at: "2020-01-01T00:00:00Z" }, ["expires_at"]],
     [{ workspace_id: "default" }, ["workspace_id"]],
-  ])("is not changed by %j", async (body, paths) => {
+  ])("rejects the update %j", async (body, paths) => {
     const { data } = await makeKey();
     const answer = await call("PATCH", `/keys/${data.hash}`, body);
     expect(answer.status).toBe(400);
@@ -291,7 +291,7 @@ describe("a key", () => {
     expect((await call("GET", `/keys/${data.hash}`)).json).toEqual({ data });
   });
 
-  it("that is the last for management cannot be ended", async () => {
+  it("that is the last management key cannot be disabled, deleted or made to expire", async () => {
     const tenant = await stack.tenants.createOrganization();
     const as = { key: tenant.managementKey };
     const hash = createHash("sha256").update(tenant.managementKey).digest("hex");
@@ -301,7 +301,7 @@ describe("a key", () => {
     expect((await call("GET", `/keys/${hash}`, undefined, as)).status).toBe(200);
   });
 
-  it("is deleted for good", async () => {
+  it("is deleted permanently", async () => {
     const { data, key } = await makeKey();
     const answer = await call("DELETE", `/keys/${data.hash}`);
     expect([answer.status, answer.text]).toEqual([200, '{"deleted":true}']);
@@ -310,7 +310,7 @@ describe("a key", () => {
     expect((await stack.create("deleted", undefined, { key })).status).toBe(401);
   });
 
-  it("gets a new secret and keeps all else; the old one works until the grace is over", async () => {
+  it("gets a new secret on rotation, and the old one works until the grace period ends", async () => {
     const { data, key: old } = await makeKey();
     const answer = await call<KeyJson>("POST", `/keys/${data.hash}/rotate`, { grace_seconds: 3_600 });
     expect(answer.status).toBe(201);
@@ -333,7 +333,7 @@ describe("a key", () => {
     [{ grace_seconds: 604_801 }, ["grace_seconds"]],
     [{ grace_seconds: 1.5 }, ["grace_seconds"]],
     [{ grace_seconds: "1", name: "x" }, ["grace_seconds", "name"]],
-  ])("is not rotated by %j", async (body, paths) => {
+  ])("rejects the rotation %j", async (body, paths) => {
     const { data } = await makeKey();
     const answer = await call("POST", `/keys/${data.hash}/rotate`, body);
     expect(answer.status).toBe(400);
@@ -344,7 +344,7 @@ describe("a key", () => {
 describe("the caller's own key", () => {
   const current = (key: string) => stack.request<object>("GET", "/key", { key });
 
-  it("has every documented field and no other", async () => {
+  it("has exactly the documented fields", async () => {
     const { status, json } = await current(stack.apiKey);
     const { external_user: _, ...spending } = unmetered;
     expect(status).toBe(200);
@@ -366,18 +366,18 @@ describe("the caller's own key", () => {
     });
   });
 
-  it("says whether it is for management", async () => {
+  it("tells whether it is a management key", async () => {
     const { json } = await current(stack.managementKey);
     expect(json.data).toMatchObject({ is_management_key: true, is_provisioning_key: true });
   });
 
-  it("says how often it may be used", async () => {
+  it("tells its rate limit", async () => {
     const { secret } = await stack.tenants.createKey(stack, { rateLimit: { perSecond: 50, burst: 200 } });
     const { json } = await current(secret);
     expect(json.data).toMatchObject({ rate_limit: { requests: 50, interval: "1s", note: "200 may come at once." } });
   });
 
-  it("is of no workspace where that was deleted", async () => {
+  it("has no workspace if that was deleted", async () => {
     const workspaceId = await stack.tenants.createWorkspace(stack);
     const { secret } = await stack.tenants.createKey(stack, { workspaceId });
     await stack.tenants.deleteWorkspace(workspaceId);

@@ -16,7 +16,7 @@ const versionCount = 12;
 const prompt = (n: number) => `${n}${"\u0001".repeat(170_000)}`;
 const config = (n: number) => ({ top_k: n, text: { filler: "s".repeat(1_000_000) } });
 
-it("sends a page that one RPC does not carry, whole and in order", async () => {
+it("sends a page too large for one RPC, complete and in order", async () => {
   const numbers = Array.from({ length: versionCount }, (_, index) => index + 1);
   for (const n of numbers) {
     const { status } = await stack.create("large", { instructions: prompt(n), ...config(n) }, { dialect: "responses" });
@@ -36,7 +36,7 @@ it("sends a page that one RPC does not carry, whole and in order", async () => {
   expect((await page("offset=10")).map(({ version }) => version)).toEqual([11, 12]);
 });
 
-it("cuts the connection where a later part cannot be had, and says so in the log", async () => {
+it("aborts the connection and logs an error if a later part of a page fails", async () => {
   const response = await fetch(`${stack.baseUrl}/api/v1/presets/large/versions`, {
     headers: { authorization: `Bearer ${stack.apiKey}` },
   });
@@ -48,7 +48,7 @@ it("cuts the connection where a later part cannot be had, and says so in the log
   await stack.preset.start();
 });
 
-it("is quiet about a caller who hangs up before the page is sent", async () => {
+it("logs no error if the client disconnects before the page is sent", async () => {
   const logStart = stack.log().length;
   const connection = await RawConnection.open(stack.baseUrl);
   const path = "/api/v1/presets/large/versions";
@@ -69,7 +69,7 @@ function lastStatus(): number | undefined {
   return JSON.parse(lines.at(-1) ?? "{}").status;
 }
 
-it("reads one part for a HEAD, and not the page", async () => {
+it("reads only one part of the page for a HEAD", async () => {
   const headers = { "x-request-id": "only-the-head" };
   const { status, text } = await stack.request("HEAD", "/presets/large/versions", { key: stack.apiKey, headers });
   expect([status, text]).toEqual([200, ""]);

@@ -25,7 +25,7 @@ async function getPatiently(slug: string): Promise<Answer<unknown>> {
   }
 }
 
-it("answers a crowd that asks for more than one RPC may carry, each with their own", async () => {
+it("answers simultaneous reads that exceed one RPC message, each with its own preset", async () => {
   const asked = upTo(64).map((n) => (n % 16) + 1);
   const answers = await Promise.all(asked.map((n) => getPatiently(`large-${n}`)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));

@@ -22,14 +22,14 @@ afterAll(async () => {
 
 const secret = "You are Aunt Polly's secret assistant.";
 
-describe("an error of the database", () => {
+describe("a database error", () => {
   it.each([
     [
-      "by way of Vitess",
+      "from Vitess",
       `target: setpoint_preset.40-80.primary: vttablet: rpc error: code = Unknown desc = Incorrect string value: '${secret}' for column 'system_prompt' at row 1 (errno 1366) (sqlstate HY000) (CallerID: preset): Sql: "insert into preset_versions(system_prompt) values (:vtg1 /* VARCHAR */)", BindVars: {vtg1: "type:VARCHAR value:\\"${secret}\\""}`,
     ],
-    ["of MySQL", `Incorrect string value: '${secret}' for column 'system_prompt' at row 1`],
-  ])("is logged without the prompt that it names, %s", async (_name, message) => {
+    ["from MySQL", `Incorrect string value: '${secret}' for column 'system_prompt' at row 1`],
+  ])("is logged without the prompt in its message, %s", async (_name, message) => {
     // Whichever way statements go.
     for (const phase of ["execute", "query"] as const) proxy.fail(phase, { errno: 1366, message });
     const logged = stack.log().length;

@@ -45,18 +45,18 @@ async function loseAnswer<T>(change: () => Promise<T>): Promise<T> {
 }
 
 it.each([
-  ["a workspace that was made", async () => ["POST", "/workspaces", { name: "New", slug: `w-${newId()}` }], 201],
+  ["a created workspace", async () => ["POST", "/workspaces", { name: "New", slug: `w-${newId()}` }], 201],
   [
-    "a workspace that was deleted",
+    "a deleted workspace",
     async () => {
       const { json } = await manage("POST", "/workspaces", { name: "Old", slug: `w-${newId()}` });
       return ["DELETE", `/workspaces/${json.data.id}`];
     },
     200,
   ],
-  ["a member who was added", async () => ["POST", "/organization/members", { email: `${newId()}@example.com` }], 201],
+  ["an added member", async () => ["POST", "/organization/members", { email: `${newId()}@example.com` }], 201],
   [
-    "a member who was removed",
+    "a removed member",
     async () => {
       const { json } = await manage("POST", "/organization/members", { email: `${newId()}@example.com` });
       return ["DELETE", `/organization/members/${json.data.id}`];
@@ -64,14 +64,14 @@ it.each([
     200,
   ],
   [
-    "a key that was deleted",
+    "a deleted key",
     async () => {
       const { json } = await manage("POST", "/keys", { name: "Old" });
       return ["DELETE", `/keys/${json.data.hash}`];
     },
     200,
   ],
-] as const)("tells of %s although the first answer of the service was lost", async (_, prepare, status) => {
+] as const)("reports %s once even if the service's first answer was lost", async (_, prepare, status) => {
   const [method, path, body] = await prepare();
   const before = await changeCount();
   const answer = await loseAnswer(() => manage(method as string, path as string, body));
@@ -89,13 +89,13 @@ describe("a secret whose first answer was lost", () => {
     expect(createHash("sha256").update(secretOf(answer)).digest("hex")).toBe(answer.json.data.hash);
   }
 
-  it("is told to who makes a key, which is one", async () => {
+  it("is returned for a new key, which is created only once", async () => {
     const before = await changeCount();
     await expectGood(await loseAnswer(() => manage("POST", "/keys", { name: "New" })));
     expect(await changeCount()).toBe(before + 1);
   });
 
-  it("is told to who rotates a key, which is rotated once", async () => {
+  it("is returned for a rotated key, which is rotated only once", async () => {
     const { json } = await manage("POST", "/keys", { name: "Old" });
     const before = await changeCount();
     const rotated = await loseAnswer(() => manage("POST", `/keys/${json.data.hash}/rotate`, {}));
@@ -104,7 +104,7 @@ describe("a secret whose first answer was lost", () => {
     expect(await changeCount()).toBe(before + 1);
   });
 
-  it("is not shown to the caller's own retry, which is told the hash", async () => {
+  it("is not returned to the client's own retry, which gets the hash", async () => {
     const headers = { "idempotency-key": newId() };
     const make = () =>
       stack.request<{ readonly hash: string }>("POST", "/keys", {

@@ -28,7 +28,7 @@ async function statusOf(key: string): Promise<number> {
 
 const changeCount = () => countChanges(stack.organizationPool, stack.organizationId, {});
 
-it("has keys that were ended refused by the gateway that asked for it, although the answer was lost", async () => {
+it("rejects revoked keys on the gateway that revoked them even if the answer was lost", async () => {
   const user = await admin.makeMember("leaves@example.com");
   const keys = await Promise.all([1, 2, 3, 4, 5].map(() => admin.makeKey()));
   const ofMember = await admin.makeKey({ creator_user_id: user });

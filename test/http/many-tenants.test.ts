@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => stack.close());
 
-it("shows each of many callers at once only what is their own", async () => {
+it("shows each of many simultaneous callers only their own presets", async () => {
   const rounds = Array.from({ length: 10 }, (_, seed) => seed + 1);
   for (const seed of rounds) {
     const created = await Promise.all(
@@ -40,7 +40,7 @@ it("shows each of many callers at once only what is their own", async () => {
   }
 });
 
-it("refuses one of many callers at once without harm to the others", async () => {
+it("rejects one of many simultaneous callers without affecting the others", async () => {
   const [archiver] = tenants as [Tenant];
   const { status } = await stack.request("PATCH", "/presets/shared-name", {
     key: archiver.apiKey,

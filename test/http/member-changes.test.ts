@@ -31,20 +31,20 @@ function freshEmail(name: string): string {
 }
 
 describe("a new member", () => {
-  it("is what the body says", async () => {
+  it("takes their fields from the body", async () => {
     const body = { email: freshEmail("grace"), first_name: "Grace", last_name: "Hopper", role: "org:admin" };
     const { status, json } = await call("POST", "/organization/members", body);
     expect(status).toBe(201);
     expect(json).toEqual({ data: { id: expect.stringMatching(userId), ...body } });
   });
 
-  it("belongs to the organization, and no more, unless told otherwise", async () => {
+  it("has no names and the role org:member by default", async () => {
     const body = { email: freshEmail("plain"), first_name: null };
     const { json } = await call("POST", "/organization/members", body);
     expect(json.data).toMatchObject({ first_name: null, last_name: null, role: "org:member" });
   });
 
-  it("is 409 where they are one already, however they spell it", async () => {
+  it("returns 409 if they already are a member, in any casing of the email", async () => {
     const email = freshEmail("twice");
     await admin.makeMember(email);
     const again = { email: email.replace("twice", "Twice") };
@@ -57,7 +57,7 @@ describe("a new member", () => {
     [{ email: `${"a".repeat(310)}@example.com` }, ["email"]],
     [{ email: "a@b", role: "owner", first_name: "", age: 5 }, ["age", "first_name", "role"]],
     [{ email: "a@b", last_name: "a\tb" }, ["last_name"]],
-  ])("of %j is 400, and all of it is named", async (body, paths) => {
+  ])("with the body %j returns 400 and names every invalid field", async (body, paths) => {
     const answer = await call("POST", "/organization/members", body);
     expect(answer.status).toBe(400);
     expect(pathsOf(answer)).toEqual(paths);
@@ -65,7 +65,7 @@ describe("a new member", () => {
 });
 
 describe("a member", () => {
-  it("is changed in all that the body names, and null removes", async () => {
+  it("is updated with all fields of the body, and null removes a name", async () => {
     const email = freshEmail("changed");
     const id = await admin.makeMember(email);
     const change = { role: "org:admin", first_name: "Ada", last_name: "Lovelace" };
@@ -81,13 +81,13 @@ describe("a member", () => {
     [{ role: null }, ["role"]],
     [{ email: "new@example.com" }, ["email"]],
     [{ first_name: "" }, ["first_name"]],
-  ])("is not changed by %j", async (body, paths) => {
+  ])("rejects the update %j", async (body, paths) => {
     const answer = await call("PATCH", `/organization/members/${stack.userId}`, body);
     expect(answer.status).toBe(400);
     expect(pathsOf(answer)).toEqual(paths);
   });
 
-  it("who is the last admin stays one", async () => {
+  it("who is the last admin cannot be demoted or removed", async () => {
     const tenant = await stack.tenants.createOrganization();
     const as = { key: tenant.managementKey };
     const path = `/organization/members/${tenant.userId}`;
@@ -103,7 +103,7 @@ describe("a member", () => {
     expect((await call("PATCH", `/organization/members/${id}`, { role: "org:admin" })).status).toBe(404);
   });
 
-  it("with keys that work stays (409), unless they are disabled with them, and then at once", async () => {
+  it("with working keys is removed only if these are disabled too, else 409", async () => {
     const id = await admin.makeMember(freshEmail("keys"));
     const { data, key } = await admin.makeKey({ name: "Theirs", creator_user_id: id });
     expect((await stack.create("theirs", undefined, { key })).status).toBe(200);
@@ -118,7 +118,7 @@ describe("a member", () => {
     expect((await call<KeyJson>("GET", `/keys/${data.hash}`)).json.data.disabled).toBe(true);
   });
 
-  it("who was removed has no key that can be made to work again (409) until they are back", async () => {
+  it("who was removed cannot have their keys reactivated (409) until they are back", async () => {
     const email = freshEmail("revived");
     const id = await admin.makeMember(email);
     const { data, key } = await admin.makeKey({ kind: "management", creator_user_id: id });
@@ -139,7 +139,7 @@ describe("a member", () => {
     expect(await revive()).toEqual([200, 200]);
   });
 
-  it("is not removed by a query that says something else", async () => {
+  it("is not removed if a query parameter is invalid", async () => {
     const answer = await call("DELETE", `/organization/members/${stack.userId}?disable_keys=1`);
     expect(answer.status).toBe(400);
     expect(pathsOf(answer)).toEqual(["disable_keys"]);
@@ -149,7 +149,7 @@ describe("a member", () => {
 describe("the change log", () => {
   const changes = (query = "") => call<ChangeJson[]>("GET", `/organization/changes${query}`);
 
-  it("says who did what to what, the newest first, with every documented field and no other", async () => {
+  it("lists who changed what, newest first, with exactly the documented fields", async () => {
     const { data } = await admin.makeKey({ name: "logged" });
     await call("PATCH", `/keys/${data.hash}`, { name: "renamed" });
     await call("DELETE", `/keys/${data.hash}`);
@@ -172,7 +172,7 @@ describe("the change log", () => {
     ]);
   });
 
-  it("is filtered by action and user, and paged", async () => {
+  it("can be filtered by action and user, and paged", async () => {
     const { id, slug: name } = await admin.makeWorkspace(freshName("logged"));
     const made = await changes("?action=workspace_created&limit=1");
     expect(made.json.data.map(({ target }) => target)).toEqual([{ kind: "workspace", id, name }]);
@@ -182,7 +182,7 @@ describe("the change log", () => {
     expect((await changes("?user_id=user_nobody")).json).toEqual({ data: [], total_count: 0 });
   });
 
-  it("never holds a secret or its hash", async () => {
+  it("never contains a secret or its hash", async () => {
     const { data, key } = await admin.makeKey();
     const rotated = await call<KeyJson>("POST", `/keys/${data.id}/rotate`);
     const { text } = await changes(`?target_id=${data.id}`);
@@ -196,7 +196,7 @@ describe("the change log", () => {
     ["?user_id=", "user_id"],
     ["?target_id=%20", "target_id"],
     ["?limit=101", "limit"],
-  ])("of %s is 400", async (query, path) => {
+  ])("returns 400 for %s", async (query, path) => {
     const answer = await changes(query);
     expect(answer.status).toBe(400);
     expect(pathsOf(answer)).toEqual([path]);

@@ -36,7 +36,7 @@ function list(query = "", key = stack.managementKey) {
 }
 
 describe("the member list", () => {
-  it("shows every documented field of a member and no other", async () => {
+  it("returns exactly the documented fields", async () => {
     const { status, headers, json } = await list("?limit=100");
     expect(status).toBe(200);
     expect(headers.get("content-type")).toMatch(jsonType);
@@ -59,7 +59,7 @@ describe("the member list", () => {
     });
   });
 
-  it("is complete over pages, without doubles, oldest membership first, then by id", async () => {
+  it("is complete across pages without duplicates, oldest first, then by id", async () => {
     const pages = await Promise.all(
       [0, 7, 57, 107].map((offset, page) => list(`?offset=${offset}&limit=${page ? 50 : 7}`)),
     );
@@ -82,7 +82,7 @@ describe("the member list", () => {
     ["?offset=120", 0],
     ["?offset=2147483647", 0],
     ["?unknown=1&limit=2", 2],
-  ])("of %j has its page, and always the total", async (query, length) => {
+  ])("returns the page for %j and always the total", async (query, length) => {
     const { status, json } = await list(query);
     expect(status).toBe(200);
     expect(json.data).toHaveLength(length);
@@ -111,7 +111,7 @@ describe("the member list", () => {
     ["?offset=2147483648", ["offset"]],
     ["?offset=99999999999999999999", ["offset"]],
     ["?offset=-1&limit=0", ["limit", "offset"]],
-  ])("of %j is 400 and never clamped", async (query, paths) => {
+  ])("returns 400 for %j instead of clamping", async (query, paths) => {
     const { status, json } = await list(query);
     expect(status).toBe(400);
     const issues = json.error.metadata.issues ?? [];
@@ -119,7 +119,7 @@ describe("the member list", () => {
     for (const { message } of issues) expect(message).toMatch(/^must /);
   });
 
-  it("holds the members of the key's organization alone", async () => {
+  it("contains only members of the key's organization", async () => {
     const other = await stack.tenants.createOrganization();
     const { json } = await list("", other.managementKey);
     expect(json).toMatchObject({ data: [{ id: other.userId }], total_count: 1 });

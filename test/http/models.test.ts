@@ -51,14 +51,14 @@ async function listActive(): Promise<string[]> {
 }
 
 describe("models", () => {
-  it("are all active presets, in the order of the list of presets", async () => {
+  it("lists all active presets in the order of the preset list", async () => {
     const all = await list();
     expect(all.ids).toEqual(await listActive());
     expect(all.total).toBe(activeCount);
     expect(await list("/user")).toEqual(all);
   });
 
-  it("are told with all that clients insist on", async () => {
+  it("returns every field that clients require", async () => {
     const body = { name: "For models", description: "Answers." };
     await stack.request("PATCH", "/presets/model-7", { key: stack.apiKey, body });
     const { json } = await stack.request<object[]>("GET", "/models?limit=1", { key: stack.apiKey });
@@ -91,25 +91,25 @@ describe("models", () => {
     ["?offset=200&limit=100", 200, 100],
     ["?offset=228", 228, 500],
     ["?offset=1000000&limit=1", 1_000_000, 1],
-  ])("come in pages: %s", async (query, offset, limit) => {
+  ])("is paged: %s", async (query, offset, limit) => {
     const { ids } = await list();
     expect(await list(query)).toMatchObject({ ids: ids.slice(offset, offset + limit), total: activeCount });
   });
 
   it.each(["?limit=0", "?limit=1001", "?offset=-1", "?offset=x", "?workspace_id=1"])(
-    "are refused: %s",
+    "returns 400: %s",
     async (query) => {
       const { status } = await stack.request("GET", `/models${query}`, { key: stack.apiKey });
       expect(status).toBe(400);
     },
   );
 
-  it("are counted", async () => {
+  it("returns the count", async () => {
     const { json } = await stack.request("GET", "/models/count", { key: stack.apiKey });
     expect(json).toEqual({ data: { count: activeCount } });
   });
 
-  it("are read once for a HEAD", async () => {
+  it("reads presets only once for a HEAD", async () => {
     const reads = () => stack.log().split("/ListPresets").length;
     const before = reads();
     const { status, text } = await stack.request("HEAD", "/models", { key: stack.apiKey });
@@ -122,7 +122,7 @@ describe("one model", () => {
   const get = (name: string, key = stack.apiKey) =>
     stack.request("GET", `/models/${encodeURIComponent(name)}`, { key });
 
-  it("is told as in the list, by its name and by the parts of it", async () => {
+  it("returns the same as in the list, by full name and by its parts", async () => {
     const { json } = await stack.request<Model[]>("GET", "/models?offset=3&limit=1", { key: stack.apiKey });
     const [listed] = json.data;
     const byName = await get(listed?.id ?? "");
@@ -139,12 +139,12 @@ describe("one model", () => {
     ["vendor/one@preset/model-7", 404, "GET /api/v1/models lists what there is."],
     ["@preset/", 404, "There is no model @preset/."],
     ["vendor/one", 404, "There is no model vendor/one."],
-  ])("is refused: %s", async (name, status, message) => {
+  ])("returns an error: %s", async (name, status, message) => {
     const answer = await get(name);
     expect([answer.status, answer.json.error.message]).toEqual([status, expect.stringContaining(message)]);
   });
 
-  it("is told to a key that may only use presets, and to none that may neither read nor use them", async () => {
+  it("is visible to an inference-only key, but not to one that may neither read nor use presets", async () => {
     const { secret: using } = await stack.tenants.createKey(stack, { permissions: ["inference"] });
     expect((await get("@preset/model-7", using)).status).toBe(200);
     const { secret: writing } = await stack.tenants.createKey(stack, { permissions: ["presets:write"] });
@@ -152,7 +152,7 @@ describe("one model", () => {
     expect((await get("@preset/model-7", "wrong")).status).toBe(401);
   });
 
-  it("is that of the workspace which a management key names", async () => {
+  it("is looked up in the workspace that a management key names", async () => {
     const workspaceId = await stack.tenants.createWorkspace(stack);
     const path = "/models/@preset%2Fmodel-7";
     expect((await stack.request("GET", path, { key: stack.managementKey })).status).toBe(200);
@@ -162,7 +162,7 @@ describe("one model", () => {
 });
 
 describe("a key", () => {
-  it("that manages sees the workspace that it names", async () => {
+  it("for management sees the workspace that it names", async () => {
     expect((await list("", stack.managementKey)).total).toBe(activeCount);
     const workspaceId = await stack.tenants.createWorkspace(stack);
     const query = `workspace_id=${workspaceId}`;
@@ -171,7 +171,7 @@ describe("a key", () => {
     expect(json).toEqual({ data: { count: 0 } });
   });
 
-  it("that may only use presets sees them, in whichever header it comes", async () => {
+  it("for inference only sees models, in either header", async () => {
     const { secret } = await stack.tenants.createKey(stack, { permissions: ["inference"] });
     expect((await list("", secret)).total).toBe(activeCount);
     const response = await fetch(`${stack.baseUrl}/api/v1/models/count`, { headers: { "x-api-key": secret } });
@@ -180,12 +180,12 @@ describe("a key", () => {
     expect(response.headers.get("cache-control")).toBe("private, no-cache");
   });
 
-  it("that may neither read nor use presets is shown none", async () => {
+  it("that may neither read nor use presets sees none", async () => {
     const { secret } = await stack.tenants.createKey(stack, { permissions: ["presets:write"] });
     expect(await list("", secret)).toMatchObject({ ids: [], total: 0 });
   });
 
-  it("that is wrong is refused", async () => {
+  it("that is invalid gets 401", async () => {
     expect((await stack.request("GET", "/models", { key: "wrong" })).status).toBe(401);
   });
 });

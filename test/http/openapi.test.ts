@@ -41,19 +41,19 @@ function operations(): [string, string, Operation][] {
 }
 
 describe("the OpenAPI document", () => {
-  it("is served without a key, and may be kept for a while", async () => {
+  it("is public and cacheable for five minutes", async () => {
     const { status, headers } = await get("/openapi.json");
     expect(status).toBe(200);
     expect(headers.get("content-type")).toMatch("application/json");
     expect(headers.get("cache-control")).toBe("public, max-age=300");
   });
 
-  it("is OpenAPI 3.1, of the version of the package", () => {
+  it("is OpenAPI 3.1 with the package version", () => {
     expect(document.openapi).toMatch(/^3\.1\./);
     expect(document.info.version).toBe(packageJson.version);
   });
 
-  it("has every operation of the API, and no other", async () => {
+  it("lists exactly the operations of the API", async () => {
     const console = ["/", "/console", "/console/*", "/console/session"];
     const notOfTheApi = ["/healthz", "/readyz", "/openapi.json", "/docs", "/docs/*", ...console];
     const taken: string[] = [];
@@ -70,11 +70,11 @@ describe("the OpenAPI document", () => {
     );
   });
 
-  it("has nothing for the linter to object to, examples included", async () => {
+  it("passes the linter, including examples", async () => {
     await promisify(execFile)("npm", ["run", "--silent", "check:openapi"]);
   }, 120_000);
 
-  it("says of every operation whether it takes a key in x-api-key", async () => {
+  it("declares x-api-key exactly for the operations that accept it", async () => {
     for (const [method, path, { security = [] }] of operations()) {
       const headers = { "x-api-key": stack.apiKey, "content-type": "application/json" };
       const { status } = await fetch(stack.baseUrl + path, { method: method.toUpperCase(), headers });
@@ -83,7 +83,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  it("has bodies to try that are accepted", async () => {
+  it("has example bodies that are accepted", async () => {
     const tenant = await stack.tenants.createOrganization();
     const { call, makeKey, makeMember, makeWorkspace } = administrator({ ...stack, ...tenant });
     const [key, workspace, member] = [
@@ -105,7 +105,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  it("has room for the errors of upstreams, and for no others of another status", () => {
+  it("allows undocumented error statuses for inference only", () => {
     for (const [, path, { responses, tags }] of operations()) {
       expect("default" in responses, path).toBe(tags.includes("Inference"));
     }
@@ -124,36 +124,36 @@ describe("the OpenAPI document", () => {
   });
 });
 
-describe("an answer", () => {
+describe("an answer in the tests", () => {
   const path = "/api/v1/presets/a/versions/1/diff/2";
   const data = { from: 1, to: 2, config: { added: {}, removed: {}, changed: {} }, system_prompt_changed: false };
   const expectAnswer = (status: number, body: unknown, headers = new Headers({ "x-request-id": "a" })) =>
     expect(expectDocumented("GET", path, { status, headers, text: JSON.stringify(body) }));
 
-  it("is as the document says", async () => {
+  it("passes if it matches the document", async () => {
     await expectAnswer(200, { data }).resolves.toBeUndefined();
   });
 
   it.each([
     ["a field that is not in the document", 200, { data: { ...data, more: 1 } }, undefined],
-    ["a field missing", 200, { data: { ...data, to: undefined } }, undefined],
+    ["a missing field", 200, { data: { ...data, to: undefined } }, undefined],
     ["a field of another type", 200, { data: { ...data, system_prompt_changed: "no" } }, undefined],
     ["a status that is not in the document", 201, { data }, undefined],
-    ["a header missing", 200, { data }, new Headers()],
+    ["a missing header", 200, { data }, new Headers()],
     ["an error of another shape", 404, { message: "Not found" }, undefined],
-  ])("fails its test with %s", async (_name, status, body, headers) => {
+  ])("fails with %s", async (_name, status, body, headers) => {
     await expectAnswer(status, body, headers).rejects.toThrow(/document/);
   });
 });
 
 describe("the reference page", () => {
-  it.each(["/docs", "/docs/"])("is served without a key, at %s", async (path) => {
+  it.each(["/docs", "/docs/"])("is public at %s", async (path) => {
     const { status, headers } = await get(path);
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
   });
 
-  it("shows the document, and lets calls be tried with a key that is kept nowhere", async () => {
+  it("shows the document, and does not store a key entered to try calls", async () => {
     const initializer = await (await get("/docs/static/swagger-initializer.js")).text();
     expect(initializer).toContain("url: resolveUrl('./json')");
     expect(initializer).toContain('"tryItOutEnabled":true');
@@ -161,7 +161,7 @@ describe("the reference page", () => {
     expect(await (await get("/docs/json")).json()).toEqual(document);
   });
 
-  it("refers to files of its own alone, and all of them are there", async () => {
+  it("links only to its own files, and all of them exist", async () => {
     const html = await (await get("/docs")).text();
     const links = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link = ""]) => link);
     expect(links.length).toBeGreaterThan(3);
@@ -174,15 +174,18 @@ describe("the reference page", () => {
     }
   });
 
-  it.each(["/docs", "/docs/static/swagger-ui-bundle.js"])("may not talk to anyone else: %s", async (path) => {
-    const policy = (await get(path)).headers.get("content-security-policy") ?? "";
-    const sources = policy.split(";").flatMap((directive) => directive.trim().split(" ").slice(1));
-    expect(policy).toContain("default-src 'none'");
-    expect(policy).toContain("connect-src 'self'");
-    expect(new Set(sources.filter(Boolean))).toEqual(new Set(["'none'", "'self'", "data:"]));
-  });
+  it.each(["/docs", "/docs/static/swagger-ui-bundle.js"])(
+    "has a policy that forbids other origins: %s",
+    async (path) => {
+      const policy = (await get(path)).headers.get("content-security-policy") ?? "";
+      const sources = policy.split(";").flatMap((directive) => directive.trim().split(" ").slice(1));
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("connect-src 'self'");
+      expect(new Set(sources.filter(Boolean))).toEqual(new Set(["'none'", "'self'", "data:"]));
+    },
+  );
 
-  it("is not sent again to who has it", async () => {
+  it("returns 304 to a client that has it", async () => {
     const path = "/docs/static/swagger-ui-bundle.js";
     const etag = (await get(path)).headers.get("etag") ?? "";
     const { status, headers } = await get(path, { "if-none-match": etag });
@@ -190,7 +193,7 @@ describe("the reference page", () => {
     expect(headers.get("content-type")).toBeNull();
   });
 
-  it("answers HEAD with the length of what GET answers", async () => {
+  it("answers HEAD with the content length of GET", async () => {
     const { status, headers } = await fetch(`${stack.baseUrl}/docs`, { method: "HEAD" });
     expect(status).toBe(200);
     expect(headers.get("content-length")).toBe(String((await (await get("/docs")).text()).length));
@@ -203,13 +206,13 @@ describe("the reference page", () => {
     "/docs/static/..%2findex.js",
     "/docs/static/..%2f..%2f..%2f..%2fpackage.json",
     "/docs/static/%00",
-  ])("is 404 with the error body beside its files: %s", async (path) => {
+  ])("returns 404 with the error body for %s", async (path) => {
     const { status, json } = await requestRaw("GET", stack.baseUrl, path);
     expect(status).toBe(404);
     expect(json.error).toMatchObject({ code: 404, message: expect.stringContaining(path) });
   });
 
-  it.each(["/openapi.json", "/docs", "/docs/static/index.css"])("takes no other method: %s", async (path) => {
+  it.each(["/openapi.json", "/docs", "/docs/static/index.css"])("returns 405 for POST: %s", async (path) => {
     const { status, headers, json } = await requestRaw("POST", stack.baseUrl, path);
     expect(status).toBe(405);
     expect(headers.get("allow")).toBe("GET, HEAD");

@@ -48,7 +48,7 @@ async function versionCount(slug: string): Promise<number> {
 }
 
 describe("without the preset service", () => {
-  it("creations are 503 with Retry-After, all else goes on, and they work again when it is back", async () => {
+  it("returns 503 with Retry-After for creations only, until it is back", async () => {
     await expect.poll(async () => (await request("GET", `${stack.baseUrl}/readyz`)).status).toBe(200);
     await stack.preset.stop();
     try {
@@ -61,7 +61,7 @@ describe("without the preset service", () => {
     await expect.poll(async () => (await stack.create("preset-gone")).status).toBe(200);
   });
 
-  it("a creation waits for a service that is back in time", async () => {
+  it("holds a creation until the service is back, within its timeout", async () => {
     const slug = freshName("waited");
     await stack.gateway.stop();
     await stack.gateway.start({ requestTimeoutMs: 30_000 });
@@ -76,7 +76,7 @@ describe("without the preset service", () => {
 });
 
 describe("without the organization service", () => {
-  it("keys that were exchanged still create, others are 503, never 401", async () => {
+  it("serves keys with a cached token, and returns 503 (not 401) for others", async () => {
     const warm = await stack.tenants.createKey(stack);
     const cold = await stack.tenants.createKey(stack, { kind: "management" });
     expect((await stack.create("organization-gone", undefined, { key: warm.secret })).status).toBe(200);
@@ -94,8 +94,8 @@ describe("without the organization service", () => {
   });
 });
 
-describe("a preset that someone else keeps locked", () => {
-  it("makes a creation fail in time, and it is not stored later", async () => {
+describe("a preset locked by another transaction", () => {
+  it("makes a creation fail in time, without being stored later", async () => {
     const slug = freshName("locked");
     await stack.create(slug);
     const connection = await stack.presetPool.getConnection();
@@ -112,8 +112,8 @@ describe("a preset that someone else keeps locked", () => {
   });
 });
 
-describe("a fault of ours", () => {
-  it("is 500 and tells nothing but the request id, by which the log tells all", async () => {
+describe("an internal error", () => {
+  it("returns 500 with only the request id, and logs the details", async () => {
     const slug = freshName("fault");
     await stack.presetPool.query("RENAME TABLE preset_versions TO preset_versions_away");
     let answer: Answer;
@@ -133,7 +133,7 @@ describe("a fault of ours", () => {
   });
 });
 
-describe("a service that takes none of our tokens", () => {
+describe("a service that rejects the gateway's tokens", () => {
   let jwksServer: Server;
   let estranged: Stack;
 
@@ -153,14 +153,14 @@ describe("a service that takes none of our tokens", () => {
     jwksServer.close();
   });
 
-  it("makes a creation 503, not the caller's 401", async () => {
+  it("makes a creation return 503, not 401", async () => {
     expectError(await estranged.create("estranged"), 503);
     expectError(await estranged.create("estranged", undefined, { key: "wrong" }), 401);
   });
 });
 
-describe("a service that cannot learn which tokens are good", () => {
-  it("makes a creation 503", async () => {
+describe("a service that cannot fetch the token keys", () => {
+  it("makes a creation return 503", async () => {
     const deaf = await startStack({ gateway, preset: { organizationTarget: "127.0.0.1:1" } });
     expectError(await deaf.create("deaf"), 503);
     await deaf.close();

@@ -26,7 +26,7 @@ function expectError({ status, headers, json }: Answer<unknown>, code: number): 
   });
 }
 
-describe("a path that is not there", () => {
+describe("an unknown path", () => {
   it.each([
     ["GET", "/nowhere"],
     ["GET", "/api"],
@@ -40,7 +40,7 @@ describe("a path that is not there", () => {
     ["POST", "/api/v2/presets/a/messages"],
     ["GET", "/metrics"],
     ["GET", "/constructor"],
-  ])("is 404 with the error body: %s %s", async (method, path) => {
+  ])("returns 404 with the error body: %s %s", async (method, path) => {
     expectError(await request(method, stack.baseUrl + path, { key: stack.apiKey }), 404);
   });
 
@@ -48,12 +48,12 @@ describe("a path that is not there", () => {
     ["malformed JSON", "{", "application/json"],
     ["another type", "hello", "text/plain"],
     ["more bytes than the limit", "x".repeat(11 * 1024 * 1024), "application/json"],
-  ])("is 404 also with a body of %s", async (_name, body, type) => {
+  ])("returns 404 even with a body of %s", async (_name, body, type) => {
     expectError(await request("POST", `${stack.baseUrl}/nowhere`, { body, headers: { "content-type": type } }), 404);
   });
 });
 
-describe("a method that a path does not take", () => {
+describe("a method that a path does not support", () => {
   const creations = ["chat/completions", "messages", "responses"].map((dialect) => `/api/v1/presets/a/${dialect}`);
   const cases = [
     ...creations.flatMap((path) =>
@@ -80,14 +80,14 @@ describe("a method that a path does not take", () => {
     ...["POST", "DELETE"].flatMap((method) => ["/healthz", "/readyz"].map((path) => [method, path, "GET, HEAD"])),
   ] as [string, string, string][];
 
-  it.each(cases)("is 405 with Allow: %s %s", async (method, path, allow) => {
+  it.each(cases)("returns 405 with Allow: %s %s", async (method, path, allow) => {
     const answer = await request(method, stack.baseUrl + path);
     expect(answer.headers.get("allow")).toBe(allow);
     if (method === "HEAD") expect(answer.status).toBe(405);
     else expectError(answer, 405);
   });
 
-  it("is 405 whatever the body holds", async () => {
+  it("returns 405 whatever the body", async () => {
     const answer = await request("PUT", `${stack.baseUrl}${creations[0]}`, {
       body: "hello",
       headers: { "content-type": "text/plain" },
@@ -108,14 +108,14 @@ describe("a path", () => {
     );
   });
 
-  it("takes HEAD where it takes GET", async () => {
+  it("supports HEAD if it supports GET", async () => {
     const answer = await stack.request("HEAD", "/organization/members", { key: stack.managementKey });
     expect(answer).toMatchObject({ status: 200, text: "" });
     expect(Number(answer.headers.get("content-length"))).toBeGreaterThan(0);
     expect((await stack.request("HEAD", "/organization/members")).status).toBe(401);
   });
 
-  it("with a broken percent-encoding is 400", async () => {
+  it("with invalid percent-encoding returns 400", async () => {
     const { status, headers, json } = await requestRaw("GET", stack.baseUrl, "/api/v1/organization/members%");
     expect(status).toBe(400);
     expect(json.error.metadata).toMatchObject({ request_id: headers.get("x-request-id"), issues: [{ path: "" }] });
@@ -140,7 +140,7 @@ describe("a request id", () => {
     stack.create("named", undefined, { key, headers: { "x-request-id": id } });
 
   it.each(["a", "01a1dd13-1df0-7790-9f80-957fd577f547", "trace:1/2+3=4~5_6.7", "x".repeat(128)])(
-    "of the caller is taken over: %s",
+    "sent by the caller is kept: %s",
     async (id) => {
       expect((await send(id)).headers.get("x-request-id")).toBe(id);
       const { headers, json } = await send(id, "wrong");
@@ -155,7 +155,7 @@ describe("a request id", () => {
     ["with a space", "a b"],
     ["with markup", "<script>"],
     ["with quotes", '"a"'],
-    ["beyond ASCII", "é"],
+    ["not ASCII", "é"],
   ])("that is %s is replaced", async (_name, id) => {
     expect((await send(id)).headers.get("x-request-id")).toMatch(uuidV7);
     const { headers, json } = await send(id, "wrong");
@@ -163,7 +163,7 @@ describe("a request id", () => {
     expect(json.error.metadata.request_id).toBe(headers.get("x-request-id"));
   });
 
-  it("is made where there is none, a new one each time", async () => {
+  it("is generated if missing, a new one for each request", async () => {
     const ids = await Promise.all(
       [stack.create("named"), stack.create("named"), request("GET", `${stack.baseUrl}/nowhere`)].map(async (answer) =>
         (await answer).headers.get("x-request-id"),
@@ -173,7 +173,7 @@ describe("a request id", () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  it("is in the log of every process that worked on the request", async () => {
+  it("is logged by every process that handled the request", async () => {
     const id = freshName("followed-through");
     await send(id);
     const lines = stack
@@ -187,14 +187,14 @@ describe("a request id", () => {
   });
 });
 
-describe("bytes that are no HTTP request", () => {
+describe("bytes that are not an HTTP request", () => {
   it.each([
     ["nonsense", "nonsense\r\n\r\n", 400],
-    ["half of what HTTP/2 begins with", "PRI /\r\n\r\nSM", 400],
-    ["a method of RTSP", "DESCRIBE /\r\n\r\n", 400],
-    ["two lengths", "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n", 400],
-    ["headers without end", `GET / HTTP/1.1\r\nhost: a\r\nx: ${"y".repeat(40_000)}\r\n\r\n`, 431],
-  ])("are answered in JSON: %s", async (_name, bytes, status) => {
+    ["half an HTTP/2 preface", "PRI /\r\n\r\nSM", 400],
+    ["an RTSP method", "DESCRIBE /\r\n\r\n", 400],
+    ["two content lengths", "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n", 400],
+    ["oversized headers", `GET / HTTP/1.1\r\nhost: a\r\nx: ${"y".repeat(40_000)}\r\n\r\n`, 431],
+  ])("get a JSON error: %s", async (_name, bytes, status) => {
     const socket = connect(stack.gateway.config.port, "127.0.0.1");
     socket.write(bytes);
     const [head = "", body = ""] = (await text(socket)).split("\r\n\r\n");

@@ -61,7 +61,7 @@ describe("a read-only key", () => {
     expect((await send(route, readOnly)).status).toBe(200);
   });
 
-  it.each(writing)("may not %s: 403, and nothing changes", async (_name, route) => {
+  it.each(writing)("gets 403 and changes nothing: %s", async (_name, route) => {
     const before = await stateOfOwned();
     const { status, json } = await send(route, readOnly);
     expect(status).toBe(403);
@@ -69,13 +69,13 @@ describe("a read-only key", () => {
     expect(await stateOfOwned()).toEqual(before);
   });
 
-  it.each(writing)("is told so before its body or slug is looked at: %s", async (_name, [method, path]) => {
+  it.each(writing)("gets 403 before its body or slug is checked: %s", async (_name, [method, path]) => {
     expect((await send([method, path.replace("owned", "-bad"), "{"], readOnly)).status).toBe(403);
   });
 });
 
 describe("a write-only key", () => {
-  it.each(reading)("may not %s: 403", async (_name, route) => {
+  it.each(reading)("gets 403: %s", async (_name, route) => {
     const { status, json } = await send(route, writeOnly);
     expect(status).toBe(403);
     expect(json.error.message).toContain("presets:read");
@@ -86,8 +86,8 @@ describe("a write-only key", () => {
   });
 });
 
-describe("a key for inference alone", () => {
-  it.each(every)("may not %s: 403", async (_name, route) => {
+describe("an inference-only key", () => {
+  it.each(every)("gets 403: %s", async (_name, route) => {
     const before = await stateOfOwned();
     expect((await send(route, inferenceOnly)).status).toBe(403);
     expect(await stateOfOwned()).toEqual(before);
@@ -95,7 +95,7 @@ describe("a key for inference alone", () => {
 });
 
 describe("a key of another organization", () => {
-  it.each(ofOnePreset)("finds 404, and no hint that there is something: %s", async (_name, route) => {
+  it.each(ofOnePreset)("gets 404 without a hint that the preset exists: %s", async (_name, route) => {
     const before = await stateOfOwned();
     const theirs = await send(route, other.apiKey);
     expect(theirs.status).toBe(404);
@@ -104,12 +104,12 @@ describe("a key of another organization", () => {
     expect(await stateOfOwned()).toEqual(before);
   });
 
-  it("lists nothing of it", async () => {
+  it("does not list it", async () => {
     const { json } = await send(["GET", "/presets"], other.apiKey);
     expect(json).toMatchObject({ data: [], total_count: 0 });
   });
 
-  it("makes a preset of its own under the same slug", async () => {
+  it("creates a preset of its own under the same slug", async () => {
     const before = await stateOfOwned();
     const { apiKey: key, workspaceId } = await stack.tenants.createOrganization();
     const mine = await stack.create("owned", undefined, { key });
@@ -129,44 +129,44 @@ describe("workspace_id", () => {
   });
 
   // A page of versions or changes names no workspace, so a read is held against that of the workspace's own key.
-  it.each(reading)("takes a management key to any workspace of its organization: %s", async (_name, route) => {
+  it.each(reading)("selects any workspace of the organization for a management key: %s", async (_name, route) => {
     const { status, text } = await send(route, stack.managementKey, `?workspace_id=${second}`);
     expect([status, text]).toEqual([200, (await send(route, secondKey)).text]);
     expect(text).not.toBe((await send(route, stack.apiKey)).text);
   });
 
-  it.each(reading)("is the default workspace for a management key that names none: %s", async (_name, route) => {
+  it.each(reading)("defaults to the default workspace for a management key: %s", async (_name, route) => {
     const { status, text } = await send(route, stack.managementKey);
     expect([status, text]).toEqual([200, (await send(route, stack.apiKey)).text]);
   });
 
-  it.each(writing)("takes a management key's change to the workspace that it means: %s", async (_name, route) => {
+  it.each(writing)("directs a management key's change to that workspace: %s", async (_name, route) => {
     const elsewhere = await send(route, stack.managementKey, `?workspace_id=${second}`);
     const here = await send(route, stack.managementKey);
     expect([elsewhere.status, here.status]).toEqual([200, 200]);
     expect([elsewhere, here].map(({ json }) => json.data.workspace_id)).toEqual([second, stack.workspaceId]);
   });
 
-  it.each(every)("of another organization is 404: %s", async (_name, route) => {
+  it.each(every)("of another organization returns 404: %s", async (_name, route) => {
     expect((await send(route, stack.managementKey, `?workspace_id=${other.workspaceId}`)).status).toBe(404);
   });
 
-  it.each(every)("that is not there is 404: %s", async (_name, route) => {
+  it.each(every)("that does not exist returns 404: %s", async (_name, route) => {
     expect((await send(route, stack.managementKey, `?workspace_id=${newId()}`)).status).toBe(404);
   });
 
-  it.each(every)("may be named with an API key where it is its own, and no other: %s", async (_name, route) => {
+  it.each(every)("may name an API key's own workspace and no other: %s", async (_name, route) => {
     expect((await send(route, stack.apiKey, `?workspace_id=${stack.workspaceId}`)).status).toBe(200);
     expect((await send(route, stack.apiKey, `?workspace_id=${second}`)).status).toBe(404);
   });
 
-  it.each(["", "default", `${newId()}&workspace_id=${newId()}`])("is 400 as ?workspace_id=%s", async (value) => {
+  it.each(["", "default", `${newId()}&workspace_id=${newId()}`])("returns 400 for ?workspace_id=%s", async (value) => {
     const { status, json } = await send(["GET", "/presets"], stack.managementKey, `?workspace_id=${value}`);
     expect(status).toBe(400);
     expect(json.error.metadata.issues?.map(({ path }) => path)).toEqual(["workspace_id"]);
   });
 
-  it("keeps two presets of one slug apart", async () => {
+  it("keeps presets with the same slug in two workspaces apart", async () => {
     const [first, theirs] = [
       await send(reads["GET /presets/{slug}"], stack.managementKey),
       await send(reads["GET /presets/{slug}"], stack.managementKey, `?workspace_id=${second}`),
@@ -177,12 +177,12 @@ describe("workspace_id", () => {
 });
 
 describe("every route", () => {
-  it.each(every)("needs a key: %s", async (_name, route) => {
+  it.each(every)("returns 401 without a valid key: %s", async (_name, route) => {
     expect((await send(route, undefined)).status).toBe(401);
     expect((await send(route, "wrong")).status).toBe(401);
   });
 
-  it.each(every)("is 404 once the key's workspace is deleted: %s", async (_name, route) => {
+  it.each(every)("returns 404 once the key's workspace is deleted: %s", async (_name, route) => {
     const workspaceId = await stack.tenants.createWorkspace(stack);
     const { secret } = await stack.tenants.createKey(stack, { workspaceId });
     await stack.tenants.deleteWorkspace(workspaceId);

@@ -25,7 +25,7 @@ describe("PATCH /presets/{slug}", () => {
     ["description", ""],
     ["description", "é".repeat(2_000)],
     ["description", null],
-  ])("changes %s, and nothing else but updated_at", async (field, value) => {
+  ])("changes %s and nothing else but updated_at", async (field, value) => {
     const slug = "one-field";
     const before = await createVersions(slug, 1);
     await patch(slug, { name: "Before", description: "Before" });
@@ -44,7 +44,7 @@ describe("PATCH /presets/{slug}", () => {
     expect(after.headers.get("etag")).toBe(headers.get("etag"));
   });
 
-  it("serves an older version again, and a newer one again after that: a rollback", async () => {
+  it("rolls back to an older version, and forward again", async () => {
     const before = await createVersions("rolled", 3);
     const { json } = await patch("rolled", { designated_version: 1 });
     expect(json.data).toEqual({
@@ -58,7 +58,7 @@ describe("PATCH /presets/{slug}", () => {
     expect((await patch("rolled", { designated_version: 3 })).json.data.designated_version.config).toEqual({ seed: 3 });
   });
 
-  it("numbers the version after a rollback by the newest, and serves it", async () => {
+  it("numbers a version after a rollback from the newest, and designates it", async () => {
     const slug = freshName("after-rollback");
     await createVersions(slug, 3);
     await patch(slug, { designated_version: 1 });
@@ -66,7 +66,7 @@ describe("PATCH /presets/{slug}", () => {
     expect(json.data.designated_version).toMatchObject({ version: 4, config: { seed: 4 } });
   });
 
-  it("changes several fields as one", async () => {
+  it("changes several fields in one change", async () => {
     const slug = freshName("several");
     await createVersions(slug, 2);
     const body = { name: "Several", description: "D", status: "disabled", designated_version: 1 };
@@ -80,7 +80,7 @@ describe("PATCH /presets/{slug}", () => {
     expect(changes.json.data[0]?.changes).toHaveLength(4);
   });
 
-  it("moves updated_at, and leaves created_at alone", async () => {
+  it("advances updated_at and keeps created_at", async () => {
     const slug = freshName("times");
     const before = await createVersions(slug, 1);
     await sleep(5);
@@ -91,9 +91,9 @@ describe("PATCH /presets/{slug}", () => {
   });
 
   it.each([
-    ["the values that it has", { name: "unchanged", description: null, status: "active", designated_version: 2 }],
-    ["one of them", { name: "unchanged" }],
-  ])("leaves updated_at, ETag and change log alone for %s", async (_name, body) => {
+    ["all current values", { name: "unchanged", description: null, status: "active", designated_version: 2 }],
+    ["one current value", { name: "unchanged" }],
+  ])("does not touch updated_at, ETag or change log for %s", async (_name, body) => {
     await createVersions("unchanged", 2);
     await patch("unchanged", { designated_version: 2 });
     const before = await stateOf("unchanged");
@@ -111,7 +111,7 @@ describe("PATCH /presets/{slug}", () => {
     ["a list", [], [["", "must be a JSON object"]]],
     ["null", "null", [["", "must be a JSON object"]]],
     ["text that is not JSON", "{name: 1}", [["", "must be valid JSON"]]],
-    ["no text", "", [["", "is empty; send a JSON object"]]],
+    ["an empty body", "", [["", "is empty; send a JSON object"]]],
     ["null for name", { name: null }, [["name", "must be a string"]]],
     ["null for status", { status: null }, [["status", "must be one of active, disabled, archived"]]],
     ["null for designated_version", { designated_version: null }, [["designated_version", "must be an integer"]]],
@@ -122,12 +122,12 @@ describe("PATCH /presets/{slug}", () => {
       { description: "x".repeat(2_001) },
       [["description", "must have at most 2000 characters"]],
     ],
-    ["half of an emoji", '{"name":"a\\ud83d"}', [["name", "must not contain an unpaired surrogate"]]],
-    ["a status that is none", { status: "deleted" }, [["status", "must be one of active, disabled, archived"]]],
+    ["half a surrogate pair", '{"name":"a\\ud83d"}', [["name", "must not contain an unpaired surrogate"]]],
+    ["an unknown status", { status: "deleted" }, [["status", "must be one of active, disabled, archived"]]],
     ["version 0", { designated_version: 0 }, [["designated_version", "must be at least 1"]]],
-    ["a version as text", { designated_version: "1" }, [["designated_version", "must be an integer"]]],
+    ["a version as a string", { designated_version: "1" }, [["designated_version", "must be an integer"]]],
     [
-      "several faults at once",
+      "several errors at once",
       { name: 1, description: 1, status: 1, designated_version: 1.5, extra: 1 },
       [
         ["description", "must be a string"],
@@ -137,7 +137,7 @@ describe("PATCH /presets/{slug}", () => {
         ["status", "must be one of active, disabled, archived"],
       ],
     ],
-  ])("refuses %s with 400, names every fault, and changes nothing", async (_name, body, issues) => {
+  ])("rejects %s with 400, reports every error and changes nothing", async (_name, body, issues) => {
     await stack.create("refusing");
     const before = await stateOf("refusing");
     const { status, json } = await patch("refusing", body);
@@ -151,13 +151,13 @@ describe("PATCH /presets/{slug}", () => {
     ["text/plain", 415],
     ["application/merge-patch+json", 415],
     ["application/json; charset=utf-8", 200],
-  ])("answers the content type %s with %d", async (type, status) => {
+  ])("answers content type %s with %d", async (type, status) => {
     await stack.create("typed");
     const answer = await patch("typed", '{"name":"typed"}', { headers: { "content-type": type } });
     expect(answer.status).toBe(status);
   });
 
-  it("refuses a version that does not exist with 404, and changes nothing", async () => {
+  it("returns 404 for a missing version, and changes nothing", async () => {
     const slug = freshName("beyond");
     await createVersions(slug, 2);
     const before = await stateOf(slug);
@@ -167,12 +167,12 @@ describe("PATCH /presets/{slug}", () => {
     expect(await stateOf(slug)).toEqual(before);
   });
 
-  it("is 404 for a preset that is not there, and makes none", async () => {
+  it("returns 404 for a missing preset, and does not create it", async () => {
     expect((await patch("nowhere", { name: "x" })).status).toBe(404);
     expect((await get("nowhere")).status).toBe(404);
   });
 
-  it("is 400 for a bad slug", async () => {
+  it("returns 400 for an invalid slug", async () => {
     const { status, json } = await patch("-a", { name: "x" });
     expect(status).toBe(400);
     expect(json.error.metadata.issues?.map(({ path }) => path)).toEqual(["slug"]);
@@ -184,10 +184,10 @@ describe("If-Match", () => {
 
   it.each([
     ["the current tag", (tag: string) => tag],
-    ["a list that holds it", (tag: string) => `"other", ${tag}`],
-    ["the current tag, made weak by a proxy that compresses", (tag: string) => `W/${tag}`],
+    ["a list that contains it", (tag: string) => `"other", ${tag}`],
+    ["the current tag in weak form", (tag: string) => `W/${tag}`],
     ["any", () => "*"],
-  ])("lets a change through: %s", async (_name, header) => {
+  ])("allows the change: %s", async (_name, header) => {
     await stack.create("matched");
     const headers = { "if-match": header(await tagOf("matched")) };
     const { status } = await patch("matched", { name: randomUUID() }, { headers });
@@ -197,10 +197,10 @@ describe("If-Match", () => {
   it.each<[string, (tags: { old: string; another: string }) => string]>([
     ["a stale tag", ({ old }) => old],
     ["a list of stale tags", ({ old }) => `"other", ${old}`],
-    ["a stale tag that a proxy made weak", ({ old }) => `W/${old}`],
+    ["a stale tag in weak form", ({ old }) => `W/${old}`],
     ["the tag of another preset", ({ another }) => another],
     ["an empty tag", () => '""'],
-  ])("refuses with 412 and changes nothing: %s", async (_name, header) => {
+  ])("returns 412 and changes nothing: %s", async (_name, header) => {
     await stack.create("stale");
     await stack.create("another");
     const old = await tagOf("stale");
@@ -216,27 +216,27 @@ describe("If-Match", () => {
     expect(await stateOf("stale")).toEqual(before);
   });
 
-  it.each(["r1", '"unclosed', "", "*, *", "{}"])("is 400 where it is malformed: %j", async (value) => {
+  it.each(["r1", '"unclosed', "", "*, *", "{}"])("returns 400 if malformed: %j", async (value) => {
     await stack.create("malformed");
     const { status, json } = await patch("malformed", { name: "x" }, { headers: { "if-match": value } });
     expect(status).toBe(400);
     expect(json.error.metadata.issues?.map(({ path }) => path)).toEqual(["If-Match"]);
   });
 
-  it("is stale once a version was created", async () => {
+  it("is stale after a new version", async () => {
     const tag = (await stack.create("grown")).headers.get("etag") as string;
     await stack.create("grown");
     expect((await patch("grown", { name: "x" }, { headers: { "if-match": tag } })).status).toBe(412);
   });
 
-  it("is checked also where nothing would change", async () => {
+  it("is checked even if nothing would change", async () => {
     const slug = freshName("idle");
     const tag = (await stack.create(slug)).headers.get("etag") as string;
     await patch(slug, { name: "x" });
     expect((await patch(slug, { name: "x" }, { headers: { "if-match": tag } })).status).toBe(412);
   });
 
-  it("is 404, and not 412, for a preset that is not there", async () => {
+  it("returns 404, not 412, for a missing preset", async () => {
     expect((await patch("gone", { name: "x" }, { headers: { "if-match": '"r1"' } })).status).toBe(404);
   });
 });

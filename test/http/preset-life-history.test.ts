@@ -34,7 +34,7 @@ describe("versions", () => {
 
   const list = (query = "") => get<VersionJson[]>(`/presets/history/versions${query}`);
 
-  it("are listed in ascending order, each with every field", async () => {
+  it("are listed in ascending order with all fields", async () => {
     const { json } = await list("?limit=2&offset=1");
     expect(json.total_count).toBe(versionCount);
     expect(json.data.map(({ version, config }) => [version, config])).toEqual([
@@ -52,7 +52,7 @@ describe("versions", () => {
     ["?offset=52&limit=100", 1],
     ["?offset=53", 0],
     ["?offset=2147483647&limit=100", 0],
-  ])("listed with %j are %d, with the total", async (query, length) => {
+  ])("listed with %j return %d items and the total", async (query, length) => {
     const { json } = await list(query);
     expect(json.data).toHaveLength(length);
     expect(json.total_count).toBe(versionCount);
@@ -64,7 +64,7 @@ describe("versions", () => {
     expect(json.error.metadata.issues).toContainEqual({ path, message });
   });
 
-  it("are found by their number", async () => {
+  it("can be read by number", async () => {
     const { status, json } = await get<VersionJson>("/presets/history/versions/7");
     expect(status).toBe(200);
     expect(json.data).toEqual((await list("?offset=6&limit=1")).json.data[0]);
@@ -82,14 +82,14 @@ describe("versions", () => {
     ["latest", 400],
     ["99999999999", 400],
     ["%31", 200],
-  ])("numbered %s are %d", async (number, status) => {
+  ])("numbered %s return %d", async (number, status) => {
     const answer = await get(`/presets/history/versions/${number}`);
     expect(answer.status).toBe(status);
     if (status === 400) expect(answer.json.error.metadata.issues?.map(({ path }) => path)).toEqual(["version"]);
   });
 
   it.each(["/versions", "/versions/1", "/versions/1/diff/1", "/changes"])(
-    "of a preset that is not there are 404: %s",
+    "of a missing preset return 404: %s",
     async (path) => {
       const { status, json } = await get(`/presets/none${path}`);
       expect(status).toBe(404);
@@ -118,7 +118,7 @@ describe("GET /presets/{slug}/versions/{from}/diff/{to}", () => {
     );
   });
 
-  it("tells what was added, removed and changed", async () => {
+  it("returns what was added, removed and changed", async () => {
     const { status, json } = await diff(1, 2);
     expect(status).toBe(200);
     expect(json.data).toEqual({
@@ -129,7 +129,7 @@ describe("GET /presets/{slug}/versions/{from}/diff/{to}", () => {
     });
   });
 
-  it("works backwards, with values as they were sent", async () => {
+  it("works backwards and keeps values verbatim", async () => {
     const { text, json } = await diff(2, 1);
     expect(json.data.config).toEqual({
       added: { seed: 1 },
@@ -139,7 +139,7 @@ describe("GET /presets/{slug}/versions/{from}/diff/{to}", () => {
     expect(text).toContain('"top_p":0.50');
   });
 
-  it("finds nothing between a version and itself", async () => {
+  it("is empty between a version and itself", async () => {
     expect((await diff(1, 1)).json.data).toEqual({
       from: 1,
       to: 1,
@@ -154,7 +154,7 @@ describe("GET /presets/{slug}/versions/{from}/diff/{to}", () => {
     [1, "9999999999", 404],
     [0, 1, 400],
     [1, "x", 400],
-  ])("from %s to %s is %d", async (from, to, status) => {
+  ])("from %s to %s returns %d", async (from, to, status) => {
     expect((await diff(from, to)).status).toBe(status);
   });
 });
@@ -164,7 +164,7 @@ describe("GET /presets/{slug}/changes", () => {
 
   let audited: string;
 
-  it("is, newest first, what was acknowledged, one for one", async () => {
+  it("lists exactly the acknowledged changes, newest first", async () => {
     audited = freshName("audited");
     const acknowledged: { at: string; action: string; changes: ChangeJson["changes"] }[] = [];
     const note = (answer: Answer, action: string, ...changes: ChangeJson["changes"]) => {
@@ -236,13 +236,13 @@ describe("GET /presets/{slug}/changes", () => {
     ["?offset=6", [1]],
     ["?offset=7", []],
     ["?offset=2147483647", []],
-  ])("with %j shows %j, and the total", async (query, revisions) => {
+  ])("with %j returns revisions %j and the total", async (query, revisions) => {
     const { json } = await list(audited, query);
     expect(json.data.map(({ revision }) => revision)).toEqual(revisions);
     expect(json.total_count).toBe(7);
   });
 
-  it.each(badPages)("refuses ?%s", async (query, path, message) => {
+  it.each(badPages)("returns 400 for ?%s", async (query, path, message) => {
     const { status, json } = await list(audited, `?${query}`);
     expect(status).toBe(400);
     expect(json.error.metadata.issues).toContainEqual({ path, message });

@@ -32,7 +32,7 @@ describe("GET /presets", () => {
     }
   });
 
-  it("shows items without designated_version, with every other field", async () => {
+  it("returns items with every field except designated_version", async () => {
     const { json } = await list("?limit=1");
     const [item] = json.data;
     const { designated_version, ...preset } = (await get(`/presets/${item?.slug}`, { key })).json.data;
@@ -40,7 +40,7 @@ describe("GET /presets", () => {
     expect(item).toEqual(preset);
   });
 
-  it("puts the most recently updated first, then goes by id", async () => {
+  it("sorts by most recent update, then by id", async () => {
     const { json } = await list("?limit=100");
     const keys = json.data.map(({ updated_at, id }) => `${9e15 - Date.parse(updated_at)} ${id}`);
     expect(keys).toHaveLength(presetCount);
@@ -56,14 +56,14 @@ describe("GET /presets", () => {
     ["?offset=55", 0],
     ["?offset=56", 0],
     ["?offset=2147483647&limit=100", 0],
-  ])("returns for %j %d items, and the total", async (query, length) => {
+  ])("returns for %j %d items and the total", async (query, length) => {
     const { status, json } = await list(query);
     expect(status).toBe(200);
     expect(json.data).toHaveLength(length);
     expect(json.total_count).toBe(presetCount);
   });
 
-  it("walks through all presets page by page, each once", async () => {
+  it("returns every preset exactly once across pages", async () => {
     const slugs: string[] = [];
     for (const offset of [0, 10, 20, 30, 40, 50]) {
       slugs.push(...(await list(`?offset=${offset}&limit=10`)).json.data.map(({ slug }) => slug));
@@ -78,7 +78,7 @@ describe("GET /presets", () => {
     expect([status, text]).toEqual([200, '{"data":[],"total_count":0}']);
   });
 
-  it("says what each preset serves with include=serving, and nothing else differs", async () => {
+  it("adds what each preset serves with include=serving, and changes nothing else", async () => {
     const { apiKey } = await stack.tenants.createOrganization();
     const create = (model: string) => stack.create("serving", { model, messages: [] }, { key: apiKey });
     await create("openai/gpt-4o");
@@ -91,24 +91,24 @@ describe("GET /presets", () => {
     expect(json).toEqual({ data: [{ ...plain[0], serving }], total_count: 1 });
   });
 
-  it("is empty with include=serving, too, past the end", async () => {
+  it("returns an empty page past the end with include=serving", async () => {
     const { status, json } = await list("?include=serving&offset=100");
     expect([status, json.data, json.total_count]).toEqual([200, [], presetCount]);
   });
 
-  it("names what can be included where something else is asked for", async () => {
+  it("names the allowed values if include has another", async () => {
     const { status, json } = await list("?include=serving,config");
     expect(status).toBe(400);
     expect(json.error.metadata.issues).toEqual([{ path: "include[1]", message: expect.stringContaining("serving") }]);
   });
 
-  it.each(badPages)("refuses ?%s", async (query, path, message) => {
+  it.each(badPages)("returns 400 for ?%s", async (query, path, message) => {
     const { status, json } = await list(`?${query}`);
     expect(status).toBe(400);
     expect(json.error.metadata.issues).toContainEqual({ path, message });
   });
 
-  it("reports every bad parameter at once", async () => {
+  it("reports all invalid parameters at once", async () => {
     const { json } = await list("?offset=-1&limit=101&status=gone&q=");
     expect(json.error.metadata.issues?.map(({ path }) => path).sort()).toEqual(["limit", "offset", "q", "status[0]"]);
   });
@@ -153,7 +153,7 @@ describe("GET /presets", () => {
       expect(json.total_count).toBe(slugs.length);
     });
 
-    it("pages exactly", async () => {
+    it("pages filtered results exactly", async () => {
       const query = "status=disabled,archived&limit=1";
       const walked = await Promise.all([0, 1, 2, 3].map((offset) => list(`?${query}&offset=${offset}`)));
       expect(walked.map(({ json }) => json.total_count)).toEqual([3, 3, 3, 3]);
@@ -172,13 +172,13 @@ describe("GET /presets", () => {
       ["q=", "q", "must have at least 1 character"],
       [`q=${"x".repeat(256)}`, "q", "must have at most 255 characters"],
       ["q=a&q=b", "q", "must be a string"],
-    ])("refuses ?%s", async (query, path, message) => {
+    ])("returns 400 for ?%s", async (query, path, message) => {
       const { status, json } = await list(`?${query}`);
       expect(status).toBe(400);
       expect(json.error.metadata.issues).toContainEqual({ path, message });
     });
 
-    it("takes 255 characters, however many bytes they have", async () => {
+    it("accepts a query of 255 characters regardless of bytes", async () => {
       expect((await list(`?q=${encodeURIComponent("🔥".repeat(255))}`)).json.total_count).toBe(0);
     });
   });

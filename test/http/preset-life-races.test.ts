@@ -41,8 +41,8 @@ async function listAll<Data>(path: string): Promise<Data[]> {
   return items;
 }
 
-describe("200 clients that change one preset with If-Match at once", () => {
-  it("are let through one in each round, and nothing is lost", async () => {
+describe("200 clients changing one preset with If-Match at once", () => {
+  it("succeed one per round, and no change is lost", async () => {
     const slug = freshName("raced");
     const clients = 200;
     const rounds = 3;
@@ -66,7 +66,7 @@ describe("200 clients that change one preset with If-Match at once", () => {
   }, 120_000);
 });
 
-describe("rollbacks while versions are created by two processes", () => {
+describe("rollbacks while two processes create versions", () => {
   const slug = "rolled";
   const creations = 100;
   const rollbacks = 40;
@@ -109,7 +109,7 @@ describe("rollbacks while versions are created by two processes", () => {
     expect(seen.length).toBeGreaterThan(0);
   });
 
-  it("leave version numbers without a gap or a double, each with its own content", async () => {
+  it("leave version numbers without gaps or duplicates, each with its own content", async () => {
     const versions = await listAll<VersionJson>(`/presets/${slug}/versions`);
     expect(versions.map(({ version }) => version)).toEqual(upTo(creations + 2));
     expect(new Set(versions.map(({ config }) => config.seed))).toEqual(new Set(upTo(creations + 2)));
@@ -119,7 +119,7 @@ describe("rollbacks while versions are created by two processes", () => {
     }
   });
 
-  it("show in every answer a designated version that exists", async () => {
+  it("return an existing designated version in every answer", async () => {
     const versions = await listAll<VersionJson>(`/presets/${slug}/versions`);
     for (const { json } of [...created, ...rolledBack, ...seen]) {
       const { designated_version, designated_version_id } = json.data;
@@ -128,7 +128,7 @@ describe("rollbacks while versions are created by two processes", () => {
     }
   });
 
-  it("have a change log that is what was acknowledged, one for one", async () => {
+  it("leave a change log with exactly the acknowledged changes", async () => {
     const changes = await listAll<ChangeJson>(`/presets/${slug}/changes`);
     expect(changes.map(({ revision }) => revision)).toEqual(upTo(2 + creations + rollbacks).toReversed());
     const names = changes.flatMap((change) => change.changes.filter(({ field }) => field === "name"));
@@ -145,8 +145,8 @@ describe("rollbacks while versions are created by two processes", () => {
   });
 });
 
-describe("a list while presets are created", () => {
-  it("shows no preset twice on a page, and misses none over its pages", async () => {
+describe("a list read while presets are created", () => {
+  it("has no duplicates on a page and misses no preset across pages", async () => {
     const { apiKey: key } = await stack.tenants.createOrganization();
     const create = (n: number) => stack.create(`listed-${n}`, undefined, { key });
     const page = (offset: number) =>
@@ -175,8 +175,8 @@ describe("a list while presets are created", () => {
   });
 });
 
-describe("one Idempotency-Key at two processes", () => {
-  it("makes one version and gives one answer", async () => {
+describe("one Idempotency-Key used at two processes", () => {
+  it("creates one version and gives one answer", async () => {
     const slug = freshName("both");
     const parts = { headers: { "idempotency-key": slug } };
     const answers = await Promise.all(upTo(40).map(() => stack.create(slug, { messages: [] }, parts)));

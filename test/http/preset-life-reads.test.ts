@@ -21,7 +21,7 @@ function patch(slug: string, body: unknown): Promise<Answer> {
 }
 
 describe("GET /presets/{slug}", () => {
-  it("shows the preset with its designated version, every documented field and no other", async () => {
+  it("returns the preset and its designated version with exactly the documented fields", async () => {
     const created = await stack.create("one", { messages: [{ role: "system", content: "Be brief." }], model: "m" });
     const { status, headers, text, json } = await get("/presets/one");
     expect(status).toBe(200);
@@ -64,7 +64,7 @@ describe("GET /presets/{slug}", () => {
     expect(head.headers.get("etag")).toBe((await get("/presets/one")).headers.get("etag"));
   });
 
-  it("is 404 where there is none, and says what to do", async () => {
+  it("returns 404 for a missing preset, and says what to do", async () => {
     const { status, json } = await get("/presets/none");
     expect(status).toBe(404);
     expect(json.error).toMatchObject({
@@ -73,13 +73,13 @@ describe("GET /presets/{slug}", () => {
     });
   });
 
-  it.each(["-a", "a%2Fb", "a%20b", "a".repeat(129)])("is 400 for the slug %s", async (slug) => {
+  it.each(["-a", "a%2Fb", "a%20b", "a".repeat(129)])("returns 400 for the slug %s", async (slug) => {
     const { status, json } = await get(`/presets/${slug}`);
     expect(status).toBe(400);
     expect(json.error.metadata.issues?.map(({ path }) => path)).toEqual(["slug"]);
   });
 
-  it("gives each of many readers at once the preset they asked for", async () => {
+  it("returns each of many simultaneous readers the preset they asked for", async () => {
     await Promise.all(upTo(5).map((n) => stack.create(`crowd-${n}`, { messages: [], seed: n })));
     const answers = await Promise.all(upTo(120).map((n) => get(`/presets/crowd-${n % 6}`)));
     for (const [index, { status, json }] of answers.entries()) {
@@ -91,7 +91,7 @@ describe("GET /presets/{slug}", () => {
 });
 
 describe("an ETag", () => {
-  it("changes with every change, and never comes back", async () => {
+  it("changes with every change and never repeats", async () => {
     const tags = [(await stack.create("tagged")).headers.get("etag")];
     tags.push((await stack.create("tagged")).headers.get("etag"));
     for (const body of [{ name: "A" }, { name: "tagged" }, { designated_version: 1 }, { designated_version: 2 }]) {
@@ -103,7 +103,7 @@ describe("an ETag", () => {
     for (const tag of tags) expect(tag).toMatch(/^"[\x21\x23-\x7e]+"$/);
   });
 
-  it("is not shared by presets of two workspaces that have the same slug and history", async () => {
+  it("differs between workspaces with the same slug and history", async () => {
     const other = await stack.tenants.createOrganization();
     const mine = await stack.create("same-history");
     const theirs = await stack.create("same-history", undefined, { key: other.apiKey });
@@ -112,10 +112,10 @@ describe("an ETag", () => {
 
   it.each([
     ["the tag", (tag: string) => tag],
-    ["the tag, weak", (tag: string) => `W/${tag}`],
-    ["a list that holds it", (tag: string) => `"other", W/"another", ${tag}`],
+    ["the tag in weak form", (tag: string) => `W/${tag}`],
+    ["a list that contains it", (tag: string) => `"other", W/"another", ${tag}`],
     ["any", () => "*"],
-  ])("in If-None-Match answers 304 without a body: %s", async (_name, header) => {
+  ])("in If-None-Match returns 304 without a body: %s", async (_name, header) => {
     const tag = (await stack.create("cached")).headers.get("etag") as string;
     const answer = await get("/presets/cached", { headers: { "if-none-match": header(tag) } });
     expect(answer.status).toBe(304);
@@ -125,7 +125,7 @@ describe("an ETag", () => {
     expect(answer.headers.get("x-request-id")).toMatch(uuidV7);
   });
 
-  it("in If-None-Match answers 200 once the preset has changed", async () => {
+  it("in If-None-Match returns 200 once the preset has changed", async () => {
     const tag = (await stack.create("changed")).headers.get("etag") as string;
     await patch("changed", { name: "Changed" });
     for (const header of [tag, `W/${tag}`, `"x", ${tag}`]) {
@@ -135,7 +135,7 @@ describe("an ETag", () => {
     }
   });
 
-  it.each(["r1", '"unclosed', "W/x", ""])("in If-None-Match is 400 where it is malformed: %j", async (header) => {
+  it.each(["r1", '"unclosed', "W/x", ""])("in If-None-Match returns 400 if malformed: %j", async (header) => {
     const { status, json } = await get("/presets/one", { headers: { "if-none-match": header } });
     expect(status).toBe(400);
     expect(json.error.metadata.issues?.map(({ path }) => path)).toEqual(["If-None-Match"]);

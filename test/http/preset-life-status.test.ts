@@ -19,7 +19,7 @@ describe("the status", () => {
     statuses.map((to) => [from, to, from === "archived" && to === "disabled" ? 409 : 200] as const),
   );
 
-  it.each(cells)("from %s to %s is %d", async (from, to, expected) => {
+  it.each(cells)("change from %s to %s returns %d", async (from, to, expected) => {
     const slug = `${from}-to-${to}`;
     await stack.create(slug);
     await patch(slug, { status: from });
@@ -40,12 +40,12 @@ describe("the status", () => {
     }
   });
 
-  it("is active, with no time of change, until it is changed", async () => {
+  it("is initially active, with status_updated_at null", async () => {
     const { data } = (await stack.create("fresh")).json;
     expect([data.status, data.status_updated_at]).toEqual(["active", null]);
   });
 
-  it("keeps its time of change through other changes and new versions", async () => {
+  it("keeps status_updated_at through other changes and new versions", async () => {
     await stack.create("kept");
     const { status_updated_at } = (await patch("kept", { status: "disabled" })).json.data;
     expect(status_updated_at).toMatch(isoTime);
@@ -54,7 +54,7 @@ describe("the status", () => {
     expect((await stack.create("kept")).json.data.status_updated_at).toBe(status_updated_at);
   });
 
-  it("stays disabled through a new version", async () => {
+  it("stays disabled when a version is added", async () => {
     await stack.create("disabled");
     await patch("disabled", { status: "disabled" });
     const { status, json } = await stack.create("disabled");
@@ -62,7 +62,7 @@ describe("the status", () => {
     expect(json.data).toMatchObject({ status: "disabled", designated_version: { version: 2 } });
   });
 
-  it("archived refuses a new version, names the way out, and takes it after the restore", async () => {
+  it("archived returns 409 for a new version until the preset is restored", async () => {
     await stack.create("retired");
     await patch("retired", { status: "archived" });
     const before = await stateOf("retired");
@@ -76,7 +76,7 @@ describe("the status", () => {
     expect((await stack.create("retired")).json.data.designated_version.version).toBe(2);
   });
 
-  it("archived is still read, renamed and rolled back", async () => {
+  it("archived still allows reading, renaming and rolling back", async () => {
     await createVersions("shelved", 2);
     await patch("shelved", { status: "archived" });
     const { status, json } = await patch("shelved", { name: "Shelved", designated_version: 1 });

@@ -32,7 +32,7 @@ async function getUntilRefused(key: string): Promise<Answer<unknown>[]> {
 }
 
 describe("a key with a rate limit", () => {
-  it("is 429 beyond it, with what is left and when to come back", async () => {
+  it("gets 429 above it, with the remaining quota and when to retry", async () => {
     const refusals = await metricOf(stack.metricsUrl, "setpoint_refusals_total", 'reason="key_rate"');
     const answers = await getUntilRefused(await limitedKey());
     expect(answers.length).toBeGreaterThanOrEqual(4);
@@ -44,7 +44,7 @@ describe("a key with a rate limit", () => {
     expect(await metricOf(stack.metricsUrl, "setpoint_refusals_total", 'reason="key_rate"')).toBe(refusals + 1);
   });
 
-  it("stores nothing when it is refused", async () => {
+  it("stores nothing when rejected", async () => {
     const key = await limitedKey();
     // Where the machine is slow, a token may have come back meanwhile.
     for (let n = 0, status = 200; status === 200; n += 1) {
@@ -54,14 +54,14 @@ describe("a key with a rate limit", () => {
     }
   });
 
-  it("is let in again after as long as it was told to wait", async () => {
+  it("is admitted again after Retry-After", async () => {
     const key = await limitedKey();
     const refused = (await getUntilRefused(key)).at(-1);
     await new Promise((resolve) => setTimeout(resolve, 1_000 * Number(refused?.headers.get("retry-after"))));
     expect((await get(key)).status).toBe(200);
   });
 
-  it("does not get more by asking for several workspaces, nor where it is refused for what it asks", async () => {
+  it("gets no more by using several workspaces or by failing requests", async () => {
     const key = await limitedKey({ perSecond: 1, burst: 2 }, "management");
     const workspaceId = await stack.tenants.createWorkspace(stack);
     const paths = ["/presets", `/presets?workspace_id=${workspaceId}`, "/presets?workspace_id=bad", "/presets/none"];
@@ -69,14 +69,14 @@ describe("a key with a rate limit", () => {
     expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(3);
   });
 
-  it("does not slow another key", async () => {
+  it("does not slow down another key", async () => {
     await getUntilRefused(await limitedKey());
     const answer = await get(stack.apiKey);
     expect(answer.status).toBe(200);
     expect(limitHeaders.map((name) => answer.headers.get(name))).toEqual([null, null, null]);
   });
 
-  it("is told so by the public client", async () => {
+  it("is reported as 429 by the public client", async () => {
     const apiKey = await limitedKey();
     await getUntilRefused(apiKey);
     const client = openRouterWith(apiKey, stack);
@@ -88,7 +88,7 @@ describe("a key with a rate limit", () => {
 });
 
 describe("the configured rate limit", () => {
-  it("holds for keys that have none of their own, and for these alone", async () => {
+  it("applies only to keys without their own limit", async () => {
     const limited = await startStack({ gateway: { keyRateLimit: slow } });
     try {
       const getAs = (key: string) => limited.request("GET", "/presets", { key });

@@ -63,13 +63,13 @@ async function useUp(): Promise<Answer> {
   }
 }
 
-describe("credentials that are refused", () => {
+describe("rejected credentials", () => {
   it.each<[string, () => string | undefined]>([
     ["forged", forged],
     ["malformed", () => "Bearer nonsense"],
     ["missing", () => undefined],
-    ["one and the same", () => `Bearer ${keyFromBytes(Buffer.alloc(32, 5))}`],
-  ])("meet 429 where there are too many from one address: %s", async (_name, authorization) => {
+    ["the same key again", () => `Bearer ${keyFromBytes(Buffer.alloc(32, 5))}`],
+  ])("get 429 if there are too many from one address: %s", async (_name, authorization) => {
     const statuses = await statusesOf(1_000, () => get(authorization()));
     // What was under way when the last token went is still told why.
     expect(statuses.get(401)).toBeGreaterThanOrEqual(20);
@@ -77,7 +77,7 @@ describe("credentials that are refused", () => {
     expect([...statuses.keys()].sort()).toEqual([401, 429]);
   });
 
-  it("are told when to come back, and counted", async () => {
+  it("get Retry-After, and are counted", async () => {
     const { headers, json } = await useUp();
     expect(json.error.code).toBe(429);
     expect(headers.get("retry-after")).toBe("1");
@@ -87,7 +87,7 @@ describe("credentials that are refused", () => {
     expect(await metricOf(stack.metricsUrl, "setpoint_refusals_total", 'reason="refused_keys"')).toBeGreaterThan(0);
   });
 
-  it("are not looked up beyond the limit", async () => {
+  it("are not looked up above the limit", async () => {
     await useUp();
     const before = await exchanges();
     await statusesOf(300, () => get(forged()));
@@ -95,7 +95,7 @@ describe("credentials that are refused", () => {
     expect((await exchanges()) - before).toBeLessThan(30);
   });
 
-  it("do not slow a key that is known to be good, though its access token has run out", async () => {
+  it("do not slow down a known good key, even after its access token has expired", async () => {
     expect((await get(`Bearer ${stack.apiKey}`)).status).toBe(200);
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     await useUp();
@@ -103,7 +103,7 @@ describe("credentials that are refused", () => {
     expect([...statuses]).toEqual([[200, 100]]);
   });
 
-  it("are those of a key that was good, too, once it is revoked", async () => {
+  it("include a formerly good key once it is revoked", async () => {
     const key = await stack.tenants.createKey(stack);
     expect((await get(`Bearer ${key.secret}`)).status).toBe(200);
     await stack.tenants.revokeKey(key);
@@ -112,7 +112,7 @@ describe("credentials that are refused", () => {
     expect([...statuses.keys()].sort()).toEqual([401, 429]);
   });
 
-  it("make a key wait that nobody knows, until there is a token for it", async () => {
+  it("delay an unknown key until the address has quota again", async () => {
     await useUp();
     const { secret } = await stack.tenants.createKey(stack);
     const answers = [await get(`Bearer ${secret}`)];
@@ -123,7 +123,7 @@ describe("credentials that are refused", () => {
     expect(answers.at(-1)?.status).toBe(200);
   });
 
-  it("are not those of a good key that asks for what it may not see", async () => {
+  it("do not include a good key that lacks a permission", async () => {
     const readOnly = await stack.tenants.createKey(stack, { permissions: ["presets:read"] });
     await statusesOf(100, () => stack.create("guarded", { messages: [] }, { key: readOnly.secret }));
     await statusesOf(100, () => stack.request("GET", "/organization/members", { key: stack.apiKey }));
@@ -134,18 +134,18 @@ describe("credentials that are refused", () => {
 describe("X-Forwarded-For", () => {
   const anyone = (n: number) => `203.0.113.${n % 250}`;
 
-  it("does not give a client another bucket", async () => {
+  it("does not give an untrusted client a separate quota", async () => {
     const statuses = await statusesOf(200, (n) => get(undefined, anyone(n)));
     expect(statuses.get(401)).toBeLessThan(80);
   });
 
-  it("tells clients apart behind a proxy that is trusted", async () => {
+  it("separates clients behind a trusted proxy", async () => {
     await restart({ trustedProxies: ["127.0.0.0/8"] });
     const statuses = await statusesOf(200, (n) => get(undefined, anyone(n)));
     expect([...statuses]).toEqual([[401, 200]]);
   });
 
-  it("does not give a client behind a trusted proxy another bucket by what it writes itself", async () => {
+  it("forged behind a trusted proxy does not give a separate quota", async () => {
     await restart({ trustedProxies: ["127.0.0.0/8"] });
     const statuses = await statusesOf(200, (n) => get(undefined, `${anyone(n)}, 198.51.100.7`));
     expect(statuses.get(401)).toBeLessThan(80);

@@ -53,14 +53,14 @@ async function replicate(slug: string, versions: number): Promise<void> {
 }
 
 describe("a read replica", () => {
-  it("serves lists of presets, while a preset itself is read where it is written", async () => {
+  it("serves lists, while single presets are read from the primary", async () => {
     await createVersions("unknown", 2);
     expect(await get("/presets/unknown")).toMatchObject({ status: 200, json: { data: { slug: "unknown" } } });
     expect(await get("/presets/unknown/versions/1")).toMatchObject({ status: 200, json: { data: { version: 1 } } });
     expect(await get("/presets")).toMatchObject({ status: 200, json: { data: [], total_count: 0 } });
   });
 
-  it("that does not know a preset yet does not hide its history", async () => {
+  it("that lacks a preset does not hide its history", async () => {
     const versions = await get("/presets/unknown/versions");
     expect(versions).toMatchObject({ status: 200, json: { data: [{ version: 1 }, { version: 2 }], total_count: 2 } });
     const changes = await get("/presets/unknown/changes");
@@ -69,7 +69,7 @@ describe("a read replica", () => {
     expect((await get("/presets/none/changes")).status).toBe(404);
   });
 
-  it("that lacks a column yet, as while a release is rolled out, leaves the list to the primary", async () => {
+  it("that lacks a column during a rollout leaves the list to the primary", async () => {
     await createVersions("upgraded", 1);
     await replicate("upgraded", 1);
     await replicaPool.query("ALTER TABLE preset_versions DROP COLUMN dialect");
@@ -85,7 +85,7 @@ describe("a read replica", () => {
       "ALTER TABLE preset_changes RENAME KEY renamed TO preset_changes_user",
     ],
     ["a table", "RENAME TABLE preset_change_marks TO renamed", "RENAME TABLE renamed TO preset_change_marks"],
-  ])("that lacks %s yet leaves the changes of the workspace to the primary", async (_what, lose, regain) => {
+  ])("that lacks %s leaves the workspace changes to the primary", async (_what, lose, regain) => {
     await replicaPool.query(lose);
     const changes = await get(`/changes?user_id=${stack.userId}`);
     await replicaPool.query(regain);
@@ -93,7 +93,7 @@ describe("a read replica", () => {
     expect(changes.json.total_count).toBeGreaterThan(0);
   });
 
-  it("that is behind serves what it has, and what it lacks comes from the primary", async () => {
+  it("that lags serves what it has, and the rest comes from the primary", async () => {
     await createVersions("behind", 3);
     await replicate("behind", 1);
     expect(await get("/presets/behind/versions")).toMatchObject({ json: { data: [{ version: 1 }], total_count: 1 } });
@@ -102,7 +102,7 @@ describe("a read replica", () => {
     expect(await get("/presets/behind/versions?offset=3")).toMatchObject({ json: { data: [], total_count: 3 } });
   });
 
-  it("that falls behind in the middle of a page does not cut it short", async () => {
+  it("that falls behind in the middle of a page does not truncate it", async () => {
     const count = 16;
     await createVersions("large", count, "s".repeat(1_000_000));
     await replicate("large", count);

@@ -32,8 +32,8 @@ function resolve(path: string, body: unknown, parts: RequestParts = {}): Promise
   return stack.request<Resolved>("POST", `/presets/${path}`, { key: stack.apiKey, body, ...parts });
 }
 
-describe("a request that a preset is merged into", () => {
-  it("is answered as it would be sent, and with where its parts come from", async () => {
+describe("a resolved request", () => {
+  it("is returned as it would be sent, with its provenance", async () => {
     const { status, json } = await resolve("support-bot/resolve/chat/completions", {
       model: "@preset/support-bot",
       temperature: 1,
@@ -61,13 +61,13 @@ describe("a request that a preset is merged into", () => {
     });
   });
 
-  it("keeps its text, to the byte", async () => {
+  it("keeps the request's text byte for byte", async () => {
     const text = '{ "messages": [] ,\n "seed": 12345678901234567890, "top_p": 1.0, "user": "\\u00e9é" }';
     const { text: answer } = await resolve("support-bot/resolve/messages", text);
     expect(answer).toContain(`{"data":{"body":${text.slice(0, -2)},`);
   });
 
-  it("has the version that the query names, or the body", async () => {
+  it("uses the version named in the query or the body", async () => {
     const first = await resolve("support-bot/resolve/responses?version=1", { input: "Hi" });
     expect(first.json.data.body).toMatchObject({ temperature: 0.2, max_output_tokens: 100, instructions: "Be brief." });
     expect(first.json.data.provenance.preset).toMatchObject({ version: 1, pinned: true });
@@ -77,7 +77,7 @@ describe("a request that a preset is merged into", () => {
     expect(both.json.data.provenance.preset).toMatchObject({ version: 1, pinned: true });
   });
 
-  it("has its own system prompt alone where its header says so", async () => {
+  it("keeps only its own system prompt if the header says replace", async () => {
     const headers = { "x-setpoint-system-prompt": "replace" };
     const { json } = await resolve("support-bot/resolve/messages", { system: "Mine." }, { headers });
     expect(json.data.body.system).toBe("Mine.");
@@ -86,7 +86,7 @@ describe("a request that a preset is merged into", () => {
     expect(wrong.json.error.message).toBe("X-Setpoint-System-Prompt must be replace, or be left out");
   });
 
-  it("may have 32 MiB", async () => {
+  it("may be 32 MiB", async () => {
     const content = "x".repeat(32 * mebibyte - 100);
     const { status, text } = await resolve("support-bot/resolve/chat/completions", {
       messages: [{ role: "user", content }],
@@ -107,14 +107,14 @@ describe("a request that cannot be resolved", () => {
       "must name the preset support-bot or none",
     ],
     ["another version", "support-bot/resolve/messages?version=2", { preset: "support-bot@1" }, "version must be that"],
-    ["a reference that is not one", "support-bot/resolve/messages", { model: "@preset/" }, "@preset/slug@7"],
+    ["an invalid reference", "support-bot/resolve/messages", { model: "@preset/" }, "@preset/slug@7"],
     ["a list", "support-bot/resolve/messages", "[]", "must be a JSON object"],
-    ["no JSON", "support-bot/resolve/messages", "{", "must be valid JSON"],
+    ["invalid JSON", "support-bot/resolve/messages", "{", "must be valid JSON"],
     ["nothing", "support-bot/resolve/messages", "", "is empty; send a JSON object"],
-    ["a key twice", "support-bot/resolve/messages", '{"a":1,"\\u0061":2}', "a must be given only once"],
+    ["a duplicate key", "support-bot/resolve/messages", '{"a":1,"\\u0061":2}', "a must be given only once"],
     ["no model anywhere", "without-model/resolve/messages", {}, "the preset without-model@1 names none"],
-    ["a version that is no number", "support-bot/resolve/messages?version=x", {}, "version must be an integer"],
-  ])("is 400 with %s", async (_case, path, body, message) => {
+    ["a version that is not a number", "support-bot/resolve/messages?version=x", {}, "version must be an integer"],
+  ])("returns 400 with %s", async (_case, path, body, message) => {
     const { status, json } = await resolve(path, body);
     expect(status).toBe(400);
     expect(json.error.message).toContain(message);
@@ -125,13 +125,13 @@ describe("a request that cannot be resolved", () => {
     ["nothing-like-it/resolve/messages", "Check the slug"],
     ["support-bot/resolve/messages?version=3", "has no version 3"],
     ["support-bot/resolve/messages?version=99999999999", "has no version 99999999999"],
-  ])("is 404 at %s", async (path, message) => {
+  ])("returns 404 at %s", async (path, message) => {
     const { status, json } = await resolve(path, {});
     expect(status).toBe(404);
     expect(json.error.message).toContain(message);
   });
 
-  it("is 404 for a key whose workspace was deleted, and does not blame the slug", async () => {
+  it("returns 404 for a key whose workspace was deleted, without blaming the slug", async () => {
     const workspaceId = await stack.tenants.createWorkspace(stack);
     const { secret } = await stack.tenants.createKey(stack, { workspaceId });
     await stack.tenants.deleteWorkspace(workspaceId);
@@ -140,7 +140,7 @@ describe("a request that cannot be resolved", () => {
     expect(json.error.message).toContain("The workspace of this key no longer exists.");
   });
 
-  it.each(["disabled", "archived"])("is 409 where the preset is %s, and tells the way out", async (state) => {
+  it.each(["disabled", "archived"])("returns 409 if the preset is %s, and says how to proceed", async (state) => {
     await stack.create(state, { model: "m", messages: [] });
     const patched = { key: stack.apiKey, body: { status: state } };
     expect((await stack.request("PATCH", `/presets/${state}`, patched)).status).toBe(200);
@@ -155,15 +155,15 @@ describe("a request that cannot be resolved", () => {
 
   it.each([
     ["another encoding", { "content-encoding": "gzip" }, "{}", 415],
-    ["another type", { "content-type": "text/plain" }, "{}", 415],
-    ["bytes that are not UTF-8", {}, Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 400],
-  ])("is refused with %s", async (_case, headers, body, expected) => {
+    ["another content type", { "content-type": "text/plain" }, "{}", 415],
+    ["invalid UTF-8", {}, Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 400],
+  ])("is rejected with %s", async (_case, headers, body, expected) => {
     expect((await resolve("support-bot/resolve/messages", body, { headers })).status).toBe(expected);
   });
 });
 
-describe("who may resolve", () => {
-  it("is a key that may read presets", async () => {
+describe("permission to resolve", () => {
+  it("requires a key that may read presets", async () => {
     const { makeKey } = administrator(stack);
     const writer = (await makeKey({ permissions: ["presets:write"] })).key;
     expect((await resolve("support-bot/resolve/messages", {}, { key: writer })).status).toBe(403);
@@ -172,7 +172,7 @@ describe("who may resolve", () => {
     expect((await resolve("support-bot/resolve/messages", {}, { key: reader })).status).toBe(200);
   });
 
-  it("is a management key, in the workspace that it names", async () => {
+  it("covers the workspace that a management key names", async () => {
     const key = stack.managementKey;
     expect((await resolve("support-bot/resolve/messages", {}, { key })).status).toBe(200);
     const { id } = await administrator(stack).makeWorkspace(freshName("other"));

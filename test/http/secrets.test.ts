@@ -82,19 +82,19 @@ async function sendNonsense(): Promise<void> {
 }
 
 describe("prompts, keys and access tokens", () => {
-  it("are in no log line, though everything is logged", () => {
+  it("never appear in the log", () => {
     const log = stack.log();
     for (const status of [200, 400, 401, 403, 404, 409, 415, 500, 503]) expect(log).toContain(`"status":${status}`);
     expectNoSecret(log);
   });
 
-  it("are in no metric", () => {
+  it("never appear in metrics", () => {
     expect(metrics).toContain('outcome="503"');
     expectNoSecret(metrics);
     expect(metrics).not.toContain("secret");
   });
 
-  it("are in no refusal", () => {
+  it("never appear in error answers", () => {
     expect(refusals).toContain('"code":503');
     expectNoSecret(refusals);
   });

@@ -31,8 +31,8 @@ function linesOf(requestId: string): Record<string, unknown>[] {
   return lines.map((line) => JSON.parse(line)).filter((line) => line.request_id === requestId);
 }
 
-describe("where no traces are recorded", () => {
-  it("passes a caller's trace on to the services, as it came", async () => {
+describe("with tracing off", () => {
+  it("forwards the caller's trace context to the services unchanged", async () => {
     const headers = { traceparent, tracestate: "vendor=1", "x-request-id": "passed" };
     await stack.request("GET", "/presets/any", { key: stack.apiKey, headers });
     expect(linesOf("passed").map((line) => [line.msg, line.trace_id])).toEqual([
@@ -41,13 +41,13 @@ describe("where no traces are recorded", () => {
     ]);
   });
 
-  it("passes it on to an upstream, as it came", async () => {
+  it("forwards the caller's trace context to the upstream unchanged", async () => {
     const headers = { traceparent, tracestate: "vendor=1" };
     await (await stack.send("chat/completions", { model: "m" }, { headers })).text();
     expect(upstream.last.headers).toMatchObject({ traceparent, tracestate: "vendor=1" });
   });
 
-  it("tells nobody of a trace where the caller is in none", async () => {
+  it("sends no trace context if the caller has none", async () => {
     await (await stack.send("chat/completions", { model: "m" }, { headers: { tracestate: "vendor=1" } })).text();
     expect(upstream.last.headers).not.toHaveProperty("traceparent");
     expect(upstream.last.headers).not.toHaveProperty("tracestate");
@@ -56,10 +56,10 @@ describe("where no traces are recorded", () => {
   });
 
   it.each([
-    ["a malformed one", "00-malformed-01"],
-    ["one of no ids", `00-${"0".repeat(32)}-${"0".repeat(16)}-01`],
+    ["a malformed traceparent", "00-malformed-01"],
+    ["a traceparent of zeros", `00-${"0".repeat(32)}-${"0".repeat(16)}-01`],
     ["two", `${traceparent}, ${traceparent}`],
-  ])("ignores %s, and the request is served", async (_, malformed) => {
+  ])("ignores %s and serves the request", async (_, malformed) => {
     const headers = { traceparent: malformed, tracestate: "vendor=1" };
     const answer = await stack.send("chat/completions", { model: "m" }, { headers });
     expect(answer.status).toBe(200);
@@ -68,7 +68,7 @@ describe("where no traces are recorded", () => {
     expect(upstream.last.headers).not.toHaveProperty("tracestate");
   });
 
-  it("logs the trace of a caller of a service over Connect", async () => {
+  it("logs the trace id of a Connect caller", async () => {
     const { httpPort } = stack.preset.config;
     const url = `http://127.0.0.1:${httpPort}/${PresetService.typeName}/GetPreset`;
     const headers = { "content-type": "application/json", traceparent, "x-request-id": "connect" };
@@ -76,7 +76,7 @@ describe("where no traces are recorded", () => {
     expect(linesOf("connect").map((line) => [line.code, line.trace_id])).toEqual([["UNAUTHENTICATED", traceId]]);
   });
 
-  it("has no tracer", async () => {
+  it("opens no tracer", async () => {
     const parts = { traces: undefined, drainTimeoutMs: 0, logger: silentLogger() };
     expect(await openTracer("gateway", parts, new Lifecycle(parts.logger))).toBeUndefined();
   });
@@ -107,12 +107,12 @@ function loadsRecorder(environment: Record<string, string>): boolean {
   return JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8", env, timeout: 60_000 }));
 }
 
-describe("what records traces", () => {
-  it("is not loaded where no endpoint is set", () => {
+describe("the trace recorder", () => {
+  it("is not loaded without an endpoint", () => {
     expect(loadsRecorder({ OTEL_TRACES_SAMPLER: "always_on" })).toBe(false);
   });
 
-  it("is loaded where one is", () => {
+  it("is loaded with an endpoint", () => {
     expect(loadsRecorder({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1", DRAIN_TIMEOUT_MS: "100" })).toBe(true);
   });
 });

@@ -41,7 +41,7 @@ function logLinesOf(field: string, value: string): Record<string, unknown>[] {
 }
 
 describe("with a collector", () => {
-  it("shows a read as one trace, from the gateway over the service to the database", async () => {
+  it("records a read as one trace from the gateway through the service to the database", async () => {
     await stack.create("read");
     const { traceId, traceparent } = newTrace();
     const headers = { traceparent, "x-request-id": "read-1" };
@@ -86,7 +86,7 @@ describe("with a collector", () => {
     expect(spans).toHaveLength(4);
   });
 
-  it("shows a creation with its transaction and the statements of that", async () => {
+  it("records a creation with its transaction and statements", async () => {
     const { traceId, traceparent } = newTrace();
     const answer = await stack.create("traced", { messages: [], temperature: 0.5 }, { headers: { traceparent } });
     expect(answer.status).toBe(200);
@@ -99,7 +99,7 @@ describe("with a collector", () => {
     );
   });
 
-  it("shows the exchange of a key that is not known yet", async () => {
+  it("records the exchange of a key that is not cached", async () => {
     const { apiKey } = await stack.tenants.createOrganization();
     const { traceId, traceparent } = newTrace();
     await stack.request("GET", "/presets", { key: apiKey, headers: { traceparent } });
@@ -112,7 +112,7 @@ describe("with a collector", () => {
     ]);
   });
 
-  it("shows what a service does for a caller of its own, over gRPC and over Connect", async () => {
+  it("records calls of direct gRPC and Connect callers", async () => {
     const { accessToken } = await callStock<{ accessToken: string }>(
       stockClient("setpoint.organization.v1.AccessService", stack.organization.config.grpcPort),
       "ExchangeKey",
@@ -138,7 +138,7 @@ describe("with a collector", () => {
     }
   });
 
-  it("begins a trace of its own where the caller is in none, or names none that can be", async () => {
+  it("starts a new trace if the caller sends none or an invalid one", async () => {
     for (const [index, traceparent] of [
       undefined,
       "00-not-a-trace-01",
@@ -156,7 +156,7 @@ describe("with a collector", () => {
     }
   });
 
-  it("has the trace id in every line of the log that is about a request", async () => {
+  it("logs the trace id on every line about a request", async () => {
     const { traceId, traceparent } = newTrace();
     const id = freshName("logged");
     await stack.create("logged", undefined, { headers: { traceparent, "x-request-id": id } });
@@ -171,7 +171,7 @@ describe("with a collector", () => {
     expect(lines().map((line) => line.trace_id)).toEqual([traceId, traceId]);
   });
 
-  it("shows a refusal as an answer, and a fault as an error", async () => {
+  it("records a 4xx as no error and a fault as an error", async () => {
     const refused = newTrace();
     await stack.request("GET", "/presets/nowhere", { key: stack.apiKey, headers: refused });
     const route = "GET /api/v1/presets/:slug";
@@ -199,7 +199,7 @@ describe("with a collector", () => {
     }
   });
 
-  it("calls a service once for requests that come together, in the trace of one and linked to the others", async () => {
+  it("records a batched call in one request's trace with links to the others", async () => {
     await Promise.all(["crowd-0", "crowd-1", "crowd-2"].map((slug) => stack.create(slug)));
     const traces = Array.from({ length: 24 }, () => newTrace());
     await Promise.all(
@@ -219,7 +219,7 @@ describe("with a collector", () => {
     expect(calls().length).toBeLessThan(traces.length);
   });
 
-  it("is sent nothing of probes", async () => {
+  it("records no probes", async () => {
     await fetch(`${stack.baseUrl}/healthz`);
     await fetch(`${stack.baseUrl}/readyz`);
     const { traceId, traceparent } = newTrace();
@@ -228,7 +228,7 @@ describe("with a collector", () => {
     expect(collector.spans.filter(({ name }) => /healthz|readyz|Health/.test(name))).toEqual([]);
   });
 
-  it("is sent no key, token, prompt or path of a caller, whatever they write", async () => {
+  it("sends no key, token, prompt or path of a caller", async () => {
     const { traceId, traceparent } = newTrace();
     const body = { messages: [{ role: "system", content: "a very secret prompt" }], temperature: 0.123456 };
     const headers = { traceparent, tracestate: "vendor=secret-state" };
@@ -246,12 +246,12 @@ describe("with a collector", () => {
     expect(text).not.toContain("collector secret");
   });
 
-  it("is told who sends, and gets the headers that are set for it", () => {
+  it("sends the resource attributes and the configured headers", () => {
     expect(collector.text()).toContain("deployment.environment.name");
     expect(collector.headers.every((headers) => headers["x-collector-key"] === "collector secret")).toBe(true);
   });
 
-  it("is sent nothing of a trace that the caller does not record", async () => {
+  it("does not export a trace that the caller marks as not sampled", async () => {
     const unrecorded = newTrace("00");
     await stack.request("GET", "/presets", { key: stack.apiKey, headers: unrecorded });
     const recorded = newTrace();
@@ -262,8 +262,8 @@ describe("with a collector", () => {
   });
 });
 
-describe("where a trace is not recorded", () => {
-  it("has its id in the log all the same, each its own, also of requests that come together", async () => {
+describe("a trace that is not sampled", () => {
+  it("still has its own id in the log, even for batched requests", async () => {
     const unrecorded = { ...collector.traces, sampler: "always_off" } as const;
     await stack.gateway.stop();
     await stack.gateway.start({ traces: unrecorded });

@@ -29,12 +29,12 @@ function list(query = "", key = stack.managementKey): Promise<Answer<WorkspaceCh
 const inWorkspace = () => ({ key: stack.managementKey, query: `?workspace_id=${workspaceId}` });
 
 describe("the changes of a workspace", () => {
-  it("are none before there is a preset", async () => {
+  it("are empty before there is a preset", async () => {
     const { status, json } = await list();
     expect([status, json.data, json.total_count]).toEqual([200, [], 0]);
   });
 
-  it("are those of all its presets, newest first, and of no other workspace", async () => {
+  it("cover all its presets, newest first, and no other workspace", async () => {
     await stack.create("elsewhere");
     const made = await stack.create("a", undefined, inWorkspace());
     await stack.create("b", undefined, inWorkspace());
@@ -68,7 +68,7 @@ describe("the changes of a workspace", () => {
     ).toBe(1);
   });
 
-  it("come in pages that together are all of them, each once, from both ends", async () => {
+  it("are complete across pages without duplicates, from either end", async () => {
     await Promise.all(upTo(60).map((n) => stack.create(`many-${n % 7}`, undefined, inWorkspace())));
     const seen: string[] = [];
     const { total_count: total } = (await list()).json;
@@ -84,7 +84,7 @@ describe("the changes of a workspace", () => {
     expect(seen).toEqual([...new Set(seen)].sort().reverse());
   });
 
-  it("are filtered by action and user, and paged", async () => {
+  it("can be filtered by action and user, and paged", async () => {
     const made = await list("&action=preset_created&limit=100");
     expect(made.json.total_count).toBe(made.json.data.length);
     expect(new Set(made.json.data.map(({ action }) => action))).toEqual(new Set(["preset_created"]));
@@ -104,13 +104,13 @@ describe("the changes of a workspace", () => {
     ["&user_id=", "user_id"],
     ["&user_id=%20", "user_id"],
     ["&user_id=1&user_id=2", "user_id"],
-  ])("of %s are 400", async (query, path) => {
+  ])("return 400 for %s", async (query, path) => {
     const answer = await list(query);
     expect(answer.status).toBe(400);
     expect(pathsOf(answer)).toEqual([path]);
   });
 
-  it("are refused to who may not read presets, and out of bounds", async () => {
+  it("return 403 without read permission and 400 for invalid paging", async () => {
     const using = await stack.tenants.createKey(stack, { permissions: ["inference"] });
     expect((await stack.request("GET", "/changes", { key: using.secret })).status).toBe(403);
     expect((await stack.request("GET", "/changes")).status).toBe(401);
@@ -122,7 +122,7 @@ describe("the changes of a workspace", () => {
     );
   });
 
-  it("are counted as they are, whoever wrote them", async () => {
+  it("are counted exactly", async () => {
     const [rows] = (await stack.presetPool.query(
       "SELECT COUNT(*) AS total FROM preset_changes WHERE workspace_id = ?",
       [idToBytes(workspaceId)],

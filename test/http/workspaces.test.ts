@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => stack.close());
 
 describe("a new workspace", () => {
-  it("has every documented field and no other", async () => {
+  it("has exactly the documented fields", async () => {
     const slug = freshName("staging");
     const body = { name: "Staging", slug };
     const { status, json } = await call<WorkspaceJson>("POST", "/workspaces", body);
@@ -55,7 +55,7 @@ describe("a new workspace", () => {
     }
   });
 
-  it("keeps what the body says, and takes what it would answer by itself", async () => {
+  it("keeps the body's fields, and accepts the fixed values of unsupported ones", async () => {
     const slug = freshName("full");
     const fields = {
       description: "For tests",
@@ -76,23 +76,23 @@ describe("a new workspace", () => {
     ["nothing", {}, ["name", "slug"]],
     ["a name that is too long", { name: "a".repeat(101), slug: "a" }, ["name"]],
     ["a slug with capitals", { name: "a", slug: "Staging" }, ["slug"]],
-    ["a slug with two hyphens", { name: "a", slug: "a--b" }, ["slug"]],
+    ["a slug with two consecutive hyphens", { name: "a", slug: "a--b" }, ["slug"]],
     ["a slug that is too long", { name: "a", slug: "a".repeat(51) }, ["slug"]],
     ["a slug that is a UUID", { name: "a", slug: "0198c2d4-90e7-7b61-b3f8-5c1a7e42d09b" }, ["slug"]],
     ["a description that is too long", { name: "a", slug: "a", description: "a".repeat(501) }, ["description"]],
     [
-      "what is not done here",
+      "unsupported features",
       { name: "a", slug: "a", is_observability_io_logging_enabled: true, io_logging_api_key_ids: [1] },
       ["io_logging_api_key_ids", "is_observability_io_logging_enabled"],
     ],
     ["an unknown field", { name: "a", slug: "a", color: "red" }, ["color"]],
-  ])("with %s is 400, and all of it is named", async (_name, body, paths) => {
+  ])("with %s returns 400 and names every invalid field", async (_name, body, paths) => {
     const answer = await call("POST", "/workspaces", body);
     expect(answer.status).toBe(400);
     expect(pathsOf(answer)).toEqual(paths);
   });
 
-  it("is 400 where its slug is taken", async () => {
+  it("returns 400 if its slug is taken", async () => {
     const slug = freshName("taken");
     await admin.makeWorkspace(slug);
     const answer = await call("POST", "/workspaces", { name: "Another", slug });
@@ -102,7 +102,7 @@ describe("a new workspace", () => {
 });
 
 describe("the list of workspaces", () => {
-  it("has the oldest first, with the count of all", async () => {
+  it("is oldest first, with the total count", async () => {
     const tenant = await stack.tenants.createOrganization();
     const as = { key: tenant.managementKey };
     for (const slug of ["b", "a"]) await call("POST", "/workspaces", { name: slug, slug }, as);
@@ -112,13 +112,13 @@ describe("the list of workspaces", () => {
     expect((await call("GET", "/workspaces?offset=2", undefined, as)).json).toMatchObject({ data: [{ slug: "a" }] });
   });
 
-  it.each(["?limit=0", "?limit=101", "?offset=-1"])("of %s is 400", async (query) => {
+  it.each(["?limit=0", "?limit=101", "?offset=-1"])("returns 400 for %s", async (query) => {
     expect((await call("GET", `/workspaces${query}`)).status).toBe(400);
   });
 });
 
 describe("a workspace", () => {
-  it("is changed in all that the body names, and null removes", async () => {
+  it("is updated with all fields of the body, and null removes a value", async () => {
     const slug = freshName("before");
     const made = await admin.makeWorkspace(slug);
     const change = { name: "After", slug: freshName("after"), description: "New", default_text_model: "m" };
@@ -129,7 +129,7 @@ describe("a workspace", () => {
     expect(removed.json.data).toMatchObject({ name: "After", description: null, default_text_model: null });
   });
 
-  it("stays as it is where only what is not done here is named", async () => {
+  it("is unchanged by a body with only fixed values", async () => {
     const slug = freshName("same");
     const data = await admin.makeWorkspace(slug);
     const body = { io_logging_sampling_rate: 1, is_data_discount_logging_enabled: false };
@@ -142,19 +142,19 @@ describe("a workspace", () => {
     [{ slug: "A" }, ["slug"]],
     [{ id: "x", name: "" }, ["id", "name"]],
     [{ io_logging_sampling_rate: 0.5 }, ["io_logging_sampling_rate"]],
-  ])("is not changed by %j", async (body, paths) => {
+  ])("rejects the update %j", async (body, paths) => {
     const answer = await call("PATCH", `/workspaces/${stack.workspaceId}`, body);
     expect(answer.status).toBe(400);
     expect(pathsOf(answer)).toEqual(paths);
   });
 
-  it("does not get the slug of another", async () => {
+  it("cannot take another workspace's slug", async () => {
     const { slug } = await admin.makeWorkspace(freshName("first"));
     const second = await admin.makeWorkspace(freshName("second"));
     expect((await call("PATCH", `/workspaces/${second.slug}`, { slug })).status).toBe(400);
   });
 
-  it("is deleted, and its slug is free again", async () => {
+  it("is deleted, and its slug can be reused", async () => {
     const slug = freshName("short-lived");
     await admin.makeWorkspace(slug);
     const answer = await call("DELETE", `/workspaces/${slug}`);
@@ -164,13 +164,13 @@ describe("a workspace", () => {
     await admin.makeWorkspace(slug);
   });
 
-  it("stays where it is the default one", async () => {
+  it("cannot be deleted if it is the default", async () => {
     const answer = await call("DELETE", `/workspaces/${stack.workspaceId}`);
     expect(answer.status).toBe(400);
     expect(pathsOf(answer)).toEqual(["workspace"]);
   });
 
-  it("stays while keys of it work, and they are named", async () => {
+  it("cannot be deleted while it has working keys, which are named", async () => {
     const slug = freshName("in-use");
     const { id } = await admin.makeWorkspace(slug);
     const { data } = await admin.makeKey({ name: "In use", workspace_id: id });
@@ -184,11 +184,11 @@ describe("a workspace", () => {
   });
 });
 
-describe("the members of a workspace", () => {
+describe("workspace members", () => {
   const members = (workspace: string, query = "") =>
     call<WorkspaceMemberJson[]>("GET", `/workspaces/${workspace}/members${query}`);
 
-  it("are first who made it, then who was added, with every documented field", async () => {
+  it("are the creator, then those added, with all documented fields", async () => {
     const slug = freshName("team");
     const { id } = await admin.makeWorkspace(slug);
     const user = await admin.makeMember(`${slug}@example.com`);
@@ -212,7 +212,7 @@ describe("the members of a workspace", () => {
     expect((await members(slug)).json.total_count).toBe(1);
   });
 
-  it("are all of the organization in the default one, and stay there", async () => {
+  it("are all organization members in the default workspace, and cannot be removed there", async () => {
     const tenant = await stack.tenants.createOrganization();
     const as = { key: tenant.managementKey };
     const path = `/workspaces/${tenant.workspaceId}/members`;
@@ -225,7 +225,7 @@ describe("the members of a workspace", () => {
     expect(pathsOf(answer)).toEqual(["workspace"]);
   });
 
-  it("stay while they have keys there that work (400)", async () => {
+  it("cannot be removed while they have working keys there", async () => {
     const { id } = await admin.makeWorkspace(freshName("with-keys"));
     await admin.makeKey({ name: "Busy", workspace_id: id });
     const answer = await call("POST", `/workspaces/${id}/members/remove`, { user_ids: [stack.userId] });
@@ -248,7 +248,7 @@ describe("the members of a workspace", () => {
     }
   });
 
-  it("are of the organization, or are named", async () => {
+  it("must belong to the organization, and those that do not are named", async () => {
     const { id } = await admin.makeWorkspace(freshName("strangers"));
     const { userId } = await stack.tenants.createOrganization();
     const body = { user_ids: [stack.userId, userId, "user_nobody"] };
